@@ -1,0 +1,68 @@
+//! The types that buffers hold.
+
+/// The type of a buffer's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names say it all
+pub enum ElementType {
+    U8,
+    U16,
+    I16,
+    U32,
+    U64,
+    F32,
+    F64,
+}
+
+impl ElementType {
+    /// Size of one element, in bytes.
+    pub const fn size_bytes(self) -> u32 {
+        match self {
+            ElementType::U8 => 1,
+            ElementType::U16 | ElementType::I16 => 2,
+            ElementType::U32 | ElementType::F32 => 4,
+            ElementType::U64 | ElementType::F64 => 8,
+        }
+    }
+
+    /// The type's name in Rust.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ElementType::U8 => "u8",
+            ElementType::U16 => "u16",
+            ElementType::I16 => "i16",
+            ElementType::U32 => "u32",
+            ElementType::U64 => "u64",
+            ElementType::F32 => "f32",
+            ElementType::F64 => "f64",
+        }
+    }
+}
+
+/// A type that buffers hold.
+pub trait Element: Copy + Default + PartialEq + Send + Sync + core::fmt::Debug + 'static {
+    /// The type's tag.
+    const TYPE: ElementType;
+    /// Reads the element at the start of `bytes`, in the machine's byte order.
+    fn read(bytes: &[u8]) -> Self;
+    /// Writes the element to the start of `bytes`, in the machine's byte order.
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! element {
+    ($($type:ty: $tag:ident),*) => {$(
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$tag;
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                let mut own = [0; size_of::<$type>()];
+                own.copy_from_slice(&bytes[..size_of::<$type>()]);
+                <$type>::from_ne_bytes(own)
+            }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes[..size_of::<$type>()].copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )*};
+}
+element!(u8: U8, u16: U16, i16: I16, u32: U32, u64: U64, f32: F32, f64: F64);

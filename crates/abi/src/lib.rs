@@ -1,0 +1,17 @@
+//! What the host and the kernels agree on, each fact written once.
+//!
+//! `no_std` and free of `unsafe`: this crate is compiled for the host and for the GPU.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod border;
+mod element;
+mod params;
+mod pixel;
+mod table;
+
+pub use border::BorderMode;
+pub use element::{Element, ElementType};
+pub use params::*;
+pub use pixel::{Accumulator, FromSum, Pixel, Sample};
+pub use table::*;

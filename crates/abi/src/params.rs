@@ -1,0 +1,105 @@
+//! What a launch hands its kernel, beside the addresses of its buffers.
+
+/// Taps that travel with a launch as a kernel parameter. A parameter lives in the GPU's constant
+/// memory like a `__constant__` symbol, but belongs to its launch: launches in flight on several
+/// streams cannot overwrite each other's mask.
+pub const MAX_TAPS: usize = 64 * 64;
+
+/// The taps of one launch; those beyond the mask's own are not read.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Taps(pub [f32; MAX_TAPS]);
+
+/// Parameters of dense 2-D correlation.
+///
+/// Output pixel (x, y) is the sum over the mask of
+/// `tap[j][i] * image(x + origin_x + i, y + origin_y + j)`, the image extended by `border`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Conv2dParams {
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Mask width, in taps.
+    pub mask_width: u32,
+    /// Mask height, in taps.
+    pub mask_height: u32,
+    /// Blocks in a row of the output; the grid is flat, so that no image is too tall for it.
+    pub blocks_x: u32,
+    /// Input column under the mask's first column at output column 0.
+    pub origin_x: i32,
+    /// Input row under the mask's first row at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+}
+
+/// Parameters of one pass of a separable filter.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Conv1dParams {
+    /// The value outside the image, where the border is constant; in the second pass, what the
+    /// first would have made of it.
+    pub constant: f64,
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Taps of the filter.
+    pub taps: u32,
+    /// Blocks in a row of the output.
+    pub blocks_x: u32,
+    /// Input index, along the filtered axis, under the first tap at output index 0.
+    pub origin: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the byte histogram's first kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramPartialParams {
+    /// Samples to count, in bytes.
+    pub bytes: u64,
+    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    pub channels: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the byte histogram's merge.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramMergeParams {
+    /// Partial histograms to sum.
+    pub partials: u32,
+    /// Bins of each, over all channels.
+    pub bins: u32,
+}
+
+/// The parameters of any launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)] // each holds the parameters of its name
+pub enum Params {
+    Conv2dParams(Conv2dParams),
+    Conv1dParams(Conv1dParams),
+    HistogramPartialParams(HistogramPartialParams),
+    HistogramMergeParams(HistogramMergeParams),
+}

@@ -1,0 +1,137 @@
+//! Samples, the accumulators that sum them, and the one rounding rule.
+
+use crate::Element;
+
+/// A type in which weighted samples are summed.
+///
+/// Results of type f32 are summed in f32. Integer results are summed in f64, so that rounding
+/// sees the sum itself and not the noise of the summation.
+pub trait Accumulator: Sample {
+    /// The zero with which every sum starts.
+    const ZERO: Self;
+    /// A sample, exactly; f64 samples are summed in f64 only.
+    fn of<S: Sample>(sample: S) -> Self;
+    /// The nearest value to `value`.
+    fn from_f64(value: f64) -> Self;
+}
+
+impl Accumulator for f32 {
+    const ZERO: f32 = 0.0;
+    #[inline(always)]
+    fn of<S: Sample>(sample: S) -> f32 {
+        sample.to_f32()
+    }
+    #[inline(always)]
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+impl Accumulator for f64 {
+    const ZERO: f64 = 0.0;
+    #[inline(always)]
+    fn of<S: Sample>(sample: S) -> f64 {
+        sample.to_f64()
+    }
+    #[inline(always)]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+}
+
+/// A number that is read and weighted: a pixel's sample, or the sum of a first pass.
+pub trait Sample: Element + PartialOrd {
+    /// The sample's value; exact but for f64.
+    fn to_f32(self) -> f32;
+    /// The sample's value, exactly.
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! sample {
+    ($($type:ty),*) => {$(
+        impl Sample for $type {
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+sample!(u8, u16, i16, f32, f64);
+
+/// A type in which a finished sum of type `A` is stored.
+pub trait FromSum<A: Accumulator>: Element {
+    /// The sum as stored: integers round half to even, then saturate; NaN becomes 0.
+    fn from_sum(sum: A) -> Self;
+}
+
+impl FromSum<f32> for f32 {
+    #[inline(always)]
+    fn from_sum(sum: f32) -> f32 {
+        sum
+    }
+}
+
+impl FromSum<f64> for f64 {
+    #[inline(always)]
+    fn from_sum(sum: f64) -> f64 {
+        sum
+    }
+}
+
+/// A type of pixel samples, with the accumulator that results of this type are summed in.
+pub trait Pixel: Sample + FromSum<Self::Sum> {
+    /// f32 for f32, f64 for the integers.
+    type Sum: Accumulator;
+}
+
+impl Pixel for f32 {
+    type Sum = f32;
+}
+
+macro_rules! integer_pixel {
+    ($($type:ty),*) => {$(
+        impl Pixel for $type {
+            type Sum = f64;
+        }
+
+        impl FromSum<f64> for $type {
+            #[inline(always)]
+            fn from_sum(sum: f64) -> $type {
+                let (low, high) = (<$type>::MIN as f64, <$type>::MAX as f64);
+                // Comparisons are false for NaN, which so reaches the cast, where it becomes 0.
+                let inside = if sum < low { low } else if sum > high { high } else { sum };
+                // At 1.5 * 2^52 the spacing of f64 is 1: the addition rounds half to even.
+                const MAGIC: f64 = 6755399441055744.0;
+                ((inside + MAGIC) - MAGIC) as i32 as $type
+            }
+        }
+    )*};
+}
+integer_pixel!(u8, u16, i16);
+
+#[cfg(test)]
+mod tests {
+    use super::FromSum;
+
+    #[test]
+    fn integers_round_half_to_even_and_saturate() {
+        for (sum, expected) in
+            [(0.5, 0), (1.5, 2), (2.5, 2), (254.5, 254), (255.4, 255), (1e9, 255), (-0.5, 0), (-7.0, 0)]
+        {
+            assert_eq!(u8::from_sum(sum), expected, "{sum}");
+        }
+        for (sum, expected) in
+            [(-0.5, 0), (-1.5, -2), (-2.5, -2), (-4e4, -32768), (4e4, 32767), (f64::NEG_INFINITY, -32768)]
+        {
+            assert_eq!(i16::from_sum(sum), expected, "{sum}");
+        }
+        assert_eq!(u16::from_sum(65534.5), 65534);
+        assert_eq!(u16::from_sum(f64::INFINITY), 65535);
+        assert_eq!((u8::from_sum(f64::NAN), i16::from_sum(f64::NAN)), (0, 0));
+    }
+}

@@ -1,0 +1,226 @@
+//! Histograms and their bins, with the semantics of `numpy.histogram`.
+
+use crate::{Error, PixelType, Result};
+
+/// Most bins of a histogram.
+const MAX_BINS: usize = 1 << 24;
+
+/// How many bins, over which range.
+///
+/// Bins are equally wide and half-open, but for the last, which holds the range's upper end too.
+/// Samples outside the range, and NaN, are dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bins {
+    /// Number of bins.
+    pub count: usize,
+    /// Lower and upper end; without them, 0 to 256 for u8 and the smallest to the largest sample
+    /// for f32. Equal ends are moved apart by a half each way.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Default for Bins {
+    /// 256 bins over the default range.
+    fn default() -> Self {
+        Bins { count: 256, range: None }
+    }
+}
+
+impl Bins {
+    /// Whether the values can be right at all.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for no or too many bins, or a range that is reversed or not finite.
+    pub fn check(&self) -> Result<()> {
+        if self.count == 0 || self.count > MAX_BINS {
+            return Err(Error::parameter("histogram", "number of bins", self.count, format!("1 to {MAX_BINS}")));
+        }
+        if let Some((low, high)) = self.range {
+            if !(low.is_finite() && high.is_finite() && low <= high && (high - low).is_finite()) {
+                let limit = "finite, the lower end first, and their difference finite";
+                return Err(Error::parameter("histogram", "range", format!("{low},{high}"), limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given.
+    ///
+    /// As NumPy does: edges for f32 samples are f32 numbers, edges for integers f64.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and [`Error::Samples`] where the range would be found from NaN or infinity.
+    pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
+        self.check()?;
+        let single = pixel == PixelType::F32;
+        let (mut low, mut high) = match (self.range, pixel) {
+            (Some(range), _) => range,
+            (None, PixelType::U8) => (0.0, 256.0),
+            (None, _) => extremes(),
+        };
+        if !(low.is_finite() && high.is_finite()) {
+            let what = format!("the range of the samples is {low} to {high}; give a finite one");
+            return Err(Error::Samples { operation: "histogram", what });
+        }
+        if low == high {
+            (low, high) = (low - 0.5, high + 0.5);
+        }
+        let found_in_f32 = single && self.range.is_none();
+        let mut edges: Vec<f64> = if found_in_f32 {
+            // numpy.linspace between two f32 numbers computes in f32.
+            let step = (high as f32 - low as f32) / self.count as f32;
+            (0..self.count).map(|i| (i as f32 * step + low as f32) as f64).collect()
+        } else {
+            let step = (high - low) / self.count as f64;
+            (0..self.count).map(|i| i as f64 * step + low).collect()
+        };
+        edges.push(high);
+        if single {
+            edges.iter_mut().for_each(|edge| *edge = *edge as f32 as f64);
+        }
+        Ok(Edges { per_width: self.count as f64 / (high - low), edges })
+    }
+}
+
+/// The edges of a histogram's bins, one more than there are bins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edges {
+    edges: Vec<f64>,
+    per_width: f64,
+}
+
+impl Edges {
+    /// The edges, rising.
+    pub fn values(&self) -> &[f64] {
+        &self.edges
+    }
+
+    /// Number of bins.
+    pub fn bins(&self) -> usize {
+        self.edges.len() - 1
+    }
+
+    /// The bin of a sample, or `None` for NaN and samples outside the range.
+    pub fn bin(&self, sample: f64) -> Option<usize> {
+        let last = self.bins() - 1;
+        // False for NaN.
+        if !(sample >= self.edges[0] && sample <= self.edges[last + 1]) {
+            return None;
+        }
+        // Arithmetic misplaces samples near an edge; the edges themselves decide.
+        let guess = (((sample - self.edges[0]) * self.per_width) as usize).min(last);
+        if self.edges[guess] <= sample && (sample < self.edges[guess + 1] || guess == last) {
+            return Some(guess);
+        }
+        Some(self.edges[..=last].partition_point(|&edge| edge <= sample) - 1)
+    }
+}
+
+/// Counts of samples by bin, for all channels together or each apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    edges: Edges,
+    channels: u32,
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// `counts` holds the bins of the first channel, then those of the next.
+    ///
+    /// # Panics
+    /// If the number of counts is not bins times channels.
+    pub fn new(edges: Edges, channels: u32, counts: Vec<u64>) -> Histogram {
+        assert_eq!(counts.len(), edges.bins() * channels as usize, "one count a bin and channel");
+        Histogram { edges, channels, counts }
+    }
+
+    /// The histogram of byte samples from the count of each byte value, 256 a channel.
+    ///
+    /// # Panics
+    /// If the number of counts is not 256 times channels.
+    pub fn from_byte_counts(edges: Edges, channels: u32, byte_counts: &[u64]) -> Histogram {
+        assert_eq!(byte_counts.len(), 256 * channels as usize, "one count a byte value and channel");
+        let mut counts = vec![0; edges.bins() * channels as usize];
+        let placed: Vec<Option<usize>> = (0..256).map(|value| edges.bin(value as f64)).collect();
+        for (of_channel, bytes) in counts.chunks_mut(edges.bins()).zip(byte_counts.chunks(256)) {
+            for (bin, count) in placed.iter().zip(bytes) {
+                if let Some(bin) = bin {
+                    of_channel[*bin] += count;
+                }
+            }
+        }
+        Histogram::new(edges, channels, counts)
+    }
+
+    /// Channels that were counted apart; 1 where all were counted together.
+    pub fn channels(&self) -> u32 {
+        self.channels
+    }
+
+    /// Number of bins of each channel.
+    pub fn bins(&self) -> usize {
+        self.edges.bins()
+    }
+
+    /// The bins' edges, one more than there are bins.
+    pub fn edges(&self) -> &[f64] {
+        self.edges.values()
+    }
+
+    /// The counts of one channel, which is below [`channels`](Self::channels).
+    pub fn channel(&self, channel: u32) -> &[u64] {
+        &self.counts[channel as usize * self.bins()..][..self.bins()]
+    }
+
+    /// All counts, channel by channel.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edges(count: usize, range: Option<(f64, f64)>) -> Edges {
+        Bins { count, range }.edges(PixelType::U8, || unreachable!()).unwrap()
+    }
+
+    #[test]
+    fn bins_are_half_open_but_the_last() {
+        let edges = edges(4, Some((0.0, 8.0)));
+        let bins: Vec<_> = [0.0, 1.9, 2.0, 7.9, 8.0, 8.1, -0.1, f64::NAN].iter().map(|&x| edges.bin(x)).collect();
+        assert_eq!(bins, [Some(0), Some(0), Some(1), Some(3), Some(3), None, None, None]);
+    }
+
+    #[test]
+    fn samples_on_an_edge_belong_to_the_bin_above() {
+        // (0.3 - 0) * 10 is 2.9999999999999996 in f64.
+        let edges = edges(10, Some((0.0, 1.0)));
+        for (bin, &edge) in edges.values()[..10].iter().enumerate() {
+            assert_eq!(edges.bin(edge), Some(bin));
+        }
+    }
+
+    #[test]
+    fn impossible_bins_are_refused() {
+        for bins in [
+            Bins { count: 0, range: None },
+            Bins { count: 4, range: Some((1.0, 0.0)) },
+            Bins { count: 4, range: Some((f64::NAN, 0.0)) },
+            Bins { count: 4, range: Some((f64::MIN, f64::MAX)) },
+        ] {
+            assert_eq!(bins.check().unwrap_err().kind(), crate::ErrorKind::Usage, "{bins:?}");
+        }
+        let nan = Bins::default().edges(PixelType::F32, || (f64::NAN, 1.0)).unwrap_err();
+        assert_eq!(nan.kind(), crate::ErrorKind::Input);
+    }
+
+    #[test]
+    fn byte_counts_regroup() {
+        let mut bytes = vec![0u64; 256];
+        (bytes[0], bytes[100], bytes[255]) = (5, 7, 9);
+        assert_eq!(Histogram::from_byte_counts(edges(2, None), 1, &bytes).counts(), [12, 9]);
+        assert_eq!(Histogram::from_byte_counts(edges(2, Some((100.0, 255.0))), 1, &bytes).counts(), [7, 9]);
+        assert_eq!(Histogram::from_byte_counts(edges(1, Some((100.0, 100.0))), 1, &bytes).counts(), [7]);
+    }
+}

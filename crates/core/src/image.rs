@@ -1,0 +1,319 @@
+//! Images: shape, pixels, and a row stride.
+
+use crate::{Error, Result};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// Largest width and height, in pixels: border arithmetic stays inside 32 bits.
+pub const MAX_SIDE: u32 = (1 << 30) - 1;
+
+/// Width, height and interleaved channels of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Width, in pixels.
+    pub width: u32,
+    /// Height, in pixels.
+    pub height: u32,
+    /// Interleaved channels, 1 to 4.
+    pub channels: u32,
+}
+
+impl Shape {
+    /// A shape of 1 to [`MAX_SIDE`] pixels a side and 1 to 4 channels.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for anything else.
+    pub fn new(width: u32, height: u32, channels: u32) -> Result<Shape> {
+        for (what, value, high) in [("width", width, MAX_SIDE), ("height", height, MAX_SIDE), ("channels", channels, 4)]
+        {
+            if value == 0 || value > high {
+                return Err(Error::Shape { what, value: value.to_string(), limit: format!("1 to {high}") });
+            }
+        }
+        Ok(Shape { width, height, channels })
+    }
+
+    /// Pixels of the image.
+    pub fn pixels(&self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+
+    /// Samples of the image: pixels times channels.
+    pub fn samples(&self) -> u64 {
+        self.pixels() * self.channels as u64
+    }
+
+    /// Samples of one row.
+    pub fn row_samples(&self) -> usize {
+        self.width as usize * self.channels as usize
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.width, self.height, self.channels)
+    }
+}
+
+/// The type of an image's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names say it all
+pub enum PixelType {
+    U8,
+    U16,
+    I16,
+    F32,
+}
+
+impl PixelType {
+    /// Every type.
+    pub const ALL: [PixelType; 4] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F32];
+
+    /// The type as buffers know it.
+    pub fn element(self) -> apron_abi::ElementType {
+        match self {
+            PixelType::U8 => apron_abi::ElementType::U8,
+            PixelType::U16 => apron_abi::ElementType::U16,
+            PixelType::I16 => apron_abi::ElementType::I16,
+            PixelType::F32 => apron_abi::ElementType::F32,
+        }
+    }
+
+    /// Size of one sample, in bytes.
+    pub fn size_bytes(self) -> usize {
+        self.element().size_bytes() as usize
+    }
+}
+
+impl fmt::Display for PixelType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.element().name())
+    }
+}
+
+impl FromStr for PixelType {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<PixelType> {
+        let found = PixelType::ALL.into_iter().find(|kind| kind.element().name() == text);
+        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16 or f32"))
+    }
+}
+
+/// A sample type of images: u8, u16, i16 or f32.
+pub trait Pixel: apron_abi::Pixel + PartialOrd {
+    /// The type's tag.
+    const PIXEL: PixelType;
+    /// The image of this type in `image`, if that is its type.
+    fn from_any(image: AnyImage) -> Option<Image<'static, Self>>;
+    /// The image with its type as a value.
+    fn into_any(image: Image<'static, Self>) -> AnyImage;
+}
+
+macro_rules! pixel {
+    ($($type:ty: $tag:ident),*) => {$(
+        impl Pixel for $type {
+            const PIXEL: PixelType = PixelType::$tag;
+            fn from_any(image: AnyImage) -> Option<Image<'static, Self>> {
+                match image {
+                    AnyImage::$tag(image) => Some(image),
+                    _ => None,
+                }
+            }
+            fn into_any(image: Image<'static, Self>) -> AnyImage {
+                AnyImage::$tag(image)
+            }
+        }
+    )*};
+}
+pixel!(u8: U8, u16: U16, i16: I16, f32: F32);
+
+/// An image in host memory: rows of interleaved samples, borrowed or owned.
+///
+/// Sample `c` of pixel `(x, y)` is at `y * row_stride + x * channels + c`.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// // Two rows of three pixels, each row padded to four samples.
+/// let padded = [1u8, 2, 3, 0, 4, 5, 6, 0];
+/// let image = Image::with_row_stride(3, 2, 1, 4, &padded[..])?;
+/// assert_eq!(image.row(1), [4, 5, 6]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image<'a, T: Pixel> {
+    shape: Shape,
+    row_stride: usize,
+    data: Cow<'a, [T]>,
+}
+
+impl<'a, T: Pixel> Image<'a, T> {
+    /// An image of packed rows: `data` holds `width * height * channels` samples.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for an impossible shape or another number of samples.
+    pub fn new(width: u32, height: u32, channels: u32, data: impl Into<Cow<'a, [T]>>) -> Result<Self> {
+        let data = data.into();
+        let shape = Shape::new(width, height, channels)?;
+        if data.len() as u64 != shape.samples() {
+            return Err(Error::Shape {
+                what: "number of samples",
+                value: data.len().to_string(),
+                limit: format!("{} for {shape}", shape.samples()),
+            });
+        }
+        Ok(Image { shape, row_stride: shape.row_samples(), data })
+    }
+
+    /// An image whose rows start `row_stride` samples apart; the last row may end early.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for an impossible shape, a stride below `width * channels`, or too few samples.
+    pub fn with_row_stride(
+        width: u32,
+        height: u32,
+        channels: u32,
+        row_stride: usize,
+        data: impl Into<Cow<'a, [T]>>,
+    ) -> Result<Self> {
+        let data = data.into();
+        let shape = Shape::new(width, height, channels)?;
+        let row = shape.row_samples();
+        if row_stride < row {
+            let limit = format!("{row} samples or more for {shape}");
+            return Err(Error::Shape { what: "row stride", value: row_stride.to_string(), limit });
+        }
+        let needed = row_stride as u128 * (height as u128 - 1) + row as u128;
+        if (data.len() as u128) < needed {
+            let limit = format!("{needed} or more for {shape} at a row stride of {row_stride}");
+            return Err(Error::Shape { what: "number of samples", value: data.len().to_string(), limit });
+        }
+        Ok(Image { shape, row_stride, data })
+    }
+
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Width, in pixels.
+    pub fn width(&self) -> u32 {
+        self.shape.width
+    }
+
+    /// Height, in pixels.
+    pub fn height(&self) -> u32 {
+        self.shape.height
+    }
+
+    /// Interleaved channels.
+    pub fn channels(&self) -> u32 {
+        self.shape.channels
+    }
+
+    /// Samples from the start of a row to the start of the next.
+    pub fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// The samples of row `y`, which is below the height.
+    pub fn row(&self, y: u32) -> &[T] {
+        &self.data[y as usize * self.row_stride..][..self.shape.row_samples()]
+    }
+
+    /// Sample `channel` of pixel `(x, y)`, all below their limits.
+    pub fn sample(&self, x: u32, y: u32, channel: u32) -> T {
+        self.row(y)[(x * self.shape.channels + channel) as usize]
+    }
+
+    /// The rows, from the top.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
+        (0..self.shape.height).map(|y| self.row(y))
+    }
+
+    /// All samples in rows without gaps; copies only where there are gaps.
+    pub fn packed(&self) -> Cow<'_, [T]> {
+        if self.row_stride == self.shape.row_samples() {
+            return Cow::Borrowed(&self.data[..self.shape.samples() as usize]);
+        }
+        let mut packed = Vec::with_capacity(self.shape.samples() as usize);
+        self.rows().for_each(|row| packed.extend_from_slice(row));
+        Cow::Owned(packed)
+    }
+
+    /// The samples as an owned vector, without gaps.
+    pub fn into_packed(self) -> Vec<T> {
+        if self.row_stride == self.shape.row_samples() && self.data.len() as u64 == self.shape.samples() {
+            return self.data.into_owned();
+        }
+        self.packed().into_owned()
+    }
+
+    /// The same image, owning its samples.
+    pub fn into_owned(self) -> Image<'static, T> {
+        Image { shape: self.shape, row_stride: self.row_stride, data: Cow::Owned(self.data.into_owned()) }
+    }
+}
+
+/// An image whose sample type is known at run time only.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // each holds an image of its name's type
+pub enum AnyImage {
+    U8(Image<'static, u8>),
+    U16(Image<'static, u16>),
+    I16(Image<'static, i16>),
+    F32(Image<'static, f32>),
+}
+
+impl AnyImage {
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        match self {
+            AnyImage::U8(image) => image.shape(),
+            AnyImage::U16(image) => image.shape(),
+            AnyImage::I16(image) => image.shape(),
+            AnyImage::F32(image) => image.shape(),
+        }
+    }
+
+    /// The type of the samples.
+    pub fn pixel_type(&self) -> PixelType {
+        match self {
+            AnyImage::U8(_) => PixelType::U8,
+            AnyImage::U16(_) => PixelType::U16,
+            AnyImage::I16(_) => PixelType::I16,
+            AnyImage::F32(_) => PixelType::F32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_shapes_are_refused_by_name() {
+        for (width, height, channels, what) in [
+            (0, 1, 1, "width"),
+            (1, 0, 1, "height"),
+            (1, 1, 0, "channels"),
+            (1, 1, 5, "channels"),
+            (MAX_SIDE + 1, 1, 1, "width"),
+        ] {
+            let error = Image::new(width, height, channels, vec![0u8]).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        assert!(Image::new(2, 2, 1, vec![0u8; 3]).unwrap_err().to_string().contains("number of samples is 3"));
+        assert!(Image::with_row_stride(2, 2, 3, 5, vec![0u8; 99]).unwrap_err().to_string().contains("row stride is 5"));
+        assert!(Image::with_row_stride(2, 2, 1, usize::MAX, vec![0u8; 9]).is_err());
+    }
+
+    #[test]
+    fn the_last_row_may_end_early() {
+        let image = Image::with_row_stride(2, 2, 1, 3, vec![1u8, 2, 9, 3, 4]).unwrap();
+        assert_eq!(image.packed().as_ref(), [1, 2, 3, 4]);
+        assert_eq!(image.into_packed(), [1, 2, 3, 4]);
+    }
+}

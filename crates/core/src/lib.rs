@@ -1,0 +1,19 @@
+//! Apron's nouns: [`Image`], [`Mask`], [`Taps`], [`Border`], [`Bins`], [`Histogram`], the
+//! [`Problem`] that an operation states with them, and the one [`Error`].
+#![forbid(unsafe_code)]
+
+mod border;
+mod error;
+pub mod filters;
+mod histogram;
+mod image;
+mod mask;
+mod problem;
+
+pub use apron_abi::{Accumulator, FromSum, Sample};
+pub use border::Border;
+pub use error::{Error, ErrorKind, Result};
+pub use histogram::{Bins, Histogram};
+pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
+pub use mask::{MAX_MASK_SIDE, Mask, Taps};
+pub use problem::{ByteHistogram, Correlate, Problem, Separable, Window};

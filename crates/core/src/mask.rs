@@ -1,0 +1,243 @@
+//! Masks: the weights of a correlation, and where they are anchored.
+
+use crate::{Error, Result};
+
+/// Largest side of a mask, in taps.
+pub const MAX_MASK_SIDE: u32 = 1 << 16;
+
+/// A dense mask: taps in rows, and the anchor, the tap that lies over the output pixel.
+///
+/// ```
+/// use apron_core::Mask;
+///
+/// let mask: Mask = "1 2 1; 2 4 2; 1 2 1".parse()?;
+/// assert_eq!((mask.width(), mask.height(), mask.anchor()), (3, 3, (1, 1)));
+/// assert_eq!(mask.normalized()?.taps()[4], 0.25);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mask {
+    width: u32,
+    height: u32,
+    taps: Vec<f32>,
+    anchor: (u32, u32),
+}
+
+fn invalid(parameter: &'static str, value: impl ToString, limit: impl Into<String>) -> Error {
+    Error::parameter("mask", parameter, value, limit)
+}
+
+fn check_taps(taps: &[f32]) -> Result<()> {
+    match taps.iter().find(|tap| !tap.is_finite()) {
+        Some(tap) => Err(invalid("tap", tap, "finite")),
+        None => Ok(()),
+    }
+}
+
+fn check_side(what: &'static str, side: u32) -> Result<()> {
+    if side == 0 || side > MAX_MASK_SIDE {
+        return Err(invalid(what, side, format!("1 to {MAX_MASK_SIDE}")));
+    }
+    Ok(())
+}
+
+/// Taps over their sum, which is taken in f64.
+fn normalized(taps: &[f32]) -> Result<Vec<f32>> {
+    let sum: f64 = taps.iter().map(|&tap| tap as f64).sum();
+    let taps: Vec<f32> = taps.iter().map(|&tap| (tap as f64 / sum) as f32).collect();
+    if sum == 0.0 || check_taps(&taps).is_err() {
+        return Err(invalid("sum of taps", sum, "far enough from 0 to divide by"));
+    }
+    Ok(taps)
+}
+
+impl Mask {
+    /// A mask of `width * height` finite taps, row by row, anchored at `(width / 2, height / 2)`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], a wrong number of taps, or
+    /// taps that are not finite.
+    pub fn new(width: u32, height: u32, taps: impl Into<Vec<f32>>) -> Result<Mask> {
+        let taps = taps.into();
+        check_side("width", width)?;
+        check_side("height", height)?;
+        if taps.len() as u64 != width as u64 * height as u64 {
+            return Err(invalid("number of taps", taps.len(), format!("{width} x {height}")));
+        }
+        check_taps(&taps)?;
+        Ok(Mask { width, height, taps, anchor: (width / 2, height / 2) })
+    }
+
+    /// The same mask with the tap `(x, y)` over the output pixel.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for an anchor outside the mask.
+    pub fn with_anchor(mut self, x: u32, y: u32) -> Result<Mask> {
+        if x >= self.width || y >= self.height {
+            let limit = format!("inside the mask: 0,0 to {},{}", self.width - 1, self.height - 1);
+            return Err(invalid("anchor", format!("{x},{y}"), limit));
+        }
+        self.anchor = (x, y);
+        Ok(self)
+    }
+
+    /// The same mask divided by the sum of its taps.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
+    pub fn normalized(mut self) -> Result<Mask> {
+        self.taps = normalized(&self.taps)?;
+        Ok(self)
+    }
+
+    /// The mask turned by half a turn, with its anchor: correlating with it is convolving with `self`.
+    ///
+    /// For even masks the anchor moves from `size / 2` to `size / 2 - 1`, as in SciPy's `convolve`.
+    pub fn flipped(mut self) -> Mask {
+        self.taps.reverse();
+        self.anchor = (self.width - 1 - self.anchor.0, self.height - 1 - self.anchor.1);
+        self
+    }
+
+    /// Width, in taps.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height, in taps.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The taps, row by row.
+    pub fn taps(&self) -> &[f32] {
+        &self.taps
+    }
+
+    /// Column and row of the tap over the output pixel.
+    pub fn anchor(&self) -> (u32, u32) {
+        self.anchor
+    }
+}
+
+impl std::str::FromStr for Mask {
+    type Err = Error;
+
+    /// Rows separated by `;`, taps by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`.
+    fn from_str(text: &str) -> Result<Mask> {
+        let mut taps = Vec::new();
+        let (mut width, mut height) = (0, 0);
+        for row in text.split(';') {
+            let before = taps.len();
+            for tap in row.split([' ', ',', '\t', '\n']).filter(|tap| !tap.is_empty()) {
+                let number = tap.parse::<f32>().map_err(|_| invalid("tap", format!("'{tap}'"), "a number"))?;
+                taps.push(number);
+            }
+            let found = taps.len() - before;
+            if found == 0 {
+                return Err(invalid("row", format!("{height} of '{text}', which is empty"), "one tap or more"));
+            }
+            if height > 0 && found != width {
+                let limit = format!("{width} taps long, as the first");
+                return Err(invalid("row", format!("{height} of '{text}', {found} taps long"), limit));
+            }
+            (width, height) = (found, height + 1);
+        }
+        Mask::new(width.try_into().unwrap_or(u32::MAX), height, taps)
+    }
+}
+
+/// The taps of one axis of a separable filter, and their anchor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taps {
+    taps: Vec<f32>,
+    anchor: u32,
+}
+
+impl Taps {
+    /// One tap or more, all finite, anchored at `len / 2`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for no taps, more than [`MAX_MASK_SIDE`], or taps that are not finite.
+    pub fn new(taps: impl Into<Vec<f32>>) -> Result<Taps> {
+        let taps = taps.into();
+        check_side("number of taps", taps.len().try_into().unwrap_or(u32::MAX))?;
+        check_taps(&taps)?;
+        let anchor = taps.len() as u32 / 2;
+        Ok(Taps { taps, anchor })
+    }
+
+    /// The same taps with tap `anchor` over the output pixel.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for an anchor that is no tap.
+    pub fn with_anchor(mut self, anchor: u32) -> Result<Taps> {
+        if anchor >= self.len() {
+            return Err(invalid("anchor", anchor, format!("0 to {}", self.len() - 1)));
+        }
+        self.anchor = anchor;
+        Ok(self)
+    }
+
+    /// The same taps divided by their sum.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
+    pub fn normalized(mut self) -> Result<Taps> {
+        self.taps = normalized(&self.taps)?;
+        Ok(self)
+    }
+
+    /// The taps.
+    pub fn taps(&self) -> &[f32] {
+        &self.taps
+    }
+
+    /// How many there are.
+    #[allow(clippy::len_without_is_empty)] // there is always one
+    pub fn len(&self) -> u32 {
+        self.taps.len() as u32
+    }
+
+    /// Index of the tap over the output pixel.
+    pub fn anchor(&self) -> u32 {
+        self.anchor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals() {
+        let mask: Mask = "1,2\t3 ; 4 5 -6e-1".parse().unwrap();
+        assert_eq!((mask.width(), mask.height()), (3, 2));
+        assert_eq!(mask.taps(), [1.0, 2.0, 3.0, 4.0, 5.0, -0.6]);
+        for wrong in ["", ";", "1 2; 3", "1;;2", "1 x", "nan", "1 inf", "1 2;"] {
+            let error = wrong.parse::<Mask>().unwrap_err();
+            assert_eq!(error.kind(), crate::ErrorKind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn flipping_moves_the_anchor_as_scipy_does() {
+        let mask = Mask::new(4, 3, (0..12).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
+        assert_eq!(mask.anchor(), (2, 1));
+        let flipped = mask.clone().flipped();
+        assert_eq!(flipped.anchor(), (1, 1));
+        assert_eq!(flipped.taps()[0], 11.0);
+        assert_eq!(flipped.flipped(), mask);
+    }
+
+    #[test]
+    fn what_can_never_be_right_is_refused() {
+        assert!(Mask::new(0, 3, []).is_err());
+        assert!(Mask::new(2, 2, [1.0; 3]).is_err());
+        assert!(Mask::new(1, 1, [f32::NAN]).is_err());
+        assert!(Mask::new(2, 2, [1.0; 4]).unwrap().with_anchor(2, 0).is_err());
+        assert!(Mask::new(2, 1, [1.0, -1.0]).unwrap().normalized().is_err());
+        assert!(Taps::new([]).is_err());
+        assert!(Taps::new([1.0, 2.0]).unwrap().with_anchor(2).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! P1: separable correlation.
+
+use crate::Fma;
+use apron_core::{Accumulator, Border, Image, Pixel, Result, Separable, Taps};
+
+/// Separable correlation, the serial program P1: along the rows, then along the columns.
+///
+/// Between the passes the sums are kept as they are (f32 for f32 output, f64 for integers). Where
+/// the border is constant, the image is meant to be extended before the first pass, so the second
+/// sees outside what the first would have made of the constant.
+///
+/// ```
+/// use apron_core::{Border, Image, Taps};
+///
+/// let image = Image::new(2, 2, 1, vec![1u8, 2, 3, 4])?;
+/// let sum = Taps::new([1.0, 1.0])?.with_anchor(0)?;
+/// let out: Image<u8> = apron_reference::separable(&image, &sum, &sum, Border::Constant(0.0))?;
+/// assert_eq!(out.packed().as_ref(), [10, 6, 7, 4]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
+pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
+    image: &Image<I>,
+    taps_x: &Taps,
+    taps_y: &Taps,
+    border: Border,
+) -> Result<Image<'static, O>> {
+    let problem = Separable {
+        shape: image.shape(),
+        src: I::PIXEL,
+        dst: O::PIXEL,
+        taps_x: taps_x.clone(),
+        taps_y: taps_y.clone(),
+        border,
+    };
+    let window = problem.window()?;
+    let (mode, constant) = border.mode();
+    let constant = O::Sum::of(constant);
+    let (out_width, channels) = (window.out.width, window.out.channels);
+
+    let mut rows = Vec::with_capacity(out_width as usize * image.height() as usize * channels as usize);
+    for y in 0..image.height() {
+        for x in 0..out_width as i32 {
+            for c in 0..channels {
+                let mut sum = O::Sum::ZERO;
+                for (i, &tap) in taps_x.taps().iter().enumerate() {
+                    let sample = match mode.map(x + window.origin_x + i as i32, image.width() as i32) {
+                        Some(x) => O::Sum::of(image.sample(x as u32, y, c)),
+                        None => constant,
+                    };
+                    sum = O::Sum::of(tap).fma(sample, sum);
+                }
+                rows.push(sum);
+            }
+        }
+    }
+
+    let outside = taps_x.taps().iter().fold(O::Sum::ZERO, |sum, &tap| O::Sum::of(tap).fma(constant, sum));
+    let row_samples = (out_width * channels) as usize;
+    let mut out = Vec::with_capacity(window.out.samples() as usize);
+    for y in 0..window.out.height as i32 {
+        for sample in 0..row_samples {
+            let mut sum = O::Sum::ZERO;
+            for (i, &tap) in taps_y.taps().iter().enumerate() {
+                let value = match mode.map(y + window.origin_y + i as i32, image.height() as i32) {
+                    Some(y) => rows[y as usize * row_samples + sample],
+                    None => outside,
+                };
+                sum = O::Sum::of(tap).fma(value, sum);
+            }
+            out.push(O::from_sum(sum));
+        }
+    }
+    Image::new(out_width, window.out.height, channels, out)
+}

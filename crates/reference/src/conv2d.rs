@@ -1,0 +1,66 @@
+//! P5: dense 2-D correlation.
+
+use crate::Fma;
+use apron_core::{Accumulator, Border, Correlate, Image, Mask, Pixel, Result};
+
+/// Dense 2-D correlation, the host reference of program P5: four loops (and the channels).
+///
+/// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`,
+/// the image extended by `border`; with border crop, only full windows have an output.
+///
+/// ```
+/// use apron_core::{Border, Image};
+///
+/// let image = Image::new(3, 1, 1, vec![1.0f32, 2.0, 4.0])?;
+/// let mask = "1 10 100".parse()?;
+/// let out: Image<f32> = apron_reference::correlate(&image, &mask, Border::Replicate, false)?;
+/// assert_eq!(out.row(0), [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// `clamp` limits each sum to 0 to 1.
+///
+/// # Errors
+/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
+pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
+    image: &Image<I>,
+    mask: &Mask,
+    border: Border,
+    clamp: bool,
+) -> Result<Image<'static, O>> {
+    let problem = Correlate { shape: image.shape(), src: I::PIXEL, dst: O::PIXEL, mask: mask.clone(), border, clamp };
+    let window = problem.window()?;
+    let (mode, constant) = border.mode();
+    let (width, height) = (image.width() as i32, image.height() as i32);
+    let mut out = Vec::with_capacity(window.out.samples() as usize);
+    for y in 0..window.out.height as i32 {
+        for x in 0..window.out.width as i32 {
+            for c in 0..window.out.channels {
+                let mut sum = O::Sum::ZERO;
+                for j in 0..mask.height() {
+                    for i in 0..mask.width() {
+                        let column = mode.map(x + window.origin_x + i as i32, width);
+                        let row = mode.map(y + window.origin_y + j as i32, height);
+                        let sample = match (column, row) {
+                            (Some(column), Some(row)) => O::Sum::of(image.sample(column as u32, row as u32, c)),
+                            _ => O::Sum::of(constant),
+                        };
+                        sum = O::Sum::of(mask.taps()[(j * mask.width() + i) as usize]).fma(sample, sum);
+                    }
+                }
+                if clamp {
+                    let one = O::Sum::of(1.0f32);
+                    sum = if sum < O::Sum::ZERO {
+                        O::Sum::ZERO
+                    } else if sum > one {
+                        one
+                    } else {
+                        sum
+                    };
+                }
+                out.push(O::from_sum(sum));
+            }
+        }
+    }
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}

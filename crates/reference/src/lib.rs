@@ -1,0 +1,35 @@
+//! Plain serial references: four loops, no cleverness. Everything else is compared with them.
+//!
+//! The order of summation is part of their meaning: mask rows from the top, columns from the left,
+//! one fused multiply-add a tap, from +0. Every backend keeps it, and so gives the same bits.
+#![forbid(unsafe_code)]
+
+mod conv1d;
+mod conv2d;
+mod histogram;
+
+pub use conv1d::separable;
+pub use conv2d::correlate;
+pub use histogram::{byte_histogram, histogram};
+
+use apron_core::Accumulator;
+
+/// An accumulator with the host's fused multiply-add.
+pub trait Fma: Accumulator {
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+}
+
+impl Fma for f32 {
+    #[inline(always)]
+    fn fma(self, b: f32, c: f32) -> f32 {
+        self.mul_add(b, c)
+    }
+}
+
+impl Fma for f64 {
+    #[inline(always)]
+    fn fma(self, b: f64, c: f64) -> f64 {
+        self.mul_add(b, c)
+    }
+}

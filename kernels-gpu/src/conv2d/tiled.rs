@@ -1,0 +1,101 @@
+//! P4: a dense mask in constant memory over a shared tile that is filled in several batches.
+//!
+//! A block of 32x32 threads computes 32x32 output pixels. It needs the input under them and a
+//! halo (the apron) of `mask - 1` pixels, more elements than it has threads:
+//!
+//! ```text
+//! for each channel:
+//!     batch i: thread t loads tile element t + i * 1024       (coalesced; border by index map)
+//!     barrier                                                 (the tile is complete)
+//!     thread (x, y): sum over the mask of tap * tile element
+//!     barrier                                                 (nobody reads the tile any more)
+//! ```
+//!
+//! Per output and channel: (32 + w - 1)(32 + h - 1) / 1024 global loads, w * h shared loads and
+//! as many taps, which every thread of a warp reads at the same address: one constant-cache read.
+//!
+//! Departures from the article: the grid is flat, so images of any height launch; the tile holds
+//! f32 whatever the pixels are, so a byte is converted once and not once a tap, and the border's
+//! constant may be any number; all borders, not only zero; the mask is a kernel parameter (see
+//! [`Taps`](apron_abi::Taps)), so launches in flight cannot disturb each other.
+
+use crate::device::{Device, Global, Shared};
+use crate::{div_rem, Body};
+use apron_abi::{Accumulator, BorderMode, Conv2dParams, Pixel, TILE_WIDTH};
+use core::marker::PhantomData;
+
+/// The kernel. `CLAMP` limits each sum to [0, 1].
+///
+/// Launch contract: the buffers are as large as the parameters say, the shared memory is
+/// [`apron_abi::tiled_shared_bytes`], and there are `mask_width * mask_height` taps.
+pub struct Tiled<I, O, const CLAMP: bool>(PhantomData<(I, O)>);
+
+impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
+    type Src = I;
+    type Dst = O;
+    type Params = Conv2dParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
+        const THREADS: u32 = TILE_WIDTH * TILE_WIDTH;
+        let tile = Shared::<f32>::at(0);
+        let tile_width = TILE_WIDTH + p.mask_width - 1;
+        let tile_elems = tile_width * (TILE_WIDTH + p.mask_height - 1);
+        // SAFETY: an output has at least one block a row.
+        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
+        let (block_x, block_y) = (block_column * TILE_WIDTH, block_row * TILE_WIDTH);
+        let (x, y) = (block_x + d.thread_x(), block_y + d.thread_y());
+        let thread = d.thread_y() * TILE_WIDTH + d.thread_x();
+        let (left, top) = (block_x as i32 + p.origin_x, block_y as i32 + p.origin_y);
+        let border = BorderMode::from_u32(p.border);
+
+        for channel in 0..p.channels {
+            let mut element = thread;
+            while element < tile_elems {
+                // SAFETY: a tile is at least 32 wide.
+                let (tile_row, tile_column) = unsafe { div_rem(element, tile_width) };
+                let column = border.map(left + tile_column as i32, p.width as i32);
+                let row = border.map(top + tile_row as i32, p.height as i32);
+                let value = match (row, column) {
+                    (Some(row), Some(column)) => {
+                        let pixel = row as u64 * p.width as u64 + column as u64;
+                        // SAFETY: the border mapped row and column into the image.
+                        unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f32()
+                    }
+                    _ => p.constant,
+                };
+                // SAFETY: element < tile_elems; every element is written by one thread.
+                unsafe { d.shared_store(tile, element, value) };
+                element += THREADS;
+            }
+            d.barrier();
+
+            if x < p.out_width && y < p.out_height {
+                let mut sum = O::Sum::ZERO;
+                for j in 0..p.mask_height {
+                    let row = (d.thread_y() + j) * tile_width + d.thread_x();
+                    for i in 0..p.mask_width {
+                        // SAFETY: (j, i) is in the mask; the window of an inner thread is in the tile.
+                        let (tap, sample) = unsafe { (d.tap(j * p.mask_width + i), d.shared_load(tile, row + i)) };
+                        sum = d.fma(O::Sum::of(tap), O::Sum::of(sample), sum);
+                    }
+                }
+                if CLAMP {
+                    // Comparisons, not min and max: NaN stays NaN.
+                    let one = O::Sum::of(1.0f32);
+                    sum = if sum < O::Sum::ZERO {
+                        O::Sum::ZERO
+                    } else if sum > one {
+                        one
+                    } else {
+                        sum
+                    };
+                }
+                let pixel = y as u64 * p.out_width as u64 + x as u64;
+                // SAFETY: (x, y) is in the output and no other thread's.
+                unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+            }
+            d.barrier();
+        }
+    }
+}

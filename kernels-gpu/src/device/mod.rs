@@ -1,0 +1,108 @@
+//! What a GPU thread can do, and nothing more: the only surface between kernels and machines.
+
+#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
+pub mod nvptx;
+#[cfg(feature = "rust-cuda")]
+pub mod rust_cuda;
+
+use apron_abi::{Accumulator, Element};
+use core::marker::PhantomData;
+
+/// The address of a buffer in device memory.
+#[repr(transparent)]
+pub struct Global<T> {
+    /// Address of the first element.
+    pub address: u64,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Global<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Global<T> {}
+
+impl<T> Global<T> {
+    /// The buffer at `address`.
+    pub const fn at(address: u64) -> Self {
+        Global { address, element: PhantomData }
+    }
+}
+
+/// A place in the block's shared memory: an array of `T` at a byte offset.
+pub struct Shared<T> {
+    /// Bytes from the start of the block's shared memory; a multiple of the element's size.
+    pub offset: u32,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The array at `offset` bytes.
+    pub const fn at(offset: u32) -> Self {
+        Shared { offset, element: PhantomData }
+    }
+}
+
+/// One thread of a running kernel. Its value is the thread's identity, cheap to copy.
+///
+/// Grids are flat, blocks have two axes.
+///
+/// # Safety
+///
+/// The accesses are unchecked where a GPU runs them: indices lie inside the buffer or the
+/// launch's shared memory, global reads are of buffers that the launch does not write, and
+/// every thread of the block reaches every barrier.
+pub trait Device: Copy {
+    /// Column of the thread in its block.
+    fn thread_x(self) -> u32;
+    /// Row of the thread in its block.
+    fn thread_y(self) -> u32;
+    /// Number of the block in the grid.
+    fn block(self) -> u32;
+    /// Blocks in the grid.
+    fn blocks(self) -> u32;
+    /// Waits until every thread of the block is here; what they wrote before is visible after.
+    fn barrier(self);
+    /// Tap `index` of the launch's mask, from constant memory.
+    ///
+    /// # Safety
+    /// `index` is below the number of taps.
+    unsafe fn tap(self, index: u32) -> f32;
+    /// Reads an element of a buffer that the launch only reads.
+    ///
+    /// # Safety
+    /// `index` is inside the buffer, which nothing writes during the launch.
+    unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
+    /// Writes an element of a buffer.
+    ///
+    /// # Safety
+    /// `index` is inside the buffer, and no other thread accesses that element.
+    unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T);
+    /// Reads an element of shared memory.
+    ///
+    /// # Safety
+    /// The element is inside the launch's shared memory and no other thread writes it before the next barrier.
+    unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T;
+    /// Writes an element of shared memory.
+    ///
+    /// # Safety
+    /// The element is inside the launch's shared memory and no other thread accesses it before the next barrier.
+    unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T);
+    /// Adds 1 to a counter in shared memory, atomically.
+    ///
+    /// # Safety
+    /// The counter is inside the launch's shared memory, and until the next barrier is accessed by this call only.
+    unsafe fn shared_increment(self, counters: Shared<u32>, index: u32);
+    /// `a * b + c`, rounded once.
+    fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
+}

@@ -1,0 +1,192 @@
+//! The device layer in inline PTX, for rustc's own NVPTX backend.
+//!
+//! Accesses are inline because generic pointers lose what the kernel knows: `ld.global.nc` needs
+//! a promise that nothing writes the buffer, and shared memory reached through a generic address
+//! costs a 64-bit generic access each time.
+
+use super::{Device, Global, Shared};
+use apron_abi::{Accumulator, Element, ElementType};
+use core::arch::{asm, global_asm, nvptx};
+use core::mem::transmute_copy;
+
+// The launch says how large it is.
+global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
+
+/// Ends the kernel with an error.
+pub fn trap() -> ! {
+    // SAFETY: trap has no precondition and does not return.
+    unsafe { nvptx::trap() }
+}
+
+/// A thread on an NVIDIA GPU.
+#[derive(Clone, Copy)]
+pub struct Nvptx {
+    /// Address of the mask in the launch's parameters, or 0 where the kernel takes none.
+    pub taps: u64,
+}
+
+/// Address of a shared element: shared addresses are 32 bits wide.
+#[inline(always)]
+fn shared_address<T: Element>(at: Shared<T>, index: u32) -> u32 {
+    let base: u32;
+    // SAFETY: reads an address, no memory.
+    unsafe { asm!("mov.u32 {0}, apron_shared;", out(reg32) base, options(pure, nomem, nostack)) };
+    base + at.offset + index * T::TYPE.size_bytes()
+}
+
+#[inline(always)]
+fn global_address<T: Element>(at: Global<T>, index: u64) -> u64 {
+    at.address + index * T::TYPE.size_bytes() as u64
+}
+
+/// One load or store of each element type, by the type's tag: a generic function's asm cannot
+/// name a type, but the tag is a constant, so one arm is left.
+macro_rules! load {
+    ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
+        let address = $address;
+        match <$T>::TYPE {
+            ElementType::U8 => {
+                let value: u16;
+                asm!(concat!($space, ".u8 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
+                transmute_copy(&(value as u8))
+            }
+            ElementType::U16 | ElementType::I16 => {
+                let value: u16;
+                asm!(concat!($space, ".u16 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::U32 => {
+                let value: u32;
+                asm!(concat!($space, ".u32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::F32 => {
+                let value: f32;
+                asm!(concat!($space, ".f32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::U64 => {
+                let value: u64;
+                asm!(concat!($space, ".u64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::F64 => {
+                let value: f64;
+                asm!(concat!($space, ".f64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+        }
+    }};
+}
+
+macro_rules! store {
+    ($T:ty, $space:literal, $address:expr, $class:ident, $value:expr) => {{
+        let (address, value): (_, $T) = ($address, $value);
+        match <$T>::TYPE {
+            ElementType::U8 => {
+                let value = transmute_copy::<$T, u8>(&value) as u16;
+                asm!(concat!($space, ".u8 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
+            }
+            ElementType::U16 | ElementType::I16 => {
+                let value = transmute_copy::<$T, u16>(&value);
+                asm!(concat!($space, ".u16 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
+            }
+            ElementType::U32 => {
+                let value = transmute_copy::<$T, u32>(&value);
+                asm!(concat!($space, ".u32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
+            }
+            ElementType::F32 => {
+                let value = transmute_copy::<$T, f32>(&value);
+                asm!(concat!($space, ".f32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
+            }
+            ElementType::U64 => {
+                let value = transmute_copy::<$T, u64>(&value);
+                asm!(concat!($space, ".u64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
+            }
+            ElementType::F64 => {
+                let value = transmute_copy::<$T, f64>(&value);
+                asm!(concat!($space, ".f64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
+            }
+        }
+    }};
+}
+
+// SAFETY (every unsafe block below): the caller promises that the element is there, and the
+// transmutes are between a type and the type that its tag names.
+impl Device for Nvptx {
+    #[inline(always)]
+    fn thread_x(self) -> u32 {
+        unsafe { nvptx::_thread_idx_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn thread_y(self) -> u32 {
+        unsafe { nvptx::_thread_idx_y() as u32 }
+    }
+
+    #[inline(always)]
+    fn block(self) -> u32 {
+        unsafe { nvptx::_block_idx_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn blocks(self) -> u32 {
+        unsafe { nvptx::_grid_dim_x() as u32 }
+    }
+
+    #[inline(always)]
+    fn barrier(self) {
+        // The intrinsic, not asm: LLVM knows that it must not be moved into a branch.
+        unsafe { nvptx::_syncthreads() }
+    }
+
+    #[inline(always)]
+    unsafe fn tap(self, index: u32) -> f32 {
+        let tap: f32;
+        // Parameter space is constant memory. A reference to the parameter, indexed at run time,
+        // would be a copy of all of it in local memory.
+        unsafe {
+            let address = self.taps + index as u64 * 4;
+            asm!("ld.param.f32 {0}, [{1}];", out(reg32) tap, in(reg64) address, options(pure, nomem, nostack));
+        }
+        tap
+    }
+
+    #[inline(always)]
+    unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
+        unsafe { load!(T, "ld.global.nc", global_address(from, index), reg64, pure, readonly, nostack) }
+    }
+
+    #[inline(always)]
+    unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
+        unsafe { store!(T, "st.global", global_address(to, index), reg64, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
+        unsafe { load!(T, "ld.shared", shared_address(from, index), reg32, readonly, nostack) }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
+        unsafe { store!(T, "st.shared", shared_address(to, index), reg32, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
+        unsafe {
+            asm!("red.shared.add.u32 [{0}], 1;", in(reg32) shared_address(counters, index), options(nostack));
+        }
+    }
+
+    #[inline(always)]
+    fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
+        use core::intrinsics::{fmaf32, fmaf64};
+        unsafe {
+            match A::TYPE {
+                ElementType::F32 => transmute_copy(&fmaf32(transmute_copy(&a), transmute_copy(&b), transmute_copy(&c))),
+                _ => transmute_copy(&fmaf64(transmute_copy(&a), transmute_copy(&b), transmute_copy(&c))),
+            }
+        }
+    }
+}

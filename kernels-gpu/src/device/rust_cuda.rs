@@ -1,0 +1,100 @@
+//! The device layer in `cuda_std`, for the Rust-CUDA compiler.
+
+use super::{Device, Global, Shared};
+use apron_abi::{Accumulator, Element, ElementType, Taps};
+use core::mem::transmute_copy;
+use core::sync::atomic::{AtomicU32, Ordering};
+use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
+
+/// A thread on an NVIDIA GPU.
+#[derive(Clone, Copy)]
+pub struct RustCuda<'a> {
+    /// The mask, in the launch's parameters, where the kernel takes one.
+    pub taps: Option<&'a Taps>,
+}
+
+#[inline(always)]
+fn shared_pointer<T: Element>(at: Shared<T>, index: u32) -> *mut T {
+    let base: *mut u8 = dynamic_shared_mem();
+    // Wrapping: whether the element is there is the caller's promise, made at the access.
+    base.wrapping_add((at.offset + index * T::TYPE.size_bytes()) as usize).cast()
+}
+
+// SAFETY (every unsafe block below): the caller promises that the element is there, and the
+// transmutes are between a type and the type that its tag names.
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Device for RustCuda<'_> {
+    #[inline(always)]
+    fn thread_x(self) -> u32 {
+        thread::thread_idx_x()
+    }
+
+    #[inline(always)]
+    fn thread_y(self) -> u32 {
+        thread::thread_idx_y()
+    }
+
+    #[inline(always)]
+    fn block(self) -> u32 {
+        thread::block_idx_x()
+    }
+
+    #[inline(always)]
+    fn blocks(self) -> u32 {
+        thread::grid_dim_x()
+    }
+
+    #[inline(always)]
+    fn barrier(self) {
+        thread::sync_threads();
+    }
+
+    #[inline(always)]
+    unsafe fn tap(self, index: u32) -> f32 {
+        match self.taps {
+            Some(taps) => unsafe { *taps.0.get_unchecked(index as usize) },
+            None => 0.0,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
+        unsafe { *(from.address as *const T).add(index as usize) }
+    }
+
+    #[inline(always)]
+    unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
+        unsafe { *(to.address as *mut T).add(index as usize) = value }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
+        unsafe { *shared_pointer(from, index) }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
+        unsafe { *shared_pointer(to, index) = value }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
+        unsafe { AtomicU32::from_ptr(shared_pointer(counters, index)) }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
+        unsafe {
+            match A::TYPE {
+                ElementType::F32 => {
+                    let (a, b, c): (f32, f32, f32) = (transmute_copy(&a), transmute_copy(&b), transmute_copy(&c));
+                    transmute_copy(&GpuFloat::mul_add(a, b, c))
+                }
+                _ => {
+                    let (a, b, c): (f64, f64, f64) = (transmute_copy(&a), transmute_copy(&b), transmute_copy(&c));
+                    transmute_copy(&GpuFloat::mul_add(a, b, c))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! P6: 256-bin histograms of bytes, several partial ones a block, by atomics in shared memory.
+//!
+//! ```text
+//! zero the block's partial histograms; barrier
+//! each thread, striding by the whole grid: read a word, split it into 4 bytes,
+//!     increment 4 bins of its group's partial histogram                      (atomically)
+//! barrier; sum the groups' histograms into the block's row in global memory
+//! ```
+//!
+//! 32 threads (a group) share a partial histogram, so that equal bytes meet on one counter less
+//! often. Channels counted apart have a histogram each, and so fewer groups: 8 rows of 256 bins
+//! in all, 8 KiB of shared memory. Per byte: a quarter of a global load, one shared atomic.
+//!
+//! Departures from the article: the last bytes of an input that is no multiple of 4 are counted;
+//! interleaved channels.
+
+use crate::device::{Device, Global, Shared};
+use crate::{div_rem, Body};
+use apron_abi::{HistogramPartialParams, BYTE_BINS, GROUP_THREADS, PARTIAL_BLOCK, PARTIAL_ROWS};
+
+/// The kernel: writes `channels * 256` counts to row `block` of its output.
+///
+/// Launch contract: the input holds `bytes` bytes and is aligned to 4, the output has a row for
+/// each block, the shared memory is [`apron_abi::PARTIAL_SHARED_BYTES`], and no block counts 2^32
+/// bytes or more.
+pub struct Partial;
+
+impl Body for Partial {
+    type Src = u8;
+    type Dst = u32;
+    type Params = HistogramPartialParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u8>, partials: Global<u32>, p: &HistogramPartialParams) {
+        let rows = Shared::<u32>::at(0);
+        let thread = d.thread_x();
+        let mut counter = thread;
+        while counter < PARTIAL_ROWS * BYTE_BINS {
+            // SAFETY: inside the rows; a counter is one thread's.
+            unsafe { d.shared_store(rows, counter, 0) };
+            counter += PARTIAL_BLOCK;
+        }
+        d.barrier();
+
+        // SAFETY: there are 1 to 4 channels, and so at least 2 groups.
+        let (groups, group) = unsafe {
+            let groups = div_rem(PARTIAL_ROWS, p.channels).0;
+            (groups, div_rem(thread / GROUP_THREADS, groups).1)
+        };
+        let own_row = group * p.channels;
+        let words = p.bytes / 4;
+        let stride = d.blocks() as u64 * PARTIAL_BLOCK as u64;
+        let first = d.block() as u64 * PARTIAL_BLOCK as u64 + thread as u64;
+        let packed = Global::<u32>::at(src.address);
+        let mut word = first;
+        while word < words {
+            // SAFETY: word < bytes / 4.
+            let value = unsafe { d.load(packed, word) };
+            // SAFETY: a row and a byte make an index inside the rows.
+            unsafe { add_word(d, rows, own_row, p.channels, word * 4, value) };
+            word += stride;
+        }
+        // The 0 to 3 bytes behind the last whole word.
+        let tail = words * 4 + first;
+        if tail < p.bytes {
+            // SAFETY: tail < bytes.
+            let byte = unsafe { d.load(src, tail) };
+            // SAFETY: as above.
+            unsafe { d.shared_increment(rows, (own_row + channel_of(tail, p.channels)) * BYTE_BINS + byte as u32) };
+        }
+        d.barrier();
+
+        let mut bin = thread;
+        while bin < p.channels * BYTE_BINS {
+            let mut sum = 0;
+            for group in 0..groups {
+                // SAFETY: inside the rows, which nobody writes any more.
+                sum += unsafe { d.shared_load(rows, group * p.channels * BYTE_BINS + bin) };
+            }
+            let row = d.block() as u64 * (p.channels * BYTE_BINS) as u64;
+            // SAFETY: inside the block's row; a bin is one thread's.
+            unsafe { d.store(partials, row + bin as u64, sum) };
+            bin += PARTIAL_BLOCK;
+        }
+    }
+}
+
+/// Splits a word into four samples, the first in its low byte, and counts each.
+#[inline(always)]
+unsafe fn add_word<D: Device>(d: D, rows: Shared<u32>, own_row: u32, channels: u32, sample: u64, word: u32) {
+    let mut channel = channel_of(sample, channels);
+    for k in 0..4 {
+        let byte = (word >> (8 * k)) & 0xff;
+        // SAFETY: the caller's row and a byte are inside the rows.
+        unsafe { d.shared_increment(rows, (own_row + channel) * BYTE_BINS + byte) };
+        channel = if channel + 1 == channels { 0 } else { channel + 1 };
+    }
+}
+
+/// The channel of a sample.
+#[inline(always)]
+fn channel_of(sample: u64, channels: u32) -> u32 {
+    // A 64-bit division would be a call; the channels are few enough to name.
+    match channels {
+        1 => 0,
+        2 => (sample % 2) as u32,
+        3 => (sample % 3) as u32,
+        _ => (sample % 4) as u32,
+    }
+}

@@ -1,0 +1,58 @@
+//! Apron's GPU kernels.
+//!
+//! A kernel's body is written once, generic over [`device::Device`], the few things that a GPU
+//! thread can do. Three implementations run it: inline PTX on the GPU (compiled by rustc),
+//! `cuda_std` (compiled by Rust-CUDA, feature `rust-cuda`), and host code in the emulator.
+//! The entries that a launch names are generated from the kernel table in `apron-abi`.
+#![no_std]
+#![cfg_attr(
+    all(target_arch = "nvptx64", not(feature = "rust-cuda")),
+    feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, core_intrinsics),
+    allow(internal_features)
+)]
+
+pub mod conv1d;
+pub mod conv2d;
+pub mod device;
+mod entry;
+pub mod histogram;
+
+#[cfg(any(not(target_arch = "nvptx64"), feature = "rust-cuda"))]
+pub use entry::*;
+
+use device::{Device, Global};
+
+/// A kernel's body, the same for every device.
+pub trait Body {
+    /// Element of the buffer that is read.
+    type Src;
+    /// Element of the buffer that is written.
+    type Dst;
+    /// The launch's parameters.
+    type Params;
+
+    /// What one thread does.
+    ///
+    /// # Safety
+    /// The launch contract in the body's documentation holds.
+    unsafe fn run<D: Device>(d: D, src: Global<Self::Src>, dst: Global<Self::Dst>, p: &Self::Params);
+}
+
+#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    // A kernel has nobody to tell: stop it, which the host sees as a failed launch.
+    device::nvptx::trap()
+}
+
+/// Quotient and remainder by a divisor that the launch contract keeps from being 0; without the
+/// check for it, which would put a panic, and so a call, into the kernel.
+///
+/// # Safety
+/// `divisor` is not 0.
+#[inline(always)]
+unsafe fn div_rem(value: u32, divisor: u32) -> (u32, u32) {
+    // SAFETY: the caller's promise.
+    unsafe { core::hint::assert_unchecked(divisor != 0) };
+    (value / divisor, value % divisor)
+}
