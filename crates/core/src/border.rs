@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What a mask sees outside the image, `abcd` in the drawings.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Border {
     /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`.
     Constant(f32),
@@ -15,18 +15,13 @@ pub enum Border {
     /// `dcba|abcd|dcba`: mirrored, the edge pixel repeated. SciPy's `reflect`, OpenCV's `BORDER_REFLECT`.
     Reflect,
     /// `.dcb|abcd|cba.`: mirrored about the edge pixel. SciPy's `mirror`, OpenCV's `BORDER_REFLECT_101`, the default.
+    #[default]
     Reflect101,
     /// `abcd|abcd|abcd`: periodic. SciPy's `wrap`, OpenCV's `BORDER_WRAP`.
     Wrap,
     /// Nothing: only windows that lie inside the image have a result, which so is smaller by
     /// `mask - 1` pixels in each axis.
     Crop,
-}
-
-impl Default for Border {
-    fn default() -> Self {
-        Border::Reflect101
-    }
 }
 
 impl Border {

@@ -34,11 +34,11 @@ impl Bins {
         if self.count == 0 || self.count > MAX_BINS {
             return Err(Error::parameter("histogram", "number of bins", self.count, format!("1 to {MAX_BINS}")));
         }
-        if let Some((low, high)) = self.range {
-            if !(low.is_finite() && high.is_finite() && low <= high && (high - low).is_finite()) {
-                let limit = "finite, the lower end first, and their difference finite";
-                return Err(Error::parameter("histogram", "range", format!("{low},{high}"), limit));
-            }
+        if let Some((low, high)) = self.range
+            && !(low.is_finite() && high.is_finite() && low <= high && (high - low).is_finite())
+        {
+            let limit = "finite, the lower end first, and their difference finite";
+            return Err(Error::parameter("histogram", "range", format!("{low},{high}"), limit));
         }
         Ok(())
     }

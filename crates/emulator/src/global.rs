@@ -1,0 +1,143 @@
+//! Global memory: buffers at made-up addresses, with a shadow that knows who touched what.
+
+use apron_abi::{Element, ElementType};
+
+/// Buffers lie this far apart, so that running out of one never lands in the next.
+const SPACING_BITS: u32 = 44;
+
+/// Who accesses, and when: `interval` counts the barriers of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Accessor {
+    pub(crate) block: u32,
+    pub(crate) thread: u16,
+    pub(crate) interval: u32,
+}
+
+/// What is known of one element in the running launch.
+#[derive(Clone, Copy)]
+struct Shadow {
+    written_ever: bool,
+    writer: Option<Accessor>,
+    reader: Option<(u32, u16)>,
+}
+
+struct Buffer {
+    element: ElementType,
+    bytes: Vec<u8>,
+    shadow: Vec<Shadow>,
+}
+
+/// The global memory of an emulated device.
+#[derive(Default)]
+pub struct Memory {
+    buffers: Vec<Buffer>,
+}
+
+impl Memory {
+    /// Memory without buffers.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Adds a buffer that holds `bytes`, a whole number of elements, and gives its address.
+    pub fn add_written(&mut self, element: ElementType, bytes: &[u8]) -> u64 {
+        let elems = bytes.len() / element.size_bytes() as usize;
+        self.add(Buffer { element, bytes: bytes.to_vec(), shadow: vec![Shadow::new(true); elems] })
+    }
+
+    /// Adds a buffer that nothing has written, and gives its address.
+    pub fn add_unwritten(&mut self, element: ElementType, elems: u64) -> u64 {
+        // A pattern that no test expects, should an unwritten byte ever get through.
+        let bytes = vec![0xa5; (elems * element.size_bytes() as u64) as usize];
+        self.add(Buffer { element, bytes, shadow: vec![Shadow::new(false); elems as usize] })
+    }
+
+    fn add(&mut self, buffer: Buffer) -> u64 {
+        self.buffers.push(buffer);
+        (self.buffers.len() as u64) << SPACING_BITS
+    }
+
+    /// The bytes of the buffer at `address`, or the first element that nothing wrote.
+    pub fn take(&mut self, address: u64) -> Result<Vec<u8>, String> {
+        let buffer = &mut self.buffers[(address >> SPACING_BITS) as usize - 1];
+        match buffer.shadow.iter().position(|shadow| !shadow.written_ever) {
+            Some(element) => Err(format!("element {element} of the output was never written")),
+            None => Ok(std::mem::take(&mut buffer.bytes)),
+        }
+    }
+
+    /// Starts a launch: what earlier ones accessed is no race any more.
+    pub(crate) fn start_launch(&mut self) {
+        for shadow in self.buffers.iter_mut().flat_map(|buffer| &mut buffer.shadow) {
+            *shadow = Shadow::new(shadow.written_ever);
+        }
+    }
+
+    /// The buffer that holds a `T` at `address`, the byte offset, and the elements that it covers.
+    fn locate<T: Element>(&mut self, address: u64) -> Result<(&mut Buffer, usize, std::ops::Range<usize>), String> {
+        let size = T::TYPE.size_bytes() as usize;
+        let (number, offset) = (address >> SPACING_BITS, (address & ((1 << SPACING_BITS) - 1)) as usize);
+        let buffer = (number as usize).checked_sub(1).and_then(|index| self.buffers.get_mut(index));
+        let Some(buffer) = buffer else { return Err("outside every buffer".into()) };
+        if offset + size > buffer.bytes.len() {
+            return Err(format!(
+                "at byte {offset} of buffer {number}, which has {}: out of bounds",
+                buffer.bytes.len()
+            ));
+        }
+        let element = buffer.element.size_bytes() as usize;
+        if offset % size != 0 || size % element != 0 {
+            return Err(format!("at byte {offset} of buffer {number} of {}: misaligned", buffer.element.name()));
+        }
+        Ok((buffer, offset, offset / element..(offset + size) / element))
+    }
+
+    pub(crate) fn load<T: Element>(&mut self, address: u64, by: Accessor) -> Result<T, String> {
+        let fail = |what: String| format!("reads {} from global memory at {address:#x}, {what}", T::TYPE.name());
+        let (buffer, offset, elements) = self.locate::<T>(address).map_err(fail)?;
+        for index in elements {
+            let shadow = &mut buffer.shadow[index];
+            if !shadow.written_ever {
+                return Err(fail(format!("element {index}, which nothing wrote")));
+            }
+            if let Some(writer) = shadow.writer {
+                // Reads go through the read-only cache: even the writer itself may see the old value.
+                return Err(fail(format!("element {index}: data race with the write by {}", name(writer))));
+            }
+            shadow.reader = Some((by.block, by.thread));
+        }
+        Ok(T::read(&buffer.bytes[offset..]))
+    }
+
+    pub(crate) fn store<T: Element>(&mut self, address: u64, value: T, by: Accessor) -> Result<(), String> {
+        let fail = |what: String| format!("writes {} to global memory at {address:#x}, {what}", T::TYPE.name());
+        let (buffer, offset, elements) = self.locate::<T>(address).map_err(fail)?;
+        for index in elements {
+            let shadow = &mut buffer.shadow[index];
+            if let Some((block, thread)) = shadow.reader {
+                let what = format!("element {index}: data race with the read by block {block}, thread {thread}");
+                return Err(fail(what));
+            }
+            if let Some(writer) = shadow.writer {
+                let ordered = writer.block == by.block && (writer.thread == by.thread || writer.interval < by.interval);
+                if !ordered {
+                    return Err(fail(format!("element {index}: data race with the write by {}", name(writer))));
+                }
+            }
+            shadow.writer = Some(by);
+            shadow.written_ever = true;
+        }
+        value.write(&mut buffer.bytes[offset..]);
+        Ok(())
+    }
+}
+
+fn name(accessor: Accessor) -> String {
+    format!("block {}, thread {}", accessor.block, accessor.thread)
+}
+
+impl Shadow {
+    fn new(written_ever: bool) -> Shadow {
+        Shadow { written_ever, writer: None, reader: None }
+    }
+}

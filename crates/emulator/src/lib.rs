@@ -1,0 +1,65 @@
+//! Runs recipes on the host, with the GPU's own kernel bodies and block sizes, and reports every
+//! rule that a kernel breaks: accesses out of bounds, reads of memory that nothing wrote, data
+//! races between barriers, and barriers that not every thread of a block reaches.
+//!
+//! Blocks run one after the other; inside a block every thread runs up to its next barrier before
+//! any goes on. A race is found by who accessed what since the last barrier, not by what the order
+//! of execution happened to make of it.
+#![deny(unsafe_code)]
+
+mod fault;
+mod global;
+mod launch;
+mod shared;
+mod thread;
+
+pub use fault::Fault;
+pub use global::Memory;
+pub use launch::{Geometry, launch};
+pub use thread::Thread;
+
+use apron_core::{Error, Result};
+use apron_plan::{Recipe, Role};
+
+/// Runs a recipe on `input` and gives the bytes of its output.
+///
+/// # Errors
+/// [`Error::Fault`] for the first rule that a kernel broke.
+///
+/// # Panics
+/// If `input` has not the size of the recipe's input, or the recipe has no output.
+pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
+    let mut memory = Memory::new();
+    let addresses: Vec<u64> = recipe
+        .buffers
+        .iter()
+        .map(|buffer| match buffer.role {
+            Role::Input => {
+                assert_eq!(input.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
+                memory.add_written(buffer.element, input)
+            }
+            Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),
+        })
+        .collect();
+    for step in &recipe.launches {
+        let facts = step.kernel.facts();
+        let geometry = Geometry {
+            kernel: facts.entry,
+            blocks: step.blocks,
+            block: facts.block,
+            shared_bytes: step.shared_bytes,
+            barriers: facts.barriers > 0,
+        };
+        let (src, dst) = (addresses[step.src], addresses[step.dst]);
+        let fault = launch(&mut memory, &geometry, &step.taps, |thread| {
+            // SAFETY: the emulator checks every access, so no launch contract can be broken unseen.
+            #[allow(unsafe_code)]
+            unsafe {
+                kernels_gpu::run_on(thread, step.kernel, src, dst, &step.params);
+            }
+        });
+        fault.map_err(|fault| Error::Fault { fault: fault.to_string() })?;
+    }
+    let output = recipe.buffers.iter().position(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
+    memory.take(addresses[output]).map_err(|what| Error::Fault { fault: format!("{}: {what}", recipe.operation) })
+}

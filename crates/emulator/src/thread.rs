@@ -1,0 +1,145 @@
+//! One emulated GPU thread: the device layer over checked memory.
+
+use crate::fault::Fault;
+use crate::global::{Accessor, Memory};
+use crate::shared::SharedMemory;
+use apron_abi::{Accumulator, Element, ElementType};
+use corosensei::Yielder;
+use kernels_gpu::device::{Device, Global, Shared};
+use std::cell::RefCell;
+use std::panic::Location;
+
+/// Where a barrier stands in the source.
+pub(crate) type Site = &'static Location<'static>;
+
+/// What all threads of a running launch share.
+pub(crate) struct State<'m> {
+    pub(crate) memory: &'m mut Memory,
+    pub(crate) shared: SharedMemory,
+    /// Barriers passed, over all blocks; starts at 1, since 0 means never.
+    pub(crate) interval: u32,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// One thread of an emulated launch. After a fault its reads give zeros and the launch ends with
+/// its block.
+#[derive(Clone, Copy)]
+pub struct Thread<'t, 'm> {
+    pub(crate) state: &'t RefCell<State<'m>>,
+    pub(crate) yielder: Option<&'t Yielder<(), Site>>,
+    pub(crate) kernel: &'static str,
+    pub(crate) taps: &'t [f32],
+    pub(crate) blocks: u32,
+    pub(crate) block: u32,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    /// Number in the block, rows first.
+    pub(crate) number: u16,
+}
+
+impl Thread<'_, '_> {
+    /// Runs an access, and notes its fault if it is the first.
+    #[inline]
+    fn access<T: Default>(self, access: impl FnOnce(&mut State<'_>) -> Result<T, String>) -> T {
+        let mut state = self.state.borrow_mut();
+        access(&mut state).unwrap_or_else(|what| {
+            self.note(&mut state, what);
+            T::default()
+        })
+    }
+
+    #[cold]
+    pub(crate) fn note(self, state: &mut State<'_>, what: String) {
+        state.fault.get_or_insert_with(|| Fault {
+            kernel: self.kernel,
+            block: self.block,
+            thread: (self.x, self.y),
+            what,
+        });
+    }
+
+    fn accessor(self, state: &State<'_>) -> Accessor {
+        Accessor { block: self.block, thread: self.number, interval: state.interval }
+    }
+}
+
+fn byte_of<T: Element>(at: Shared<T>, index: u32) -> u32 {
+    // Saturating: an index beyond all memory is reported there as out of bounds.
+    index.saturating_mul(T::TYPE.size_bytes()).saturating_add(at.offset).min(u32::MAX - 8)
+}
+
+fn address_of<T: Element>(at: Global<T>, index: u64) -> u64 {
+    at.address.wrapping_add(index.wrapping_mul(T::TYPE.size_bytes() as u64))
+}
+
+// SAFETY contracts of the trait are checked here instead of trusted.
+#[allow(unsafe_code)]
+impl Device for Thread<'_, '_> {
+    fn thread_x(self) -> u32 {
+        self.x
+    }
+
+    fn thread_y(self) -> u32 {
+        self.y
+    }
+
+    fn block(self) -> u32 {
+        self.block
+    }
+
+    fn blocks(self) -> u32 {
+        self.blocks
+    }
+
+    #[track_caller]
+    fn barrier(self) {
+        match self.yielder {
+            Some(yielder) => yielder.suspend(Location::caller()),
+            None => self.access(|_| Err("reaches a barrier that the kernel table does not have".into())),
+        }
+    }
+
+    #[inline]
+    unsafe fn tap(self, index: u32) -> f32 {
+        match self.taps.get(index as usize) {
+            Some(tap) => *tap,
+            None => self.access(|_| {
+                Err(format!("reads tap {index} from constant memory, which has {}: out of bounds", self.taps.len()))
+            }),
+        }
+    }
+
+    #[inline]
+    unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
+        self.access(|state| state.memory.load(address_of(from, index), self.accessor(state)))
+    }
+
+    #[inline]
+    unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
+        self.access(|state| state.memory.store(address_of(to, index), value, self.accessor(state)));
+    }
+
+    #[inline]
+    unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
+        self.access(|state| state.shared.load(byte_of(from, index), self.number, state.interval))
+    }
+
+    #[inline]
+    unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
+        self.access(|state| state.shared.store(byte_of(to, index), value, self.number, state.interval));
+    }
+
+    #[inline]
+    unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
+        self.access(|state| state.shared.increment(byte_of(counters, index), self.number, state.interval));
+    }
+
+    #[inline]
+    fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
+        match A::TYPE {
+            // f64 holds an f32 exactly, so the way there and back loses nothing.
+            ElementType::F32 => A::of(a.to_f32().mul_add(b.to_f32(), c.to_f32())),
+            _ => A::from_f64(a.to_f64().mul_add(b.to_f64(), c.to_f64())),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Planted bugs: each kind of broken rule is reported with kernel, block, thread and address; the
+//! same kernel without the bug passes.
+#![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
+
+use apron_abi::ElementType;
+use apron_emulator::{Fault, Geometry, Memory, Thread, launch};
+use kernels_gpu::device::{Device, Global, Shared};
+
+const WIDTH: u32 = 8;
+const THREADS: u32 = WIDTH * 4;
+const BLOCKS: u32 = 3;
+
+/// Runs `body(thread, number in the block, input, output)` on 3 blocks of 8x4 threads; input and
+/// output have an element for each thread.
+fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
+    let mut memory = Memory::new();
+    let values: Vec<u8> = (0..BLOCKS * THREADS).flat_map(|i| i.to_ne_bytes()).collect();
+    let input = memory.add_written(ElementType::U32, &values);
+    let output = memory.add_unwritten(ElementType::U32, (BLOCKS * THREADS) as u64);
+    let geometry =
+        Geometry { kernel: "planted", blocks: BLOCKS, block: [WIDTH, 4], shared_bytes: THREADS * 4, barriers };
+    launch(&mut memory, &geometry, &[1.0, 2.0], |thread| {
+        let number = thread.thread_y() * WIDTH + thread.thread_x();
+        body(thread, number, Global::at(input), Global::at(output));
+    })?;
+    let bytes = memory.take(output).expect("every element written");
+    Ok(bytes.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect())
+}
+
+fn global_index(thread: Thread<'_, '_>, number: u32) -> u64 {
+    (thread.block() * THREADS + number) as u64
+}
+
+/// Reverses each block through shared memory; `barrier` is what the threads do in between.
+fn reverse(
+    thread: Thread<'_, '_>,
+    number: u32,
+    input: Global<u32>,
+    output: Global<u32>,
+    barrier: impl Fn(Thread<'_, '_>),
+) {
+    let tile = Shared::<u32>::at(0);
+    unsafe {
+        thread.shared_store(tile, number, thread.load(input, global_index(thread, number)));
+        barrier(thread);
+        let other = thread.shared_load(tile, THREADS - 1 - number);
+        thread.store(output, global_index(thread, number), other);
+    }
+}
+
+#[track_caller]
+fn expect(result: Result<Vec<u32>, Fault>, block: u32, thread: (u32, u32), what: &[&str]) {
+    let fault = result.expect_err("a fault");
+    assert_eq!((fault.kernel, fault.block, fault.thread), ("planted", block, thread), "{fault}");
+    for part in what {
+        assert!(fault.what.contains(part), "'{part}' in '{fault}'");
+    }
+}
+
+#[test]
+fn a_sound_kernel_runs() {
+    let reversed = run(true, |t, n, i, o| reverse(t, n, i, o, |t| t.barrier())).unwrap();
+    assert_eq!(reversed[..3], [31, 30, 29]);
+    assert_eq!(reversed[95], 64);
+}
+
+#[test]
+fn global_reads_out_of_bounds() {
+    let result = run(false, |t, n, input, output| unsafe {
+        let value = t.load(input, global_index(t, n) + 1);
+        t.store(output, global_index(t, n), value);
+    });
+    expect(result, BLOCKS - 1, (7, 3), &["reads u32 from global memory at 0x", "out of bounds"]);
+}
+
+#[test]
+fn global_writes_out_of_bounds() {
+    let result = run(false, |t, n, _, output| unsafe {
+        t.store(output, global_index(t, n).wrapping_sub(1), 0);
+    });
+    expect(result, 0, (0, 0), &["writes u32 to global memory", "out of bounds"]);
+}
+
+#[test]
+fn global_reads_of_what_nothing_wrote() {
+    let result = run(false, |t, n, _, output| unsafe {
+        t.load(output, global_index(t, n));
+    });
+    expect(result, 0, (0, 0), &["element 0, which nothing wrote"]);
+}
+
+#[test]
+fn an_output_that_is_not_all_written() {
+    let mut memory = Memory::new();
+    let output = memory.add_unwritten(ElementType::U8, 4);
+    let geometry = Geometry { kernel: "planted", blocks: 1, block: [3, 1], shared_bytes: 0, barriers: false };
+    launch(&mut memory, &geometry, &[], |t| unsafe { t.store(Global::at(output), t.thread_x() as u64, 1u8) }).unwrap();
+    assert!(memory.take(output).unwrap_err().contains("element 3"));
+}
+
+#[test]
+fn global_races() {
+    let both_write = run(false, |t, n, _, output| unsafe { t.store(output, (n / 2) as u64, n) });
+    expect(both_write, 0, (1, 0), &["data race with the write by block 0, thread 0"]);
+    let across_blocks = run(false, |t, n, _, output| unsafe { t.store(output, n as u64, n) });
+    expect(across_blocks, 1, (0, 0), &["data race with the write by block 0, thread 0"]);
+    let read_what_is_written = run(false, |t, n, _, output| unsafe {
+        t.store(output, global_index(t, n), n);
+        t.load(output, global_index(t, n));
+    });
+    expect(read_what_is_written, 0, (0, 0), &["reads u32", "data race with the write by block 0, thread 0"]);
+    let write_what_was_read = run(false, |t, n, input, _| unsafe {
+        let value = t.load(input, 0);
+        t.store(input, global_index(t, n), value);
+    });
+    expect(write_what_was_read, 0, (0, 0), &["writes u32", "data race with the read by block 0, thread 0"]);
+}
+
+#[test]
+fn shared_out_of_bounds() {
+    let result = run(true, |t, n, _, _| unsafe { t.shared_store(Shared::<u32>::at(0), n + 1, n) });
+    expect(result, 0, (7, 3), &["writes u32 to shared memory at byte 128", "out of bounds"]);
+    let far = run(true, |t, _, _, _| unsafe { t.shared_store(Shared::<u32>::at(0), u32::MAX, 0) });
+    expect(far, 0, (0, 0), &["out of bounds"]);
+}
+
+#[test]
+fn shared_reads_of_what_nothing_wrote() {
+    let result = run(true, |t, n, _, _| unsafe {
+        if n > 0 {
+            t.shared_store(Shared::<u32>::at(0), n, n);
+        }
+        t.barrier();
+        t.shared_load(Shared::<u32>::at(0), n);
+    });
+    expect(result, 0, (0, 0), &["reads u32 from shared memory at byte 0, which nothing wrote"]);
+}
+
+#[test]
+fn what_an_earlier_block_wrote_is_not_there() {
+    let result = run(true, |t, n, _, _| unsafe {
+        if t.block() == 0 {
+            t.shared_store(Shared::<u32>::at(0), n, n);
+        }
+        t.barrier();
+        t.shared_load(Shared::<u32>::at(0), n);
+    });
+    expect(result, 1, (0, 0), &["which nothing wrote"]);
+}
+
+#[test]
+fn shared_races() {
+    // The missing barrier: the last threads read what the first have just written.
+    let missing_barrier = run(true, |t, n, input, output| {
+        if n == 0 {
+            for i in 0..THREADS {
+                unsafe { t.shared_store(Shared::<u32>::at(0), i, 0) };
+            }
+        }
+        t.barrier();
+        reverse(t, n, input, output, |_| ());
+    });
+    expect(missing_barrier, 0, (0, 2), &["shared memory at byte 64", "data race with the read by thread 15"]);
+    let both_write = run(true, |t, n, _, _| unsafe { t.shared_store(Shared::<u32>::at(0), n / 2, n) });
+    expect(both_write, 0, (1, 0), &["writes u32 to shared memory at byte 0", "data race with the write by thread 0"]);
+    let increments_meet_a_store = run(true, |t, n, _, _| unsafe {
+        if n == 0 {
+            t.shared_store(Shared::<u32>::at(0), 0, 0);
+        } else {
+            t.shared_increment(Shared::at(0), 0);
+        }
+    });
+    expect(increments_meet_a_store, 0, (1, 0), &["increments u32", "data race with the write by thread 0"]);
+    let a_read_among_increments = run(true, |t, n, _, _| unsafe {
+        if n == 0 {
+            t.shared_store(Shared::<u32>::at(0), 0, 0);
+        }
+        t.barrier();
+        t.shared_increment(Shared::at(0), 0);
+        if n == 5 {
+            t.shared_load(Shared::<u32>::at(0), 0);
+        }
+    });
+    expect(a_read_among_increments, 0, (5, 0), &["reads u32", "several threads"]);
+}
+
+#[test]
+fn increments_do_not_race_with_each_other() {
+    let counts = run(true, |t, n, _, output| unsafe {
+        t.shared_store(Shared::<u32>::at(0), n, 0);
+        t.barrier();
+        t.shared_increment(Shared::at(0), n % 2);
+        t.barrier();
+        let count = t.shared_load(Shared::<u32>::at(0), n);
+        t.store(output, global_index(t, n), count);
+    });
+    assert_eq!(counts.unwrap()[..3], [THREADS / 2, THREADS / 2, 0]);
+}
+
+#[test]
+fn barriers_that_not_every_thread_reaches() {
+    let result = run(true, |t, n, _, _| {
+        if n != 9 {
+            t.barrier();
+        }
+    });
+    expect(result, 0, (1, 1), &["ends without the barrier at", "planted.rs"]);
+    let two_barriers = run(true, |t, n, _, _| {
+        if n == 9 {
+            t.barrier();
+        } else {
+            t.barrier();
+        }
+    });
+    expect(two_barriers, 0, (1, 1), &["waits at the barrier at", "others at"]);
+}
+
+#[test]
+fn taps_out_of_bounds() {
+    let result = run(false, |t, _, _, _| unsafe {
+        t.tap(2);
+    });
+    expect(result, 0, (0, 0), &["reads tap 2 from constant memory, which has 2"]);
+}
+
+#[test]
+fn misaligned_words() {
+    let mut memory = Memory::new();
+    let input = memory.add_written(ElementType::U8, &[0; 8]);
+    let geometry = Geometry { kernel: "planted", blocks: 1, block: [1, 1], shared_bytes: 0, barriers: false };
+    let at = |offset: u64, memory: &mut Memory| {
+        launch(memory, &geometry, &[], |t| unsafe {
+            t.load(Global::<u32>::at(input + offset), 0);
+        })
+    };
+    assert!(at(4, &mut memory).is_ok());
+    assert!(at(2, &mut memory).unwrap_err().what.contains("misaligned"));
+}

@@ -1,0 +1,66 @@
+//! A recipe and its parts.
+
+use apron_abi::{ElementType, Kernel, Params};
+
+/// What a buffer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Holds the input before the first launch.
+    Input,
+    /// Lives between launches, on the device only.
+    Scratch,
+    /// Holds the result after the last launch.
+    Output,
+}
+
+/// A buffer in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// What it is for.
+    pub role: Role,
+    /// Type of its elements.
+    pub element: ElementType,
+    /// Number of its elements.
+    pub elems: u64,
+}
+
+impl Buffer {
+    /// Its size, in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.elems * self.element.size_bytes() as u64
+    }
+}
+
+/// One kernel launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The kernel; its block is in the kernel table.
+    pub kernel: Kernel,
+    /// Blocks of the flat grid.
+    pub blocks: u32,
+    /// Shared memory of each block, in bytes.
+    pub shared_bytes: u32,
+    /// Index of the buffer that is read.
+    pub src: usize,
+    /// Index of the buffer that is written.
+    pub dst: usize,
+    /// The parameters behind the two addresses.
+    pub params: Params,
+    /// The taps, for kernels that take some; at most [`apron_abi::MAX_TAPS`].
+    pub taps: Vec<f32>,
+}
+
+/// Everything that an executor must know to solve a problem: run the launches in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// The operation, for errors.
+    pub operation: &'static str,
+    /// The variant that was chosen.
+    pub variant: &'static str,
+    /// Why it was chosen.
+    pub why: &'static str,
+    /// The buffers: one input, one output, any scratch.
+    pub buffers: Vec<Buffer>,
+    /// The launches, in order.
+    pub launches: Vec<Launch>,
+}
