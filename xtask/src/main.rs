@@ -1,1 +1,67 @@
-fn main() {}
+//! Apron's build tasks, run as `cargo xtask <task>`.
+
+mod bundle;
+mod check;
+mod ptx;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  ptx           build the kernels' PTX files into kernels-gpu/ptx
+  ptx --check   rebuild and compare, lint and assemble the committed PTX files
+  bundle        build all release binaries into target/bundle, for a GPU machine without Rust
+  check         check everything: format, lints, docs, PTX, tests
+
+PTX needs a rustc with its sources: APRON_PTX_RUSTC and APRON_PTX_CARGO name one.
+Assembling needs NVIDIA's ptxas: PTXAS names it.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments[..] {
+        ["ptx"] => ptx::generate(),
+        ["ptx", "--check"] => ptx::check(),
+        ["bundle"] => bundle::run(),
+        ["check"] => check::run(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Root of the workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+}
+
+/// Where cargo builds.
+fn target_dir() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// The cargo that runs this task.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// `error` with what was being done to `path`.
+fn at(path: &Path, error: std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}

@@ -102,26 +102,26 @@ impl FromStr for PixelType {
 }
 
 /// A sample type of images: u8, u16, i16 or f32.
-pub trait Pixel: apron_abi::Pixel + PartialOrd {
+pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
     /// The type's tag.
     const PIXEL: PixelType;
     /// The image of this type in `image`, if that is its type.
-    fn from_any(image: AnyImage) -> Option<Image<'static, Self>>;
+    fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>>;
     /// The image with its type as a value.
-    fn into_any(image: Image<'static, Self>) -> AnyImage;
+    fn into_any(image: Image<'_, Self>) -> AnyImage<'_>;
 }
 
 macro_rules! pixel {
     ($($type:ty: $tag:ident),*) => {$(
         impl Pixel for $type {
             const PIXEL: PixelType = PixelType::$tag;
-            fn from_any(image: AnyImage) -> Option<Image<'static, Self>> {
+            fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>> {
                 match image {
                     AnyImage::$tag(image) => Some(image),
                     _ => None,
                 }
             }
-            fn into_any(image: Image<'static, Self>) -> AnyImage {
+            fn into_any(image: Image<'_, Self>) -> AnyImage<'_> {
                 AnyImage::$tag(image)
             }
         }
@@ -243,12 +243,25 @@ impl<'a, T: Pixel> Image<'a, T> {
         Cow::Owned(packed)
     }
 
+    /// The packed samples as bytes, in the machine's byte order.
+    pub fn packed_bytes(&self) -> Cow<'_, [u8]> {
+        match self.packed() {
+            Cow::Borrowed(samples) => Cow::Borrowed(bytemuck::cast_slice(samples)),
+            Cow::Owned(samples) => Cow::Owned(bytemuck::cast_slice(&samples).to_vec()),
+        }
+    }
+
     /// The samples as an owned vector, without gaps.
     pub fn into_packed(self) -> Vec<T> {
         if self.row_stride == self.shape.row_samples() && self.data.len() as u64 == self.shape.samples() {
             return self.data.into_owned();
         }
         self.packed().into_owned()
+    }
+
+    /// The same image, borrowed.
+    pub fn view(&self) -> Image<'_, T> {
+        Image { shape: self.shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data) }
     }
 
     /// The same image, owning its samples.
@@ -260,22 +273,66 @@ impl<'a, T: Pixel> Image<'a, T> {
 /// An image whose sample type is known at run time only.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds an image of its name's type
-pub enum AnyImage {
-    U8(Image<'static, u8>),
-    U16(Image<'static, u16>),
-    I16(Image<'static, i16>),
-    F32(Image<'static, f32>),
+pub enum AnyImage<'a> {
+    U8(Image<'a, u8>),
+    U16(Image<'a, u16>),
+    I16(Image<'a, i16>),
+    F32(Image<'a, f32>),
 }
 
-impl AnyImage {
+/// Runs `$body` with `$image` bound to the typed image in `$any`.
+macro_rules! each_type {
+    ($any:expr, $image:ident => $body:expr) => {
+        match $any {
+            AnyImage::U8($image) => $body,
+            AnyImage::U16($image) => $body,
+            AnyImage::I16($image) => $body,
+            AnyImage::F32($image) => $body,
+        }
+    };
+}
+
+impl AnyImage<'_> {
     /// Width, height and channels.
     pub fn shape(&self) -> Shape {
-        match self {
-            AnyImage::U8(image) => image.shape(),
-            AnyImage::U16(image) => image.shape(),
-            AnyImage::I16(image) => image.shape(),
-            AnyImage::F32(image) => image.shape(),
+        each_type!(self, image => image.shape())
+    }
+
+    /// An image of zeros whose packed bytes are then written by `fill`.
+    ///
+    /// # Errors
+    /// What `fill` reports.
+    pub fn from_bytes(
+        pixel: PixelType,
+        shape: Shape,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<AnyImage<'static>> {
+        fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
+            let mut samples = vec![T::default(); shape.samples() as usize];
+            fill(bytemuck::cast_slice_mut(&mut samples))?;
+            Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
         }
+        match pixel {
+            PixelType::U8 => filled::<u8>(shape, fill),
+            PixelType::U16 => filled::<u16>(shape, fill),
+            PixelType::I16 => filled::<i16>(shape, fill),
+            PixelType::F32 => filled::<f32>(shape, fill),
+        }
+    }
+
+    /// The packed samples as bytes, in the machine's byte order.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        each_type!(self, image => image.packed_bytes())
+    }
+
+    /// The same image, borrowed.
+    pub fn view(&self) -> AnyImage<'_> {
+        each_type!(self, image => Pixel::into_any(image.view()))
+    }
+
+    /// The same image, owning its samples.
+    pub fn into_owned(self) -> AnyImage<'static> {
+        each_type!(self, image => Pixel::into_any(image.into_owned()))
     }
 
     /// The type of the samples.

@@ -1,1 +1,20 @@
-//! The parallel CPU backend.
+//! The parallel CPU backend: the operations of `apron-reference`, on all cores and with the
+//! vector instructions that the machine turns out to have.
+//!
+//! Each sum is taken in the reference's order (mask rows from the top, columns from the left, one
+//! fused multiply-add a tap, from +0), so results are the reference's to the bit. The speed comes
+//! from computing many sums side by side, never from splitting one.
+#![deny(unsafe_code)]
+
+mod conv1d;
+mod conv2d;
+mod histogram;
+mod rows;
+mod simd;
+mod tiles;
+mod weigh;
+
+pub use conv1d::separable;
+pub use conv2d::correlate;
+pub use histogram::{byte_histogram, histogram};
+pub use weigh::Fma;

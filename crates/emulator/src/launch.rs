@@ -35,7 +35,12 @@ pub struct Geometry {
 ///
 /// # Errors
 /// The first [`Fault`], at the end of the block in which it happened.
-pub fn launch(memory: &mut Memory, geometry: &Geometry, taps: &[f32], body: impl Fn(Thread<'_, '_>)) -> Result<(), Fault> {
+pub fn launch(
+    memory: &mut Memory,
+    geometry: &Geometry,
+    taps: &[f32],
+    body: impl Fn(Thread<'_, '_>),
+) -> Result<(), Fault> {
     memory.start_launch();
     let shared = SharedMemory::new(geometry.shared_bytes);
     let state = RefCell::new(State { memory, shared, interval: 1, fault: None });

@@ -1,0 +1,54 @@
+//! Embeds the kernels' PTX: the committed files, or with the feature `rust-cuda` what that
+//! compiler makes of the same sources.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let entries: String = ptx_files(&root, &out)
+        .iter()
+        .map(|(family, target, path)| {
+            format!("Ptx {{ family: Family::{family}, target: {target}, text: include_str!({path:?}) }},\n")
+        })
+        .collect();
+    fs::write(out.join("ptx.rs"), format!("&[\n{entries}]\n")).expect("OUT_DIR is writable");
+}
+
+/// The families as the kernel table names them, and as their files are named.
+const FAMILIES: [(&str, &str); 2] = [("Convolution", "convolution"), ("Histogram", "histogram")];
+
+/// Family, target and path of each `{family}.sm_{target}.ptx` under `kernels-gpu/ptx`.
+#[cfg(not(feature = "rust-cuda"))]
+fn ptx_files(root: &Path, _out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
+    let folder = root.join("kernels-gpu/ptx");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).expect("kernels-gpu/ptx is there").flatten() {
+        let name = entry.file_name().into_string().expect("PTX files have plain names");
+        let Some((family, target)) = name.strip_suffix(".ptx").and_then(|stem| stem.split_once(".sm_")) else {
+            continue;
+        };
+        let family = FAMILIES.iter().find(|(_, file)| *file == family).expect("a PTX file is named after a family");
+        found.push((family.0, target.parse().expect("a PTX file names its target"), entry.path()));
+    }
+    found.sort();
+    found
+}
+
+/// One file from Rust-CUDA holds every family.
+#[cfg(feature = "rust-cuda")]
+fn ptx_files(root: &Path, out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
+    let kernels = root.join("kernels-gpu");
+    println!("cargo:rerun-if-changed={}", kernels.join("src").display());
+    let ptx = out.join("rust-cuda.ptx");
+    cuda_builder::CudaBuilder::new(&kernels)
+        .arch(cuda_builder::NvvmArch::Compute75)
+        .build_args(&["--features", "rust-cuda"])
+        .copy_to(&ptx)
+        .build()
+        .expect("Rust-CUDA compiles the kernels (its compiler is set up as the README says)");
+    FAMILIES.iter().map(|(family, _)| (*family, 75, ptx.clone())).collect()
+}

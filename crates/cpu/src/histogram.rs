@@ -1,0 +1,176 @@
+//! The parallel histograms.
+
+use apron_core::{Bins, Histogram, Image, Pixel, PixelType, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Samples that one task counts, about.
+const PART_SAMPLES: usize = 1 << 18;
+/// Tables that bytes are counted into by turns: a multiple of every number of channels, so that
+/// a table counts one channel only, and enough that a run of equal bytes does not wait for itself.
+const TABLES: usize = 12;
+
+/// Byte counts of one task.
+struct ByteTables {
+    tables: Box<[[u32; 256]; TABLES]>,
+    /// Bytes in the tables: they are emptied before one of them could overflow.
+    pending: usize,
+    /// Counts by table, from the tables emptied so far.
+    totals: Vec<[u64; 256]>,
+}
+
+impl ByteTables {
+    fn new() -> ByteTables {
+        ByteTables { tables: Box::new([[0; 256]; TABLES]), pending: 0, totals: vec![[0; 256]; TABLES] }
+    }
+
+    /// Counts bytes of which the first belongs to channel 0.
+    fn count(&mut self, bytes: &[u8]) {
+        const MOST: usize = (u32::MAX as usize / 2) / TABLES * TABLES;
+        for bytes in bytes.chunks(MOST) {
+            if self.pending + bytes.len() > u32::MAX as usize {
+                self.empty();
+            }
+            self.pending += bytes.len();
+            let (groups, rest) = bytes.as_chunks::<TABLES>();
+            for group in groups {
+                for (table, &byte) in self.tables.iter_mut().zip(group) {
+                    table[byte as usize] += 1;
+                }
+            }
+            for (table, &byte) in self.tables.iter_mut().zip(rest) {
+                table[byte as usize] += 1;
+            }
+        }
+    }
+
+    fn empty(&mut self) {
+        for (totals, table) in self.totals.iter_mut().zip(self.tables.iter_mut()) {
+            totals.iter_mut().zip(table.iter()).for_each(|(total, &count)| *total += count as u64);
+            table.fill(0);
+        }
+        self.pending = 0;
+    }
+
+    /// The counts of each channel.
+    fn finish(mut self, channels: usize) -> Vec<u64> {
+        self.empty();
+        let mut counts = vec![0; 256 * channels];
+        for (i, totals) in self.totals.iter().enumerate() {
+            let of_channel = &mut counts[i % channels * 256..][..256];
+            of_channel.iter_mut().zip(totals).for_each(|(count, total)| *count += total);
+        }
+        counts
+    }
+}
+
+fn add(mut counts: Vec<u64>, more: &[u64]) -> Vec<u64> {
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+    counts
+}
+
+/// Counts the bytes of all `parts` in parallel; each part starts with channel 0.
+fn count_bytes<P>(parts: P, channels: usize) -> Vec<u64>
+where
+    P: IndexedParallelIterator<Item: FnOnce(&mut ByteTables)>,
+{
+    let tables = parts.fold(ByteTables::new, |mut tables, part| {
+        part(&mut tables);
+        tables
+    });
+    tables.map(|tables| tables.finish(channels)).reduce(|| vec![0; 256 * channels], |counts, more| add(counts, &more))
+}
+
+/// Ranges of whole rows, [`PART_SAMPLES`] long, about.
+fn bands<T: Pixel>(image: &Image<T>) -> impl IndexedParallelIterator<Item = Range<u32>> {
+    let rows = (PART_SAMPLES / image.shape().row_samples()).max(1) as u32;
+    let height = image.height();
+    (0..height.div_ceil(rows)).into_par_iter().map(move |band| band * rows..((band + 1) * rows).min(height))
+}
+
+/// Counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let image = Image::new(2, 1, 2, vec![7u8, 9, 7, 7])?;
+/// assert_eq!(apron_cpu::byte_histogram(&image, false)[7], 3);
+/// assert_eq!(apron_cpu::byte_histogram(&image, true)[256 + 9], 1);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    if image.row_stride() == image.shape().row_samples() {
+        let packed = image.packed();
+        let parts = packed.par_chunks(PART_SAMPLES / TABLES * TABLES);
+        count_bytes(parts.map(|part| |tables: &mut ByteTables| tables.count(part)), channels)
+    } else {
+        let parts = bands(image);
+        count_bytes(parts.map(|rows| |tables: &mut ByteTables| rows.for_each(|y| tables.count(image.row(y)))), channels)
+    }
+}
+
+/// The histogram of an image over `bins`, with the semantics of `numpy.histogram`: bins are
+/// half-open but for the last; samples outside the range, and NaN, are dropped.
+///
+/// # Errors
+/// [`Error::Parameter`](apron_core::Error::Parameter) for bins that can never be right,
+/// [`Error::Samples`](apron_core::Error::Samples) where the range is to be found from samples with
+/// NaN or infinity.
+pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
+    let edges = bins.edges(T::PIXEL, || extremes(image))?;
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    if T::PIXEL == PixelType::U8 {
+        let parts =
+            bands(image).map(|rows| |tables: &mut ByteTables| rows.for_each(|y| count_row(tables, image.row(y))));
+        return Ok(Histogram::from_byte_counts(edges, channels as u32, &count_bytes(parts, channels)));
+    }
+    let cells = edges.bins() * channels;
+    // One part a core, and none so small that adding up its counts outweighs the counting.
+    let samples = image.shape().samples();
+    let most = (samples / cells as u64).clamp(1, rayon::current_num_threads() as u64) as u32;
+    let rows = image.height().div_ceil(most);
+    let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
+        let mut counts = vec![0u64; cells];
+        for y in part * rows..((part + 1) * rows).min(image.height()) {
+            for pixel in image.row(y).chunks_exact(channels) {
+                for (of_channel, sample) in counts.chunks_exact_mut(edges.bins()).zip(pixel) {
+                    if let Some(bin) = edges.bin(sample.to_f64()) {
+                        of_channel[bin] += 1;
+                    }
+                }
+            }
+        }
+        counts
+    });
+    let counts = parts.reduce_with(|counts, more| add(counts, &more)).unwrap_or_else(|| vec![0; cells]);
+    Ok(Histogram::new(edges, channels as u32, counts))
+}
+
+/// Counts a row of bytes that are not known as such by their type.
+fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
+    let mut bytes = [0; 256 * TABLES];
+    for row in row.chunks(bytes.len()) {
+        for (byte, sample) in bytes.iter_mut().zip(row) {
+            sample.write(std::slice::from_mut(byte));
+        }
+        tables.count(&bytes[..row.len()]);
+    }
+}
+
+/// The least and the largest sample; both NaN if one is.
+fn extremes<T: Pixel>(image: &Image<T>) -> (f64, f64) {
+    const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+    // Of equal zeros the first wins, as in the reference: the fold keeps the order.
+    let join = |(low, high): (f64, f64), (least, largest): (f64, f64)| {
+        if least.is_nan() || low.is_nan() {
+            return (f64::NAN, f64::NAN);
+        }
+        (if least < low { least } else { low }, if largest > high { largest } else { high })
+    };
+    let of_band = |rows: Range<u32>| {
+        let samples = rows.flat_map(|y| image.row(y)).map(|sample| sample.to_f64());
+        samples.fold(NONE, |all, sample| join(all, (sample, sample)))
+    };
+    bands(image).map(of_band).reduce(|| NONE, join)
+}

@@ -1,0 +1,173 @@
+//! Which vector instructions to use, decided at run time.
+//!
+//! A body of work is written once and compiled once for each [`Level`]. Every function that a body
+//! calls must be inlined into it, else it is compiled for the baseline.
+#![allow(unsafe_code)] // the one file: instructions beyond the baseline, once they are detected
+
+/// Several samples in one register.
+pub(crate) trait Vector<S>: Copy {
+    /// How many: 16 at most, a power of two.
+    const LANES: usize;
+    /// The same value in all lanes.
+    fn splat(value: S) -> Self;
+    /// The first samples of `from`.
+    fn load(from: &[S]) -> Self;
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// To the first samples of `to`.
+    fn store(self, to: &mut [S]);
+}
+
+/// A set of vector instructions.
+pub(crate) trait Level {
+    /// Vectors of f32.
+    type F32: Vector<f32>;
+    /// Vectors of f64.
+    type F64: Vector<f64>;
+    /// Whether there are 32 vector registers, and not 16.
+    const MANY_REGISTERS: bool;
+}
+
+/// Work whose body is compiled for each level.
+pub(crate) trait Work {
+    /// Does it. Must be `#[inline(always)]`.
+    fn run<L: Level>(self);
+}
+
+/// Does the work with the widest vector instructions that this machine has.
+#[inline(always)]
+pub(crate) fn run(work: impl Work) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the machine was just found to have AVX-512 F and VL.
+            return unsafe { x86::run_avx512(work) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the machine was just found to have AVX2 and FMA.
+            return unsafe { x86::run_avx2(work) };
+        }
+    }
+    // Elsewhere the baseline is what there is: it has the fused multiply-add on AArch64, and a
+    // slow but exact function call for it on old x86.
+    work.run::<Baseline>();
+}
+
+/// Does work at every level that this machine has, to compare them.
+#[cfg(test)]
+pub(crate) fn run_at_all<W: Work>(mut work: impl FnMut() -> W) {
+    work().run::<Baseline>();
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the machine was just found to have AVX-512 F and VL.
+            unsafe { x86::run_avx512(work()) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the machine was just found to have AVX2 and FMA.
+            unsafe { x86::run_avx2(work()) };
+        }
+    }
+}
+
+struct Baseline;
+
+impl Level for Baseline {
+    type F32 = [f32; 4];
+    type F64 = [f64; 2];
+    const MANY_REGISTERS: bool = cfg!(target_arch = "aarch64");
+}
+
+macro_rules! baseline {
+    ($($type:ty: $lanes:literal),*) => {$(
+        impl Vector<$type> for [$type; $lanes] {
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            fn splat(value: $type) -> Self {
+                [value; $lanes]
+            }
+            #[inline(always)]
+            fn load(from: &[$type]) -> Self {
+                std::array::from_fn(|lane| from[lane])
+            }
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                std::array::from_fn(|lane| self[lane].mul_add(b[lane], c[lane]))
+            }
+            #[inline(always)]
+            fn store(self, to: &mut [$type]) {
+                to[..$lanes].copy_from_slice(&self);
+            }
+        }
+    )*};
+}
+baseline!(f32: 4, f64: 2);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Level, Vector, Work};
+    use std::arch::x86_64::*;
+
+    // Private to this module, so that only the two functions below can run work with them.
+    struct Avx512;
+    struct Avx2;
+
+    impl Level for Avx512 {
+        type F32 = __m512;
+        type F64 = __m512d;
+        const MANY_REGISTERS: bool = true;
+    }
+
+    impl Level for Avx2 {
+        type F32 = __m256;
+        type F64 = __m256d;
+        const MANY_REGISTERS: bool = false;
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl")]
+    pub(super) fn run_avx512(work: impl Work) {
+        work.run::<Avx512>();
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) fn run_avx2(work: impl Work) {
+        work.run::<Avx2>();
+    }
+
+    macro_rules! vector {
+        ($($vector:ty: $type:ty, $lanes:literal, $splat:ident, $load:ident, $fma:ident, $store:ident;)*) => {$(
+            impl Vector<$type> for $vector {
+                const LANES: usize = $lanes;
+                #[inline(always)]
+                fn splat(value: $type) -> Self {
+                    // SAFETY: work reaches this vector only through its level, so only in a
+                    // function that was called because the machine has the level's instructions.
+                    unsafe { $splat(value) }
+                }
+                #[inline(always)]
+                fn load(from: &[$type]) -> Self {
+                    let from = &from[..$lanes];
+                    // SAFETY: as above; `from` is as long as the vector, and may be unaligned.
+                    unsafe { $load(from.as_ptr()) }
+                }
+                #[inline(always)]
+                fn fma(self, b: Self, c: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $fma(self, b, c) }
+                }
+                #[inline(always)]
+                fn store(self, to: &mut [$type]) {
+                    let to = &mut to[..$lanes];
+                    // SAFETY: as above; `to` is as long as the vector, and may be unaligned.
+                    unsafe { $store(to.as_mut_ptr(), self) }
+                }
+            }
+        )*};
+    }
+    vector! {
+        __m512: f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_fmadd_ps, _mm512_storeu_ps;
+        __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_fmadd_pd, _mm512_storeu_pd;
+        __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_storeu_ps;
+        __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_fmadd_pd, _mm256_storeu_pd;
+    }
+}

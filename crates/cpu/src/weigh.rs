@@ -1,0 +1,235 @@
+//! The inner loops: weighted sums of rows, many side by side in registers.
+
+use crate::simd::{self, Level, Vector, Work};
+use apron_core::Accumulator;
+
+/// An accumulator with the host's fused multiply-add: f32 and f64.
+pub trait Fma: Accumulator {
+    /// `self * b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+
+    /// Weighs rows. Not generic, so that it is compiled here and not by every caller.
+    #[doc(hidden)]
+    fn weigh(rows: Rows<'_, Self>, weights: Weights<'_, Self>, out: &mut [Self]);
+}
+
+macro_rules! fma {
+    ($($type:ty: $vector:ident),*) => {$(
+        impl Fma for $type {
+            #[inline(always)]
+            fn fma(self, b: $type, c: $type) -> $type {
+                self.mul_add(b, c)
+            }
+
+            fn weigh(rows: Rows<'_, $type>, weights: Weights<'_, $type>, out: &mut [$type]) {
+                simd::run(Weigh { rows, weights, out });
+            }
+        }
+
+        impl Work for Weigh<'_, $type> {
+            #[inline(always)]
+            fn run<L: Level>(mut self) {
+                // Sums fill half of the registers: rows that share each loaded sample, of four
+                // vectors each, enough that none waits for its own last multiply-add.
+                if L::MANY_REGISTERS {
+                    self.bands::<L::$vector, 4, 4>();
+                } else {
+                    self.bands::<L::$vector, 4, 2>();
+                }
+            }
+        }
+    )*};
+}
+fma!(f32: F32, f64: F64);
+
+/// Rows of equal length are multiples of this many samples, halo aside: the longest tail block.
+pub(crate) const LANES: usize = 16;
+
+/// Rows that a mask passes over, with their halo.
+#[derive(Clone, Copy)]
+pub struct Rows<'a, S> {
+    /// All rows, `stride` samples each.
+    pub data: &'a [S],
+    /// Samples from a row to the next: those of an output row and the halo of the mask.
+    pub stride: usize,
+    /// Which row of `data` each row seen by the mask is: the output's rows and the mask's height
+    /// less 1. A row may be seen several times.
+    pub slots: &'a [usize],
+}
+
+/// The taps of a mask.
+#[derive(Clone, Copy)]
+pub struct Weights<'a, S> {
+    /// The taps, row by row.
+    pub taps: &'a [S],
+    /// Taps of a row.
+    pub width: usize,
+    /// Samples from a tap to the next of its row: the channels.
+    pub step: usize,
+}
+
+impl<S> Weights<'_, S> {
+    /// Samples by which a row is longer than its output.
+    #[inline(always)]
+    pub(crate) fn halo(&self) -> usize {
+        (self.width - 1) * self.step
+    }
+
+    /// Rows of taps.
+    #[inline(always)]
+    pub(crate) fn height(&self) -> usize {
+        self.taps.len() / self.width
+    }
+}
+
+/// Sums the rows under the mask. `out` holds whole rows of `stride - halo` samples, a multiple of [`LANES`].
+struct Weigh<'a, S> {
+    rows: Rows<'a, S>,
+    weights: Weights<'a, S>,
+    out: &'a mut [S],
+}
+
+impl<S: Fma> Weigh<'_, S> {
+    /// `R` rows at a time, the rest one by one.
+    #[inline(always)]
+    fn bands<V: Vector<S>, const C: usize, const R: usize>(&mut self) {
+        let length = self.rows.stride - self.weights.halo();
+        let count = self.out.len() / length;
+        let mut y = 0;
+        while y + R <= count {
+            self.band::<V, C, R>(y, length);
+            y += R;
+        }
+        while y < count {
+            self.band::<V, C, 1>(y, length);
+            y += 1;
+        }
+    }
+
+    /// `C` vectors of each of `R` rows at a time, the rest by single vectors.
+    #[inline(always)]
+    fn band<V: Vector<S>, const C: usize, const R: usize>(&mut self, y: usize, length: usize) {
+        let mut x = 0;
+        while x + C * V::LANES <= length {
+            self.block::<V, C, R>(x, y, length);
+            x += C * V::LANES;
+        }
+        while x + V::LANES <= length {
+            self.block::<V, 1, R>(x, y, length);
+            x += V::LANES;
+        }
+    }
+
+    /// The sums of `C` vectors of each of `R` rows. Each sum meets its taps in their order; samples,
+    /// once loaded, serve all rows of sums whose masks cover them.
+    #[inline(always)]
+    fn block<V: Vector<S>, const C: usize, const R: usize>(&mut self, x: usize, y: usize, length: usize) {
+        let Weights { taps, width, step } = self.weights;
+        let height = self.weights.height();
+        let mut sums = [[V::splat(S::ZERO); C]; R];
+        for j in 0..height + R - 1 {
+            let start = self.rows.slots[y + j] * self.rows.stride + x;
+            let samples = &self.rows.data[start..][..self.weights.halo() + C * V::LANES];
+            if j + 1 >= R && j < height {
+                let tap_rows: [&[S]; R] = std::array::from_fn(|r| &taps[(j - r) * width..][..width]);
+                for i in 0..width {
+                    let samples = load::<S, V, C>(&samples[i * step..]);
+                    for r in 0..R {
+                        add(&mut sums[r], tap_rows[r][i], &samples);
+                    }
+                }
+            } else {
+                // Near the top and the bottom some rows' masks do not reach.
+                for (r, sums) in sums.iter_mut().enumerate() {
+                    if j >= r && j - r < height {
+                        for (i, &tap) in taps[(j - r) * width..][..width].iter().enumerate() {
+                            add(sums, tap, &load::<S, V, C>(&samples[i * step..]));
+                        }
+                    }
+                }
+            }
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            let out = &mut self.out[(y + r) * length + x..][..C * V::LANES];
+            for (c, sum) in sums.iter().enumerate() {
+                sum.store(&mut out[c * V::LANES..]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn load<S, V: Vector<S>, const C: usize>(samples: &[S]) -> [V; C] {
+    let samples = &samples[..C * V::LANES];
+    std::array::from_fn(|c| V::load(&samples[c * V::LANES..]))
+}
+
+/// Adds the weighted samples to the sums.
+#[inline(always)]
+fn add<S, V: Vector<S>, const C: usize>(sums: &mut [V; C], tap: S, samples: &[V; C]) {
+    let tap = V::splat(tap);
+    for (sum, &sample) in sums.iter_mut().zip(samples) {
+        *sum = tap.fma(sample, *sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// Runs at one level and checks.
+    struct Check<'a, S>(Weigh<'a, S>, &'a [S], &'a RefCell<u32>);
+
+    impl<'a, S: Fma> Work for Check<'a, S>
+    where
+        for<'b> Weigh<'b, S>: Work,
+    {
+        #[inline(always)]
+        fn run<L: Level>(self) {
+            let Weigh { rows, weights, out } = self.0;
+            out.fill(S::ZERO);
+            Weigh { rows, weights, out: &mut *out }.run::<L>();
+            assert_eq!(out, self.1, "{}", std::any::type_name::<L>());
+            *self.2.borrow_mut() += 1;
+        }
+    }
+
+    fn every_level_agrees<S: Fma>()
+    where
+        for<'b> Weigh<'b, S>: Work,
+    {
+        for (length, count, width, height, step) in
+            [(16, 1, 1, 1, 1), (80, 3, 3, 1, 4), (144, 9, 4, 7, 3), (208, 6, 1, 2, 1), (64, 5, 17, 3, 2)]
+        {
+            let stride = length + (width - 1) * step;
+            let numbers = |n: usize| -> Vec<S> { (0..n).map(|i| S::of((i * 37 % 101) as f32 / 7.0)).collect() };
+            let (data, taps) = (numbers(stride * (count + height - 1)), numbers(width * height));
+            let slots: Vec<usize> = (0..count + height - 1).rev().collect();
+            let mut expected = Vec::new();
+            for y in 0..count {
+                for x in 0..length {
+                    expected.push((0..width * height).fold(S::ZERO, |sum, tap| {
+                        let at = slots[y + tap / width] * stride + x + tap % width * step;
+                        taps[tap].fma(data[at], sum)
+                    }));
+                }
+            }
+            let runs = RefCell::new(0);
+            let mut buffers: Vec<_> = (0..3).map(|_| vec![S::ZERO; length * count]).collect();
+            let mut buffers = buffers.iter_mut();
+            simd::run_at_all(|| {
+                let rows = Rows { data: &data, stride, slots: &slots };
+                let weights = Weights { taps: &taps, width, step };
+                Check(Weigh { rows, weights, out: buffers.next().unwrap() }, &expected, &runs)
+            });
+            assert!(runs.into_inner() > 0);
+        }
+    }
+
+    #[test]
+    fn every_level_agrees_with_plain_loops() {
+        every_level_agrees::<f32>();
+        every_level_agrees::<f64>();
+    }
+}

@@ -1,0 +1,247 @@
+//! Every result is the reference's, bit for bit.
+
+use apron_core::{Bins, Border, Image, Mask, Pixel, Taps};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+/// A sample type with random values and a view in which equal means equal bits, NaN aside.
+trait Sample: Pixel {
+    fn random(rng: &mut StdRng) -> Self;
+    fn bits(self) -> u32;
+}
+
+macro_rules! integers {
+    ($($type:ty),*) => {$(
+        impl Sample for $type {
+            fn random(rng: &mut StdRng) -> $type {
+                rng.random()
+            }
+            fn bits(self) -> u32 {
+                self as u32
+            }
+        }
+    )*};
+}
+integers!(u8, u16, i16);
+
+impl Sample for f32 {
+    fn random(rng: &mut StdRng) -> f32 {
+        rng.random_range(-2.0..2.0)
+    }
+    fn bits(self) -> u32 {
+        // Which NaN it is, is not specified.
+        if self.is_nan() { u32::MAX } else { self.to_bits() }
+    }
+}
+
+fn image<T: Sample>(rng: &mut StdRng, width: u32, height: u32, channels: u32, padding: usize) -> Image<'static, T> {
+    let stride = (width * channels) as usize + padding;
+    let data: Vec<T> = (0..stride * height as usize).map(|_| T::random(rng)).collect();
+    Image::with_row_stride(width, height, channels, stride, data).unwrap()
+}
+
+fn taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
+    (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+#[track_caller]
+fn same<T: Sample>(found: apron_core::Result<Image<T>>, expected: apron_core::Result<Image<T>>, what: &str) {
+    match (found, expected) {
+        (Ok(found), Ok(expected)) => {
+            assert_eq!(found.shape(), expected.shape(), "{what}");
+            let pairs = found.packed().iter().zip(expected.packed().iter()).position(|(a, b)| a.bits() != b.bits());
+            assert_eq!(pairs, None, "first differing sample: {what}");
+        }
+        (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string(), "{what}"),
+        (found, expected) => panic!("{what}: {:?}, but expected {:?}", found.err(), expected.err()),
+    }
+}
+
+fn check_correlate<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(
+    image: &Image<I>,
+    mask: &Mask,
+    border: Border,
+    clamp: bool,
+) {
+    let what = format!("{} mask {}x{} anchor {:?} {border}", image.shape(), mask.width(), mask.height(), mask.anchor());
+    let found = apron_cpu::correlate::<I, O>(image, mask, border, clamp);
+    same(found, apron_reference::correlate::<I, O>(image, mask, border, clamp), &what);
+}
+
+fn check_separable<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(
+    image: &Image<I>,
+    (x, y): (&Taps, &Taps),
+    border: Border,
+) {
+    let what = format!("{} taps {}, {} {border}", image.shape(), x.len(), y.len());
+    let found = apron_cpu::separable::<I, O>(image, x, y, border);
+    same(found, apron_reference::separable::<I, O>(image, x, y, border), &what);
+}
+
+const BORDERS: [Border; 7] = [
+    Border::Constant(0.0),
+    Border::Constant(-0.37),
+    Border::Replicate,
+    Border::Reflect,
+    Border::Reflect101,
+    Border::Wrap,
+    Border::Crop,
+];
+
+#[test]
+fn all_small_sizes() {
+    let rng = &mut StdRng::seed_from_u64(1);
+    for (width, height) in (1..=5).flat_map(|w| (1..=5).map(move |h| (w, h))) {
+        let image = image::<f32>(rng, width, height, 1, 0);
+        for (mask_width, mask_height) in (1..=4).flat_map(|w| (1..=4).map(move |h| (w, h))) {
+            let mask = Mask::new(mask_width, mask_height, taps(rng, mask_width * mask_height)).unwrap();
+            let (x, y) = (Taps::new(taps(rng, mask_width)).unwrap(), Taps::new(taps(rng, mask_height)).unwrap());
+            for border in BORDERS {
+                check_correlate::<f32, f32>(&image, &mask, border, false);
+                check_separable::<f32, f32>(&image, (&x, &y), border);
+            }
+        }
+    }
+}
+
+fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed: u64) {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    // Tiles are some 500 samples wide and 60 rows high, so some images are larger.
+    for (width, height, mask_width, mask_height) in [
+        (67, 33, 3, 3),
+        (129, 70, 7, 7),
+        (600, 66, 5, 3),
+        (1500, 1, 9, 1),
+        (1, 1500, 1, 9),
+        (1, 200, 5, 4),
+        (5, 3, 23, 31),
+        (40, 9, 1, 50),
+        (17, 40, 50, 1),
+    ] {
+        for border in BORDERS {
+            let channels = rng.random_range(1..=4);
+            let padding = if rng.random() { rng.random_range(1..9) } else { 0 };
+            let image = image::<I>(rng, width, height, channels, padding);
+            let anchor = (rng.random_range(0..mask_width), rng.random_range(0..mask_height));
+            let mask = Mask::new(mask_width, mask_height, taps(rng, mask_width * mask_height)).unwrap();
+            let mask = if rng.random() { mask.with_anchor(anchor.0, anchor.1).unwrap() } else { mask };
+            check_correlate::<I, O>(&image, &mask, border, rng.random());
+            let x = Taps::new(taps(rng, mask_width)).unwrap().with_anchor(anchor.0).unwrap();
+            let y = Taps::new(taps(rng, mask_height)).unwrap().with_anchor(anchor.1).unwrap();
+            check_separable::<I, O>(&image, (&x, &y), border);
+        }
+    }
+}
+
+macro_rules! type_pairs {
+    ($($name:ident: $src:ty => $($dst:ty),*;)*) => {$(
+        #[test]
+        fn $name() {
+            $(larger::<$src, $dst>(size_of::<$dst>() as u64 + 10);)*
+        }
+    )*};
+}
+type_pairs! {
+    from_u8: u8 => u8, u16, i16, f32;
+    from_u16: u16 => u8, u16, i16, f32;
+    from_i16: i16 => u8, u16, i16, f32;
+    from_f32: f32 => u8, u16, i16, f32;
+}
+
+#[test]
+fn nan_and_infinity_spread_no_further_than_their_windows() {
+    let rng = &mut StdRng::seed_from_u64(3);
+    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE / 8.0];
+    for border in BORDERS {
+        let mut data = image::<f32>(rng, 90, 40, 2, 0).into_packed();
+        for value in special.into_iter().cycle().take(40) {
+            let at = rng.random_range(0..data.len());
+            data[at] = value;
+        }
+        let image = Image::new(90, 40, 2, data).unwrap();
+        let mut weights = taps(rng, 15);
+        weights[4] = 0.0;
+        let mask = Mask::new(5, 3, &weights[..]).unwrap();
+        let (x, y) = (Taps::new(&weights[2..7]).unwrap(), Taps::new(&weights[..3]).unwrap());
+        for clamp in [false, true] {
+            check_correlate::<f32, f32>(&image, &mask, border, clamp);
+            check_correlate::<f32, u8>(&image, &mask, border, clamp);
+        }
+        check_separable::<f32, f32>(&image, (&x, &y), border);
+        check_separable::<f32, i16>(&image, (&x, &y), border);
+    }
+    // Negative zero alone: sums start from +0.
+    let image = Image::new(70, 3, 1, vec![-0.0f32; 210]).unwrap();
+    check_correlate::<f32, f32>(&image, &"1 -1 1".parse().unwrap(), Border::Replicate, false);
+    check_correlate::<f32, f32>(&image, &"-1".parse().unwrap(), Border::Replicate, true);
+}
+
+#[test]
+fn byte_histograms() {
+    let rng = &mut StdRng::seed_from_u64(4);
+    let mut images: Vec<Image<u8>> = Vec::new();
+    for channels in 1..=4 {
+        for (width, height, padding) in [(1, 1, 0), (67, 129, 0), (67, 129, 5), (1, 999, 0), (999, 1, 0), (700, 900, 3)]
+        {
+            images.push(image(rng, width, height, channels, padding));
+        }
+        images.push(Image::new(640, 480, channels, vec![200u8; 640 * 480 * channels as usize]).unwrap());
+    }
+    images.push(Image::new(16, 16, 1, (0..=255u8).collect::<Vec<_>>()).unwrap());
+    for image in &images {
+        for per_channel in [false, true] {
+            let expected = apron_reference::byte_histogram(image, per_channel);
+            assert_eq!(apron_cpu::byte_histogram(image, per_channel), expected, "{}", image.shape());
+            for bins in [Bins::default(), Bins { count: 7, range: Some((10.0, 200.5)) }] {
+                check_histogram(image, &bins, per_channel);
+            }
+        }
+    }
+}
+
+fn check_histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) {
+    let found = apron_cpu::histogram(image, bins, per_channel);
+    match (found, apron_reference::histogram(image, bins, per_channel)) {
+        (Ok(found), Ok(expected)) => {
+            assert_eq!(found, expected, "{} {bins:?}", image.shape());
+            let bits = |edges: &[f64]| edges.iter().map(|edge| edge.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(found.edges()), bits(expected.edges()));
+        }
+        (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string()),
+        (found, expected) => panic!("{:?}, but expected {:?}", found.err(), expected.err()),
+    }
+}
+
+#[test]
+fn histograms_of_every_type() {
+    let rng = &mut StdRng::seed_from_u64(5);
+    let all_bins = [
+        Bins::default(),
+        Bins { count: 10, range: Some((-1.0, 1.0)) },
+        Bins { count: 1, range: None },
+        Bins { count: 1 << 16, range: None },
+        Bins { count: 3, range: Some((0.5, 0.5)) },
+        Bins { count: 0, range: None },
+        Bins { count: 3, range: Some((1.0, 0.0)) },
+    ];
+    for (width, height, padding) in [(1, 1, 0), (67, 29, 4), (900, 700, 0), (1, 500, 0)] {
+        for channels in 1..=4 {
+            for (bins, per_channel) in all_bins.iter().flat_map(|bins| [(bins, false), (bins, true)]) {
+                check_histogram(&image::<f32>(rng, width, height, channels, padding), bins, per_channel);
+                if width < 900 {
+                    check_histogram(&image::<u8>(rng, width, height, channels, padding), bins, per_channel);
+                    check_histogram(&image::<u16>(rng, width, height, channels, padding), bins, per_channel);
+                    check_histogram(&image::<i16>(rng, width, height, channels, padding), bins, per_channel);
+                }
+            }
+        }
+    }
+    // NaN and infinity are dropped where a range is given, and refused where it is to be found.
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut data = image::<f32>(rng, 900, 700, 1, 0).into_packed();
+        data[620_000] = value;
+        let image = Image::new(900, 700, 1, data).unwrap();
+        all_bins.iter().for_each(|bins| check_histogram(&image, bins, false));
+    }
+    let zeros = Image::new(4, 1, 1, vec![-0.0f32, 0.0, -0.0, 0.0]).unwrap();
+    check_histogram(&zeros, &Bins::default(), false);
+}

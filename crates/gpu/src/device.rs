@@ -1,0 +1,215 @@
+//! Devices: what is there, and a handle on one.
+
+use crate::error::driver;
+use crate::stream::Stream;
+use apron_abi::Family;
+use apron_core::{Error, Result};
+use cust::CudaApiVersion;
+use cust::context::{Context, CurrentContext};
+use cust::device::{Device, DeviceAttribute};
+use cust::function::Function;
+use cust::module::Module;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
+const LOWEST_CUDA: (i32, i32) = (12, 1);
+
+/// PTX text for one family and the lowest architecture that it runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Ptx {
+    /// The family whose entries it holds.
+    pub family: Family,
+    /// Compute capability times ten: 75 for sm_75.
+    pub target: u32,
+    /// The text.
+    pub text: &'static str,
+}
+
+/// What a GPU is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number, as `gpu:N` names it.
+    pub ordinal: u32,
+    /// Its name.
+    pub name: String,
+    /// Compute capability times ten: 90 for 9.0.
+    pub capability: u32,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Device memory, in bytes.
+    pub memory_bytes: u64,
+    /// CUDA version that the driver supports.
+    pub cuda_version: (i32, i32),
+}
+
+impl DeviceInfo {
+    /// The newest target of `ptx` that runs on the device.
+    pub fn ptx_target(&self, ptx: &[Ptx]) -> Option<u32> {
+        ptx.iter().map(|ptx| ptx.target).filter(|target| *target <= self.capability).max()
+    }
+
+    fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
+        let device = Device::get_device(ordinal)?;
+        let attribute = |which| device.get_attribute(which).map(|value| value as u32);
+        let version = CudaApiVersion::get()?;
+        Ok(DeviceInfo {
+            ordinal,
+            name: device.name()?,
+            capability: attribute(DeviceAttribute::ComputeCapabilityMajor)? * 10
+                + attribute(DeviceAttribute::ComputeCapabilityMinor)?,
+            multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
+            memory_bytes: device.total_memory()? as u64,
+            cuda_version: (version.major(), version.minor()),
+        })
+    }
+}
+
+/// Loads and starts the driver.
+fn start_driver() -> Result<()> {
+    let none = |reason: String| Error::NoDevice { device: "gpu".into(), reason };
+    apron_driver::load().map_err(|error| none(error.to_string()))?;
+    cust::init(cust::CudaFlags::empty())
+        .map_err(|error| none(format!("the NVIDIA driver does not start ({error}); nvidia-smi may say why")))
+}
+
+/// Every GPU that the driver shows.
+///
+/// # Errors
+/// [`Error::NoDevice`] where there is no driver, or it shows none.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    start_driver()?;
+    let count = Device::num_devices().map_err(|error| driver("counting GPUs", error))?;
+    if count == 0 {
+        return Err(Error::NoDevice { device: "gpu".into(), reason: "the driver shows no GPU".into() });
+    }
+    (0..count).map(|n| DeviceInfo::query(n).map_err(|error| driver(format!("asking GPU {n}"), error))).collect()
+}
+
+/// A GPU with a stream on it. Clones share both; [`new_stream`](Gpu::new_stream) shares the GPU.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(crate) device: Arc<OpenDevice>,
+    pub(crate) stream: Arc<Stream>,
+}
+
+/// What all streams on a device share.
+pub(crate) struct OpenDevice {
+    info: DeviceInfo,
+    ptx: &'static [Ptx],
+    target: u32,
+    // Before the context: modules are unloaded while it is there.
+    modules: [OnceLock<Module>; Family::ALL.len()],
+    loading: Mutex<()>,
+    context: Context,
+}
+
+impl Gpu {
+    /// Opens GPU `ordinal`, whose kernels are in `ptx`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no driver, no such GPU, or the driver or the GPU is too old.
+    pub fn open(ordinal: u32, ptx: &'static [Ptx]) -> Result<Gpu> {
+        let none = |reason: String| Error::NoDevice { device: format!("gpu:{ordinal}"), reason };
+        let found = devices()?;
+        let Some(info) = found.get(ordinal as usize).cloned() else {
+            return Err(none(format!("the driver shows {} GPU(s), numbered from 0", found.len())));
+        };
+        if info.cuda_version < LOWEST_CUDA {
+            let (major, minor) = info.cuda_version;
+            return Err(none(format!("its driver supports CUDA {major}.{minor}; 12.1 (driver 530) is needed")));
+        }
+        let Some(target) = info.ptx_target(ptx) else {
+            let lowest = ptx.iter().map(|ptx| ptx.target).min().unwrap_or(0);
+            let (has, needs) = (info.capability, lowest);
+            let reason = format!("{} has compute capability {}.{}", info.name, has / 10, has % 10);
+            return Err(none(format!("{reason}; {}.{} is needed", needs / 10, needs % 10)));
+        };
+        let opening = |error| driver(format!("opening GPU {ordinal}"), error);
+        let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
+        let modules = [const { OnceLock::new() }; Family::ALL.len()];
+        let device = Arc::new(OpenDevice { info, ptx, target, modules, loading: Mutex::new(()), context });
+        device.keep_freed_memory();
+        let stream = Stream::new(device.clone())?;
+        Ok(Gpu { device, stream })
+    }
+
+    /// The same GPU with a stream of its own: what is enqueued on one does not wait for the other.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the driver gives no stream.
+    pub fn new_stream(&self) -> Result<Gpu> {
+        self.device.enter()?;
+        Ok(Gpu { device: self.device.clone(), stream: Stream::new(self.device.clone())? })
+    }
+
+    /// What GPU it is.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.device.info
+    }
+
+    /// Waits until all that was enqueued on the stream is done.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], for instance for a kernel that failed.
+    pub fn synchronize(&self) -> Result<()> {
+        self.device.enter()?;
+        self.stream.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))
+    }
+}
+
+impl OpenDevice {
+    /// Makes the context current on this thread: the driver keeps one for each thread.
+    pub(crate) fn enter(&self) -> Result<()> {
+        CurrentContext::set_current(&self.context).map_err(|error| driver("entering the GPU's context", error))
+    }
+
+    /// Lets the device's pool keep freed memory for the next allocation, which so costs
+    /// microseconds. A driver that cannot is only slower.
+    fn keep_freed_memory(&self) {
+        use cust::sys::{CUmemPool_attribute, cuDeviceGetDefaultMemPool, cuMemPoolSetAttribute};
+        let mut pool = std::ptr::null_mut();
+        let mut threshold = u64::MAX;
+        // SAFETY: both calls write or read only the variables whose addresses they are given.
+        unsafe {
+            let found = cuDeviceGetDefaultMemPool(&mut pool, self.info.ordinal as i32);
+            if found == cust::sys::cudaError_enum::CUDA_SUCCESS {
+                let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+                cuMemPoolSetAttribute(pool, attribute, (&raw mut threshold).cast());
+            }
+        }
+    }
+
+    /// The kernel's function; loads its family on first use.
+    pub(crate) fn function(&self, kernel: apron_abi::Kernel) -> Result<Function<'_>> {
+        let facts = kernel.facts();
+        let module = self.module(facts.family)?;
+        module.get_function(facts.entry).map_err(|error| driver(format!("finding kernel {}", facts.entry), error))
+    }
+
+    fn module(&self, family: Family) -> Result<&Module> {
+        let slot = &self.modules[family as usize];
+        if slot.get().is_none() {
+            // One thread compiles, the others wait for it.
+            let _loading = self.loading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            if slot.get().is_none() {
+                let matches = |ptx: &&Ptx| ptx.family == family && ptx.target == self.target;
+                let ptx = self.ptx.iter().find(matches).ok_or_else(|| Error::NoDevice {
+                    device: format!("gpu:{}", self.info.ordinal),
+                    reason: format!("this build has no {} kernels for sm_{}", family.name(), self.target),
+                })?;
+                let loading = format!("loading the {} kernels for sm_{}", family.name(), ptx.target);
+                let module = Module::from_ptx(ptx.text, &[]).map_err(|error| driver(loading, error))?;
+                let _ = slot.set(module);
+            }
+        }
+        Ok(slot.get().expect("loaded above"))
+    }
+}
+
+impl Drop for OpenDevice {
+    fn drop(&mut self) {
+        // Unloading needs the context; without it there is nothing left to unload.
+        let _ = self.enter();
+        self.modules.iter_mut().for_each(|module| drop(module.take()));
+    }
+}

@@ -1,0 +1,34 @@
+//! The driver's errors as Apron's.
+
+use apron_core::Error;
+use cust::error::CudaError;
+
+/// An error of the driver while doing `operation`.
+pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
+    let hint = match source {
+        CudaError::IllegalAddress
+        | CudaError::LaunchFailed
+        | CudaError::LaunchTimeout
+        | CudaError::EccUncorrectable
+        | CudaError::HardwareStackError
+        | CudaError::IllegalInstruction
+        | CudaError::MisalignedAddress
+        | CudaError::InvalidAddressSpace
+        | CudaError::InvalidProgramCounter => {
+            "the GPU context is lost, and every later call on it will fail: start the program again"
+        }
+        CudaError::InvalidPtx | CudaError::NoBinaryForGpu => {
+            "the driver does not take this PTX: update it (530 or newer), or use --device cpu"
+        }
+        _ => "try again, or use --device cpu",
+    };
+    Error::Driver { operation: operation.into(), hint, source: source.into() }
+}
+
+/// An error while allocating: memory that ran out is told apart.
+pub(crate) fn allocation(operation: &'static str, bytes: u64, source: CudaError) -> Error {
+    match source {
+        CudaError::OutOfMemory => Error::OutOfMemory { operation, bytes, source: source.into() },
+        other => driver(format!("{operation}: allocating {bytes} bytes"), other),
+    }
+}

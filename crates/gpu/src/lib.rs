@@ -1,0 +1,14 @@
+//! Runs recipes on NVIDIA GPUs.
+//!
+//! [`Gpu`] is a device and a stream on it; [`GpuBuffer`] is memory there. Everything is ordered by
+//! streams: a call returns when its work is enqueued, and [`GpuBuffer::read`] waits for it.
+
+mod buffer;
+mod device;
+mod error;
+mod execute;
+mod stream;
+
+pub use buffer::GpuBuffer;
+pub use device::{DeviceInfo, Gpu, Ptx, devices};
+pub use execute::Timer;

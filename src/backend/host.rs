@@ -1,0 +1,84 @@
+//! The host devices: each problem to its function, by pixel types.
+
+use crate::{AnyImage, Bins, Histogram, Image, Pixel, PixelType, Result};
+use apron_core::Problem;
+
+/// Runs `$body` with `$image` bound to the typed image in `$any`.
+macro_rules! each_source {
+    ($any:expr, $image:ident => $body:expr) => {
+        match $any {
+            AnyImage::U8($image) => $body,
+            AnyImage::U16($image) => $body,
+            AnyImage::I16($image) => $body,
+            AnyImage::F32($image) => $body,
+        }
+    };
+}
+
+/// A device's filter function for every pair of pixel types.
+macro_rules! filter {
+    ($(#[$doc:meta])* $name:ident, $device:ident) => {
+        $(#[$doc])*
+        pub(super) fn $name(problem: &Problem, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
+            macro_rules! solve {
+                ($image:ident, $out:ty) => {{
+                    let out: Image<'static, $out> = match problem {
+                        Problem::Correlate(p) => $device::correlate($image, &p.mask, p.border, p.clamp)?,
+                        Problem::Separable(p) => $device::separable($image, &p.taps_x, &p.taps_y, p.border)?,
+                        Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+                    };
+                    Ok(<$out as Pixel>::into_any(out))
+                }};
+            }
+            let dst = match problem {
+                Problem::Correlate(p) => p.dst,
+                Problem::Separable(p) => p.dst,
+                Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+            };
+            each_source!(input, image => match dst {
+                PixelType::U8 => solve!(image, u8),
+                PixelType::U16 => solve!(image, u16),
+                PixelType::I16 => solve!(image, i16),
+                PixelType::F32 => solve!(image, f32),
+            })
+        }
+    };
+}
+
+filter!(
+    /// Solves a filter's problem on all cores.
+    cpu_filter,
+    apron_cpu
+);
+filter!(
+    /// Solves a filter's problem by the serial reference.
+    reference_filter,
+    apron_reference
+);
+
+/// A device's histogram function: byte images are counted by value, which serves any bins.
+macro_rules! histogram {
+    ($(#[$doc:meta])* $name:ident, $device:ident) => {
+        $(#[$doc])*
+        pub(super) fn $name(input: &AnyImage<'_>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
+            if let AnyImage::U8(image) = input {
+                let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
+                let channels = if per_channel { image.channels() } else { 1 };
+                let counts = $device::byte_histogram(image, per_channel);
+                return Ok(Histogram::from_byte_counts(edges, channels, &counts));
+            }
+            each_source!(input, image => $device::histogram(image, bins, per_channel))
+        }
+    };
+}
+
+histogram!(
+    /// Counts on all cores.
+    cpu_histogram,
+    apron_cpu
+);
+histogram!(
+    /// Counts by the serial reference.
+    reference_histogram,
+    apron_reference
+);

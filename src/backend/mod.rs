@@ -1,0 +1,281 @@
+//! From a problem to the device that solves it.
+
+mod host;
+
+use crate::device_image::Made;
+use crate::{AnyImage, Bins, DeviceImage, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
+use apron_core::{ByteHistogram, Problem};
+#[cfg(feature = "gpu")]
+use apron_gpu::{Gpu, GpuBuffer};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What runs problems.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    #[cfg(feature = "gpu")]
+    Gpu(Gpu),
+    Cpu,
+    Emulator,
+    Reference,
+}
+
+/// Where an image's pixels are.
+pub(crate) enum Storage {
+    Host(AnyImage<'static>),
+    #[cfg(feature = "gpu")]
+    Gpu(GpuBuffer),
+}
+
+/// A result whose report can take one more reason.
+pub(crate) trait Explained {
+    fn explain(self, why: &str) -> Self;
+}
+
+impl Explained for DeviceImage {
+    fn explain(mut self, why: &str) -> Self {
+        if let Some(made) = Arc::get_mut(&mut self.made) {
+            made.report.why = format!("{}; {why}", made.report.why);
+        }
+        self
+    }
+}
+
+impl Explained for (Histogram, Report) {
+    fn explain(mut self, why: &str) -> Self {
+        self.1.why = format!("{}; {why}", self.1.why);
+        self
+    }
+}
+
+impl Backend {
+    #[cfg(feature = "gpu")]
+    pub(crate) fn open_gpu(ordinal: u32) -> Result<Backend> {
+        Ok(Backend::Gpu(Gpu::open(ordinal, crate::ptx::PTX)?))
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    pub(crate) fn open_gpu(ordinal: u32) -> Result<Backend> {
+        let reason = "this build has no GPU support (feature `gpu`)".into();
+        Err(Error::NoDevice { device: format!("gpu:{ordinal}"), reason })
+    }
+
+    pub(crate) fn name(&self) -> DeviceName {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => DeviceName::Gpu(gpu.info().ordinal),
+            Backend::Cpu => DeviceName::Cpu,
+            Backend::Emulator => DeviceName::Emulator,
+            Backend::Reference => DeviceName::Reference,
+        }
+    }
+
+    pub(crate) fn new_stream(&self) -> Result<Backend> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => Ok(Backend::Gpu(gpu.new_stream()?)),
+            other => Ok(other.clone()),
+        }
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.synchronize(),
+            _ => Ok(()),
+        }
+    }
+
+    /// The image on this device; copied only if it is elsewhere.
+    pub(crate) fn import(&self, source: &Source<'_>, operation: &'static str) -> Result<DeviceImage> {
+        let (shape, pixel) = (source.shape(), source.pixel_type());
+        let start = Instant::now();
+        let storage = match (self, source) {
+            #[cfg(feature = "gpu")]
+            (Backend::Gpu(gpu), Source::Host(image)) => {
+                let buffer = GpuBuffer::from_bytes(gpu, operation, &image.bytes())?;
+                // So that the time below is the copy's.
+                gpu.synchronize()?;
+                Storage::Gpu(buffer)
+            }
+            #[cfg(feature = "gpu")]
+            (Backend::Gpu(gpu), Source::Device(image)) => match &*image.storage {
+                Storage::Gpu(buffer) if buffer.is_on(gpu) => return Ok((*image).clone()),
+                _ => return self.import(&Source::Host(image.download_any()?), operation),
+            },
+            (_, Source::Host(image)) => Storage::Host(image.view().into_owned()),
+            (_, Source::Device(image)) => match &*image.storage {
+                Storage::Host(_) => return Ok((*image).clone()),
+                #[cfg(feature = "gpu")]
+                Storage::Gpu(_) => Storage::Host(image.download_any()?),
+            },
+        };
+        let report = self.report(operation, "copy", "asked for", start.elapsed(), Duration::ZERO);
+        Ok(DeviceImage { shape, pixel, storage: Arc::new(storage), made: Arc::new(Made::on_host(report)) })
+    }
+
+    /// Solves a filter's problem.
+    pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, variant: Option<&str>) -> Result<DeviceImage> {
+        let (dst, window) = match problem {
+            Problem::Correlate(problem) => (problem.dst, problem.window()?),
+            Problem::Separable(problem) => (problem.dst, problem.window()?),
+            Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+        };
+        let (storage, made) = match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => {
+                let recipe = apron_plan::plan(problem, variant)?;
+                let (input, copy_in) = self.import_timed(source, problem.operation())?;
+                let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
+                let (output, timer) = gpu.execute(&recipe, input)?;
+                let report = self.report(problem.operation(), recipe.variant, recipe.why, copy_in, Duration::ZERO);
+                (Storage::Gpu(output), Made { report, timer: Some(timer) })
+            }
+            Backend::Emulator => {
+                let recipe = apron_plan::plan(problem, variant).map_err(for_emulator)?;
+                let input = host_image(source)?;
+                let start = Instant::now();
+                let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
+                let time = start.elapsed();
+                let output = AnyImage::from_bytes(dst, window.out, |out| {
+                    out.copy_from_slice(&bytes);
+                    Ok(())
+                })?;
+                let report = self.report(problem.operation(), recipe.variant, recipe.why, Duration::ZERO, time);
+                (Storage::Host(output), Made::on_host(report))
+            }
+            Backend::Cpu | Backend::Reference => {
+                let name = self.host_variant(problem.operation(), variant)?;
+                let input = host_image(source)?;
+                let start = Instant::now();
+                let output = match self {
+                    Backend::Cpu => host::cpu_filter(problem, &input)?,
+                    _ => host::reference_filter(problem, &input)?,
+                };
+                let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO, start.elapsed());
+                (Storage::Host(output), Made::on_host(report))
+            }
+        };
+        Ok(DeviceImage { shape: window.out, pixel: dst, storage: Arc::new(storage), made: Arc::new(made) })
+    }
+
+    /// Counts samples.
+    pub(crate) fn histogram(
+        &self,
+        source: &Source<'_>,
+        bins: &Bins,
+        per_channel: bool,
+        variant: Option<&str>,
+    ) -> Result<(Histogram, Report)> {
+        const OPERATION: &str = "histogram";
+        if let Backend::Cpu | Backend::Reference = self {
+            let name = self.host_variant(OPERATION, variant)?;
+            let input = host_image(source)?;
+            let start = Instant::now();
+            let histogram = match self {
+                Backend::Cpu => host::cpu_histogram(&input, bins, per_channel)?,
+                _ => host::reference_histogram(&input, bins, per_channel)?,
+            };
+            return Ok((histogram, self.report(OPERATION, name, HOST_WHY, Duration::ZERO, start.elapsed())));
+        }
+        if source.pixel_type() != PixelType::U8 {
+            return Err(Error::Unsupported {
+                operation: OPERATION,
+                device: self.name().to_string(),
+                what: format!("histograms of {} pixels", source.pixel_type()),
+                hint: "use --device cpu".into(),
+            });
+        }
+        let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
+        let problem = ByteHistogram { shape: source.shape(), per_channel };
+        let channels = problem.channels();
+        let recipe = apron_plan::plan(&Problem::ByteHistogram(problem), variant);
+        let recipe = if let Backend::Emulator = self { recipe.map_err(for_emulator)? } else { recipe? };
+        let mut counts = vec![0u64; 256 * channels as usize];
+        let (copy_in, kernels) = match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => {
+                let (input, copy_in) = self.import_timed(source, OPERATION)?;
+                let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
+                let (output, timer) = gpu.execute(&recipe, input)?;
+                output.read(bytemuck::cast_slice_mut(&mut counts))?;
+                (copy_in, timer.elapsed()?)
+            }
+            _ => {
+                let input = host_image(source)?;
+                let start = Instant::now();
+                let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
+                bytemuck::cast_slice_mut(&mut counts).copy_from_slice(&bytes);
+                (Duration::ZERO, start.elapsed())
+            }
+        };
+        let report = self.report(OPERATION, recipe.variant, recipe.why, copy_in, kernels);
+        Ok((Histogram::from_byte_counts(edges, channels, &counts), report))
+    }
+
+    /// The one implementation that a host device has.
+    fn host_variant(&self, operation: &'static str, variant: Option<&str>) -> Result<&'static str> {
+        let own = if let Backend::Cpu = self { "parallel" } else { "serial" };
+        match variant {
+            Some(name) if name != own => {
+                let limit = format!("{own} on the {} device", self.name());
+                Err(Error::parameter(operation, "variant", format!("'{name}'"), limit))
+            }
+            _ => Ok(own),
+        }
+    }
+
+    /// The image on this device, and the time that it took to get there.
+    #[cfg(feature = "gpu")]
+    fn import_timed(&self, source: &Source<'_>, operation: &'static str) -> Result<(DeviceImage, Duration)> {
+        let imported = self.import(source, operation)?;
+        let copy_in = if let Source::Host(_) = source { imported.made.report.copy_in } else { Duration::ZERO };
+        Ok((imported, copy_in))
+    }
+
+    fn report(
+        &self,
+        operation: &'static str,
+        variant: &str,
+        why: &str,
+        copy_in: Duration,
+        kernels: Duration,
+    ) -> Report {
+        let device = self.name().to_string();
+        Report { operation, device, variant: variant.into(), why: why.into(), copy_in, kernels }
+    }
+}
+
+const HOST_WHY: &str = "the only variant of this device";
+
+impl Made {
+    fn on_host(report: Report) -> Made {
+        Made {
+            report,
+            #[cfg(feature = "gpu")]
+            timer: None,
+        }
+    }
+}
+
+/// Recipes are the GPU's; what they cannot do, the emulator cannot either.
+fn for_emulator(error: Error) -> Error {
+    match error {
+        Error::Unsupported { operation, what, hint, .. } => {
+            Error::Unsupported { operation, device: "emulator".into(), what, hint }
+        }
+        other => other,
+    }
+}
+
+/// The image on the host; copied only if it is elsewhere.
+fn host_image<'a>(source: &'a Source<'_>) -> Result<AnyImage<'a>> {
+    match source {
+        Source::Host(image) => Ok(image.view()),
+        Source::Device(image) => match &*image.storage {
+            Storage::Host(image) => Ok(image.view()),
+            #[cfg(feature = "gpu")]
+            Storage::Gpu(_) => image.download_any(),
+        },
+    }
+}

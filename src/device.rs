@@ -1,0 +1,200 @@
+//! Devices, by name.
+
+use crate::backend::Backend;
+use crate::{DeviceImage, Error, Filter, HistogramOf, Mask, Result, Source, Taps, filters};
+use std::fmt;
+use std::str::FromStr;
+
+/// The name of a device: `auto`, `gpu`, `gpu:N`, `cpu`, `emulator` or `reference`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceName {
+    /// The first GPU if there is one, else the CPU.
+    #[default]
+    Auto,
+    /// An NVIDIA GPU, by the driver's number.
+    Gpu(u32),
+    /// All cores of the CPU.
+    Cpu,
+    /// The GPU's kernels, run and checked on the host.
+    Emulator,
+    /// The plain serial references.
+    Reference,
+}
+
+impl FromStr for DeviceName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<DeviceName> {
+        let limit = "auto, gpu, gpu:N, cpu, emulator or reference";
+        let wrong = || Error::parameter("device", "device", format!("'{text}'"), limit);
+        match text {
+            "auto" => Ok(DeviceName::Auto),
+            "gpu" => Ok(DeviceName::Gpu(0)),
+            "cpu" => Ok(DeviceName::Cpu),
+            "emulator" => Ok(DeviceName::Emulator),
+            "reference" => Ok(DeviceName::Reference),
+            _ => {
+                let number = text.strip_prefix("gpu:").ok_or_else(wrong)?;
+                number.parse().map(DeviceName::Gpu).map_err(|_| wrong())
+            }
+        }
+    }
+}
+
+impl fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceName::Auto => f.write_str("auto"),
+            DeviceName::Gpu(ordinal) => write!(f, "gpu:{ordinal}"),
+            DeviceName::Cpu => f.write_str("cpu"),
+            DeviceName::Emulator => f.write_str("emulator"),
+            DeviceName::Reference => f.write_str("reference"),
+        }
+    }
+}
+
+/// A device that runs operations. Cheap to clone; may be used from several threads.
+///
+/// Work on one GPU handle and its clones runs in order; [`new_stream`](Device::new_stream) gives a
+/// handle whose work runs beside it.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) backend: Backend,
+    /// Why not the device that would have come first; only where the choice was ours.
+    pub(crate) chosen: Option<String>,
+}
+
+impl Device {
+    /// The first GPU, or the CPU where there is none. Operations that the GPU does not have are
+    /// then run by the CPU, and their [`Report`](crate::Report) says so.
+    pub fn auto() -> Device {
+        match Device::gpu(0) {
+            Ok(device) => Device { chosen: Some("auto: a GPU is there".into()), ..device },
+            Err(error) => Device { backend: Backend::Cpu, chosen: Some(format!("auto: {error}")) },
+        }
+    }
+
+    /// GPU `ordinal`.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where there is no driver, no such GPU, one too old, or no GPU support
+    /// in this build.
+    pub fn gpu(ordinal: u32) -> Result<Device> {
+        Ok(Device { backend: Backend::open_gpu(ordinal)?, chosen: None })
+    }
+
+    /// All cores of the CPU.
+    pub fn cpu() -> Device {
+        Device { backend: Backend::Cpu, chosen: None }
+    }
+
+    /// The GPU's kernels, run and checked on the host: for tests, and slow.
+    pub fn emulator() -> Device {
+        Device { backend: Backend::Emulator, chosen: None }
+    }
+
+    /// The plain serial references.
+    pub fn reference() -> Device {
+        Device { backend: Backend::Reference, chosen: None }
+    }
+
+    /// The device of this name.
+    ///
+    /// # Errors
+    /// As [`gpu`](Device::gpu).
+    pub fn open(name: DeviceName) -> Result<Device> {
+        match name {
+            DeviceName::Auto => Ok(Device::auto()),
+            DeviceName::Gpu(ordinal) => Device::gpu(ordinal),
+            DeviceName::Cpu => Ok(Device::cpu()),
+            DeviceName::Emulator => Ok(Device::emulator()),
+            DeviceName::Reference => Ok(Device::reference()),
+        }
+    }
+
+    /// The name of the device that this is.
+    pub fn name(&self) -> DeviceName {
+        self.backend.name()
+    }
+
+    /// For a device that was chosen by [`auto`](Device::auto): why this one.
+    pub fn why_chosen(&self) -> Option<&str> {
+        self.chosen.as_deref()
+    }
+
+    /// A handle on the same device whose work does not wait for this one's.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] where the driver gives no stream.
+    pub fn new_stream(&self) -> Result<Device> {
+        Ok(Device { backend: self.backend.new_stream()?, chosen: self.chosen.clone() })
+    }
+
+    /// Waits until all work of this handle is done; errors of kernels that failed show here.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn synchronize(&self) -> Result<()> {
+        self.backend.synchronize()
+    }
+
+    /// Copies an image to the device, where a chain of operations can use it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn upload<'a>(&self, image: impl Into<Source<'a>>) -> Result<DeviceImage> {
+        self.backend.import(&image.into(), "upload")
+    }
+
+    /// Dense correlation with a mask: each output sample is the sum of tap times sample under the
+    /// mask, whose anchor lies over it.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![0.0f32, 0.0, 1.0, 3.0])?;
+    /// let difference = Device::cpu().correlate(&image, "-1 0 1".parse()?).run()?;
+    /// assert_eq!(difference.download::<f32>()?.row(0), [0.0, 1.0, 3.0, 0.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn correlate<'a>(&'a self, image: impl Into<Source<'a>>, mask: Mask) -> Filter<'a> {
+        Filter::dense(self, image.into(), mask)
+    }
+
+    /// Dense convolution: correlation with the mask turned by half a turn, as SciPy's `convolve`.
+    pub fn convolve<'a>(&'a self, image: impl Into<Source<'a>>, mask: Mask) -> Filter<'a> {
+        Filter::dense(self, image.into(), mask.flipped())
+    }
+
+    /// Separable correlation: `taps_x` along the rows, then `taps_y` along the columns.
+    pub fn separable<'a>(&'a self, image: impl Into<Source<'a>>, taps_x: Taps, taps_y: Taps) -> Filter<'a> {
+        Filter::separable(self, image.into(), Ok((taps_x, taps_y)))
+    }
+
+    /// Gaussian blur of standard deviation `sigma`, in pixels, cut off at 4 sigma: SciPy's
+    /// `gaussian_filter`. For another sigma an axis, or another cut, give
+    /// [`separable`](Device::separable) the taps of [`filters::gaussian`].
+    pub fn gaussian<'a>(&'a self, image: impl Into<Source<'a>>, sigma: f64) -> Filter<'a> {
+        Filter::separable(self, image.into(), filters::gaussian(sigma, 4.0).map(|taps| (taps.clone(), taps)))
+    }
+
+    /// Mean over a window of `width` x `height` pixels.
+    pub fn box_filter<'a>(&'a self, image: impl Into<Source<'a>>, width: u32, height: u32) -> Filter<'a> {
+        let taps = filters::mean(width).and_then(|taps_x| Ok((taps_x, filters::mean(height)?)));
+        Filter::separable(self, image.into(), taps)
+    }
+
+    /// Histogram of an image's samples, of all channels together unless asked otherwise.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(2, 2, 1, vec![0u8, 7, 7, 255])?;
+    /// let histogram = Device::cpu().histogram(&image).run()?;
+    /// assert_eq!((histogram.counts()[7], histogram.counts()[255]), (2, 1));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn histogram<'a>(&'a self, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
+        HistogramOf::new(self, image.into())
+    }
+}

@@ -1,0 +1,118 @@
+//! Images that live on a device.
+
+use crate::backend::Storage;
+use crate::report::Report;
+use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+use std::sync::Arc;
+
+/// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
+///
+/// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
+/// waits for them and does. Clones share the pixels, which never change.
+#[derive(Clone)]
+pub struct DeviceImage {
+    pub(crate) shape: Shape,
+    pub(crate) pixel: PixelType,
+    pub(crate) storage: Arc<Storage>,
+    pub(crate) made: Arc<Made>,
+}
+
+/// How an image came to be: the report, but for the time of kernels that may still run.
+pub(crate) struct Made {
+    pub(crate) report: Report,
+    #[cfg(feature = "gpu")]
+    pub(crate) timer: Option<apron_gpu::Timer>,
+}
+
+impl DeviceImage {
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The type of the samples.
+    pub fn pixel_type(&self) -> PixelType {
+        self.pixel
+    }
+
+    /// Copies the pixels to the host, when all work on them is done.
+    ///
+    /// # Errors
+    /// [`Error::PixelType`] where `T` is not the image's type, and [`Error::Driver`], also for a
+    /// kernel that failed.
+    pub fn download<T: Pixel>(&self) -> Result<Image<'static, T>> {
+        let wrong = || Error::PixelType { operation: "download", found: self.pixel, expected: T::PIXEL.to_string() };
+        if T::PIXEL != self.pixel {
+            return Err(wrong());
+        }
+        T::from_any(self.download_any()?).ok_or_else(wrong)
+    }
+
+    /// Copies the pixels to the host, whatever their type.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], also for a kernel that failed.
+    pub fn download_any(&self) -> Result<AnyImage<'static>> {
+        match &*self.storage {
+            Storage::Host(image) => Ok(image.clone()),
+            #[cfg(feature = "gpu")]
+            Storage::Gpu(buffer) => AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes)),
+        }
+    }
+
+    /// What the operation did that made this image; waits for its kernels.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], for a kernel that failed.
+    pub fn report(&self) -> Result<Report> {
+        #[cfg(feature = "gpu")]
+        if let Some(timer) = &self.made.timer {
+            return Ok(Report { kernels: timer.elapsed()?, ..self.made.report.clone() });
+        }
+        Ok(self.made.report.clone())
+    }
+}
+
+/// The input of an operation: an image on the host or on a device.
+pub enum Source<'a> {
+    /// An image on the host.
+    Host(AnyImage<'a>),
+    /// An image on a device.
+    Device(&'a DeviceImage),
+}
+
+impl<'a, T: Pixel> From<&'a Image<'_, T>> for Source<'a> {
+    fn from(image: &'a Image<'_, T>) -> Self {
+        Source::Host(T::into_any(image.view()))
+    }
+}
+
+impl<'a> From<&'a AnyImage<'_>> for Source<'a> {
+    fn from(image: &'a AnyImage<'_>) -> Self {
+        Source::Host(image.view())
+    }
+}
+
+impl<'a> From<&'a DeviceImage> for Source<'a> {
+    fn from(image: &'a DeviceImage) -> Self {
+        Source::Device(image)
+    }
+}
+
+impl Source<'_> {
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Source::Host(image) => image.shape(),
+            Source::Device(image) => image.shape(),
+        }
+    }
+
+    /// The type of the samples.
+    pub fn pixel_type(&self) -> PixelType {
+        match self {
+            Source::Host(image) => image.pixel_type(),
+            Source::Device(image) => image.pixel_type(),
+        }
+    }
+}

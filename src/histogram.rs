@@ -1,0 +1,56 @@
+//! Histograms: a request in the making.
+
+use crate::{Bins, Device, Histogram, Report, Result, Source};
+
+/// A histogram that is ready to [`run`](HistogramOf::run), with defaults that may be changed before.
+#[must_use = "a histogram does nothing until it is run"]
+pub struct HistogramOf<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    bins: Bins,
+    per_channel: bool,
+    variant: Option<&'a str>,
+}
+
+impl<'a> HistogramOf<'a> {
+    pub(crate) fn new(device: &'a Device, source: Source<'a>) -> Self {
+        HistogramOf { device, source, bins: Bins::default(), per_channel: false, variant: None }
+    }
+
+    /// How many bins over which range; 256 over the type's or the samples' range if not said.
+    pub fn bins(mut self, bins: Bins) -> Self {
+        self.bins = bins;
+        self
+    }
+
+    /// Counts each channel apart.
+    pub fn per_channel(mut self, per_channel: bool) -> Self {
+        self.per_channel = per_channel;
+        self
+    }
+
+    /// Asks for an implementation by name, instead of the one that the plan prefers.
+    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
+        self.variant = name.into();
+        self
+    }
+
+    /// Counts, and waits for the result.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for impossible bins,
+    /// [`Error::Samples`](crate::Error::Samples) where the range is to be found from NaN or infinity,
+    /// [`Error::Unsupported`](crate::Error::Unsupported), and the device's own troubles.
+    pub fn run(self) -> Result<Histogram> {
+        self.run_reported().map(|(histogram, _)| histogram)
+    }
+
+    /// Counts, and says what ran.
+    ///
+    /// # Errors
+    /// As [`run`](HistogramOf::run).
+    pub fn run_reported(self) -> Result<(Histogram, Report)> {
+        self.bins.check()?;
+        self.device.with_fallback(|backend| backend.histogram(&self.source, &self.bins, self.per_channel, self.variant))
+    }
+}

@@ -1,0 +1,30 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod backend;
+mod device;
+mod device_image;
+mod filter;
+mod histogram;
+mod report;
+
+pub use apron_core::{
+    AnyImage, Bins, Border, Error, ErrorKind, Histogram, Image, MAX_MASK_SIDE, MAX_SIDE, Mask, Pixel, PixelType,
+    Result, Shape, Taps, filters,
+};
+#[cfg(feature = "gpu")]
+pub use apron_gpu::DeviceInfo;
+pub use device::{Device, DeviceName};
+pub use device_image::{DeviceImage, Source};
+pub use filter::Filter;
+pub use histogram::HistogramOf;
+pub use report::Report;
+
+/// The PTX that build.rs embedded.
+#[cfg(feature = "gpu")]
+mod ptx {
+    use apron_abi::Family;
+    use apron_gpu::Ptx;
+
+    pub(crate) static PTX: &[Ptx] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+}

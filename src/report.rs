@@ -1,0 +1,20 @@
+//! What ran, where, why, and how long it took.
+
+use std::time::Duration;
+
+/// What an operation did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The operation: `correlate`, `separable` or `histogram`.
+    pub operation: &'static str,
+    /// The device that ran it, such as `gpu:0` or `cpu`.
+    pub device: String,
+    /// The implementation that ran.
+    pub variant: String,
+    /// Why that one, and why that device where another was meant.
+    pub why: String,
+    /// Time to copy the input to the device; zero for what was there already.
+    pub copy_in: Duration,
+    /// Time of the kernels, or of the computation on the host.
+    pub kernels: Duration,
+}

@@ -1,0 +1,200 @@
+//! What must hold of every PTX file, whichever compiler made it.
+
+use super::Failure;
+use super::text::{Module, Parameter, Statement};
+
+/// The PTX version that every file asks for: parameters above 4 KB, driver 530 and later.
+pub(super) const VERSION: &str = "8.1";
+
+/// Lints a file for `target` that should hold exactly the entries `expected`, each with its barriers.
+pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[(&str, u32)]) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    let mut fail = |entry: &str, found: String, expected: String| {
+        failures.push(Failure { file: file.into(), entry: entry.into(), found, expected });
+    };
+    if module.version != VERSION {
+        fail("", format!(".version {}", module.version), format!(".version {VERSION}"));
+    }
+    if module.target != target {
+        fail("", format!(".target {}", module.target), format!(".target {target}"));
+    }
+    for (entry, barriers) in expected {
+        if !module.entries.contains_key(*entry) {
+            fail(entry, "no such entry".into(), "an entry, as the kernel table says".into());
+        } else if module.barriers(entry) != *barriers {
+            let found = format!("{} barriers", module.barriers(entry));
+            fail(entry, found, format!("{barriers}, as the kernel table says"));
+        }
+    }
+    for entry in module.entries.keys() {
+        if !expected.iter().any(|(name, _)| name == entry) {
+            fail(entry, "an entry".into(), "none: the kernel table has it not in this family".into());
+        }
+    }
+    for statement in &module.statements {
+        for expected in faults(statement) {
+            fail(&statement.function, format!("`{}` in line {}", statement.text, statement.line), expected.to_string());
+        }
+    }
+    failures
+}
+
+/// What is wrong with a statement, said as what should be.
+fn faults(statement: &Statement) -> Vec<&'static str> {
+    let opcode = statement.opcode();
+    let parts: Vec<&str> = opcode.split('.').collect();
+    let has = |part: &str| parts.contains(&part);
+    let words: Vec<&str> = statement.text.split_whitespace().collect();
+    let mut faults = Vec::new();
+    if words.contains(&".local") || has("local") || statement.text.contains("__local_depot") {
+        faults.push("no local memory: it is slow, and lies where a register should be");
+    }
+    if parts[0] == "call" {
+        faults.push("no call: everything is inlined");
+    }
+    if words.contains(&".extern") && words.contains(&".func") {
+        faults.push("no external function: nothing links one");
+    }
+    if statement.text.contains("nounroll") {
+        faults.push("no nounroll pragma");
+    }
+    // A `[...]` operand after these is an address, and its space must be said.
+    if ["ld", "ldu", "st", "atom", "red"].contains(&parts[0]) {
+        let spaces = ["global", "shared", "param", "const", "local", "shared::cta", "shared::cluster"];
+        if !parts.iter().any(|part| spaces.contains(part)) {
+            faults.push("a state space in the instruction, not generic addressing");
+        }
+    }
+    if ["cvta", "isspacep"].contains(&parts[0]) {
+        faults.push("no generic addresses");
+    }
+    if has("ftz") {
+        faults.push("no flush of subnormal numbers to zero");
+    }
+    if [".file", ".loc", ".section"].contains(&opcode) {
+        faults.push("no debug information: it holds the building machine's paths");
+    }
+    faults
+}
+
+/// Differences between two files that another compiler may not make.
+pub(super) fn compare(file: &str, committed: &Module, rebuilt: &Module) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    let mut fail = |entry: &str, found: String, expected: String| {
+        failures.push(Failure { file: file.into(), entry: entry.into(), found, expected });
+    };
+    for entry in committed.entries.keys().filter(|&entry| !rebuilt.entries.contains_key(entry)) {
+        fail(entry, "an entry".into(), "none, as rebuilt".into());
+    }
+    for (entry, parameters) in &rebuilt.entries {
+        let Some(found) = committed.entries.get(entry) else {
+            fail(entry, "no such entry".into(), "an entry, as rebuilt".into());
+            continue;
+        };
+        if found != parameters {
+            fail(entry, list(found), format!("{}, as rebuilt", list(parameters)));
+        }
+        let (found, expected) = (committed.barriers(entry), rebuilt.barriers(entry));
+        if found != expected {
+            fail(entry, format!("{found} barriers"), format!("{expected}, as rebuilt"));
+        }
+    }
+    failures
+}
+
+fn list(parameters: &[Parameter]) -> String {
+    let texts: Vec<String> = parameters
+        .iter()
+        .map(|parameter| format!("{}x{} B align {}", parameter.count, parameter.element_bytes, parameter.align))
+        .collect();
+    format!("parameters ({})", texts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::tests::GOOD;
+    use super::*;
+
+    const TABLE: &[(&str, u32)] = &[("one", 1), ("two", 0)];
+
+    fn failures(text: &str) -> Vec<Failure> {
+        lint("x.sm_90.ptx", &Module::parse(text), "sm_90", TABLE)
+    }
+
+    #[test]
+    fn a_good_file_passes() {
+        assert_eq!(failures(GOOD), []);
+    }
+
+    /// Plants `fault` in entry `two` and expects one failure, which tells of it.
+    #[track_caller]
+    fn planted(fault: &str, expected: &str) {
+        let found = failures(&GOOD.replace("{ ret; }", &format!("{{\n\t{fault}\n\tret;\n}}")));
+        assert_eq!(found.len(), 1, "{fault}: {found:?}");
+        assert_eq!(found[0].entry, "two", "{fault}");
+        let shown = found[0].to_string();
+        assert!(shown.contains(expected) && shown.contains("x.sm_90.ptx"), "{fault}: {shown}");
+    }
+
+    #[test]
+    fn statements_that_may_not_be() {
+        planted(".local .align 4 .b8 \t__local_depot1[16];", "local memory");
+        planted("ld.local.u32 %r1, [%rd1];", "local memory");
+        planted("mov.b64 \t%SPL, __local_depot1;", "local memory");
+        planted("call.uni (retval0), dead, (param0);", "no call");
+        planted("@%p1 call dead;", "no call");
+        planted(".pragma \"nounroll\";", "nounroll");
+        planted("cvta.to.global.u64 %rd1, %rd2;", "no generic addresses");
+        planted("isspacep.shared %p1, %rd1;", "no generic addresses");
+        planted("fma.rn.ftz.f32 %f1, %f2, %f3, %f4;", "subnormal");
+        planted(".loc 1 2 3", "debug information");
+    }
+
+    #[test]
+    fn generic_accesses() {
+        for access in ["ld.u32 %r1, [%rd1];", "ld.volatile.f32 %f1, [%rd1];", "@!%p2 st.v4.f32 [%rd1], {%f1, %f2};"] {
+            planted(access, "state space");
+        }
+        planted("atom.add.u32 %r1, [%rd1], 1;", "state space");
+        planted("red.relaxed.gpu.add.u32 [%rd1], 1;", "state space");
+        let good = "ld.const.f32 %f1, [m]; atom.shared::cta.add.u32 %r1, [%r2], 1; redux.sync.add.s32 %r1, %r2, %r3;";
+        assert_eq!(failures(&GOOD.replace("{ ret; }", &format!("{{ {good} ret; }}"))), []);
+    }
+
+    #[test]
+    fn external_functions() {
+        let text = GOOD.replace(".visible .func dead", ".extern .func memcpy(.param .b64 a);\n.visible .func dead");
+        assert!(failures(&text)[0].to_string().contains("external function"));
+    }
+
+    #[test]
+    fn version_and_target() {
+        assert!(failures(&GOOD.replace(".version 8.1", ".version 6.0"))[0].to_string().contains(".version 6.0"));
+        assert!(failures(&GOOD.replace(".target sm_90", ".target sm_75"))[0].to_string().contains(".target sm_75"));
+    }
+
+    #[test]
+    fn entries_and_barriers_of_the_table() {
+        // Renamed: one entry too many, one too few.
+        let found = failures(&GOOD.replace(".entry two", ".entry three"));
+        assert_eq!(found.iter().map(|failure| failure.entry.as_str()).collect::<Vec<_>>(), ["two", "three"]);
+        planted("bar.sync 0;", "1 barriers");
+        let found = failures(&GOOD.replace("bar.sync", "bar.arrive"));
+        assert!(found[0].to_string().contains("0 barriers"), "{found:?}");
+    }
+
+    #[test]
+    fn another_compiler_may_change_code_but_no_interface() {
+        let committed = Module::parse(GOOD);
+        let differences = |text: &str| compare("x", &committed, &Module::parse(text));
+        assert_eq!(
+            differences(&GOOD.replace("ld.global.nc.u32", "ld.global.u32").replace(".u64 .ptr", ".b64 .ptr")),
+            []
+        );
+        assert_eq!(differences(&GOOD.replace("[48]", "[56]"))[0].entry, "one");
+        assert_eq!(differences(&GOOD.replace(".align 8 .b8", ".align 4 .b8"))[0].entry, "one");
+        assert_eq!(differences(&GOOD.replace(".u32 two", ".u64 two"))[0].entry, "two");
+        assert_eq!(differences(&GOOD.replace("bar.sync", "bar.arrive"))[0].entry, "one");
+        assert_eq!(differences(&GOOD.replace(".entry two", ".entry three")).len(), 2);
+    }
+}

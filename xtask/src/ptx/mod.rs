@@ -1,0 +1,250 @@
+//! `cargo xtask ptx`: makes the committed PTX files, and checks them.
+
+mod assemble;
+mod build;
+mod lint;
+mod text;
+
+use crate::at;
+use apron_abi::{Family, Kernel};
+use assemble::{Assembled, Ptxas};
+use build::Toolchain;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use text::Module;
+
+/// The GPUs that files are made for, each with the architectures that load its files.
+const TARGETS: [(&str, &[&str]); 2] =
+    [("sm_75", &["sm_75", "sm_80", "sm_86", "sm_89"]), ("sm_90", &["sm_90", "sm_100", "sm_120"])];
+
+const RESOURCES: &str = "resources.csv";
+
+/// Something that a check found.
+#[derive(Debug, PartialEq, Eq)]
+struct Failure {
+    file: String,
+    /// Empty where no entry is to blame.
+    entry: String,
+    found: String,
+    expected: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { file, entry, found, expected } = self;
+        let entry = if entry.is_empty() { "-" } else { entry };
+        write!(f, "{file}: {entry}: found {found}; expected {expected}")
+    }
+}
+
+fn folder() -> PathBuf {
+    crate::root().join("kernels-gpu/ptx")
+}
+
+/// Every file: family, target, the architectures that load it, name.
+fn files() -> impl Iterator<Item = (Family, &'static str, &'static [&'static str], String)> {
+    Family::ALL.into_iter().flat_map(|family| {
+        TARGETS
+            .map(|(target, architectures)| (family, target, architectures, format!("{}.{target}.ptx", family.name())))
+    })
+}
+
+/// Writes every PTX file, and the table of resources.
+pub(crate) fn generate() -> Result<(), String> {
+    let toolchain = Toolchain::find()?;
+    println!("{}", toolchain.name);
+    std::fs::create_dir_all(folder()).map_err(|error| at(&folder(), error))?;
+    for (family, target, _, name) in files() {
+        let path = folder().join(&name);
+        let text = toolchain.build(family, target)?;
+        println!("{name}: {} lines", text.lines().count());
+        std::fs::write(&path, text).map_err(|error| at(&path, error))?;
+    }
+    let ptxas = match Ptxas::find() {
+        Ok(ptxas) => ptxas,
+        Err(why) => {
+            println!("note: {RESOURCES} is left as it was: {why}");
+            return Ok(());
+        }
+    };
+    let (table, failures) = assemble_all(&ptxas)?;
+    let path = folder().join(RESOURCES);
+    std::fs::write(&path, table).map_err(|error| at(&path, error))?;
+    verdict(&failures)
+}
+
+/// Checks every PTX file: as its source makes it, without faults, accepted by ptxas.
+pub(crate) fn check() -> Result<(), String> {
+    let mut failures = Vec::new();
+    let toolchain = Toolchain::find().map_err(|why| failures.push(file_failure("", &why, "a compiler"))).ok();
+    let mut known = BTreeSet::from([RESOURCES.to_string()]);
+    for (family, target, _, name) in files() {
+        known.insert(name.clone());
+        let Ok(text) = std::fs::read_to_string(folder().join(&name)) else {
+            failures.push(file_failure(&name, "no file", "one, made by `cargo xtask ptx`"));
+            continue;
+        };
+        let module = Module::parse(&text);
+        failures.extend(lint::lint(&name, &module, target, &table(family)));
+        match toolchain.as_ref().map(|toolchain| toolchain.build(family, target)) {
+            Some(Ok(rebuilt)) => failures.extend(compare(&name, &text, &rebuilt)),
+            Some(Err(why)) => failures.push(file_failure(&name, &why, "a build")),
+            None => {}
+        }
+    }
+    for entry in std::fs::read_dir(folder()).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !known.contains(&name) {
+            failures.push(file_failure(&name, "a file", "none of this name"));
+        }
+    }
+    match Ptxas::find() {
+        Ok(ptxas) => {
+            let (table, found) = assemble_all(&ptxas)?;
+            failures.extend(found);
+            match std::fs::read_to_string(folder().join(RESOURCES)) {
+                Ok(committed) => failures.extend(compare_resources(&committed, &table)),
+                Err(error) => failures.push(file_failure(RESOURCES, &error.to_string(), "a table")),
+            }
+        }
+        Err(why) => failures.push(file_failure("", &why, "an assembler")),
+    }
+    verdict(&failures)
+}
+
+/// The family's entries in the kernel table, each with its barriers.
+fn table(family: Family) -> Vec<(&'static str, u32)> {
+    let facts = Kernel::ALL.iter().map(|kernel| kernel.facts());
+    facts.filter(|facts| facts.family == family).map(|facts| (facts.entry, facts.barriers)).collect()
+}
+
+fn file_failure(file: &str, found: &str, expected: &str) -> Failure {
+    Failure { file: file.into(), entry: String::new(), found: found.into(), expected: expected.into() }
+}
+
+fn verdict(failures: &[Failure]) -> Result<(), String> {
+    for failure in failures {
+        eprintln!("{failure}");
+    }
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(format!("PTX: {count} failures")),
+    }
+}
+
+/// Compares a committed file with what its source makes now.
+fn compare(name: &str, committed: &str, rebuilt: &str) -> Vec<Failure> {
+    let compiler = |text: &str| text.lines().next().unwrap_or("").to_string();
+    let (was, is) = (Module::parse(committed), Module::parse(rebuilt));
+    // Another compiler writes other text: then only what a launch sees can be compared.
+    if compiler(committed) != compiler(rebuilt) {
+        println!("note: {name} is of another compiler ({}): comparing entries only", was.header);
+        return lint::compare(name, &was, &is);
+    }
+    first_difference(name, committed, rebuilt).into_iter().collect()
+}
+
+fn first_difference(name: &str, committed: &str, rebuilt: &str) -> Option<Failure> {
+    if committed == rebuilt {
+        return None;
+    }
+    let (mut was, mut is) = (committed.lines(), rebuilt.lines());
+    let mut line = 1;
+    let (was, is) = loop {
+        match (was.next(), is.next()) {
+            (Some(was), Some(is)) if was == is => line += 1,
+            (was, is) => break (was.unwrap_or("the end").trim(), is.unwrap_or("the end").trim()),
+        }
+    };
+    // The function around that line, where it is a line of PTX.
+    let module = Module::parse(committed);
+    let entry = module.statements.iter().rfind(|statement| statement.line <= line);
+    Some(Failure {
+        file: name.into(),
+        entry: entry.map(|statement| statement.function.clone()).unwrap_or_default(),
+        found: format!("`{was}` in line {line}"),
+        expected: format!("`{is}`, as `cargo xtask ptx` makes it"),
+    })
+}
+
+/// Compares the tables of resources, if one ptxas made both.
+fn compare_resources(committed: &str, made: &str) -> Option<Failure> {
+    let ptxas = |table: &str| table.lines().next().unwrap_or("").trim_start_matches("# ").to_string();
+    if ptxas(committed) != ptxas(made) {
+        let (was, is) = (ptxas(committed), ptxas(made));
+        println!("note: {RESOURCES} is of {was}, and this is {is}: not compared");
+        return None;
+    }
+    first_difference(RESOURCES, committed, made)
+}
+
+/// Assembles every committed file for every architecture that loads it; returns the table of resources.
+fn assemble_all(ptxas: &Ptxas) -> Result<(String, Vec<Failure>), String> {
+    let (mut rows, mut failures) = (Vec::new(), Vec::new());
+    for (_, target, architectures, name) in files() {
+        let path = folder().join(&name);
+        if !path.exists() {
+            continue; // said elsewhere
+        }
+        for architecture in architectures {
+            match ptxas.assemble(&path, architecture)? {
+                Assembled::Resources(all) => {
+                    failures.extend(assemble::complaints(&name, architecture, &all));
+                    rows.extend(all.into_iter().map(|row| (row, target, *architecture)));
+                }
+                Assembled::UnknownArchitecture => {
+                    println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
+                }
+                Assembled::Refused(said) => {
+                    failures.push(file_failure(&name, &said, &format!("PTX that ptxas takes for {architecture}")));
+                }
+            }
+        }
+    }
+    let mut lines: Vec<String> = rows
+        .iter()
+        .map(|(row, target, architecture)| {
+            let (registers, spills, shared) = (row.registers, row.spill_bytes, row.static_shared_bytes);
+            format!("{},{target},{architecture},{registers},{spills},{shared}\n", row.entry)
+        })
+        .collect();
+    lines.sort();
+    let head = format!("# ptxas {}\nentry,target,arch,registers,spill_bytes,static_shared_bytes\n", ptxas.version);
+    Ok((head + &lines.concat(), failures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text::tests::GOOD;
+    use super::*;
+
+    #[test]
+    fn one_compiler_must_make_equal_text() {
+        assert_eq!(compare("x.ptx", GOOD, GOOD), []);
+        let changed = GOOD.replace("[one_param_1+8]", "[one_param_1+16]");
+        let shown = compare("x.ptx", GOOD, &changed)[0].to_string();
+        assert!(shown.starts_with("x.ptx: one: found `ld.param.b64") && shown.contains("+16];`"), "{shown}");
+        assert_eq!(compare("x.ptx", GOOD, GOOD.trim_end()).len(), 1);
+    }
+
+    #[test]
+    fn another_compiler_must_make_equal_entries() {
+        let other = GOOD.replace("1.96.0", "1.97.0").replace("[one_param_1+8]", "[one_param_1+16]");
+        assert_eq!(compare("x.ptx", GOOD, &other), []);
+        assert_eq!(compare("x.ptx", GOOD, &other.replace("[48]", "[56]")).len(), 1);
+    }
+
+    #[test]
+    fn resources_are_compared_within_one_ptxas() {
+        let table = "# ptxas 13.5.37\nentry\none,sm_90,sm_90,32,0,0\n";
+        assert_eq!(compare_resources(table, table), None);
+        assert!(compare_resources(table, &table.replace(",32,", ",33,")).is_some());
+        assert_eq!(compare_resources(table, &table.replace(",32,", ",33,").replace("13.5", "13.6")), None);
+    }
+
+    #[test]
+    fn every_kernel_is_in_one_family() {
+        assert_eq!(Family::ALL.iter().map(|family| table(*family).len()).sum::<usize>(), Kernel::ALL.len());
+    }
+}
