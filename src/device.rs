@@ -1,7 +1,7 @@
 //! Devices, by name.
 
 use crate::backend::Backend;
-use crate::{DeviceImage, Error, Filter, HistogramOf, Mask, Result, Source, Taps, filters};
+use crate::{DeviceImage, DeviceInfo, Error, Filter, HistogramOf, Mask, Result, Source, Taps, filters};
 use std::fmt;
 use std::str::FromStr;
 
@@ -197,4 +197,18 @@ impl Device {
     pub fn histogram<'a>(&'a self, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
         HistogramOf::new(self, image.into())
     }
+}
+
+/// Every GPU that the driver shows.
+///
+/// # Errors
+/// [`Error::NoDevice`] where there is no driver, it shows no GPU, or this build has no GPU support.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    crate::backend::devices()
+}
+
+/// The target of the PTX that a GPU would load, as compute capability times ten: 90 for sm_90.
+/// `None` for GPUs that are too old.
+pub fn ptx_target(info: &DeviceInfo) -> Option<u32> {
+    crate::backend::ptx_target(info)
 }

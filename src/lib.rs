@@ -9,12 +9,10 @@ mod histogram;
 mod report;
 
 pub use apron_core::{
-    AnyImage, Bins, Border, Error, ErrorKind, Histogram, Image, MAX_MASK_SIDE, MAX_SIDE, Mask, Pixel, PixelType,
-    Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, MAX_MASK_SIDE, MAX_SIDE, Mask, Pixel,
+    PixelType, Result, Shape, Taps, filters,
 };
-#[cfg(feature = "gpu")]
-pub use apron_gpu::DeviceInfo;
-pub use device::{Device, DeviceName};
+pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;
 pub use histogram::HistogramOf;

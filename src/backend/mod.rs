@@ -3,7 +3,7 @@
 mod host;
 
 use crate::device_image::Made;
-use crate::{AnyImage, Bins, DeviceImage, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
+use crate::{AnyImage, Bins, DeviceImage, DeviceInfo, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
 use apron_core::{ByteHistogram, Problem};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
@@ -55,9 +55,8 @@ impl Backend {
     }
 
     #[cfg(not(feature = "gpu"))]
-    pub(crate) fn open_gpu(ordinal: u32) -> Result<Backend> {
-        let reason = "this build has no GPU support (feature `gpu`)".into();
-        Err(Error::NoDevice { device: format!("gpu:{ordinal}"), reason })
+    pub(crate) fn open_gpu(_ordinal: u32) -> Result<Backend> {
+        Err(no_gpu_support())
     }
 
     pub(crate) fn name(&self) -> DeviceName {
@@ -278,4 +277,29 @@ fn host_image<'a>(source: &'a Source<'_>) -> Result<AnyImage<'a>> {
             Storage::Gpu(_) => image.download_any(),
         },
     }
+}
+
+#[cfg(feature = "gpu")]
+pub(crate) fn devices() -> Result<Vec<DeviceInfo>> {
+    apron_gpu::devices()
+}
+
+#[cfg(feature = "gpu")]
+pub(crate) fn ptx_target(info: &DeviceInfo) -> Option<u32> {
+    apron_gpu::ptx_target(info, crate::ptx::PTX)
+}
+
+#[cfg(not(feature = "gpu"))]
+fn no_gpu_support() -> Error {
+    Error::NoDevice { device: "gpu".into(), reason: "this build has no GPU support (feature `gpu`)".into() }
+}
+
+#[cfg(not(feature = "gpu"))]
+pub(crate) fn devices() -> Result<Vec<DeviceInfo>> {
+    Err(no_gpu_support())
+}
+
+#[cfg(not(feature = "gpu"))]
+pub(crate) fn ptx_target(_info: &DeviceInfo) -> Option<u32> {
+    None
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod border;
+mod device;
 mod error;
 pub mod filters;
 mod histogram;
@@ -12,6 +13,7 @@ mod problem;
 
 pub use apron_abi::{Accumulator, FromSum, Sample};
 pub use border::Border;
+pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use histogram::{Bins, Histogram};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};

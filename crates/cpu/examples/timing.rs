@@ -4,7 +4,8 @@ use std::time::Instant;
 fn time<R>(name: &str, f: impl Fn() -> R) {
     let mut best = f64::MAX;
     let mut all = vec![];
-    for _ in 0..9 {
+    let c0 = cpu();
+    for _ in 0..15 {
         let t = Instant::now();
         let r = f();
         let e = t.elapsed().as_secs_f64() * 1e3;
@@ -13,7 +14,13 @@ fn time<R>(name: &str, f: impl Fn() -> R) {
         all.push(e);
     }
     all.sort_by(f64::total_cmp);
-    println!("{name:32} best {best:8.2} median {:8.2} ms", all[4]);
+    let c1 = cpu();
+    println!(
+        "{name:32} best {best:8.2} median {:8.2} ms; cpu/2 user {:.1} sys {:.1}",
+        all[7],
+        (c1.0 - c0.0) as f64 * 5. / 15.,
+        (c1.1 - c0.1) as f64 * 5. / 15.
+    );
 }
 fn main() {
     let n = 4096u32;
@@ -75,4 +82,10 @@ fn main() {
 }
 fn t_(r: u32) -> Taps {
     Taps::new((0..2 * r + 1).map(|i| i as f32 * 0.013).collect::<Vec<_>>()).unwrap()
+}
+
+fn cpu() -> (u64, u64) {
+    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let v: Vec<&str> = s.split(' ').collect();
+    (v[13].parse().unwrap(), v[14].parse().unwrap())
 }

@@ -3,7 +3,7 @@
 use crate::error::driver;
 use crate::stream::Stream;
 use apron_abi::Family;
-use apron_core::{Error, Result};
+use apron_core::{DeviceInfo, Error, Result};
 use cust::CudaApiVersion;
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
@@ -25,43 +25,25 @@ pub struct Ptx {
     pub text: &'static str,
 }
 
-/// What a GPU is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Its number, as `gpu:N` names it.
-    pub ordinal: u32,
-    /// Its name.
-    pub name: String,
-    /// Compute capability times ten: 90 for 9.0.
-    pub capability: u32,
-    /// Streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// Device memory, in bytes.
-    pub memory_bytes: u64,
-    /// CUDA version that the driver supports.
-    pub cuda_version: (i32, i32),
+/// The newest target of `ptx` that runs on the device.
+pub fn ptx_target(info: &DeviceInfo, ptx: &[Ptx]) -> Option<u32> {
+    ptx.iter().map(|ptx| ptx.target).filter(|target| *target <= info.capability).max()
 }
 
-impl DeviceInfo {
-    /// The newest target of `ptx` that runs on the device.
-    pub fn ptx_target(&self, ptx: &[Ptx]) -> Option<u32> {
-        ptx.iter().map(|ptx| ptx.target).filter(|target| *target <= self.capability).max()
-    }
-
-    fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
-        let device = Device::get_device(ordinal)?;
-        let attribute = |which| device.get_attribute(which).map(|value| value as u32);
-        let version = CudaApiVersion::get()?;
-        Ok(DeviceInfo {
-            ordinal,
-            name: device.name()?,
-            capability: attribute(DeviceAttribute::ComputeCapabilityMajor)? * 10
-                + attribute(DeviceAttribute::ComputeCapabilityMinor)?,
-            multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
-            memory_bytes: device.total_memory()? as u64,
-            cuda_version: (version.major(), version.minor()),
-        })
-    }
+/// Asks the driver what a GPU is.
+fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
+    let device = Device::get_device(ordinal)?;
+    let attribute = |which| device.get_attribute(which).map(|value| value as u32);
+    let version = CudaApiVersion::get()?;
+    Ok(DeviceInfo {
+        ordinal,
+        name: device.name()?,
+        capability: attribute(DeviceAttribute::ComputeCapabilityMajor)? * 10
+            + attribute(DeviceAttribute::ComputeCapabilityMinor)?,
+        multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
+        memory_bytes: device.total_memory()? as u64,
+        cuda_version: (version.major(), version.minor()),
+    })
 }
 
 /// Loads and starts the driver.
@@ -82,7 +64,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     if count == 0 {
         return Err(Error::NoDevice { device: "gpu".into(), reason: "the driver shows no GPU".into() });
     }
-    (0..count).map(|n| DeviceInfo::query(n).map_err(|error| driver(format!("asking GPU {n}"), error))).collect()
+    (0..count).map(|n| query(n).map_err(|error| driver(format!("asking GPU {n}"), error))).collect()
 }
 
 /// A GPU with a stream on it. Clones share both; [`new_stream`](Gpu::new_stream) shares the GPU.
@@ -118,7 +100,7 @@ impl Gpu {
             let (major, minor) = info.cuda_version;
             return Err(none(format!("its driver supports CUDA {major}.{minor}; 12.1 (driver 530) is needed")));
         }
-        let Some(target) = info.ptx_target(ptx) else {
+        let Some(target) = ptx_target(&info, ptx) else {
             let lowest = ptx.iter().map(|ptx| ptx.target).min().unwrap_or(0);
             let (has, needs) = (info.capability, lowest);
             let reason = format!("{} has compute capability {}.{}", info.name, has / 10, has % 10);

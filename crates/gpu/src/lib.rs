@@ -10,5 +10,5 @@ mod execute;
 mod stream;
 
 pub use buffer::GpuBuffer;
-pub use device::{DeviceInfo, Gpu, Ptx, devices};
+pub use device::{Gpu, Ptx, devices, ptx_target};
 pub use execute::Timer;
