@@ -1,1 +1,41 @@
-fn main() {}
+//! The command line `apron`: filters and histograms of images, on a GPU if there is one.
+#![forbid(unsafe_code)]
+
+mod args;
+mod bars;
+mod error;
+mod files;
+mod plot;
+mod report;
+mod verbs;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Convolution and histograms of images, on a GPU if there is one.
+#[derive(Parser)]
+#[command(name = "apron", version, after_help = verbs::EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    verb: verbs::Verb,
+}
+
+fn main() -> ExitCode {
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        // A panic is reported as one line, like every other error.
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    let result = match Cli::try_parse() {
+        Ok(cli) => error::guarded(|| verbs::run(&cli.verb)),
+        // Help and the version arrive as errors that are none.
+        Err(said) if said.exit_code() == 0 => report::print(&said.render().to_string()),
+        Err(wrong) => Err(error::usage(&wrong)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::complain(&format!("apron: {}", error.line()));
+            ExitCode::from(error.exit())
+        }
+    }
+}

@@ -4,9 +4,9 @@ use apron_core::Shape;
 use rayon::prelude::*;
 
 /// Sums that a tile holds, about: they and the rows under them fit a core's second-level cache.
-const TILE_SAMPLES: usize = 1 << 15;
-/// Longest row of a tile, in samples, about: the rows under a mask fit the first-level cache.
-const TILE_ROW: usize = 512;
+const TILE_SAMPLES: usize = 1 << 16;
+/// Longest row of a tile, in samples, about: long enough for the memory's prefetching.
+const TILE_ROW: usize = 2048;
 /// Most samples that a tile reads, about, unless its mask needs more.
 const READ_SAMPLES: usize = 1 << 20;
 

@@ -42,7 +42,7 @@ macro_rules! fma {
 }
 fma!(f32: F32, f64: F64);
 
-/// Rows of equal length are multiples of this many samples, halo aside: the longest tail block.
+/// Rows of sums are multiples of this many samples, so that whole vectors of any level fill them.
 pub(crate) const LANES: usize = 16;
 
 /// Rows that a mask passes over, with their halo.
@@ -96,7 +96,8 @@ impl<S: Fma> Weigh<'_, S> {
         let length = self.rows.stride - self.weights.halo();
         let count = self.out.len() / length;
         let mut y = 0;
-        while y + R <= count {
+        // Under a mask of one row no samples are shared.
+        while self.weights.height() > 1 && y + R <= count {
             self.band::<V, C, R>(y, length);
             y += R;
         }
@@ -140,10 +141,11 @@ impl<S: Fma> Weigh<'_, S> {
                 }
             } else {
                 // Near the top and the bottom some rows' masks do not reach.
-                for (r, sums) in sums.iter_mut().enumerate() {
-                    if j >= r && j - r < height {
-                        for (i, &tap) in taps[(j - r) * width..][..width].iter().enumerate() {
-                            add(sums, tap, &load::<S, V, C>(&samples[i * step..]));
+                for i in 0..width {
+                    let samples = load::<S, V, C>(&samples[i * step..]);
+                    for r in 0..R {
+                        if j >= r && j - r < height {
+                            add(&mut sums[r], taps[(j - r) * width + i], &samples);
                         }
                     }
                 }

@@ -105,11 +105,11 @@ fn all_small_sizes() {
 
 fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
-    // Tiles are some 500 samples wide and 60 rows high, so some images are larger.
+    // Tiles are some 2000 samples wide and 32 rows high or more, so some images are larger.
     for (width, height, mask_width, mask_height) in [
         (67, 33, 3, 3),
         (129, 70, 7, 7),
-        (600, 66, 5, 3),
+        (1100, 66, 5, 3),
         (1500, 1, 9, 1),
         (1, 1500, 1, 9),
         (1, 200, 5, 4),

@@ -1,1 +1,33 @@
-//! Suite.
+//! The cases, the comparison and the suite that every device must pass.
+//!
+//! A [`Case`] is a problem with its data. [`check`] runs it on a device and compares the result
+//! with the serial reference, bit for bit, and f32 results also with the exact sum, within the
+//! stated bound. Tests and `apron verify` run the same cases.
+#![forbid(unsafe_code)]
+
+mod case;
+mod check;
+mod exact;
+mod suite;
+
+pub use case::{Case, Data, random_case, random_image};
+pub use check::{Outcome, check, first_mismatch};
+pub use suite::{Scale, exhaustive, suite};
+
+use apron::Device;
+
+/// The GPU, or `None` with a printed line where there is none.
+///
+/// # Panics
+/// If `APRON_REQUIRE_GPU` is 1 and there is no GPU: a skip would hide that nothing was tested.
+pub fn gpu_or_skip(what: &str) -> Option<Device> {
+    match Device::gpu(0) {
+        Ok(device) => Some(device),
+        Err(error) => {
+            let required = std::env::var("APRON_REQUIRE_GPU").is_ok_and(|value| value == "1");
+            assert!(!required, "APRON_REQUIRE_GPU is 1, but: {error}");
+            eprintln!("skipped on the GPU: {what} ({error})");
+            None
+        }
+    }
+}

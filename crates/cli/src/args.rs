@@ -1,0 +1,156 @@
+//! Options that verbs share, and the values that they take.
+
+use apron::{Border, Device, DeviceName, Error, Mask, PixelType, Taps, filters};
+use std::path::{Path, PathBuf};
+
+/// Options of every verb that reads an image.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Common {
+    /// Where to run: auto, gpu[:N], cpu, emulator or reference [default: auto]
+    #[arg(long)]
+    pub(crate) device: Option<DeviceName>,
+    /// The implementation, by name, instead of the one that would be chosen
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// Report as one JSON object on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Report nothing but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Largest image to read, in pixels
+    #[arg(long, value_name = "N", default_value_t = 1 << 28)]
+    pub(crate) max_pixels: u64,
+}
+
+/// Arguments of every filter.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct FilterArgs {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The result, in the format that its extension says
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Outside the image: constant[:V], replicate, reflect, reflect101, wrap, or crop for none
+    #[arg(long, default_value = "reflect101", allow_hyphen_values = true)]
+    pub(crate) border: Border,
+    /// Type of the output's samples: u8, u16, i16 or f32 [default: the input's]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) out_type: Option<PixelType>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Devices that are open, each once for all jobs.
+pub(crate) struct Devices {
+    default: DeviceName,
+    open: Vec<(DeviceName, Device)>,
+}
+
+impl Devices {
+    /// None yet; `default` is for jobs that name no device.
+    pub(crate) fn new(default: DeviceName) -> Devices {
+        Devices { default, open: Vec::new() }
+    }
+
+    /// The device of this name, opened if it is not yet.
+    pub(crate) fn get(&mut self, name: Option<DeviceName>) -> Result<Device, Error> {
+        let name = name.unwrap_or(self.default);
+        if let Some((_, device)) = self.open.iter().find(|(open, _)| *open == name) {
+            return Ok(device.clone());
+        }
+        let device = Device::open(name)?;
+        self.open.push((name, device.clone()));
+        Ok(device)
+    }
+}
+
+/// Whether a value names a file of taps and not the taps themselves.
+fn is_file(value: &str) -> bool {
+    Path::new(value).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// A mask: a `.npy` file, a known name, or a literal.
+pub(crate) fn mask(value: &str, normalize: bool) -> crate::error::Result<Mask> {
+    let mask = if is_file(value) {
+        crate::files::read_mask(Path::new(value))?
+    } else if let Some(mask) = filters::named_mask(value) {
+        mask
+    } else if value.starts_with(|first: char| first.is_alphabetic()) && value.parse::<f32>().is_err() {
+        let names = filters::mask_names().collect::<Vec<_>>().join(", ");
+        let limit = format!("a .npy file, a literal such as \"1 2 1; 2 4 2; 1 2 1\", or one of {names}");
+        return Err(Error::parameter("mask", "mask", format!("'{value}'"), limit).into());
+    } else {
+        value.parse()?
+    };
+    Ok(if normalize { mask.normalized()? } else { mask })
+}
+
+/// The taps of one axis: a `.npy` file of one dimension, or a literal of one row.
+pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
+    let taps = if is_file(value) {
+        crate::files::read_taps(Path::new(value))?
+    } else {
+        let row: Mask = value.parse()?;
+        if row.height() > 1 {
+            let limit = "one row, such as \"1 2 1\"";
+            return Err(Error::parameter("separable", "taps", format!("'{value}'"), limit).into());
+        }
+        Taps::new(row.taps())?
+    };
+    Ok(if normalize { taps.normalized()? } else { taps })
+}
+
+/// Two values with a separator between them.
+fn pair<T: std::str::FromStr>(text: &str, separator: char) -> Option<(T, T)> {
+    let (first, second) = text.split_once(separator)?;
+    Some((first.trim().parse().ok()?, second.trim().parse().ok()?))
+}
+
+/// `X,Y`.
+pub(crate) fn anchor(text: &str) -> Result<(u32, u32), String> {
+    pair(text, ',').ok_or_else(|| "must be X,Y: column and row of a tap, from 0".into())
+}
+
+/// `S` or `S,SY`.
+pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
+    let one = text.parse().ok().map(|sigma| (sigma, sigma));
+    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be S or S,SY: pixels".into())
+}
+
+/// `WxH` or `N`.
+pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
+    let one = text.parse().ok().map(|size| (size, size));
+    one.or_else(|| pair(text, 'x')).ok_or_else(|| "must be WxH or N: pixels".into())
+}
+
+/// `LO,HI`.
+pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
+    pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        assert_eq!(anchor("1,0"), Ok((1, 0)));
+        assert!(anchor("-1,0").is_err() && anchor("1").is_err());
+        assert_eq!(sigma("3"), Ok((3.0, 3.0)));
+        assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));
+        assert_eq!((size("5"), size("3x7")), (Ok((5, 5)), Ok((3, 7))));
+        assert!(size("3x").is_err() && size("-3").is_err());
+        assert_eq!(range("-1,1e3"), Ok((-1.0, 1000.0)));
+    }
+
+    #[test]
+    fn masks_by_name_literal_or_neither() {
+        assert_eq!(mask("box3", false).unwrap().width(), 3);
+        assert_eq!(mask("-1 0 1", false).unwrap().taps(), [-1.0, 0.0, 1.0]);
+        assert_eq!(mask("1 3", true).unwrap().taps(), [0.25, 0.75]);
+        assert!(mask("blur", false).unwrap_err().line().contains("sobel-x"));
+        assert!(taps("1 2; 3 4", false).is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! What can go wrong on the command line, and the exit code for each.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// A result with the command line's error.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that ends a verb early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The library's error, which knows whose trouble it is.
+    #[error(transparent)]
+    Apron(#[from] apron::Error),
+    /// A value that can never be right.
+    #[error("{0}")]
+    Usage(String),
+    /// A file that cannot be read, taken or written.
+    #[error("{0}")]
+    Input(String),
+    /// Jobs or checks failed, and said so.
+    #[error("{0}")]
+    Failed(String),
+    /// A panic.
+    #[error("internal error ({0}); please report it, with the command and the file")]
+    Bug(String),
+}
+
+impl Error {
+    /// A file that cannot be read, or does not hold what it should.
+    pub(crate) fn input(path: &Path, what: impl std::fmt::Display) -> Error {
+        Error::Input(format!("{}: {what}", path.display()))
+    }
+
+    /// The process's exit code.
+    pub(crate) fn exit(&self) -> u8 {
+        match self {
+            Error::Failed(_) | Error::Bug(_) => 1,
+            Error::Usage(_) => 2,
+            Error::Input(_) => 3,
+            Error::Apron(error) => match error.kind() {
+                apron::ErrorKind::Usage => 2,
+                apron::ErrorKind::Input => 3,
+                apron::ErrorKind::Device => 4,
+            },
+        }
+    }
+
+    /// The message, on one line.
+    pub(crate) fn line(&self) -> String {
+        let mut line = self.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Error::Apron(apron::Error::NoDevice { .. }) = self {
+            line.push_str("; try --device cpu, or see what `apron info` finds");
+        }
+        line
+    }
+}
+
+/// A complaint of the argument parser, whose paragraphs become one line.
+pub(crate) fn usage(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> = said.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    let said = said.join(" ").replace(" tip: ", "; ");
+    Error::Usage(format!("{}; see --help", said.strip_prefix("error: ").unwrap_or(&said)))
+}
+
+/// Runs `body`; a panic becomes an error.
+pub(crate) fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(Error::Bug(text.unwrap_or("a panic").to_string()))
+    })
+}

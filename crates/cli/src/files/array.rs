@@ -1,0 +1,255 @@
+//! NumPy's `.npy` files. Headers are not trusted: they are compared with the file's length before
+//! anything is allocated.
+
+use super::atomic::Trouble;
+use crate::error::{Error, Result};
+use apron::{AnyImage, PixelType, Shape};
+use py_literal::Value;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// How every file starts.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Longest header that is read; NumPy itself writes a few hundred bytes and reads 10000.
+const MAX_HEADER: usize = 1 << 16;
+/// Deepest nesting in a header: the parser is recursive.
+const MAX_DEPTH: usize = 8;
+
+const TAKEN: &str = "arrays of u1, u2, i2 or f4, of shape (height, width) or (height, width, 1 to 4)";
+
+/// What a header says.
+struct Header {
+    /// Byte order and type, such as `<f4`.
+    descr: String,
+    fortran: bool,
+    shape: Vec<u64>,
+    /// Items of the array.
+    items: u64,
+}
+
+/// Reads an array as an image.
+pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyImage<'static>> {
+    let wrong = |what: String| Error::input(path, what);
+    let header = Header::read(&mut file).map_err(wrong)?;
+    let refused =
+        || wrong(format!("dtype '{}', shape {} is not taken; {TAKEN} are", header.descr, header.shape_text()));
+    let pixel = match header.kind() {
+        "u1" => PixelType::U8,
+        "u2" => PixelType::U16,
+        "i2" => PixelType::I16,
+        "f4" => PixelType::F32,
+        _ => return Err(refused()),
+    };
+    let (height, width, channels) = match header.shape[..] {
+        [height, width] => (height, width, 1),
+        [height, width, channels @ 1..=4] => (height, width, channels),
+        _ => return Err(refused()),
+    };
+    if height == 0 || width == 0 {
+        return Err(refused());
+    }
+    header.check_length(&file, pixel.size_bytes()).map_err(wrong)?;
+    if height * width > max_pixels {
+        return Err(wrong(format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)")));
+    }
+    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
+    let shape = Shape::new(side(width), side(height), channels as u32)?;
+
+    let mut loaded = Ok(());
+    let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+        loaded = if header.fortran {
+            let mut stored = vec![0; bytes.len()];
+            file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, shape, pixel.size_bytes()))
+        } else {
+            file.read_exact(bytes)
+        };
+        if header.is_foreign() {
+            bytes.chunks_exact_mut(pixel.size_bytes()).for_each(<[u8]>::reverse);
+        }
+        Ok(())
+    })?;
+    loaded.map_err(|error| wrong(error.to_string()))?;
+    Ok(image)
+}
+
+/// Puts items that are stored by columns, planes last, into rows of pixels.
+fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
+    let (width, height) = (shape.width as usize, shape.height as usize);
+    let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let places = places.flat_map(|(x, y)| (0..shape.channels as usize).map(move |c| y + height * (x + width * c)));
+    for (item, from) in out.chunks_exact_mut(size).zip(places) {
+        item.copy_from_slice(&stored[from * size..][..size]);
+    }
+}
+
+/// Reads an array of at most two dimensions, of any real numbers, as f32.
+pub(super) fn read_numbers(path: &Path, mut file: File, max_items: u64) -> Result<(Vec<u64>, Vec<f32>)> {
+    let wrong = |what: String| Error::input(path, what);
+    let header = Header::read(&mut file).map_err(wrong)?;
+    let parse: fn([u8; 8]) -> f32 = match header.kind() {
+        // Each reads its own size from the start of eight bytes.
+        "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]),
+        "f8" => |b| f64::from_ne_bytes(b) as f32,
+        "i1" => |b| b[0] as i8 as f32,
+        "u1" => |b| b[0] as f32,
+        "i2" => |b| i16::from_ne_bytes([b[0], b[1]]) as f32,
+        "u2" => |b| u16::from_ne_bytes([b[0], b[1]]) as f32,
+        "i4" => |b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f32,
+        "u4" => |b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f32,
+        "i8" => |b| i64::from_ne_bytes(b) as f32,
+        "u8" => |b| u64::from_ne_bytes(b) as f32,
+        _ => return Err(wrong(format!("dtype '{}' is not taken; real numbers are: i1 to u8, f4, f8", header.descr))),
+    };
+    let size = usize::from(header.kind().as_bytes()[1] - b'0');
+    if header.items > max_items || header.shape.len() > 2 {
+        return Err(wrong(format!("shape {} is not taken; one or two dimensions are", header.shape_text())));
+    }
+    header.check_length(&file, size).map_err(wrong)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
+    let mut numbers: Vec<f32> = Vec::with_capacity(header.items as usize);
+    for item in bytes.chunks_exact(size) {
+        let mut eight = [0; 8];
+        eight[..size].copy_from_slice(item);
+        if header.is_foreign() {
+            eight[..size].reverse();
+        }
+        numbers.push(parse(eight));
+    }
+    if let (true, [height, width]) = (header.fortran, &header.shape[..]) {
+        let (height, width) = (*height as usize, *width as usize);
+        numbers = (0..height * width).map(|item| numbers[item / width + item % width * height]).collect();
+    }
+    Ok((header.shape, numbers))
+}
+
+impl Header {
+    fn read(file: &mut File) -> Result<Header, String> {
+        let broken = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the .npy header is cut off".to_string(),
+            _ => error.to_string(),
+        };
+        let mut start = [0; 8];
+        file.read_exact(&mut start).map_err(broken)?;
+        let mut length = [0; 4];
+        let known = match start[6] {
+            1 => 2,
+            2 | 3 => 4,
+            version => return Err(format!(".npy version {version} is not known")),
+        };
+        file.read_exact(&mut length[..known]).map_err(broken)?;
+        let length = u32::from_le_bytes(length) as usize;
+        if length > MAX_HEADER {
+            return Err(format!("the .npy header says it is {length} bytes long; {MAX_HEADER} are taken"));
+        }
+        let mut text = vec![0; length];
+        file.read_exact(&mut text).map_err(broken)?;
+        Header::parse(&text).ok_or_else(|| "the .npy header is not NumPy's".to_string())?
+    }
+
+    /// The parts of the header's dictionary. `None` if they are not there.
+    fn parse(text: &[u8]) -> Option<Result<Header, String>> {
+        let text = std::str::from_utf8(text).ok()?.trim();
+        let mut depth = 0usize;
+        for byte in text.bytes() {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > MAX_DEPTH {
+                return None;
+            }
+        }
+        let Ok(Value::Dict(entries)) = text.parse::<Value>() else { return None };
+        let entry = |name: &str| {
+            entries.iter().find(|(key, _)| matches!(key, Value::String(key) if key == name)).map(|(_, value)| value)
+        };
+        let descr = match entry("descr")? {
+            Value::String(descr) => descr.clone(),
+            other => other.to_string(),
+        };
+        let Value::Boolean(fortran) = entry("fortran_order")? else { return None };
+        let Value::Tuple(sides) = entry("shape")? else { return None };
+        let mut shape = Vec::new();
+        for side in sides {
+            let Value::Integer(side) = side else { return None };
+            let Ok(side) = u64::try_from(side) else { return Some(Err(format!("the shape's {side} is no size"))) };
+            shape.push(side);
+        }
+        let items = shape.iter().try_fold(1u64, |items, side| items.checked_mul(*side));
+        let Some(items) = items else { return Some(Err(format!("shape {shape:?} is larger than any file"))) };
+        Some(Ok(Header { descr, fortran: *fortran, shape, items }))
+    }
+
+    /// The type without its byte order; empty where there is no plain type.
+    fn kind(&self) -> &str {
+        let kind = self.descr.strip_prefix(['<', '>', '=', '|']).unwrap_or(&self.descr);
+        if kind.len() == 2 { kind } else { "" }
+    }
+
+    /// Whether the bytes are not in this machine's order.
+    fn is_foreign(&self) -> bool {
+        self.descr.starts_with(if cfg!(target_endian = "little") { '>' } else { '<' })
+    }
+
+    fn shape_text(&self) -> String {
+        let sides: Vec<String> = self.shape.iter().map(u64::to_string).collect();
+        match &sides[..] {
+            [side] => format!("({side},)"),
+            _ => format!("({})", sides.join(", ")),
+        }
+    }
+
+    /// Whether the file holds the items that its header promises.
+    fn check_length(&self, mut file: &File, size: usize) -> Result<(), String> {
+        use std::io::Seek;
+        let position = file.stream_position().map_err(|error| error.to_string())?;
+        let found = file.metadata().map_err(|error| error.to_string())?.len().saturating_sub(position);
+        match self.items.checked_mul(size as u64) {
+            Some(needed) if needed == found => Ok(()),
+            needed => {
+                let needed = needed.map_or("more than any file holds".into(), |needed| needed.to_string());
+                let shape = self.shape_text();
+                Err(format!("holds {found} bytes of data, but shape {shape} of '{}' needs {needed}", self.descr))
+            }
+        }
+    }
+}
+
+/// Writes a header; `kind` is a type without its byte order.
+pub(super) fn write_header(file: &mut impl Write, kind: &str, shape: &[u64]) -> io::Result<()> {
+    let order = match kind {
+        "u1" => '|',
+        _ if cfg!(target_endian = "little") => '<',
+        _ => '>',
+    };
+    let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
+    // With one side the comma makes it a tuple.
+    let sides = if shape.len() == 1 { sides.trim_end() } else { sides.trim_end_matches(", ") };
+    let mut text = format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({sides}), }}");
+    // The data starts at a multiple of 64 bytes.
+    let padding = 63 - (MAGIC.len() + 4 + text.len()) % 64;
+    text.push_str(&" ".repeat(padding));
+    text.push('\n');
+    file.write_all(MAGIC)?;
+    file.write_all(&[1, 0])?;
+    file.write_all(&(text.len() as u16).to_le_bytes())?;
+    file.write_all(text.as_bytes())
+}
+
+/// Writes an image: (height, width), or (height, width, channels) where there is more than one.
+pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> Result<(), Trouble> {
+    let kind = match image.pixel_type() {
+        PixelType::U8 => "u1",
+        PixelType::U16 => "u2",
+        PixelType::I16 => "i2",
+        PixelType::F32 => "f4",
+    };
+    let Shape { width, height, channels } = image.shape();
+    let shape = [height as u64, width as u64, channels as u64];
+    write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })?;
+    Ok(file.write_all(&image.bytes())?)
+}

@@ -1,0 +1,208 @@
+//! Picture files, through the `image` crate.
+
+use super::atomic::Trouble;
+use crate::error::{Error, Result};
+use apron::{AnyImage, PixelType, Shape};
+use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+/// The extensions of formats that can be written.
+pub(super) const EXTENSIONS: &str = "png, jpg, jpeg, tif, tiff, bmp, pgm, ppm, pnm";
+
+const JPEG_QUALITY: u8 = 95;
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Format {
+    Png,
+    Jpeg,
+    Tiff,
+    Bmp,
+    /// Binary PGM.
+    Gray,
+    /// Binary PPM.
+    Colour,
+    /// One of these two.
+    Pnm,
+}
+
+impl Format {
+    pub(super) fn of_extension(extension: &str) -> Option<Format> {
+        Some(match extension {
+            "png" => Format::Png,
+            "jpg" | "jpeg" => Format::Jpeg,
+            "tif" | "tiff" => Format::Tiff,
+            "bmp" => Format::Bmp,
+            "pgm" => Format::Gray,
+            "ppm" => Format::Colour,
+            "pnm" => Format::Pnm,
+            _ => return None,
+        })
+    }
+
+    /// The numbers of channels that it takes, for samples of this type.
+    fn channels(self, pixel: PixelType) -> &'static [u32] {
+        match (self, pixel) {
+            (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
+            (Format::Tiff, PixelType::U8 | PixelType::U16) => &[1, 3, 4],
+            (Format::Tiff, PixelType::F32) => &[3, 4],
+            (Format::Jpeg, PixelType::U8) => &[1, 3],
+            (Format::Bmp, PixelType::U8) => &[1, 3, 4],
+            (Format::Gray, PixelType::U8 | PixelType::U16) => &[1],
+            (Format::Colour, PixelType::U8 | PixelType::U16) => &[3],
+            (Format::Pnm, PixelType::U8 | PixelType::U16) => &[1, 3],
+            _ => &[],
+        }
+    }
+
+    /// Whether it takes such an image; without `channels`, with any number of them.
+    pub(super) fn check(self, pixel: PixelType, channels: Option<u32>) -> Result<(), String> {
+        let taken = self.channels(pixel);
+        let name = format!("{self:?}").to_ascii_uppercase();
+        match channels {
+            _ if taken.is_empty() => {
+                Err(format!("{name} does not hold {pixel} samples; write .npy, or use --out-type u8"))
+            }
+            Some(channels) if !taken.contains(&channels) => {
+                Err(format!("{name} does not hold {channels} channel(s) of {pixel}; write .npy or another format"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a JPEG file ends. The decoder fills what is missing with grey, and does not say so.
+fn jpeg_ends(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    // Segments, each with its length, up to the first scan; thumbnails in them have ends of their own.
+    while let Some(&[0xff, marker, high, low]) = bytes.get(at..at + 4) {
+        if marker == 0xda {
+            return bytes[at..].windows(2).any(|pair| pair == [0xff, 0xd9]);
+        }
+        // Markers may be padded, and some have no length.
+        let alone = matches!(marker, 0x01 | 0xd0..=0xd8);
+        at += match marker {
+            0xff => 1,
+            _ if alone => 2,
+            _ => 2 + usize::from(u16::from_be_bytes([high, low])),
+        };
+    }
+    // Something else is wrong, which the decoder says better.
+    true
+}
+
+/// Reads a picture, straight into the image's own memory.
+pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyImage<'static>> {
+    let wrong = |error: image::ImageError| Error::input(path, error);
+    let io = |error: std::io::Error| Error::input(path, error);
+    let mut start = [0; 2];
+    if file.read(&mut start).map_err(io)? == 2 && start == [0xff, 0xd8] {
+        file.rewind().map_err(io)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        if !jpeg_ends(&bytes) {
+            return Err(Error::input(path, "the JPEG is cut off"));
+        }
+    }
+    file.rewind().map_err(io)?;
+    let mut reader = ImageReader::new(super::buffered(file));
+    if let Ok(format) = image::ImageFormat::from_path(path) {
+        reader.set_format(format);
+    }
+    let mut reader = reader.with_guessed_format().map_err(io)?;
+    if reader.format().is_none() {
+        return Err(Error::input(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
+    }
+    let mut limits = Limits::default();
+    // 4 samples of 4 bytes a pixel, and as much again for the decoder.
+    limits.max_alloc = Some(max_pixels.saturating_mul(32).max(1 << 20));
+    reader.limits(limits);
+    let decoder = reader.into_decoder().map_err(wrong)?;
+
+    let (width, height) = decoder.dimensions();
+    let pixels = width as u64 * height as u64;
+    if pixels > max_pixels {
+        return Err(Error::input(
+            path,
+            format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)"),
+        ));
+    }
+    let colour = decoder.color_type();
+    let (pixel, channels) = match colour {
+        ColorType::L8 => (PixelType::U8, 1),
+        ColorType::La8 => (PixelType::U8, 2),
+        ColorType::Rgb8 => (PixelType::U8, 3),
+        ColorType::Rgba8 => (PixelType::U8, 4),
+        ColorType::L16 => (PixelType::U16, 1),
+        ColorType::La16 => (PixelType::U16, 2),
+        ColorType::Rgb16 => (PixelType::U16, 3),
+        ColorType::Rgba16 => (PixelType::U16, 4),
+        ColorType::Rgb32F => (PixelType::F32, 3),
+        ColorType::Rgba32F => (PixelType::F32, 4),
+        other => return Err(Error::input(path, format!("{other:?} pixels are not taken; u8, u16 and f32 are"))),
+    };
+    let shape = Shape::new(width, height, channels)?;
+    if decoder.total_bytes() != shape.samples() * pixel.size_bytes() as u64 {
+        return Err(Error::input(path, "its decoder disagrees about the size"));
+    }
+    let mut decoded = Ok(());
+    let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+        decoded = decoder.read_image(bytes);
+        Ok(())
+    })?;
+    decoded.map_err(wrong)?;
+    Ok(image)
+}
+
+/// Writes an image that [`Format::check`] took.
+pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyImage<'_>) -> Result<(), Trouble> {
+    let Shape { width, height, channels } = image.shape();
+    let bytes = image.bytes();
+    let colour = match (image.pixel_type(), channels) {
+        (PixelType::U8, 1) => ExtendedColorType::L8,
+        (PixelType::U8, 2) => ExtendedColorType::La8,
+        (PixelType::U8, 3) => ExtendedColorType::Rgb8,
+        (PixelType::U8, 4) => ExtendedColorType::Rgba8,
+        (PixelType::U16, 1) => ExtendedColorType::L16,
+        (PixelType::U16, 2) => ExtendedColorType::La16,
+        (PixelType::U16, 3) => ExtendedColorType::Rgb16,
+        (PixelType::U16, 4) => ExtendedColorType::Rgba16,
+        (PixelType::F32, 3) => ExtendedColorType::Rgb32F,
+        (PixelType::F32, 4) => ExtendedColorType::Rgba32F,
+        (pixel, channels) => return Err(format!("{channels} channel(s) of {pixel} fit no picture").into()),
+    };
+    match format {
+        Format::Png => PngEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Jpeg => {
+            JpegEncoder::new_with_quality(file, JPEG_QUALITY).write_image(&bytes, width, height, colour)?;
+        }
+        Format::Tiff => TiffEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Bmp => BmpEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image, &bytes)?,
+    }
+    Ok(())
+}
+
+/// Binary PGM or PPM. Written here because the encoder of `image` does not take 16 bits.
+fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>, bytes: &[u8]) -> std::io::Result<()> {
+    let Shape { width, height, channels } = image.shape();
+    let kind = if channels == 1 { "P5" } else { "P6" };
+    let wide = image.pixel_type() == PixelType::U16;
+    write!(file, "{kind}\n{width} {height}\n{}\n", if wide { 65535 } else { 255 })?;
+    if !wide {
+        return file.write_all(bytes);
+    }
+    // The format's samples are big-endian.
+    for sample in bytes.chunks_exact(2) {
+        file.write_all(&u16::from_ne_bytes([sample[0], sample[1]]).to_be_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes RGB bytes as PNG.
+pub(crate) fn write_rgb_png(file: &mut impl Write, size: (u32, u32), rgb: &[u8]) -> Result<(), Trouble> {
+    Ok(PngEncoder::new(file).write_image(rgb, size.0, size.1, ExtendedColorType::Rgb8)?)
+}

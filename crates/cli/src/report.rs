@@ -1,0 +1,95 @@
+//! What a verb says when it is done.
+
+use crate::error::{Error, Result};
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+use std::time::Duration;
+
+/// What ran, and how long it took: the fields that all reports share.
+#[derive(Serialize)]
+pub(crate) struct Ran {
+    pub(crate) operation: &'static str,
+    pub(crate) verb: &'static str,
+    pub(crate) input: String,
+    pub(crate) device: String,
+    pub(crate) variant: String,
+    pub(crate) why: String,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) channels: u32,
+    pub(crate) in_type: String,
+    pub(crate) copy_in_ms: f64,
+    pub(crate) kernels_ms: f64,
+    pub(crate) copy_out_ms: f64,
+    /// With reading and writing the files.
+    pub(crate) total_ms: f64,
+}
+
+/// The report of a verb that reads an image.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    #[serde(flatten)]
+    pub(crate) ran: Ran,
+    #[serde(flatten)]
+    pub(crate) made: Made,
+}
+
+/// What came out of it.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Made {
+    /// An image.
+    Image { output: String, out_type: String, out_width: u32, out_height: u32 },
+    /// Counts, and where they were written.
+    Counts {
+        bins: usize,
+        low: f64,
+        high: f64,
+        per_channel: bool,
+        /// Samples that lie in a bin.
+        total: u64,
+        output: Option<String>,
+        plot: Option<String>,
+    },
+}
+
+impl Report {
+    /// The report as a JSON object on one line.
+    pub(crate) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|error| format!("{{\"error\":{:?}}}", error.to_string()))
+    }
+
+    /// The report as a line to read.
+    pub(crate) fn text(&self) -> String {
+        let ran = &self.ran;
+        let made = match &self.made {
+            Made::Image { output, out_type, out_width, out_height } => {
+                format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
+            }
+            Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
+        };
+        format!(
+            "{}: {made}; {} on {} ({}); copy in {:.2} ms, kernels {:.2} ms, copy out {:.2} ms, total {:.1} ms",
+            ran.verb, ran.variant, ran.device, ran.why, ran.copy_in_ms, ran.kernels_ms, ran.copy_out_ms, ran.total_ms
+        )
+    }
+}
+
+/// Milliseconds, to the microsecond.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Writes to stdout. A reader that has gone is no error: it has what it wanted.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Input(format!("standard output: {error}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to stderr, if somebody reads it.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}

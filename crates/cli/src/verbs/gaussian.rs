@@ -1,0 +1,29 @@
+//! `apron gaussian`.
+
+use crate::args::{self, Devices, FilterArgs};
+use crate::error::Result;
+use crate::report::Report;
+use apron::filters;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  apron gaussian photo.jpg blurred.png --sigma 3 --border reflect")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Standard deviation in pixels, for both axes or for x and y
+    #[arg(long, value_name = "S[,SY]", value_parser = args::sigma, allow_hyphen_values = true)]
+    sigma: (f64, f64),
+    /// Cut the bell off at this many standard deviations
+    #[arg(long, value_name = "T", default_value_t = 4.0, allow_hyphen_values = true)]
+    truncate: f64,
+}
+
+pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
+    let taps_x = filters::gaussian(args.sigma.0, args.truncate)?;
+    let taps_y = filters::gaussian(args.sigma.1, args.truncate)?;
+    super::filter::run("gaussian", &args.filter, false, devices, |device, image| {
+        device.separable(image, taps_x, taps_y)
+    })
+}

@@ -1,0 +1,122 @@
+//! Runs the command line in a folder of its own, and makes its files.
+#![allow(dead_code)] // each test file uses its part
+
+use image::{ExtendedColorType, ImageEncoder};
+use npyz::WriterBuilder;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// A folder that goes away with the test.
+pub(crate) struct Folder(tempfile::TempDir);
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Exit code; -1 for a signal.
+    pub(crate) code: i32,
+    /// What was printed.
+    pub(crate) stdout: String,
+    /// What was complained about.
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    /// An empty folder.
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// A path in the folder.
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs `apron` in the folder.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_apron"));
+        let Output { status, stdout, stderr } =
+            command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ended { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    /// Runs `apron` on the CPU; it must succeed.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> Ended {
+        let ended = self.run(&[arguments, &["--device", "cpu"]].concat());
+        assert_eq!(ended.code, 0, "{arguments:?}: {ended:?}");
+        ended
+    }
+
+    /// Runs `apron` as given; it must fail with this code and one line that holds `part`.
+    pub(crate) fn fails(&self, code: i32, part: &str, arguments: &[&str]) {
+        let ended = self.run(arguments);
+        assert_eq!(ended.code, code, "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.starts_with("apron: ") && ended.stderr.trim_end().lines().count() == 1, "{ended:?}");
+        assert!(ended.stderr.contains(part), "{arguments:?}: no '{part}' in {ended:?}");
+    }
+
+    /// Writes raw bytes.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    /// Writes an array.
+    pub(crate) fn array<T: npyz::Serialize + npyz::AutoSerialize + Copy>(
+        &self,
+        name: &str,
+        shape: &[u64],
+        items: &[T],
+    ) {
+        let file = fs::File::create(self.path(name)).unwrap();
+        let mut writer = npyz::WriteOptions::new().default_dtype().shape(shape).writer(file).begin_nd().unwrap();
+        writer.extend(items.iter().copied()).unwrap();
+        writer.finish().unwrap();
+    }
+
+    /// Reads an array: its shape and its items.
+    pub(crate) fn read<T: npyz::Deserialize>(&self, name: &str) -> (Vec<u64>, Vec<T>) {
+        let bytes = fs::read(self.path(name)).unwrap();
+        let array = npyz::NpyFile::new(&bytes[..]).unwrap();
+        (array.shape().to_vec(), array.into_vec().unwrap())
+    }
+
+    /// Writes a PNG of bytes with 1 to 4 channels.
+    pub(crate) fn png(&self, name: &str, width: u32, height: u32, bytes: &[u8]) {
+        let colour = match bytes.len() as u32 / (width * height) {
+            1 => ExtendedColorType::L8,
+            2 => ExtendedColorType::La8,
+            3 => ExtendedColorType::Rgb8,
+            _ => ExtendedColorType::Rgba8,
+        };
+        let file = fs::File::create(self.path(name)).unwrap();
+        image::codecs::png::PngEncoder::new(file).write_image(bytes, width, height, colour).unwrap();
+    }
+
+    /// The names in the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// The samples of a picture, whatever its format.
+pub(crate) fn decode(path: &Path) -> image::DynamicImage {
+    image::ImageReader::open(path).unwrap().with_guessed_format().unwrap().decode().unwrap()
+}
+
+/// A `.npy` file with this header and data.
+pub(crate) fn npy(header: &str, data: &[u8]) -> Vec<u8> {
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+/// The header of an array in C order.
+pub(crate) fn header(descr: &str, shape: &str) -> String {
+    format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
+}

@@ -1,0 +1,221 @@
+//! Formats in and out, hostile files, and outputs that are whole or not there.
+
+mod common;
+
+use common::{Folder, decode, header, npy};
+
+const IDENTITY: &[&str] = &["--mask", "identity", "--device", "cpu"];
+
+fn copy(folder: &Folder, from: &str, to: &str) {
+    folder.ok(&["correlate", from, to, "--mask", "identity"]);
+}
+
+#[test]
+fn pictures_of_every_format_come_and_go() {
+    let folder = Folder::new();
+    for channels in 1..=4u64 {
+        let bytes: Vec<u8> = (0..30 * channels).map(|i| (i * 91 % 256) as u8).collect();
+        let words: Vec<u16> = (0..30 * channels).map(|i| (i * 9173 % 65536) as u16).collect();
+        folder.array("u8.npy", &[5, 6, channels], &bytes);
+        folder.array("u16.npy", &[5, 6, channels], &words);
+        let formats: &[&str] = match channels {
+            1 => &["png", "tif", "bmp", "pgm", "pnm"],
+            2 => &["png"],
+            3 => &["png", "tiff", "bmp", "ppm", "pnm"],
+            _ => &["png", "tif", "bmp"],
+        };
+        for format in formats {
+            let name = format!("a.{format}");
+            copy(&folder, "u8.npy", &name);
+            // What it is, the content says.
+            std::fs::rename(folder.path(&name), folder.path("a.jpg")).unwrap();
+            copy(&folder, "a.jpg", "back.npy");
+            // BMP has no grey, only palettes of greys.
+            let greys = || bytes.iter().flat_map(|&grey| [grey; 3]).collect();
+            let expected = if (channels, *format) == (1, "bmp") { greys() } else { bytes.clone() };
+            assert_eq!(folder.read::<u8>("back.npy").1, expected, "{format} {channels}");
+            if *format != "bmp" {
+                copy(&folder, "u16.npy", &name);
+                copy(&folder, &name, "back.npy");
+                assert_eq!(folder.read::<u16>("back.npy").1, words, "{format} {channels}");
+            }
+        }
+        let refused = ["correlate", "u8.npy", "x.jpeg"];
+        match channels {
+            1 | 3 => copy(&folder, "u8.npy", "x.jpeg"),
+            _ => folder.fails(3, "channel", &[&refused, IDENTITY].concat()),
+        }
+    }
+    // 8 bits a sample, at quality 95.
+    folder.png("flat.png", 16, 16, &[200; 256]);
+    copy(&folder, "flat.png", "flat.jpg");
+    assert!(decode(&folder.path("flat.jpg")).as_bytes().iter().all(|&sample| sample.abs_diff(200) < 3));
+    // Floats in TIFF.
+    folder.array("f32.npy", &[2, 2, 3], &[0.5f32; 12]);
+    copy(&folder, "f32.npy", "f.tif");
+    copy(&folder, "f.tif", "back.npy");
+    assert_eq!(folder.read::<f32>("back.npy"), (vec![2, 2, 3], vec![0.5; 12]));
+}
+
+#[test]
+fn arrays_in_either_order() {
+    let folder = Folder::new();
+    let rows: Vec<i16> = (0..12).map(|i| i * 1000 - 5000).collect();
+    // (2, 3, 2) by columns, planes last.
+    let at = |y: usize, x: usize, c: usize| rows[(y * 3 + x) * 2 + c];
+    let places = (0..2).flat_map(|c| (0..3).flat_map(move |x| (0..2).map(move |y| (y, x, c))));
+    let bytes: Vec<u8> = places.flat_map(|(y, x, c)| at(y, x, c).to_be_bytes()).collect();
+    folder.write("a.npy", npy("{'shape': (2, 3, 2), 'fortran_order': True, 'descr': '>i2'}", &bytes));
+    copy(&folder, "a.npy", "b.npy");
+    assert_eq!(folder.read::<i16>("b.npy"), (vec![2, 3, 2], rows));
+    folder.array("one.npy", &[1, 2, 1], &[1u16, 2]);
+    copy(&folder, "one.npy", "b.npy");
+    assert_eq!(folder.read::<u16>("b.npy"), (vec![1, 2], vec![1, 2]));
+    // A mask by columns.
+    folder.write("m.npy", npy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2)}", &[1, 2, 3, 4]));
+    folder.array("dot.npy", &[1, 1], &[1.0f32]);
+    for (anchor, tap) in [("0,0", 1.0), ("1,0", 3.0), ("0,1", 2.0)] {
+        folder.ok(&["correlate", "dot.npy", "b.npy", "--mask", "m.npy", "--border", "constant", "--anchor", anchor]);
+        assert_eq!(folder.read::<f32>("b.npy").1, [tap]);
+    }
+}
+
+#[test]
+fn arrays_that_are_not_taken_are_named() {
+    let folder = Folder::new();
+    folder.array("f64.npy", &[2, 2], &[0.0f64; 4]);
+    folder.array("line.npy", &[4], &[0u8; 4]);
+    folder.array("five.npy", &[1, 1, 5], &[0u8; 5]);
+    folder.array("deep.npy", &[1, 1, 1, 1], &[0u8]);
+    folder.array::<u8>("empty.npy", &[0, 0], &[]);
+    folder.array::<u8>("flat.npy", &[0, 5], &[]);
+    let huge = "(18446744073709551615, 18446744073709551615)";
+    let record = "[('a', '<f4'), ('b', '<i4')]";
+    let files: &[(&str, Vec<u8>, &str)] = &[
+        ("bool.npy", npy(&header("'|b1'", "(1, 1)"), &[1]), "b1"),
+        ("complex.npy", npy(&header("'<c8'", "(1, 1)"), &[0; 8]), "c8"),
+        ("object.npy", npy(&header("'|O'", "(1, 1)"), b"\x80\x04."), "|O"),
+        ("record.npy", npy(&header(record, "(1, 1)"), &[0; 8]), "dtype '[("),
+        ("overflow.npy", npy(&header("'<f4'", huge), &[0; 8]), "larger than any file"),
+        ("liar.npy", npy(&header("'<f4'", "(100000, 100000)"), &[0; 8]), "holds 8 bytes"),
+        ("wide.npy", npy(&header("'<f4'", "(4611686018427387904, 2)"), &[0; 8]), "more than any file"),
+        ("longer.npy", npy(&header("'|u1'", "(1, 2)"), &[0; 8]), "needs 2"),
+        ("negative.npy", npy(&header("'|u1'", "(-1, 2)"), &[0; 8]), "no size"),
+        ("nested.npy", npy(&"(".repeat(60000), &[]), "not NumPy's"),
+        ("nothing.npy", npy("{}", &[0; 8]), "not NumPy's"),
+        ("header.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "4294967295 bytes"),
+        ("cut.npy", b"\x93NUMPY\x01\x00\xff".to_vec(), "cut off"),
+        ("version.npy", b"\x93NUMPY\x09\x00\xff\xff".to_vec(), "version 9"),
+        ("text.npy", b"1 2 3".to_vec(), ""),
+    ];
+    for (name, bytes, _) in files {
+        folder.write(name, bytes);
+    }
+    let made = [("f64.npy", "f8"), ("line.npy", "(4,)"), ("five.npy", "(1, 1, 5)"), ("deep.npy", "(1, 1, 1, 1)")];
+    let made = made.into_iter().chain([("empty.npy", "(0, 0)"), ("flat.npy", "(0, 5)")]);
+    for (name, part) in made.chain(files.iter().map(|(name, _, part)| (*name, *part))) {
+        folder.fails(3, part, &[&["correlate", name, "out.npy"], IDENTITY].concat());
+        folder.fails(3, name, &["histogram", name, "--device", "cpu"]);
+    }
+    // As masks.
+    folder.png("a.png", 1, 1, &[1]);
+    for name in ["empty.npy", "deep.npy", "bool.npy", "complex.npy", "object.npy", "overflow.npy", "text.npy"] {
+        folder.fails(3, name, &["correlate", "a.png", "out.npy", "--mask", name]);
+        folder.fails(3, name, &["separable", "a.png", "out.npy", "--taps-x", name, "--taps-y", "1"]);
+    }
+    assert!(!folder.names().contains(&"out.npy".into()));
+}
+
+#[test]
+fn pictures_that_lie_are_refused() {
+    let folder = Folder::new();
+    folder.png("a.png", 64, 64, &(0..64 * 64).map(|i| (i * i % 251) as u8).collect::<Vec<_>>());
+    let whole = std::fs::read(folder.path("a.png")).unwrap();
+    folder.write("half.png", &whole[..whole.len() / 2]);
+    folder.write("stub.png", &whole[..20]);
+    for format in ["jpg", "tif", "bmp", "pgm", "npy"] {
+        let (good, cut) = (format!("good.{format}"), format!("half.{format}"));
+        copy(&folder, "a.png", &good);
+        let bytes = std::fs::read(folder.path(&good)).unwrap();
+        folder.write(&cut, &bytes[..bytes.len() / 2]);
+        std::fs::remove_file(folder.path(&good)).unwrap();
+    }
+    let mut huge = whole.clone();
+    huge[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
+    let sum = crc(&huge[12..29]);
+    huge[29..33].copy_from_slice(&sum.to_be_bytes());
+    folder.write("huge.png", &huge);
+    folder.write("huge.pgm", "P5 100000 100000 255\n12345");
+    folder.write("cut.ppm", "P6 9 9 255\n12345");
+    folder.write("zero.pgm", "P5 0 0 255\n");
+    folder.write("noise.bmp", "BM and nothing more");
+    folder.write("noise.tif", "II*\0\u{8}\0\0\0nothing");
+    folder.write("noise.jpg", b"\xff\xd8\xff\xe0 nothing");
+    folder.write("noise.xyz", "nothing");
+    folder.write("empty.png", "");
+    std::fs::create_dir(folder.path("folder.png")).unwrap();
+    let names = folder.names();
+    for name in names.iter().filter(|name| *name != "a.png") {
+        folder.fails(3, name, &[&["correlate", name, "out.npy"], IDENTITY].concat());
+    }
+    folder.fails(3, "missing.png", &[&["correlate", "missing.png", "out.npy"], IDENTITY].concat());
+    folder.fails(3, "--max-pixels", &[&["correlate", "a.png", "out.npy", "--max-pixels", "4095"], IDENTITY].concat());
+    folder.ok(&["correlate", "a.png", "out.npy", "--mask", "identity", "--max-pixels", "4096"]);
+    folder.fails(3, "--max-pixels", &[&["correlate", "out.npy", "b.npy", "--max-pixels", "99"], IDENTITY].concat());
+}
+
+/// The checksum of PNG chunks.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |sum, byte| {
+        (0..8).fold(sum ^ *byte as u32, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb88320 } else { sum >> 1 })
+    })
+}
+
+#[test]
+fn outputs_are_whole_or_not_there() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    folder.write("keep.npy", "precious");
+    folder.write("bad.png", "P5 9 9 255\n1");
+    std::fs::create_dir(folder.path("folder.npy")).unwrap();
+    folder.fails(3, "cannot be written", &[&["correlate", "a.png", "no/such/b.npy"], IDENTITY].concat());
+    folder.fails(3, "not a regular file", &[&["correlate", "a.png", "folder.npy"], IDENTITY].concat());
+    folder.fails(3, "bad.png", &[&["correlate", "bad.png", "keep.npy"], IDENTITY].concat());
+    folder.fails(3, "cannot be written", &["histogram", "a.png", "--out", "no/such.csv"]);
+    folder.fails(3, "cannot be written", &["histogram", "a.png", "--plot", "no/such.png"]);
+    assert_eq!(std::fs::read(folder.path("keep.npy")).unwrap(), b"precious");
+    copy(&folder, "a.png", "keep.npy");
+    assert_eq!(folder.read::<u8>("keep.npy").1, [3, 4]);
+    // Onto itself.
+    folder.ok(&["correlate", "a.png", "a.png", "--mask", "2"]);
+    assert_eq!(decode(&folder.path("a.png")).as_bytes(), [6, 8]);
+    assert_eq!(folder.names(), ["a.png", "bad.png", "folder.npy", "keep.npy"]);
+    // What the format cannot hold is found first, without the input where that is possible.
+    folder.fails(2, "u8", &[&["correlate", "missing.png", "b.png", "--out-type", "f32"], IDENTITY].concat());
+    folder.array("f.npy", &[1, 1], &[1.0f32]);
+    folder.fails(3, "--out-type u8", &[&["correlate", "f.npy", "b.png"], IDENTITY].concat());
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_have_the_permissions_of_other_files_and_links_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    copy(&folder, "a.png", "b.png");
+    let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("a.png"), mode("b.png"));
+    std::os::unix::fs::symlink("b.png", folder.path("link.png")).unwrap();
+    folder.ok(&["correlate", "a.png", "link.png", "--mask", "2"]);
+    assert!(std::fs::symlink_metadata(folder.path("link.png")).unwrap().is_symlink());
+    assert_eq!(decode(&folder.path("b.png")).as_bytes(), [6, 8]);
+}
+
+#[test]
+fn floats_that_are_no_numbers_pass_through_filters() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 3], &[f32::NAN, f32::INFINITY, 1.0]);
+    copy(&folder, "a.npy", "b.npy");
+    let items = folder.read::<f32>("b.npy").1;
+    assert!(items[0].is_nan() && items[1] == f32::INFINITY && items[2] == 1.0, "{items:?}");
+}

@@ -1,0 +1,157 @@
+//! Wrong usage, devices that are not there, and batches.
+
+mod common;
+
+use common::{Ended, Folder};
+use serde_json::Value;
+
+#[test]
+fn values_that_can_never_be_right_are_found_without_the_input() {
+    let folder = Folder::new();
+    let correlate = |options: &[&str]| [&["correlate", "missing.png", "b.npy"][..], options].concat().join("|");
+    let gaussian = |options: &[&str]| [&["gaussian", "missing.png", "b.npy"][..], options].concat().join("|");
+    let cases = [
+        ("sigma is -1", gaussian(&["--sigma", "-1"])),
+        ("sigma", gaussian(&["--sigma", "nan"])),
+        ("S or S,SY", gaussian(&["--sigma", "x"])),
+        ("truncate", gaussian(&["--sigma", "1", "--truncate", "-2"])),
+        ("radius", gaussian(&["--sigma", "1e9"])),
+        ("--sigma", gaussian(&[])),
+        ("border", gaussian(&["--sigma", "1", "--border", "mirror"])),
+        ("border", gaussian(&["--sigma", "1", "--border", "constant:nan"])),
+        ("u8, u16, i16 or f32", gaussian(&["--sigma", "1", "--out-type", "f64"])),
+        ("gpu:N", gaussian(&["--sigma", "1", "--device", "gpu:x"])),
+        ("gpu:N", gaussian(&["--sigma", "1", "--device", "tpu"])),
+        ("empty", correlate(&["--mask", ""])),
+        ("2 taps long", correlate(&["--mask", "1 2; 3"])),
+        ("finite", correlate(&["--mask", "1 nan"])),
+        ("sobel-x, sobel-y", correlate(&["--mask", "blur"])),
+        ("inside the mask: 0,0 to 1,1", correlate(&["--mask", "1 2; 3 4", "--anchor", "2,0"])),
+        ("X,Y", correlate(&["--mask", "1 2", "--anchor", "-1,0"])),
+        ("sum of taps", correlate(&["--mask", "-1 0 1", "--normalize"])),
+        ("one row", "separable|missing|b.npy|--taps-x|1;2|--taps-y|1".into()),
+        ("size is 0", "box|missing|b.npy|--size|0x3".into()),
+        ("WxH", "box|missing|b.npy|--size|-3".into()),
+        ("bins is 0", "histogram|missing|--bins|0".into()),
+        ("range is 1,-1", "histogram|missing|--range|1,-1".into()),
+        ("LO,HI", "histogram|missing|--range|5".into()),
+        ("csv, json, npy", "histogram|missing|--out|a.txt".into()),
+        ("png, svg", "histogram|missing|--plot|a.jpg".into()),
+        ("--plot", "histogram|missing|--log".into()),
+        ("'gif'", "box|missing|b.gif|--size|3".into()),
+        ("''", "box|missing|b|--size|3".into()),
+        ("unrecognized subcommand 'blur'", "blur|a|b".into()),
+        ("--sigmoid", "gaussian|a|b|--sigmoid|3".into()),
+    ];
+    for (part, arguments) in cases {
+        folder.fails(2, part, &arguments.split('|').collect::<Vec<_>>());
+    }
+    assert_eq!(folder.run(&[]).code, 2);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn masks_of_any_size_and_anchor() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[2, 2], &[1.0f32, 2.0, 3.0, 4.0]);
+    for (anchor, expected) in [("0,0", 1.0f32), ("1,0", 0.0), ("0,1", 0.0)] {
+        let mask = ["--mask", "1 0; 0 0", "--anchor", anchor, "--border", "constant"];
+        folder.ok(&[&["correlate", "a.npy", "b.npy"][..], &mask].concat());
+        assert_eq!(folder.read::<f32>("b.npy").1[0], expected, "{anchor}");
+    }
+    // Larger than the image.
+    let ones = ["1 1 1 1 1 1 1"; 7].join(";");
+    folder.ok(&["correlate", "a.npy", "b.npy", "--mask", &ones, "--border", "constant"]);
+    assert_eq!(folder.read::<f32>("b.npy").1, [10.0; 4]);
+    let crop = ["correlate", "a.npy", "b.npy", "--device", "cpu", "--border", "crop", "--mask"];
+    folder.fails(3, "no full window", &[&crop[..], &[&ones]].concat());
+}
+
+#[test]
+fn devices_and_variants_that_are_not_there() {
+    let folder = Folder::new();
+    folder.png("a.png", 1, 1, &[1]);
+    let run = ["box", "a.png", "b.png", "--size", "1"];
+    folder.fails(2, "variant", &[&run[..], &["--device", "cpu", "--variant", "fast"]].concat());
+    folder.fails(4, "no gpu", &[&run[..], &["--device", "gpu:99"]].concat());
+    match apron::devices() {
+        Ok(_) => eprintln!("skipped: there is a GPU"),
+        Err(_) => folder.fails(4, "--device cpu", &[&run[..], &["--device", "gpu"]].concat()),
+    }
+    assert_eq!(folder.names(), ["a.png"]);
+}
+
+fn lines(ended: &Ended) -> Vec<Value> {
+    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_batch_runs_what_it_can() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[0, 0, 100, 200]);
+    let jobs = r##"# jobs
+{"verb":"correlate","in":"a.png","out":"c.npy","mask":"-1 0 1","out-type":"i16"}
+
+{"verb":"box","in":"a.png","out":"b.png","size":2,"device":"reference","border":"constant:-3"}
+{"verb":"histogram","in":"a.png","out":"h.csv","bins":2,"range":"-1,1","per-channel":true}
+{"verb":"gaussian","in":"missing.png","out":"g.png","sigma":1.5}
+{"verb":"gaussian","in":"a.png","out":"g.png","sigma":-1}
+{"verb":"gaussian","in":"a.png","out":"g.png","sigma":1,"sigmoid":false}
+{"verb":"gaussian","in":"a.png","out":"g.png","sigma":true}
+{"verb":"gaussian","in":"a.png","out":"g.png","sigma":1,"quiet":"yes"}
+{"verb":"gaussian","in":"a.png","sigma":1}
+{"verb":"info","in":"a.png"}
+{"verb":"blur","in":"a.png"}
+{"verb":"box",
+{"verb":"gaussian","in":"-a.png","out":"g.png","sigma":0}
+{"verb":"correlate","in":"a.png","out":"d.npy","mask":"identity","clamp":true,"normalize":false}
+"##;
+    folder.write("jobs.jsonl", jobs);
+    folder.png("-a.png", 1, 1, &[5]);
+    let ended = folder.run(&["batch", "jobs.jsonl", "--device", "cpu"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert_eq!(ended.stderr, "apron: 9 of 14 jobs failed\n");
+    let results = lines(&ended);
+    let codes: Vec<_> = results.iter().map(|result| result["exit"].as_u64().unwrap_or(0)).collect();
+    assert_eq!(codes, [0, 0, 0, 3, 2, 2, 2, 2, 2, 2, 2, 3, 0, 0], "{ended:?}");
+    let places: Vec<_> = results.iter().map(|result| result["line"].as_u64().unwrap()).collect();
+    assert_eq!(places, [2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+    assert_eq!((&results[1]["device"], &results[0]["device"]), (&"reference".into(), &"cpu".into()));
+    assert_eq!(results[2]["ok"], true);
+    assert!(results[5]["error"].as_str().unwrap().contains("unknown key 'sigmoid'"));
+    assert_eq!(folder.read::<i16>("c.npy").1, [0, 100, 200, 0]);
+    assert_eq!(folder.read::<f32>("d.npy").1, [0.0, 0.0, 1.0, 1.0]);
+    let csv = std::fs::read_to_string(folder.path("h.csv")).unwrap();
+    assert_eq!(csv, "channel,bin,low,high,count\n0,0,-1,0,0\n0,1,0,1,2\n");
+}
+
+#[test]
+fn a_good_batch_and_no_batch() {
+    let folder = Folder::new();
+    folder.png("a.png", 1, 1, &[1]);
+    folder.write("jobs.jsonl", "{\"verb\":\"box\",\"in\":\"a.png\",\"out\":\"b.png\",\"size\":\"3x1\"}");
+    let ended = folder.ok(&["batch", "jobs.jsonl", "--quiet"]);
+    assert_eq!((lines(&ended).len(), ended.stderr.as_str()), (1, ""));
+    folder.write("jobs.jsonl", "# nothing to do\n");
+    assert_eq!(folder.ok(&["batch", "jobs.jsonl"]).stdout, "");
+    folder.fails(3, "missing.jsonl", &["batch", "missing.jsonl"]);
+    folder.write("bytes.jsonl", [0xff, 0xfe]);
+    folder.fails(3, "bytes.jsonl", &["batch", "bytes.jsonl"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let folder = Folder::new();
+    folder.png("a.png", 1, 1, &[1]);
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_apron"))
+        .args(["histogram", "a.png", "--bins", "1000000", "--device", "cpu", "--quiet"])
+        .current_dir(folder.path(""))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.stderr.len()), (Some(0), 0));
+}

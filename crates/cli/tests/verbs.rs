@@ -1,0 +1,174 @@
+//! Every verb on small images, with results that are known.
+
+mod common;
+
+use common::{Folder, decode, header, npy};
+
+#[test]
+fn correlate_takes_literals_names_and_files() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[0, 0, 100, 200]);
+    folder.ok(&["correlate", "a.png", "b.npy", "--mask", "-1 0 1", "--out-type", "i16"]);
+    assert_eq!(folder.read::<i16>("b.npy"), (vec![1, 4], vec![0, 100, 200, 0]));
+    folder.ok(&["convolve", "a.png", "b.npy", "--mask", "-1 0 1", "--out-type", "i16", "--border", "constant:-3"]);
+    assert_eq!(folder.read::<i16>("b.npy").1, [-3, -100, -200, 103]);
+    folder.ok(&["correlate", "a.png", "b.png", "--mask", "1 1", "--normalize", "--anchor", "0,0"]);
+    assert_eq!(decode(&folder.path("b.png")).as_bytes(), [0, 50, 150, 150]);
+    folder.ok(&["correlate", "a.png", "b.png", "--mask", "identity"]);
+    assert_eq!(decode(&folder.path("b.png")).as_bytes(), [0, 0, 100, 200]);
+    // Masks of one row and of two dimensions, of several types.
+    folder.array("row.npy", &[3], &[-1i64, 0, 1]);
+    folder.array("plane.npy", &[3, 1], &[0.0f64, 1.0, 0.0]);
+    folder.write("big.npy", npy(&header("'>u2'", "(1, 2)"), &[0, 3, 0, 1]));
+    folder.ok(&["correlate", "a.png", "b.npy", "--mask", "row.npy", "--out-type", "i16"]);
+    assert_eq!(folder.read::<i16>("b.npy").1, [0, 100, 200, 0]);
+    folder.ok(&["correlate", "a.png", "b.npy", "--mask", "plane.npy"]);
+    assert_eq!(folder.read::<u8>("b.npy").1, [0, 0, 100, 200]);
+    folder.ok(&["correlate", "a.png", "b.npy", "--mask", "big.npy", "--out-type", "f32"]);
+    assert_eq!(folder.read::<f32>("b.npy").1, [0.0, 0.0, 100.0, 500.0]);
+}
+
+#[test]
+fn clamp_limits_sums() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 3], &[-1.0f32, 0.25, 7.0]);
+    folder.ok(&["correlate", "a.npy", "b.npy", "--mask", "identity", "--clamp"]);
+    assert_eq!(folder.read::<f32>("b.npy").1, [0.0, 0.25, 1.0]);
+    folder.png("a.png", 2, 1, &[0, 9]);
+    folder.ok(&["correlate", "a.png", "b.npy", "--mask", "identity", "--clamp"]);
+    assert_eq!(folder.read::<f32>("b.npy").1, [0.0, 1.0]);
+    folder.fails(2, "clamp", &["correlate", "no", "b.npy", "--mask", "identity", "--clamp", "--out-type", "u8"]);
+}
+
+#[test]
+fn separable_gaussian_and_box() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[3, 3], &[0.0f32, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0]);
+    folder.array("x.npy", &[3], &[1.0f32, 2.0, 1.0]);
+    folder.ok(&["separable", "a.npy", "b.npy", "--taps-x", "x.npy", "--taps-y", "0 1 -1", "--border", "constant"]);
+    let expected = [-9.0, -18.0, -9.0, 9.0, 18.0, 9.0, 0.0, 0.0, 0.0];
+    assert_eq!(folder.read::<f32>("b.npy"), (vec![3, 3], expected.to_vec()));
+    folder.ok(&["box", "a.npy", "b.npy", "--size", "3", "--border", "constant"]);
+    folder.read::<f32>("b.npy").1.iter().for_each(|mean| assert!((mean - 1.0).abs() < 1e-6, "{mean}"));
+    folder.ok(&["box", "a.npy", "b.npy", "--size", "3x1", "--border", "crop"]);
+    assert_eq!(folder.read::<f32>("b.npy").0, [3, 1]);
+    folder.ok(&["gaussian", "a.npy", "b.npy", "--sigma", "1,0", "--border", "constant"]);
+    let blurred = folder.read::<f32>("b.npy").1;
+    assert!((blurred[4] - 9.0 * 0.398_943_47).abs() < 1e-5 && blurred[1] == 0.0, "{blurred:?}");
+    folder.ok(&["gaussian", "a.npy", "b.npy", "--sigma", "0"]);
+    assert_eq!(folder.read::<f32>("b.npy").1[4], 9.0);
+}
+
+#[test]
+fn a_report_says_what_ran() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 3, &[7; 36]);
+    let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3", "--border", "crop", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    for (key, value) in [("verb", "box"), ("operation", "separable"), ("device", "cpu"), ("in_type", "u8")] {
+        assert_eq!(report[key], value, "{report}");
+    }
+    for (key, value) in [("width", 4), ("height", 3), ("channels", 3), ("out_width", 2), ("out_height", 1)] {
+        assert_eq!(report[key], value, "{report}");
+    }
+    for key in ["copy_in_ms", "kernels_ms", "copy_out_ms", "total_ms"] {
+        assert!(report[key].is_f64(), "{report}");
+    }
+    assert!(ended.stderr.is_empty());
+    assert_eq!(report["output"], "b.png");
+    let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3"]);
+    assert!(ended.stderr.starts_with("box: b.png 4x3x3 u8; parallel on cpu"), "{ended:?}");
+    let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3", "--quiet"]);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn devices_agree() {
+    let folder = Folder::new();
+    folder.png("a.png", 9, 5, &(0..135).map(|i| (i * 37 % 256) as u8).collect::<Vec<_>>());
+    folder.ok(&["gaussian", "a.png", "cpu.png", "--sigma", "1"]);
+    for device in ["reference", "emulator", "auto"] {
+        let ended = folder.run(&["gaussian", "a.png", "b.png", "--sigma", "1", "--device", device]);
+        assert_eq!(ended.code, 0, "{device}: {ended:?}");
+        assert_eq!(decode(&folder.path("b.png")), decode(&folder.path("cpu.png")), "{device}");
+    }
+}
+
+#[test]
+fn histogram_as_csv_json_and_array() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[0, 1, 2, 0, 255, 2]);
+    let csv = folder.ok(&["histogram", "a.png", "--bins", "2"]).stdout;
+    assert_eq!(csv, "bin,low,high,count\n0,0,128,5\n1,128,256,1\n");
+    let csv = folder.ok(&["histogram", "a.png", "--bins", "2", "--per-channel", "--range", "-1,3"]).stdout;
+    let expected = "0,0,-1,1,2\n0,1,1,3,0\n1,0,-1,1,0\n1,1,1,3,1\n2,0,-1,1,0\n2,1,1,3,2\n";
+    assert_eq!(csv, format!("channel,bin,low,high,count\n{expected}"));
+    let ended = folder.ok(&["histogram", "a.png", "--out", "a.npy", "--per-channel", "--bins", "4"]);
+    assert_eq!(ended.stdout, "");
+    assert_eq!(folder.read::<i64>("a.npy"), (vec![3, 4], vec![2, 0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 0]));
+    folder.ok(&["histogram", "a.png", "--out", "a.npy"]);
+    let (shape, counts) = folder.read::<i64>("a.npy");
+    assert_eq!((shape, counts[0], counts[2], counts[255]), (vec![256], 2, 2, 1));
+    folder.ok(&["histogram", "a.png", "--out", "a.json", "--bins", "2"]);
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path("a.json")).unwrap()).unwrap();
+    assert_eq!(json, serde_json::json!({ "bins": 2, "edges": [0.0, 128.0, 256.0], "counts": [[5, 1]] }));
+    let report = folder.ok(&["histogram", "a.png", "--json", "--bins", "2"]).stdout;
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["total"], &report["bins"], &report["high"]), (&6.into(), &2.into(), &256.0.into()));
+}
+
+#[test]
+fn histogram_of_floats_finds_its_range() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 4], &[-2.0f32, 0.0, 1.0, 2.0]);
+    let csv = folder.ok(&["histogram", "a.npy", "--bins", "2"]).stdout;
+    assert_eq!(csv, "bin,low,high,count\n0,-2,0,1\n1,0,2,3\n");
+    folder.array("nan.npy", &[1, 2], &[f32::NAN, 1.0]);
+    folder.fails(3, "range", &["histogram", "nan.npy", "--device", "cpu"]);
+    folder.array("inf.npy", &[1, 2], &[f32::INFINITY, 1.0]);
+    folder.fails(3, "range", &["histogram", "inf.npy", "--device", "cpu"]);
+    let csv = folder.ok(&["histogram", "nan.npy", "--bins", "1", "--range", "0,2"]).stdout;
+    assert_eq!(csv, "bin,low,high,count\n0,0,2,1\n");
+}
+
+#[test]
+fn plots_are_pictures() {
+    let folder = Folder::new();
+    folder.png("a.png", 16, 16, &(0..=255).flat_map(|i| [i, i / 2, 9]).collect::<Vec<_>>());
+    for options in [&["--per-channel"][..], &["--log"], &[]] {
+        folder.ok(&[&["histogram", "a.png", "--quiet", "--plot", "p.png"], options].concat());
+        let plot = decode(&folder.path("p.png")).into_rgb8();
+        assert_eq!(plot.dimensions(), (960, 540));
+        assert!(plot.pixels().any(|pixel| pixel.0 == [60, 60, 60]), "no letters");
+        folder.ok(&[&["histogram", "a.png", "--quiet", "--plot", "p.svg"], options].concat());
+        let plot = std::fs::read_to_string(folder.path("p.svg")).unwrap();
+        assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>") && plot.contains("<text"));
+    }
+}
+
+#[test]
+fn info_lists_or_says_that_there_is_none() {
+    let folder = Folder::new();
+    let ended = folder.run(&["info"]);
+    assert_eq!(ended.code, 0);
+    if apron::devices().is_err() {
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+        assert!(ended.stdout.contains("the CPU ("), "{ended:?}");
+    } else {
+        assert!(ended.stdout.starts_with("gpu:0: "), "{ended:?}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&folder.run(&["info", "--json"]).stdout).unwrap();
+    assert_eq!(json["gpus"].as_array().unwrap().is_empty(), apron::devices().is_err());
+}
+
+#[test]
+fn every_verb_helps_with_an_example() {
+    let folder = Folder::new();
+    let verbs = ["correlate", "convolve", "separable", "gaussian", "box", "histogram", "info", "verify", "batch"];
+    for verb in verbs {
+        let ended = folder.run(&[verb, "--help"]);
+        assert_eq!(ended.code, 0);
+        assert!(ended.stdout.contains("Example") && ended.stdout.contains(&format!("  apron {verb} ")), "{verb}");
+    }
+    assert!(folder.run(&["--help"]).stdout.contains("Exit codes"));
+}

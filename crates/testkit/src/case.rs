@@ -1,0 +1,165 @@
+//! A problem with its data.
+
+use apron::{AnyImage, Border, Image, Mask, Pixel, PixelType, Shape, Taps};
+use apron_core::{ByteHistogram, Correlate, Problem, Separable};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::fmt;
+
+/// A problem and the image to solve it for.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What is asked.
+    pub problem: Problem,
+    /// The input, of the problem's shape and type.
+    pub image: AnyImage<'static>,
+}
+
+/// What an image is filled with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Data {
+    /// Every byte value alike; f32 from -1 to 1.
+    Uniform,
+    /// One value everywhere.
+    Constant,
+    /// f32 with NaN, infinities, zeros of both signs and denormals among the numbers.
+    Special,
+}
+
+/// An image of random samples.
+pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data) -> AnyImage<'static> {
+    fn image<T: Pixel>(shape: Shape, sample: impl FnMut() -> T) -> AnyImage<'static> {
+        let samples: Vec<T> = std::iter::repeat_with(sample).take(shape.samples() as usize).collect();
+        T::into_any(Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape"))
+    }
+    const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, f32::MAX, f32::MIN];
+    match (pixel, data) {
+        (PixelType::U8, Data::Constant) => image(shape, || 77u8),
+        (PixelType::U16, Data::Constant) => image(shape, || 7700u16),
+        (PixelType::I16, Data::Constant) => image(shape, || -77i16),
+        (PixelType::F32, Data::Constant) => image(shape, || 0.77f32),
+        (PixelType::U8, _) => image(shape, || rng.random::<u8>()),
+        (PixelType::U16, _) => image(shape, || rng.random::<u16>()),
+        (PixelType::I16, _) => image(shape, || rng.random::<i16>()),
+        (PixelType::F32, Data::Uniform) => image(shape, || rng.random_range(-1.0f32..1.0)),
+        (PixelType::F32, Data::Special) => image(shape, || {
+            if rng.random_ratio(1, 16) {
+                SPECIAL[rng.random_range(0..SPECIAL.len())]
+            } else {
+                rng.random_range(-1.0..1.0)
+            }
+        }),
+    }
+}
+
+/// Random taps, from -1 to 1.
+fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
+    (0..count).map(|_| rng.random_range(-1.0f32..1.0)).collect()
+}
+
+impl Case {
+    /// Dense correlation of a random image with a random mask and anchor.
+    pub fn correlate(
+        seed: u64,
+        shape: (u32, u32, u32),
+        types: (PixelType, PixelType),
+        mask: (u32, u32),
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let anchor = (rng.random_range(0..mask.0), rng.random_range(0..mask.1));
+        let taps = random_taps(rng, mask.0 * mask.1);
+        let mask = Mask::new(mask.0, mask.1, taps).and_then(|mask| mask.with_anchor(anchor.0, anchor.1));
+        let mask = mask.expect("a valid mask");
+        let image = random_image(rng, types.0, shape, data);
+        Case {
+            problem: Problem::Correlate(Correlate { shape, src: types.0, dst: types.1, mask, border, clamp: false }),
+            image,
+        }
+    }
+
+    /// The same with sums limited to 0 to 1, for f32 output.
+    pub fn clamped(mut self) -> Case {
+        if let Problem::Correlate(problem) = &mut self.problem {
+            problem.clamp = true;
+        }
+        self
+    }
+
+    /// Separable correlation of a random image with random taps and anchors.
+    pub fn separable(
+        seed: u64,
+        shape: (u32, u32, u32),
+        types: (PixelType, PixelType),
+        taps: (u32, u32),
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let mut axis = |count: u32| {
+            let anchor = rng.random_range(0..count);
+            Taps::new(random_taps(rng, count)).and_then(|taps| taps.with_anchor(anchor)).expect("valid taps")
+        };
+        let (taps_x, taps_y) = (axis(taps.0), axis(taps.1));
+        let image = random_image(rng, types.0, shape, data);
+        Case {
+            problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
+            image,
+        }
+    }
+
+    /// A histogram of random or constant bytes.
+    pub fn histogram(seed: u64, shape: (u32, u32, u32), per_channel: bool, data: Data) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let image = random_image(rng, PixelType::U8, shape, data);
+        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image }
+    }
+}
+
+/// A case drawn from everything that the kernels take, for a seed.
+pub fn random_case(seed: u64) -> Case {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let shape = (rng.random_range(1..=80), rng.random_range(1..=80), rng.random_range(1..=4));
+    let src = if rng.random() { PixelType::U8 } else { PixelType::F32 };
+    let types = (src, PixelType::ALL[rng.random_range(0..4)]);
+    let mut border = Border::ALL[rng.random_range(0..Border::ALL.len())];
+    if let Border::Constant(value) = &mut border {
+        *value = rng.random_range(-3.0..300.0);
+    }
+    let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
+    let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
+    match rng.random_range(0..4) {
+        0 => Case::histogram(seed, shape, rng.random(), if rng.random() { Data::Uniform } else { Data::Constant }),
+        1 => {
+            let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));
+            Case::separable(seed, shape, types, taps, border, data)
+        }
+        _ => {
+            let mask = (rng.random_range(1..=16.min(most_x)), rng.random_range(1..=16.min(most_y)));
+            let case = Case::correlate(seed, shape, types, mask, border, data);
+            if types.1 == PixelType::F32 && rng.random_ratio(1, 4) { case.clamped() } else { case }
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.problem {
+            Problem::Correlate(p) => {
+                let clamp = if p.clamp { " clamp" } else { "" };
+                let (width, height) = (p.mask.width(), p.mask.height());
+                write!(f, "{} {}->{} mask {width}x{height} {}{clamp}", p.shape, p.src, p.dst, p.border)
+            }
+            Problem::Separable(p) => {
+                write!(f, "{} {}->{} taps {}+{} {}", p.shape, p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+            }
+            Problem::ByteHistogram(p) => {
+                write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
+            }
+        }
+    }
+}

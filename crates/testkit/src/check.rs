@@ -1,0 +1,165 @@
+//! Runs a case and compares.
+
+use crate::case::Case;
+use crate::exact;
+use apron::{AnyImage, Device, Image, Pixel, Result};
+use apron_core::Problem;
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The operation.
+    pub operation: &'static str,
+    /// The variant that ran.
+    pub variant: String,
+    /// Shape, types, mask and border.
+    pub case: String,
+    /// Blocks and threads of each launch, where kernels ran.
+    pub geometry: String,
+    /// Largest distance from the exact result; for integers and counts, from the reference.
+    pub largest_error: f64,
+    /// The largest distance allowed, over the whole image.
+    pub bound: f64,
+    /// What is wrong, if anything: the first mismatch, or the error.
+    pub failure: Option<String>,
+}
+
+/// Runs `case` on `device` by `variant` (or the preferred one), and compares with the reference.
+pub fn check(device: &Device, case: &Case, variant: Option<&str>) -> Outcome {
+    let mut outcome = Outcome {
+        operation: case.problem.operation(),
+        variant: variant.unwrap_or("").into(),
+        case: case.to_string(),
+        geometry: geometry(case, variant),
+        largest_error: 0.0,
+        bound: 0.0,
+        failure: None,
+    };
+    let compared = match &case.problem {
+        Problem::ByteHistogram(_) => histogram(device, case, variant, &mut outcome),
+        _ => filter(device, case, variant, &mut outcome),
+    };
+    match compared {
+        Ok(mismatch) => outcome.failure = mismatch,
+        Err(error) => outcome.failure = Some(error.to_string()),
+    }
+    outcome
+}
+
+/// The launches that the plan gives, where it gives some.
+fn geometry(case: &Case, variant: Option<&str>) -> String {
+    let Ok(recipe) = apron_plan::plan(&case.problem, variant) else { return "-".into() };
+    let launches = recipe.launches.iter().map(|launch| {
+        let [x, y] = launch.kernel.facts().block;
+        format!("{} x {x}x{y}", launch.blocks)
+    });
+    launches.collect::<Vec<_>>().join(" + ")
+}
+
+fn run<'a>(device: &Device, case: &Case, variant: Option<&'a str>) -> Result<(AnyImage<'static>, String)> {
+    let filter = match &case.problem {
+        Problem::Correlate(p) => {
+            let filter = device.correlate(&case.image, p.mask.clone());
+            filter.border(p.border).out_type(p.dst).clamp(p.clamp)
+        }
+        Problem::Separable(p) => {
+            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
+        }
+        Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+    };
+    let image = filter.variant(variant).run()?;
+    Ok((image.download_any()?, image.report()?.variant))
+}
+
+fn filter(device: &Device, case: &Case, variant: Option<&str>, outcome: &mut Outcome) -> Result<Option<String>> {
+    let (result, ran) = run(device, case, variant)?;
+    outcome.variant = ran;
+    let (reference, _) = run(&Device::reference(), case, None)?;
+    if let Some(mismatch) = first_mismatch(&result, &reference) {
+        return Ok(Some(format!("against the reference: {mismatch}")));
+    }
+    let AnyImage::F32(result) = &result else { return Ok(None) };
+    let row = result.shape().row_samples();
+    for (index, exact) in exact::filter(&case.problem, &case.image).into_iter().enumerate() {
+        if exact.value.is_nan() {
+            continue;
+        }
+        let found = result.row((index / row) as u32)[index % row];
+        let error = (found as f64 - exact.value).abs();
+        outcome.largest_error = outcome.largest_error.max(error);
+        outcome.bound = outcome.bound.max(exact.bound);
+        // Written so that NaN fails. Denormal results round in steps of 2^-149.
+        if !(error <= exact.bound + 2f64.powi(-149)) {
+            let place = place(result, index);
+            return Ok(Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value)));
+        }
+    }
+    Ok(None)
+}
+
+fn histogram(device: &Device, case: &Case, variant: Option<&str>, outcome: &mut Outcome) -> Result<Option<String>> {
+    let Problem::ByteHistogram(problem) = &case.problem else { unreachable!("called for histograms") };
+    let AnyImage::U8(image) = &case.image else { unreachable!("byte histograms are of u8 images") };
+    let request = device.histogram(&case.image).per_channel(problem.per_channel).variant(variant);
+    let (histogram, report) = request.run_reported()?;
+    outcome.variant = report.variant;
+    let expected = apron_reference::byte_histogram(image, problem.per_channel);
+    let wrong = histogram.counts().iter().zip(&expected).position(|(found, expected)| found != expected);
+    Ok(wrong.map(|index| {
+        let (channel, bin) = (index / 256, index % 256);
+        format!("channel {channel}, bin {bin}: {} instead of {}", histogram.counts()[index], expected[index])
+    }))
+}
+
+/// Where two images differ first, with both values; NaN equals NaN, and 0 does not equal -0.
+pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<String> {
+    fn typed<T: Pixel>(found: &Image<'_, T>, expected: &Image<'_, T>) -> Option<String> {
+        if found.shape() != expected.shape() {
+            return Some(format!("shape {} instead of {}", found.shape(), expected.shape()));
+        }
+        let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits();
+        let pairs = found.rows().flatten().zip(expected.rows().flatten());
+        let mut pairs = pairs.enumerate().filter(|(_, (a, b))| !same(a.to_f64(), b.to_f64()));
+        let (index, (a, b)) = pairs.next()?;
+        Some(format!("{}: {a:?} instead of {b:?} ({} more)", place(found, index), pairs.count()))
+    }
+    match (found, expected) {
+        (AnyImage::U8(found), AnyImage::U8(expected)) => typed(found, expected),
+        (AnyImage::U16(found), AnyImage::U16(expected)) => typed(found, expected),
+        (AnyImage::I16(found), AnyImage::I16(expected)) => typed(found, expected),
+        (AnyImage::F32(found), AnyImage::F32(expected)) => typed(found, expected),
+        _ => Some(format!("{} pixels instead of {}", found.pixel_type(), expected.pixel_type())),
+    }
+}
+
+fn place<T: Pixel>(image: &Image<'_, T>, index: usize) -> String {
+    let (row, channels) = (image.shape().row_samples(), image.channels() as usize);
+    format!("row {}, column {}, channel {}", index / row, index % row / channels, index % channels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron::Border;
+    use apron::PixelType::{F32, U8};
+
+    #[test]
+    fn a_wrong_sample_is_found_and_named() {
+        let case = Case::correlate(1, (5, 4, 2), (U8, F32), (3, 3), Border::Wrap, crate::Data::Uniform);
+        let (right, _) = run(&Device::reference(), &case, None).unwrap();
+        assert_eq!(first_mismatch(&right, &right), None);
+        let AnyImage::F32(image) = right.clone() else { panic!("f32 was asked for") };
+        let mut samples = image.into_packed();
+        samples[5 * 2 * 2 + 3] = f32::from_bits(samples[5 * 2 * 2 + 3].to_bits() ^ 1);
+        let wrong = AnyImage::F32(Image::new(5, 4, 2, samples).unwrap());
+        let mismatch = first_mismatch(&wrong, &right).unwrap();
+        assert!(mismatch.starts_with("row 2, column 1, channel 1"), "{mismatch}");
+    }
+
+    #[test]
+    fn an_error_is_a_failure() {
+        let case = Case::correlate(1, (5, 4, 2), (U8, F32), (3, 3), Border::Wrap, crate::Data::Uniform);
+        let outcome = check(&Device::emulator(), &case, Some("no-such"));
+        assert!(outcome.failure.unwrap().contains("no-such"));
+    }
+}

@@ -1,0 +1,114 @@
+//! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
+
+use crate::case::{Case, Data};
+use apron::{Border, PixelType};
+
+/// How large the suite's images may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Sizes for the emulator: seconds.
+    Small,
+    /// These and larger ones, for devices that compute at full speed.
+    Full,
+}
+
+/// Types that the kernels take, with every type that they give.
+fn types() -> impl Iterator<Item = (PixelType, PixelType)> {
+    let sources = [PixelType::U8, PixelType::F32];
+    sources.into_iter().flat_map(|src| PixelType::ALL.map(|dst| (src, dst)))
+}
+
+/// Borders, with a constant that no image's samples are.
+fn borders() -> [Border; 6] {
+    let mut borders = Border::ALL;
+    borders[0] = Border::Constant(300.5);
+    borders
+}
+
+/// The suite's cases for a seed.
+pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
+    use PixelType::{F32, U8};
+    let mut cases = Vec::new();
+    let mut number = seed.wrapping_mul(1_000_003);
+    let mut next = || {
+        number = number.wrapping_add(1);
+        number
+    };
+    // Every pair of types, every border, every number of channels.
+    for (n, types) in types().enumerate() {
+        for (m, border) in borders().into_iter().enumerate() {
+            let channels = (n + m) as u32 % 4 + 1;
+            cases.push(Case::correlate(next(), (37, 35, channels), types, (5, 4), border, Data::Uniform));
+            cases.push(Case::separable(next(), (37, 35, channels), types, (7, 4), border, Data::Uniform));
+        }
+    }
+    // Tile edges and degenerate images, masks of every kind, masks larger than the image.
+    let sizes = [(1, 1), (1, 67), (67, 1), (2, 3), (31, 33), (32, 32), (33, 31), (64, 33), (65, 7)];
+    let masks = [(1, 1), (2, 2), (1, 9), (9, 1), (5, 5), (6, 3), (17, 16)];
+    for (n, &(width, height)) in sizes.iter().enumerate() {
+        for (m, &mask) in masks.iter().enumerate() {
+            let border = borders()[(n + m) % 5];
+            let types = if (n + m) % 2 == 0 { (F32, F32) } else { (U8, U8) };
+            cases.push(Case::correlate(next(), (width, height, 1), types, mask, border, Data::Uniform));
+            cases.push(Case::separable(next(), (width, height, 2), types, mask, border, Data::Uniform));
+        }
+    }
+    // The articles' masks, sums limited to 0 to 1, numbers that are none, constant images.
+    for mask in [(64, 64), (64, 32), (63, 64)] {
+        cases.push(Case::correlate(next(), (45, 40, 1), (F32, F32), mask, Border::Constant(0.0), Data::Uniform));
+    }
+    for src in [U8, F32] {
+        cases
+            .push(Case::correlate(next(), (40, 50, 3), (src, F32), (3, 5), Border::Replicate, Data::Uniform).clamped());
+    }
+    for dst in PixelType::ALL {
+        cases.push(Case::correlate(next(), (40, 20, 2), (F32, dst), (3, 3), Border::Reflect, Data::Special));
+        cases.push(Case::separable(next(), (40, 20, 2), (F32, dst), (3, 5), Border::Wrap, Data::Special));
+        cases.push(Case::correlate(next(), (40, 20, 1), (U8, dst), (3, 3), Border::Reflect101, Data::Constant));
+    }
+    // Lengths around words, blocks that find nothing to count, one value only.
+    for (width, height, channels) in [(1, 1, 1), (2, 1, 1), (3, 1, 1), (5, 1, 1), (1, 1, 3), (67, 33, 3), (257, 129, 4)]
+    {
+        for per_channel in [false, true] {
+            for data in [Data::Uniform, Data::Constant] {
+                cases.push(Case::histogram(next(), (width, height, channels), per_channel, data));
+            }
+        }
+    }
+    if scale == Scale::Full {
+        cases.push(Case::correlate(next(), (509, 383, 1), (F32, F32), (64, 64), Border::Constant(0.0), Data::Uniform));
+        cases.push(Case::correlate(next(), (1023, 517, 4), (U8, U8), (5, 5), Border::Reflect101, Data::Uniform));
+        cases.push(Case::correlate(next(), (8191, 33, 1), (F32, F32), (7, 7), Border::Wrap, Data::Uniform));
+        cases.push(Case::correlate(next(), (3, 70001, 1), (F32, F32), (3, 3), Border::Reflect, Data::Uniform));
+        cases.push(Case::separable(next(), (1023, 517, 3), (U8, U8), (25, 25), Border::Reflect101, Data::Uniform));
+        cases.push(Case::separable(next(), (8191, 65, 1), (F32, F32), (31, 31), Border::Replicate, Data::Uniform));
+        cases.push(Case::separable(next(), (1, 600_001, 1), (F32, F32), (3, 9), Border::Reflect, Data::Uniform));
+        for data in [Data::Uniform, Data::Constant] {
+            cases.push(Case::histogram(next(), (4099, 1031, 1), false, data));
+            cases.push(Case::histogram(next(), (1031, 1031, 3), true, data));
+        }
+    }
+    cases
+}
+
+/// Every image of 1 to `side` pixels a side with every mask of 1 to `mask` taps a side and every
+/// border that leaves something, dense and separable.
+pub fn exhaustive(side: u32, mask: u32, seed: u64) -> impl Iterator<Item = Case> {
+    let pairs = |most: u32| (1..=most).flat_map(move |a| (1..=most).map(move |b| (a, b)));
+    pairs(side).flat_map(move |size| {
+        pairs(mask).flat_map(move |mask| {
+            let fits = mask.0 <= size.0 && mask.1 <= size.1;
+            let borders = borders().into_iter().filter(move |border| *border != Border::Crop || fits);
+            borders.enumerate().map(move |(n, border)| {
+                let seed = seed + (size.0 * 1000 + size.1 * 100 + mask.0 * 10 + mask.1) as u64;
+                let shape = (size.0, size.1, 1);
+                let types = (PixelType::F32, PixelType::F32);
+                if (n as u32 + size.0 + mask.1).is_multiple_of(2) {
+                    Case::correlate(seed, shape, types, mask, border, Data::Uniform)
+                } else {
+                    Case::separable(seed, shape, types, mask, border, Data::Uniform)
+                }
+            })
+        })
+    })
+}

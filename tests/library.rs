@@ -1,0 +1,144 @@
+//! The library as its users see it: chains, choices, errors.
+
+use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Image, Mask, PixelType, Taps};
+
+fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];
+    devices.extend(apron_testkit::gpu_or_skip("the library"));
+    devices
+}
+
+fn photo() -> Image<'static, u8> {
+    Image::new(41, 23, 3, (0..41 * 23 * 3).map(|i| (i * i % 251) as u8).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn a_chain_gives_the_same_on_every_device() {
+    let results: Vec<_> = devices()
+        .iter()
+        .map(|device| {
+            let blurred = device.gaussian(&photo(), 1.5).border(Border::Reflect).run().unwrap();
+            let edges = device.correlate(&blurred, apron::filters::named_mask("sobel-x").unwrap());
+            let edges = edges.out_type(PixelType::I16).run().unwrap();
+            let histogram = device.histogram(&blurred).per_channel(true).run().unwrap();
+            (edges.download::<i16>().unwrap(), histogram)
+        })
+        .collect();
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(results[0].1.counts().iter().sum::<u64>(), 41 * 23 * 3);
+}
+
+#[test]
+fn rows_with_gaps_are_the_same_image() {
+    let packed = photo();
+    let mut padded = Vec::new();
+    for row in packed.rows() {
+        padded.extend_from_slice(row);
+        padded.extend([255; 5]);
+    }
+    let padded = Image::with_row_stride(41, 23, 3, 41 * 3 + 5, padded).unwrap();
+    for device in devices() {
+        let blur = |image: &Image<u8>| device.box_filter(image, 3, 2).run().unwrap().download::<u8>().unwrap();
+        assert_eq!(blur(&padded), blur(&packed));
+        let count = |image: &Image<u8>| device.histogram(image).run().unwrap();
+        assert_eq!(count(&padded), count(&packed));
+    }
+}
+
+#[test]
+fn a_constant_image_stays_constant() {
+    let image = Image::new(30, 20, 1, vec![255u8; 600]).unwrap();
+    for device in devices() {
+        for sigma in [0.0, 0.1, 0.5, 1.0, 7.0, 50.0] {
+            let blurred = device.gaussian(&image, sigma).run().unwrap();
+            assert_eq!(blurred.download::<u8>().unwrap(), image, "sigma {sigma} on {}", device.name());
+        }
+        assert_eq!(device.box_filter(&image, 7, 9).run().unwrap().download::<u8>().unwrap(), image);
+    }
+}
+
+#[test]
+fn what_can_never_be_right_is_a_usage_error_everywhere() {
+    let image = photo();
+    for device in devices() {
+        let errors = [
+            device.gaussian(&image, -1.0).run().err(),
+            device.gaussian(&image, f64::NAN).run().err(),
+            device.box_filter(&image, 0, 3).run().err(),
+            device.gaussian(&image, 1.0).variant("no-such").run().err(),
+            device.correlate(&image, Mask::new(1, 1, [1.0]).unwrap()).clamp(true).run().err(),
+            device.gaussian(&image, 1.0).clamp(true).run().err(),
+            device.histogram(&image).bins(Bins { count: 0, range: None }).run().err(),
+            device.histogram(&image).bins(Bins { count: 2, range: Some((2.0, 1.0)) }).run().err(),
+        ];
+        for (n, error) in errors.into_iter().enumerate() {
+            let error = error.unwrap_or_else(|| panic!("no error from call {n} on {}", device.name()));
+            assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        }
+    }
+}
+
+#[test]
+fn no_full_window_is_an_input_error_that_names_both() {
+    let wide = Taps::new([1.0; 42]).unwrap();
+    for device in devices() {
+        let cropped = device.separable(&photo(), wide.clone(), wide.clone()).border(Border::Crop).run();
+        let error = cropped.err().expect("no window");
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.to_string().contains("42x42") && error.to_string().contains("41x23x3"), "{error}");
+    }
+}
+
+#[test]
+fn a_device_asked_for_by_name_refuses_what_it_lacks() {
+    let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
+    let large = Mask::new(65, 1, [1.0 / 65.0; 65]).unwrap();
+    let kernels: Vec<Device> = devices()
+        .into_iter()
+        .filter(|device| matches!(device.name(), DeviceName::Gpu(_) | DeviceName::Emulator))
+        .collect();
+    for device in &kernels {
+        let name = device.name().to_string();
+        let refused = device.correlate(&image, large.clone()).run().err().expect("refused");
+        assert!(matches!(&refused, Error::Unsupported { .. }), "{refused}");
+        let refused = device.histogram(&image).run().err().expect("refused");
+        assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
+    }
+    // `auto` takes the CPU for these, and says so.
+    let auto = Device::auto();
+    let report = auto.correlate(&image, large).run().unwrap().report().unwrap();
+    assert_eq!((report.device.as_str(), report.why.contains("auto: ")), ("cpu", true), "{report:?}");
+    let (_, report) = auto.histogram(&image).run_reported().unwrap();
+    assert_eq!(report.device, "cpu");
+}
+
+#[test]
+fn reports_say_what_ran() {
+    for device in devices() {
+        let report = device.gaussian(&photo(), 1.0).run().unwrap().report().unwrap();
+        assert_eq!(report.operation, "separable");
+        assert_eq!(report.device, device.name().to_string());
+        assert!(!report.variant.is_empty() && !report.why.is_empty());
+        assert!(report.kernels.as_nanos() > 0);
+    }
+}
+
+#[test]
+fn downloads_check_the_type() {
+    let image = Device::cpu().upload(&photo()).unwrap();
+    assert!(matches!(image.download::<f32>(), Err(Error::PixelType { .. })));
+    assert!(matches!(image.download_any().unwrap(), AnyImage::U8(_)));
+}
+
+#[test]
+fn device_names() {
+    for name in ["auto", "gpu:3", "cpu", "emulator", "reference"] {
+        assert_eq!(name.parse::<DeviceName>().unwrap().to_string(), name);
+    }
+    assert_eq!("gpu".parse::<DeviceName>().unwrap(), DeviceName::Gpu(0));
+    for wrong in ["", "gpu:", "gpu:-1", "gpu:x", "cuda", "GPU"] {
+        assert_eq!(wrong.parse::<DeviceName>().unwrap_err().kind(), ErrorKind::Usage, "{wrong}");
+    }
+    let beyond = Device::gpu(9999).err().expect("no such GPU");
+    assert_eq!(beyond.kind(), ErrorKind::Device);
+}

@@ -1,0 +1,84 @@
+//! The suite on every device; what a device cannot run here is said, not passed over in silence.
+
+use apron::Device;
+use apron_testkit::{Case, Scale, check, exhaustive, gpu_or_skip, random_case, suite};
+
+fn run(device: &Device, cases: impl IntoIterator<Item = Case>) {
+    let mut count = 0;
+    let failures: Vec<String> = cases
+        .into_iter()
+        .filter_map(|case| {
+            count += 1;
+            let outcome = check(device, &case, None);
+            outcome.failure.map(|failure| format!("{} {}: {failure}", outcome.operation, outcome.case))
+        })
+        .collect();
+    assert!(count > 0, "no cases");
+    assert!(failures.is_empty(), "{} of {count} failed on {}:\n{}", failures.len(), device.name(), failures.join("\n"));
+}
+
+/// A seed of its own for each run, printed, so that a failure can be repeated.
+fn fresh_seed() -> u64 {
+    let seed = match std::env::var("APRON_SEED") {
+        Ok(seed) => seed.parse().expect("APRON_SEED is a number"),
+        Err(_) => rand::random::<u32>() as u64,
+    };
+    println!("seed {seed} (repeat with APRON_SEED={seed})");
+    seed
+}
+
+fn random_cases(count: u64) -> impl Iterator<Item = Case> {
+    let seed = fresh_seed();
+    (0..count).map(move |n| random_case(seed.wrapping_add(n)))
+}
+
+#[test]
+fn suite_on_the_emulator() {
+    run(&Device::emulator(), suite(Scale::Small, 1));
+}
+
+#[test]
+fn every_small_size_on_the_emulator() {
+    run(&Device::emulator(), exhaustive(4, 4, 1));
+}
+
+#[test]
+fn random_problems_on_the_emulator() {
+    run(&Device::emulator(), random_cases(100));
+}
+
+#[test]
+fn suite_on_the_cpu() {
+    run(&Device::cpu(), suite(Scale::Small, 1));
+}
+
+#[test]
+fn every_small_size_on_the_cpu() {
+    run(&Device::cpu(), exhaustive(5, 5, 1));
+}
+
+#[test]
+fn random_problems_on_the_cpu() {
+    run(&Device::cpu(), random_cases(300));
+}
+
+#[test]
+fn suite_on_the_gpu() {
+    if let Some(gpu) = gpu_or_skip("the suite") {
+        run(&gpu, suite(Scale::Full, 1));
+    }
+}
+
+#[test]
+fn every_small_size_on_the_gpu() {
+    if let Some(gpu) = gpu_or_skip("every small size") {
+        run(&gpu, exhaustive(5, 5, 1));
+    }
+}
+
+#[test]
+fn random_problems_on_the_gpu() {
+    if let Some(gpu) = gpu_or_skip("random problems") {
+        run(&gpu, random_cases(2000));
+    }
+}
