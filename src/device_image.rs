@@ -60,6 +60,20 @@ impl DeviceImage {
         }
     }
 
+    /// As [`download_any`](Self::download_any), but without a copy where the pixels are on the host
+    /// already and nobody else has this image.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], also for a kernel that failed.
+    pub fn into_any(self) -> Result<AnyImage<'static>> {
+        match Arc::try_unwrap(self.storage) {
+            Ok(Storage::Host(image)) => Ok(image),
+            #[cfg(feature = "gpu")]
+            Ok(storage) => DeviceImage { storage: Arc::new(storage), ..self }.download_any(),
+            Err(storage) => DeviceImage { storage, ..self }.download_any(),
+        }
+    }
+
     /// What the operation did that made this image; waits for its kernels.
     ///
     /// # Errors

@@ -101,7 +101,7 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
         let name = device.name().to_string();
         let refused = device.correlate(&image, large.clone()).run().err().expect("refused");
         assert!(matches!(&refused, Error::Unsupported { .. }), "{refused}");
-        let refused = device.histogram(&image).run().err().expect("refused");
+        let refused = device.histogram(&image).run().expect_err("refused");
         assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
     }
     // `auto` takes the CPU for these, and says so.

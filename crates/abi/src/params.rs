@@ -5,8 +5,16 @@
 /// streams cannot overwrite each other's mask.
 pub const MAX_TAPS: usize = 64 * 64;
 
+/// Taps that kernels of dense masks read at once: their rows start at multiples of this.
+pub const TAPS_AT_ONCE: u32 = 4;
+
+/// Taps from the start of one row of a dense mask to the start of the next.
+pub const fn tap_stride(mask_width: u32) -> u32 {
+    mask_width.next_multiple_of(TAPS_AT_ONCE)
+}
+
 /// The taps of one launch; those beyond the mask's own are not read.
-#[repr(C)]
+#[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub struct Taps(pub [f32; MAX_TAPS]);
 

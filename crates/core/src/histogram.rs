@@ -57,8 +57,10 @@ impl Bins {
             (None, PixelType::U8) => (0.0, 256.0),
             (None, _) => extremes(),
         };
-        if !(low.is_finite() && high.is_finite()) {
-            let what = format!("the range of the samples is {low} to {high}; give a finite one");
+        let width = if single { (high as f32 - low as f32) as f64 } else { high - low };
+        if !(low.is_finite() && high.is_finite() && width.is_finite()) {
+            let what =
+                format!("the range of the samples is {low} to {high}, which is not finite or too wide; give one");
             return Err(Error::Samples { operation: "histogram", what });
         }
         if low == high {
@@ -213,6 +215,8 @@ mod tests {
         }
         let nan = Bins::default().edges(PixelType::F32, || (f64::NAN, 1.0)).unwrap_err();
         assert_eq!(nan.kind(), crate::ErrorKind::Input);
+        let wide = Bins::default().edges(PixelType::F32, || (-3e38, 3e38)).unwrap_err();
+        assert_eq!(wide.kind(), crate::ErrorKind::Input);
     }
 
     #[test]

@@ -135,11 +135,11 @@ impl std::str::FromStr for Mask {
             }
             let found = taps.len() - before;
             if found == 0 {
-                return Err(invalid("row", format!("{height} of '{text}', which is empty"), "one tap or more"));
+                return Err(invalid("row", format!("number {height} of '{text}', which is empty"), "one tap or more"));
             }
             if height > 0 && found != width {
                 let limit = format!("{width} taps long, as the first");
-                return Err(invalid("row", format!("{height} of '{text}', {found} taps long"), limit));
+                return Err(invalid("row", format!("number {height} of '{text}' ({found} taps)"), limit));
             }
             (width, height) = (found, height + 1);
         }

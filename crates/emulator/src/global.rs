@@ -86,7 +86,7 @@ impl Memory {
             ));
         }
         let element = buffer.element.size_bytes() as usize;
-        if offset % size != 0 || size % element != 0 {
+        if !offset.is_multiple_of(size) || !size.is_multiple_of(element) {
             return Err(format!("at byte {offset} of buffer {number} of {}: misaligned", buffer.element.name()));
         }
         Ok((buffer, offset, offset / element..(offset + size) / element))

@@ -46,7 +46,7 @@ impl SharedMemory {
         if byte + size > self.bytes.len() {
             return Err(format!("which has {} bytes: out of bounds", self.bytes.len()));
         }
-        if byte % size != 0 || size % WORD_BYTES != 0 {
+        if !byte.is_multiple_of(size) || !size.is_multiple_of(WORD_BYTES) {
             return Err("misaligned, or narrower than 32 bits".into());
         }
         Ok(byte / WORD_BYTES..(byte + size) / WORD_BYTES)

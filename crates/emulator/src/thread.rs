@@ -50,12 +50,8 @@ impl Thread<'_, '_> {
 
     #[cold]
     pub(crate) fn note(self, state: &mut State<'_>, what: String) {
-        state.fault.get_or_insert_with(|| Fault {
-            kernel: self.kernel,
-            block: self.block,
-            thread: (self.x, self.y),
-            what,
-        });
+        let fault = Fault { kernel: self.kernel, block: self.block, thread: (self.x, self.y), what };
+        state.fault.get_or_insert(fault);
     }
 
     fn accessor(self, state: &State<'_>) -> Accessor {
@@ -107,6 +103,15 @@ impl Device for Thread<'_, '_> {
                 Err(format!("reads tap {index} from constant memory, which has {}: out of bounds", self.taps.len()))
             }),
         }
+    }
+
+    #[inline]
+    unsafe fn taps4(self, index: u32) -> [f32; 4] {
+        if !index.is_multiple_of(4) {
+            self.access(|_| Err(format!("reads 4 taps at {index} from constant memory: misaligned")))
+        }
+        // SAFETY: every tap is checked where it is read.
+        [0, 1, 2, 3].map(|i| unsafe { self.tap(index + i) })
     }
 
     #[inline]

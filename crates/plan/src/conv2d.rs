@@ -1,8 +1,8 @@
 //! Recipes of dense correlation.
 
 use crate::{Buffer, Launch, Recipe, Role, flat_grid, unsupported};
-use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, tiled_shared_bytes};
-use apron_core::{Correlate, PixelType, Result};
+use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, tap_stride, tiled_shared_bytes};
+use apron_core::{Correlate, Mask, PixelType, Result};
 
 const OPERATION: &str = "correlate";
 
@@ -44,7 +44,7 @@ pub(crate) fn tiled(problem: &Correlate, variant: &'static str, why: &'static st
             border: mode as u32,
             constant,
         }),
-        taps: mask.taps().to_vec(),
+        taps: padded_rows(mask),
     };
     Ok(Recipe {
         operation: OPERATION,
@@ -56,6 +56,16 @@ pub(crate) fn tiled(problem: &Correlate, variant: &'static str, why: &'static st
         ],
         launches: vec![launch],
     })
+}
+
+/// The mask's taps with each row padded to the kernel's stride.
+fn padded_rows(mask: &Mask) -> Vec<f32> {
+    let stride = tap_stride(mask.width()) as usize;
+    let mut padded = vec![0.0; stride * mask.height() as usize];
+    for (to, from) in padded.chunks_mut(stride).zip(mask.taps().chunks(mask.width() as usize)) {
+        to[..from.len()].copy_from_slice(from);
+    }
+    padded
 }
 
 #[cfg(test)]
@@ -85,8 +95,16 @@ mod tests {
         let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
         assert_eq!((launch.kernel, launch.blocks), (Kernel::conv2d_tiled_u8_f32, 2 * 3));
         assert_eq!(launch.shared_bytes, 35 * 34 * 4);
+        assert_eq!(launch.taps.len(), 12);
         let Params::Conv2dParams(params) = launch.params else { panic!("{recipe:?}") };
         assert_eq!((params.origin_x, params.origin_y, params.border, params.constant), (0, -2, 0, 7.0));
+    }
+
+    #[test]
+    fn rows_of_taps_are_padded_to_what_the_kernel_reads_at_once() {
+        let mask = Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None).unwrap();
+        assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
     }
 
     #[test]

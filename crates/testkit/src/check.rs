@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::exact;
-use apron::{AnyImage, Device, Image, Pixel, Result};
+use apron::{AnyImage, Device, DeviceName, Image, Pixel, Result};
 use apron_core::Problem;
 
 /// What came of a case.
@@ -30,7 +30,10 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>) -> Outcome {
         operation: case.problem.operation(),
         variant: variant.unwrap_or("").into(),
         case: case.to_string(),
-        geometry: geometry(case, variant),
+        geometry: match device.name() {
+            DeviceName::Gpu(_) | DeviceName::Emulator => geometry(case, variant),
+            _ => "-".into(),
+        },
         largest_error: 0.0,
         bound: 0.0,
         failure: None,
@@ -46,7 +49,17 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>) -> Outcome {
     outcome
 }
 
-/// The launches that the plan gives, where it gives some.
+/// The variants by which a device can run a case: all that have kernels, or the one of a host device.
+pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
+    match device.name() {
+        DeviceName::Gpu(_) | DeviceName::Emulator => {
+            apron_plan::variants(&case.problem).iter().copied().map(Some).collect()
+        }
+        _ => vec![None],
+    }
+}
+
+/// The blocks and threads of the launches that the plan gives.
 fn geometry(case: &Case, variant: Option<&str>) -> String {
     let Ok(recipe) = apron_plan::plan(&case.problem, variant) else { return "-".into() };
     let launches = recipe.launches.iter().map(|launch| {
@@ -56,7 +69,7 @@ fn geometry(case: &Case, variant: Option<&str>) -> String {
     launches.collect::<Vec<_>>().join(" + ")
 }
 
-fn run<'a>(device: &Device, case: &Case, variant: Option<&'a str>) -> Result<(AnyImage<'static>, String)> {
+fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
     let filter = match &case.problem {
         Problem::Correlate(p) => {
             let filter = device.correlate(&case.image, p.mask.clone());
@@ -88,8 +101,8 @@ fn filter(device: &Device, case: &Case, variant: Option<&str>, outcome: &mut Out
         let error = (found as f64 - exact.value).abs();
         outcome.largest_error = outcome.largest_error.max(error);
         outcome.bound = outcome.bound.max(exact.bound);
-        // Written so that NaN fails. Denormal results round in steps of 2^-149.
-        if !(error <= exact.bound + 2f64.powi(-149)) {
+        // Denormal results round in steps of 2^-149.
+        if error.is_nan() || error > exact.bound + 2f64.powi(-149) {
             let place = place(result, index);
             return Ok(Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value)));
         }

@@ -11,7 +11,7 @@ mod exact;
 mod suite;
 
 pub use case::{Case, Data, random_case, random_image};
-pub use check::{Outcome, check, first_mismatch};
+pub use check::{Outcome, check, first_mismatch, variants};
 pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Per output and channel: (32 + w - 1)(32 + h - 1) / 1024 global loads, w * h shared loads and
-//! as many taps, which every thread of a warp reads at the same address: one constant-cache read.
+//! as many taps, four at a time, which every thread of a warp reads at the same address: one
+//! constant-cache read.
 //!
 //! Departures from the article: the grid is flat, so images of any height launch; the tile holds
 //! f32 whatever the pixels are, so a byte is converted once and not once a tap, and the border's
@@ -21,13 +22,14 @@
 
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
-use apron_abi::{Accumulator, BorderMode, Conv2dParams, Pixel, TILE_WIDTH};
+use apron_abi::{tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
 
 /// The kernel. `CLAMP` limits each sum to [0, 1].
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
-/// [`apron_abi::tiled_shared_bytes`], and there are `mask_width * mask_height` taps.
+/// [`apron_abi::tiled_shared_bytes`], and the taps' rows are
+/// [`apron_abi::tap_stride`] apart.
 pub struct Tiled<I, O, const CLAMP: bool>(PhantomData<(I, O)>);
 
 impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
@@ -72,12 +74,18 @@ impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
 
             if x < p.out_width && y < p.out_height {
                 let mut sum = O::Sum::ZERO;
+                let stride = tap_stride(p.mask_width);
                 for j in 0..p.mask_height {
                     let row = (d.thread_y() + j) * tile_width + d.thread_x();
-                    for i in 0..p.mask_width {
-                        // SAFETY: (j, i) is in the mask; the window of an inner thread is in the tile.
-                        let (tap, sample) = unsafe { (d.tap(j * p.mask_width + i), d.shared_load(tile, row + i)) };
-                        sum = d.fma(O::Sum::of(tap), O::Sum::of(sample), sum);
+                    let mut i = 0;
+                    while i + TAPS_AT_ONCE <= p.mask_width {
+                        // SAFETY: the taps are in the mask; the window of an inner thread is in the tile.
+                        sum = unsafe { add_taps::<D, O::Sum>(d, j * stride + i, TAPS_AT_ONCE, tile, row + i, sum) };
+                        i += TAPS_AT_ONCE;
+                    }
+                    if i < p.mask_width {
+                        // SAFETY: as above, and rows of taps are padded to a multiple of 4.
+                        sum = unsafe { add_taps::<D, O::Sum>(d, j * stride + i, p.mask_width - i, tile, row + i, sum) };
                     }
                 }
                 if CLAMP {
@@ -98,4 +106,32 @@ impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
             d.barrier();
         }
     }
+}
+
+/// Adds the first `count` of the four taps at `tap`, times the samples at `sample` and behind.
+/// Padding is left out: 0 times infinity is no 0.
+#[inline(always)]
+unsafe fn add_taps<D: Device, A: Accumulator>(
+    d: D,
+    tap: u32,
+    count: u32,
+    tile: Shared<f32>,
+    sample: u32,
+    mut sum: A,
+) -> A {
+    // SAFETY: the caller's promise.
+    let [a, b, c, e] = unsafe { d.taps4(tap) };
+    // Not a loop: an array indexed at run time would be in local memory.
+    let mut add = |k: u32, tap: f32| {
+        if k < count {
+            // SAFETY: the caller's promise.
+            let sample = unsafe { d.shared_load(tile, sample + k) };
+            sum = d.fma(A::of(tap), A::of(sample), sum);
+        }
+    };
+    add(0, a);
+    add(1, b);
+    add(2, c);
+    add(3, e);
+    sum
 }

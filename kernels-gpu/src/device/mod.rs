@@ -78,6 +78,11 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is below the number of taps.
     unsafe fn tap(self, index: u32) -> f32;
+    /// Taps `index` to `index + 3` of the launch's mask.
+    ///
+    /// # Safety
+    /// `index` is a multiple of 4, and all four are below the number of taps.
+    unsafe fn taps4(self, index: u32) -> [f32; 4];
     /// Reads an element of a buffer that the launch only reads.
     ///
     /// # Safety

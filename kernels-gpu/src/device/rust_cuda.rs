@@ -58,6 +58,11 @@ impl Device for RustCuda<'_> {
     }
 
     #[inline(always)]
+    unsafe fn taps4(self, index: u32) -> [f32; 4] {
+        unsafe { [self.tap(index), self.tap(index + 1), self.tap(index + 2), self.tap(index + 3)] }
+    }
+
+    #[inline(always)]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         unsafe { *(from.address as *const T).add(index as usize) }
     }

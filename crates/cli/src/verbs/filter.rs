@@ -32,7 +32,7 @@ pub(super) fn run(
     let result = filter.variant(args.common.variant.as_deref()).run()?;
     let ran = result.report()?;
     let copy = Instant::now();
-    let pixels = result.download_any()?;
+    let pixels = result.into_any()?;
     let copy_out = copy.elapsed();
     output.write(&pixels)?;
 
