@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LoadError {
     /// The library is not there.
-    #[error("no NVIDIA driver found (libcuda.so.1: {0})")]
+    #[error("no NVIDIA driver found ({0})")]
     Missing(String),
 }
 
@@ -39,7 +39,11 @@ pub fn load() -> Result<(), LoadError> {
 fn fill_table() -> Result<(), LoadError> {
     // SAFETY: the driver's initialisers are the driver's business, and run in every CUDA program.
     let library = unsafe { libloading::Library::new("libcuda.so.1") };
-    let library = library.map_err(|error| LoadError::Missing(error.to_string()))?;
+    let library = library.map_err(|error| {
+        // What the loader says stands behind libloading's own words.
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        LoadError::Missing(cause.unwrap_or_else(|| error.to_string()))
+    })?;
     for (name, slot) in names::NAMES.iter().zip(&names::TABLE) {
         // SAFETY: the symbol is only stored; calls go through cust_raw's declaration of it.
         if let Ok(symbol) = unsafe { library.get::<*mut c_void>(*name) } {

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
         let terminal = std::io::stdout().is_terminal();
         if terminal && !args.common.quiet {
             print(&bars::draw(&histogram))?;
-        } else if !terminal && args.out.is_none() {
+        } else if !terminal && args.out.is_none() && args.plot.is_none() {
             print(&table::csv(&histogram, args.per_channel))?;
         }
     }
