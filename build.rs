@@ -1,6 +1,7 @@
 //! Embeds the kernels' PTX: the committed files, or with the feature `rust-cuda` what that
 //! compiler makes of the same sources.
 
+use apron_abi::Family;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -11,18 +12,15 @@ fn main() {
     let entries: String = ptx_files(&root, &out)
         .iter()
         .map(|(family, target, path)| {
-            format!("Ptx {{ family: Family::{family}, target: {target}, text: include_str!({path:?}) }},\n")
+            format!("Ptx {{ family: Family::{family:?}, target: {target}, text: include_str!({path:?}) }},\n")
         })
         .collect();
     fs::write(out.join("ptx.rs"), format!("&[\n{entries}]\n")).expect("OUT_DIR is writable");
 }
 
-/// The families as the kernel table names them, and as their files are named.
-const FAMILIES: [(&str, &str); 2] = [("Convolution", "convolution"), ("Histogram", "histogram")];
-
 /// Family, target and path of each `{family}.sm_{target}.ptx` under `kernels-gpu/ptx`.
 #[cfg(not(feature = "rust-cuda"))]
-fn ptx_files(root: &Path, _out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
+fn ptx_files(root: &Path, _out: &Path) -> Vec<(Family, u32, PathBuf)> {
     let folder = root.join("kernels-gpu/ptx");
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut found = Vec::new();
@@ -31,16 +29,16 @@ fn ptx_files(root: &Path, _out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
         let Some((family, target)) = name.strip_suffix(".ptx").and_then(|stem| stem.split_once(".sm_")) else {
             continue;
         };
-        let family = FAMILIES.iter().find(|(_, file)| *file == family).expect("a PTX file is named after a family");
-        found.push((family.0, target.parse().expect("a PTX file names its target"), entry.path()));
+        let family = Family::ALL.into_iter().find(|known| known.name() == family).expect("a family's PTX file");
+        found.push((family, target.parse().expect("a PTX file names its target"), entry.path()));
     }
-    found.sort();
+    found.sort_by(|a, b| a.2.cmp(&b.2));
     found
 }
 
 /// One file from Rust-CUDA holds every family.
 #[cfg(feature = "rust-cuda")]
-fn ptx_files(root: &Path, out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
+fn ptx_files(root: &Path, out: &Path) -> Vec<(Family, u32, PathBuf)> {
     let kernels = root.join("kernels-gpu");
     println!("cargo:rerun-if-changed={}", kernels.join("src").display());
     let ptx = out.join("rust-cuda.ptx");
@@ -50,5 +48,5 @@ fn ptx_files(root: &Path, out: &Path) -> Vec<(&'static str, u32, PathBuf)> {
         .copy_to(&ptx)
         .build()
         .expect("Rust-CUDA compiles the kernels (its compiler is set up as the README says)");
-    FAMILIES.iter().map(|(family, _)| (*family, 75, ptx.clone())).collect()
+    Family::ALL.into_iter().map(|family| (family, 75, ptx.clone())).collect()
 }

@@ -142,3 +142,20 @@ fn device_names() {
     let beyond = Device::gpu(9999).err().expect("no such GPU");
     assert_eq!(beyond.kind(), ErrorKind::Device);
 }
+
+#[test]
+fn devices_and_images_may_cross_threads() {
+    fn crosses<T: Send + Sync + Clone>() {}
+    crosses::<Device>();
+    crosses::<apron::DeviceImage>();
+    let image = photo();
+    for device in devices() {
+        let on_device = device.upload(&image).unwrap();
+        let blur = || device.gaussian(&on_device, 1.0).run().unwrap().download::<u8>().unwrap();
+        let expected = blur();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(blur)).collect();
+            assert!(threads.into_iter().all(|thread| thread.join().unwrap() == expected));
+        });
+    }
+}

@@ -67,12 +67,11 @@ impl Gpu {
         let (start, stop) = (event()?, event()?);
         let record = |event: &Event| event.record(&self.stream.inner).map_err(|error| driver("timing kernels", error));
         record(&start)?;
-        for launch in &recipe.launches {
-            self.launch(launch, &addresses)?;
-        }
+        let launched = recipe.launches.iter().try_for_each(|launch| self.launch(launch, &addresses));
+        // The input must not be freed before the launches that read it are done, also if one failed.
+        let waits = input.home().wait_for(&self.stream);
+        launched.and(waits)?;
         record(&stop)?;
-        // The input must not be freed before the launches that read it are done.
-        input.home().wait_for(&self.stream)?;
         let timer = Timer { start, stop, device: self.device.clone() };
         Ok((output.expect("a recipe has an output"), timer))
     }
