@@ -86,6 +86,8 @@ fn script(tests: &[String]) -> String {
         r#"#!/bin/sh
 # Runs every test binary of this folder; arguments go to each. Exits with the count of failures.
 cd "$(dirname "$0")" || exit 1
+APRON_PROGRAM="$PWD/apron"
+export APRON_PROGRAM
 failures=0
 for test in {}; do
     echo "== $test"

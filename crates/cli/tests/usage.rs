@@ -144,7 +144,7 @@ fn a_good_batch_and_no_batch() {
 fn a_reader_that_leaves_is_no_error() {
     let folder = Folder::new();
     folder.png("a.png", 1, 1, &[1]);
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_apron"))
+    let mut child = std::process::Command::new(common::program())
         .args(["histogram", "a.png", "--bins", "1000000", "--device", "cpu", "--quiet"])
         .current_dir(folder.path(""))
         .stdout(std::process::Stdio::piped())

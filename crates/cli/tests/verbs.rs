@@ -176,7 +176,7 @@ fn every_verb_helps_with_an_example() {
 /// The driver is found at run time: a program that links it does not start where there is none.
 #[test]
 fn the_program_does_not_link_the_driver() {
-    let Ok(ldd) = std::process::Command::new("ldd").arg(env!("CARGO_BIN_EXE_apron")).output() else {
+    let Ok(ldd) = std::process::Command::new("ldd").arg(common::program()).output() else {
         return eprintln!("skipped: no ldd on this machine");
     };
     let linked = String::from_utf8_lossy(&ldd.stdout);

@@ -7,6 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+/// The program: where cargo built it, or where `APRON_PROGRAM` says, on machines without cargo.
+pub(crate) fn program() -> std::ffi::OsString {
+    std::env::var_os("APRON_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_apron").into())
+}
+
 /// A folder that goes away with the test.
 pub(crate) struct Folder(tempfile::TempDir);
 
@@ -34,7 +39,7 @@ impl Folder {
 
     /// Runs `apron` in the folder.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_apron"));
+        let mut command = Command::new(program());
         let Output { status, stdout, stderr } =
             command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
