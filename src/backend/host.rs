@@ -1,19 +1,7 @@
 //! The host devices: each problem to its function, by pixel types.
 
 use crate::{AnyImage, Bins, Histogram, Image, Pixel, PixelType, Result};
-use apron_core::Problem;
-
-/// Runs `$body` with `$image` bound to the typed image in `$any`.
-macro_rules! each_source {
-    ($any:expr, $image:ident => $body:expr) => {
-        match $any {
-            AnyImage::U8($image) => $body,
-            AnyImage::U16($image) => $body,
-            AnyImage::I16($image) => $body,
-            AnyImage::F32($image) => $body,
-        }
-    };
-}
+use apron_core::{Problem, each_type};
 
 /// A device's filter function for every pair of pixel types.
 macro_rules! filter {
@@ -35,7 +23,7 @@ macro_rules! filter {
                 Problem::Separable(p) => p.dst,
                 Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
             };
-            each_source!(input, image => match dst {
+            each_type!(input, image => match dst {
                 PixelType::U8 => solve!(image, u8),
                 PixelType::U16 => solve!(image, u16),
                 PixelType::I16 => solve!(image, i16),
@@ -67,7 +55,7 @@ macro_rules! histogram {
                 let counts = $device::byte_histogram(image, per_channel);
                 return Ok(Histogram::from_byte_counts(edges, channels, &counts));
             }
-            each_source!(input, image => $device::histogram(image, bins, per_channel))
+            each_type!(input, image => $device::histogram(image, bins, per_channel))
         }
     };
 }

@@ -280,14 +280,15 @@ pub enum AnyImage<'a> {
     F32(Image<'a, f32>),
 }
 
-/// Runs `$body` with `$image` bound to the typed image in `$any`.
+/// Runs `$body` with `$image` bound to the typed image in the [`AnyImage`] `$any`.
+#[macro_export]
 macro_rules! each_type {
     ($any:expr, $image:ident => $body:expr) => {
         match $any {
-            AnyImage::U8($image) => $body,
-            AnyImage::U16($image) => $body,
-            AnyImage::I16($image) => $body,
-            AnyImage::F32($image) => $body,
+            $crate::AnyImage::U8($image) => $body,
+            $crate::AnyImage::U16($image) => $body,
+            $crate::AnyImage::I16($image) => $body,
+            $crate::AnyImage::F32($image) => $body,
         }
     };
 }

@@ -14,6 +14,23 @@ pub struct Window {
 }
 
 impl Window {
+    /// The windows of a dense mask.
+    ///
+    /// # Errors
+    /// [`Error::NoWindow`] where border crop leaves nothing.
+    pub fn dense(shape: Shape, mask: &Mask, border: Border) -> Result<Window> {
+        Window::new("correlate", shape, (mask.width(), mask.height()), mask.anchor(), border)
+    }
+
+    /// The windows of a pair of taps, along rows and along columns.
+    ///
+    /// # Errors
+    /// [`Error::NoWindow`] where border crop leaves nothing.
+    pub fn separable(shape: Shape, taps_x: &Taps, taps_y: &Taps, border: Border) -> Result<Window> {
+        let (size, anchor) = ((taps_x.len(), taps_y.len()), (taps_x.anchor(), taps_y.anchor()));
+        Window::new("separable", shape, size, anchor, border)
+    }
+
     fn new(
         operation: &'static str,
         shape: Shape,
@@ -56,8 +73,7 @@ impl Correlate {
     /// # Errors
     /// [`Error::NoWindow`] where border crop leaves nothing.
     pub fn window(&self) -> Result<Window> {
-        let size = (self.mask.width(), self.mask.height());
-        Window::new("correlate", self.shape, size, self.mask.anchor(), self.border)
+        Window::dense(self.shape, &self.mask, self.border)
     }
 }
 
@@ -85,8 +101,7 @@ impl Separable {
     /// # Errors
     /// [`Error::NoWindow`] where border crop leaves nothing.
     pub fn window(&self) -> Result<Window> {
-        let (x, y) = (&self.taps_x, &self.taps_y);
-        Window::new("separable", self.shape, (x.len(), y.len()), (x.anchor(), y.anchor()), self.border)
+        Window::separable(self.shape, &self.taps_x, &self.taps_y, self.border)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::conv2d::GROUP;
 use crate::rows::{Extend, Seen, Store};
 use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, simd, tiles};
-use apron_core::{Accumulator, Border, Image, Pixel, Result, Separable, Taps};
+use apron_core::{Accumulator, Border, Image, Pixel, Result, Taps, Window};
 
 /// Separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
 ///
@@ -31,15 +31,7 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
     taps_y: &Taps,
     border: Border,
 ) -> Result<Image<'static, O>> {
-    let problem = Separable {
-        shape: image.shape(),
-        src: I::PIXEL,
-        dst: O::PIXEL,
-        taps_x: taps_x.clone(),
-        taps_y: taps_y.clone(),
-        border,
-    };
-    let window = problem.window()?;
+    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let channels = window.out.channels as usize;

@@ -3,7 +3,7 @@
 use crate::rows::{Extend, Seen, Store};
 use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, simd, tiles};
-use apron_core::{Accumulator, Border, Correlate, Image, Mask, Pixel, Result};
+use apron_core::{Accumulator, Border, Image, Mask, Pixel, Result, Window};
 
 /// Rows of sums between the inner loops and the output: few enough for the first-level cache.
 pub(crate) const GROUP: usize = 8;
@@ -33,8 +33,7 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
     border: Border,
     clamp: bool,
 ) -> Result<Image<'static, O>> {
-    let problem = Correlate { shape: image.shape(), src: I::PIXEL, dst: O::PIXEL, mask: mask.clone(), border, clamp };
-    let window = problem.window()?;
+    let window = Window::dense(image.shape(), mask, border)?;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let channels = window.out.channels as usize;

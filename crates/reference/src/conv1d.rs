@@ -1,7 +1,7 @@
 //! P1: separable correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Border, Image, Pixel, Result, Separable, Taps};
+use apron_core::{Accumulator, Border, Image, Pixel, Result, Taps, Window};
 
 /// Separable correlation, the serial program P1: along the rows, then along the columns.
 ///
@@ -27,15 +27,7 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
     taps_y: &Taps,
     border: Border,
 ) -> Result<Image<'static, O>> {
-    let problem = Separable {
-        shape: image.shape(),
-        src: I::PIXEL,
-        dst: O::PIXEL,
-        taps_x: taps_x.clone(),
-        taps_y: taps_y.clone(),
-        border,
-    };
-    let window = problem.window()?;
+    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let (out_width, channels) = (window.out.width, window.out.channels);

@@ -1,7 +1,7 @@
 //! P5: dense 2-D correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Border, Correlate, Image, Mask, Pixel, Result};
+use apron_core::{Accumulator, Border, Image, Mask, Pixel, Result, Window};
 
 /// Dense 2-D correlation, the host reference of program P5: four loops (and the channels).
 ///
@@ -28,8 +28,7 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
     border: Border,
     clamp: bool,
 ) -> Result<Image<'static, O>> {
-    let problem = Correlate { shape: image.shape(), src: I::PIXEL, dst: O::PIXEL, mask: mask.clone(), border, clamp };
-    let window = problem.window()?;
+    let window = Window::dense(image.shape(), mask, border)?;
     let (mode, constant) = border.mode();
     let (width, height) = (image.width() as i32, image.height() as i32);
     let mut out = Vec::with_capacity(window.out.samples() as usize);

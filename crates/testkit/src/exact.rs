@@ -1,7 +1,7 @@
 //! The exact sums, nearly: f64 throughout, with the magnitude that bounds the rounding of f32.
 
 use apron::{AnyImage, Border};
-use apron_core::{Correlate, Problem, Sample, Separable};
+use apron_core::{Correlate, Problem, Sample, Separable, each_type};
 
 /// An exact result and how far an f32 result may be from it.
 pub(crate) struct Exact {
@@ -14,12 +14,7 @@ fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) ->
     let shape = image.shape();
     let (mode, constant) = border.mode();
     match (mode.map(x, shape.width as i32), mode.map(y, shape.height as i32)) {
-        (Some(x), Some(y)) => match image {
-            AnyImage::U8(image) => image.sample(x as u32, y as u32, channel).to_f64(),
-            AnyImage::U16(image) => image.sample(x as u32, y as u32, channel).to_f64(),
-            AnyImage::I16(image) => image.sample(x as u32, y as u32, channel).to_f64(),
-            AnyImage::F32(image) => image.sample(x as u32, y as u32, channel).to_f64(),
-        },
+        (Some(x), Some(y)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).to_f64()),
         _ => constant as f64,
     }
 }
