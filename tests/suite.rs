@@ -1,20 +1,32 @@
 //! The suite on every device; what a device cannot run here is said, not passed over in silence.
 
 use apron::Device;
-use apron_testkit::{Case, Scale, check, exhaustive, gpu_or_skip, random_case, suite};
+use apron_plan::VARIANTS;
+use apron_testkit::{Case, Scale, check_all, exhaustive, gpu_or_skip, random_case, suite};
+use std::collections::BTreeMap;
 
-fn run(device: &Device, cases: impl IntoIterator<Item = Case>) {
-    let mut count = 0;
-    let failures: Vec<String> = cases
-        .into_iter()
-        .filter_map(|case| {
-            count += 1;
-            let outcome = check(device, &case, None);
-            outcome.failure.map(|failure| format!("{} {}: {failure}", outcome.operation, outcome.case))
-        })
-        .collect();
+/// Runs the cases by every variant that takes them, and gives how often each variant ran.
+fn run(device: &Device, cases: impl IntoIterator<Item = Case>) -> BTreeMap<String, u32> {
+    let mut ran = BTreeMap::new();
+    let mut failures = Vec::new();
+    for outcome in cases.into_iter().flat_map(|case| check_all(device, &case)) {
+        *ran.entry(format!("{} {}", outcome.operation, outcome.variant)).or_default() += 1;
+        let name = format!("{} {} {}", outcome.operation, outcome.variant, outcome.case);
+        failures.extend(outcome.failure.map(|failure| format!("{name}: {failure}")));
+    }
+    let count: u32 = ran.values().sum();
     assert!(count > 0, "no cases");
     assert!(failures.is_empty(), "{} of {count} failed on {}:\n{}", failures.len(), device.name(), failures.join("\n"));
+    ran
+}
+
+/// Every variant must be reached by the suite, and not be excused by its limits.
+fn assert_all_variants_ran(ran: &BTreeMap<String, u32>) {
+    for variant in VARIANTS {
+        let name = format!("{} {}", variant.operation, variant.name);
+        let times = ran.get(&name).copied().unwrap_or(0);
+        assert!(times >= 20, "{name} ran {times} times: {ran:?}");
+    }
 }
 
 /// A seed of its own for each run, printed, so that a failure can be repeated.
@@ -34,7 +46,7 @@ fn random_cases(count: u64) -> impl Iterator<Item = Case> {
 
 #[test]
 fn suite_on_the_emulator() {
-    run(&Device::emulator(), suite(Scale::Small, 1));
+    assert_all_variants_ran(&run(&Device::emulator(), suite(Scale::Small, 1)));
 }
 
 #[test]
@@ -65,7 +77,7 @@ fn random_problems_on_the_cpu() {
 #[test]
 fn suite_on_the_gpu() {
     if let Some(gpu) = gpu_or_skip("the suite") {
-        run(&gpu, suite(Scale::Full, 1));
+        assert_all_variants_ran(&run(&gpu, suite(Scale::Full, 1)));
     }
 }
 

@@ -2,12 +2,12 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{conv1d, conv2d, device::Global, histogram, Body};
+use crate::{conv1d, conv2d, device::Global, histogram, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
-    ($($entry:ident: $family:ident, $program:literal, $variant:literal, $body:ty,
-       ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $barriers:literal;)*) => {
+    ($($entry:ident: $family:ident $program:literal $variant:literal $stage:literal, $body:ty,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal;)*) => {
         $(define_entry!($family, $taps, $entry, $body, $src, $dst, $params);)*
 
         /// Runs the body of `kernel` as one thread of `device`.
@@ -29,10 +29,23 @@ macro_rules! define_entries {
 }
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
+#[allow(unused_imports)]
+use crate::device::nvptx::{Buffer, Nvptx, Parameter, Symbol};
+
+// The symbol's size is that of `Taps`.
+#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda"), feature = "conv2d"))]
+core::arch::global_asm!(".visible .const .align 16 .b8 apron_taps[16384];");
+
+#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
+const _: () = assert!(size_of::<Taps>() == 16384);
+
+#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 macro_rules! define_entry {
-    (Convolution, $($rest:tt)*) => { define_entry!(@ "convolution", $($rest)*); };
+    (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
+    (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
+    (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
-    (@ $feature:literal, taps, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+    (@ $feature:literal, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         #[cfg(feature = $feature)]
         #[unsafe(no_mangle)]
         unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, _taps: Taps) {
@@ -45,44 +58,68 @@ macro_rules! define_entry {
                     options(pure, nomem, nostack)
                 );
             }
-            let device = crate::device::nvptx::Nvptx { taps };
             // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(device, src, dst, &params) }
+            unsafe { <$body as Body>::run(Nvptx::<Parameter>::new(taps), src, dst, &params) }
         }
     };
-    (@ $feature:literal, no_taps, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+    (@ $feature:literal, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         #[cfg(feature = $feature)]
         #[unsafe(no_mangle)]
         unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params) {
-            let device = crate::device::nvptx::Nvptx { taps: 0 };
+            let taps: u64;
+            // SAFETY: takes the symbol's address in constant space, and reads no memory.
+            unsafe { core::arch::asm!("mov.b64 {0}, apron_taps;", out(reg64) taps, options(pure, nomem, nostack)) };
             // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(device, src, dst, &params) }
+            unsafe { <$body as Body>::run(Nvptx::<Symbol>::new(taps), src, dst, &params) }
+        }
+    };
+    (@ $feature:literal, Global, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        #[cfg(feature = $feature)]
+        #[unsafe(no_mangle)]
+        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, taps: Global<f32>) {
+            // SAFETY: the launch keeps the contract.
+            unsafe { <$body as Body>::run(Nvptx::<Buffer>::new(taps.address), src, dst, &params) }
+        }
+    };
+    (@ $feature:literal, None, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        #[cfg(feature = $feature)]
+        #[unsafe(no_mangle)]
+        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params) {
+            // SAFETY: the launch keeps the contract.
+            unsafe { <$body as Body>::run(Nvptx::<Parameter>::new(0), src, dst, &params) }
         }
     };
 }
 
+/// The constant symbol of [`TapSpace::Symbol`] under Rust-CUDA.
+#[cfg(feature = "rust-cuda")]
+#[cuda_std::address_space(constant)]
+#[allow(non_upper_case_globals)]
+#[no_mangle]
+static mut apron_taps: Taps = Taps([0.0; MAX_TAPS]);
+
 #[cfg(feature = "rust-cuda")]
 macro_rules! define_entry {
-    ($family:ident, taps, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        /// Entry under Rust-CUDA.
-        ///
-        /// # Safety
-        /// The launch keeps the contract of the kernel's body.
-        #[cuda_std::kernel]
-        pub unsafe fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, taps: Taps) {
-            let device = crate::device::rust_cuda::RustCuda { taps: Some(&taps) };
-            // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(device, src, dst, &params) }
-        }
+    ($family:ident, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps), taps.0.as_ptr());
     };
-    ($family:ident, no_taps, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+    ($family:ident, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (), (&raw const apron_taps).cast::<f32>());
+    };
+    ($family:ident, Global, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Global<f32>), taps.address as *const f32);
+    };
+    ($family:ident, None, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (), core::ptr::null());
+    };
+    (@ $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident, ($(, $taps:ident: $type:ty)?), $pointer:expr) => {
         /// Entry under Rust-CUDA.
         ///
         /// # Safety
         /// The launch keeps the contract of the kernel's body.
         #[cuda_std::kernel]
-        pub unsafe fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params) {
-            let device = crate::device::rust_cuda::RustCuda { taps: None };
+        pub unsafe fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params $(, $taps: $type)?) {
+            let device = crate::device::rust_cuda::RustCuda { taps: $pointer };
             // SAFETY: the launch keeps the contract.
             unsafe { <$body as Body>::run(device, src, dst, &params) }
         }

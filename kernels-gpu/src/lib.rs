@@ -16,6 +16,7 @@ pub mod conv2d;
 pub mod device;
 mod entry;
 pub mod histogram;
+pub mod rgba;
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "rust-cuda"))]
 pub use entry::*;

@@ -49,6 +49,8 @@ pub struct Conv2dParams {
     pub border: u32,
     /// The value outside the image, where the border is constant.
     pub constant: f32,
+    /// Whether sums are limited to 0 to 1: 0 or 1.
+    pub clamp: u32,
 }
 
 /// Parameters of one pass of a separable filter.

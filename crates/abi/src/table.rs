@@ -2,24 +2,74 @@
 
 use crate::ElementType;
 
-/// A group of kernels compiled into one PTX file and loaded together.
+/// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Dense and separable correlation.
-    Convolution,
+    /// Passes of separable correlation.
+    Conv1d,
+    /// Dense correlation.
+    Conv2d,
+    /// 3x3 masks over RGBA images of 8 bits a channel.
+    Rgba,
     /// Histograms.
     Histogram,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 2] = [Family::Convolution, Family::Histogram];
+    pub const ALL: [Family; 4] = [Family::Conv1d, Family::Conv2d, Family::Rgba, Family::Histogram];
 
     /// The family's name, as in its PTX files' names.
     pub const fn name(self) -> &'static str {
         match self {
-            Family::Convolution => "convolution",
+            Family::Conv1d => "conv1d",
+            Family::Conv2d => "conv2d",
+            Family::Rgba => "rgba",
             Family::Histogram => "histogram",
+        }
+    }
+}
+
+/// Where a kernel finds the taps of its mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TapSpace {
+    /// It takes none.
+    None,
+    /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps).
+    Parameter,
+    /// In constant memory, as the module's symbol [`TAPS_SYMBOL`]: one mask at a time.
+    Symbol,
+    /// In a buffer in global memory, whose address is the launch's last parameter.
+    Global,
+}
+
+/// The constant symbol of [`TapSpace::Symbol`].
+pub const TAPS_SYMBOL: &str = "apron_taps";
+
+/// What a kernel reads through the first of its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SourceSpace {
+    /// A buffer in global memory.
+    Buffer,
+    /// A texture of RGBA pixels of 8 bits a channel; the address is its handle.
+    Texture,
+}
+
+/// The shared memory of a kernel's blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharedMemory {
+    /// As many bytes, whatever the launch.
+    Bytes(u32),
+    /// An f32 for each pixel under the mask at any pixel of the block.
+    MaskTile,
+}
+
+impl SharedMemory {
+    /// Its size for a mask of this width and height, in bytes.
+    pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
+        match self {
+            SharedMemory::Bytes(bytes) => bytes,
+            SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
         }
     }
 }
@@ -31,28 +81,44 @@ pub struct KernelFacts {
     pub entry: &'static str,
     /// The PTX file that holds it.
     pub family: Family,
-    /// Program of the source articles that it implements.
+    /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
     pub program: &'static str,
     /// The operation's implementation to which it belongs, as `--variant` names it.
     pub variant: &'static str,
-    /// Element type of the first buffer, which is read.
+    /// Which of the variant's launches it is; empty where there is one.
+    pub stage: &'static str,
+    /// What the first address leads to.
+    pub source: SourceSpace,
+    /// Element type of what is read.
     pub src: ElementType,
     /// Element type of the second buffer, which is written.
     pub dst: ElementType,
+    /// Where the taps are.
+    pub taps: TapSpace,
     /// Threads of a block, x and y.
     pub block: [u32; 2],
+    /// Shared memory of a block.
+    pub shared: SharedMemory,
     /// Calls of the barrier in the source, loops of fixed length counted out: as many as in the PTX.
     pub barriers: u32,
-    /// Whether it takes a mask as its last parameter.
-    pub taps: bool,
 }
 
-/// Width and height of a dense kernel's block, and of the part of the output that it computes.
+/// Width and height of a tiled kernel's block; of dense ones, also of the output that it computes.
 pub const TILE_WIDTH: u32 = 32;
 /// Largest side of a mask for the tiled dense kernel.
 pub const MAX_MASK_SIDE: u32 = 64;
-/// Threads of a block of the separable kernels, along the row.
+/// Threads of a block of the kernels without tiles.
 pub const SIMPLE_BLOCK: [u32; 2] = [32, 8];
+/// Threads of a block of the RGBA kernels, and so the output pixels that it computes.
+pub const RGBA_BLOCK: [u32; 2] = [8, 4];
+/// Width and height of the RGBA kernels' mask.
+pub const RGBA_MASK: u32 = 3;
+/// Width and height of the RGBA kernels' shared tile: the block and its halo.
+pub const RGBA_TILE: [u32; 2] = [RGBA_BLOCK[0] + RGBA_MASK - 1, RGBA_BLOCK[1] + RGBA_MASK - 1];
+/// Shared memory of the RGBA kernels with a tile, in bytes: 4 a pixel.
+pub const RGBA_TILE_BYTES: u32 = RGBA_TILE[0] * RGBA_TILE[1] * 4;
+/// Largest width and height of a texture on every GPU that the kernels run on.
+pub const MAX_TEXTURE: [u32; 2] = [131_072, 65_536];
 /// Threads of a block of the histogram's first kernel.
 pub const PARTIAL_BLOCK: u32 = 256;
 /// Threads that share one partial histogram in shared memory.
@@ -64,49 +130,66 @@ pub const MERGE_BLOCK: u32 = 256;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
 
-/// Shared memory of the tiled dense kernel, in bytes: the output tile and the mask's halo, as f32.
-pub const fn tiled_shared_bytes(mask_width: u32, mask_height: u32) -> u32 {
-    (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4
-}
+const NONE: SharedMemory = SharedMemory::Bytes(0);
+const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
+const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
+const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
+const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
+const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
+const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
 
-/// Shared memory of the histogram's first kernel, in bytes.
-pub const PARTIAL_SHARED_BYTES: u32 = PARTIAL_ROWS * BYTE_BINS * 4;
-/// Shared memory of the histogram's merge, in bytes.
-pub const MERGE_SHARED_BYTES: u32 = MERGE_BLOCK * 8;
-
-/// Calls `$then!` with every kernel: `entry: family, program, variant, Body<types>,
-/// (src, dst), Params, taps or no_taps, [block], barriers;`.
+/// Calls `$then!` with every kernel: `entry: family program variant stage, Body<types>,
+/// source (src, dst), Params, taps, [block], shared, barriers;`.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($then:ident) => {
         $then! {
-            conv2d_tiled_u8_u8: Convolution, "P4", "tiled", conv2d::Tiled<u8, u8, false>, (u8, u8), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_u8_u16: Convolution, "P4", "tiled", conv2d::Tiled<u8, u16, false>, (u8, u16), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_u8_i16: Convolution, "P4", "tiled", conv2d::Tiled<u8, i16, false>, (u8, i16), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_u8_f32: Convolution, "P4", "tiled", conv2d::Tiled<u8, f32, false>, (u8, f32), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_f32_u8: Convolution, "P4", "tiled", conv2d::Tiled<f32, u8, false>, (f32, u8), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_f32_u16: Convolution, "P4", "tiled", conv2d::Tiled<f32, u16, false>, (f32, u16), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_f32_i16: Convolution, "P4", "tiled", conv2d::Tiled<f32, i16, false>, (f32, i16), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_f32_f32: Convolution, "P4", "tiled", conv2d::Tiled<f32, f32, false>, (f32, f32), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_clamp_u8_f32: Convolution, "P4", "tiled-clamp", conv2d::Tiled<u8, f32, true>, (u8, f32), Conv2dParams, taps, [32, 32], 2;
-            conv2d_tiled_clamp_f32_f32: Convolution, "P4", "tiled-clamp", conv2d::Tiled<f32, f32, true>, (f32, f32), Conv2dParams, taps, [32, 32], 2;
-            conv1d_simple_rows_u8_f32: Convolution, "P2", "simple-rows", conv1d::Simple<u8, f32, f32, 0>, (u8, f32), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_rows_u8_f64: Convolution, "P2", "simple-rows", conv1d::Simple<u8, f64, f64, 0>, (u8, f64), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_rows_f32_f32: Convolution, "P2", "simple-rows", conv1d::Simple<f32, f32, f32, 0>, (f32, f32), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_rows_f32_f64: Convolution, "P2", "simple-rows", conv1d::Simple<f32, f64, f64, 0>, (f32, f64), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_columns_f64_u8: Convolution, "P2", "simple-columns", conv1d::Simple<f64, u8, f64, 1>, (f64, u8), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_columns_f64_u16: Convolution, "P2", "simple-columns", conv1d::Simple<f64, u16, f64, 1>, (f64, u16), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_columns_f64_i16: Convolution, "P2", "simple-columns", conv1d::Simple<f64, i16, f64, 1>, (f64, i16), Conv1dParams, taps, [32, 8], 0;
-            conv1d_simple_columns_f32_f32: Convolution, "P2", "simple-columns", conv1d::Simple<f32, f32, f32, 1>, (f32, f32), Conv1dParams, taps, [32, 8], 0;
-            histogram_partial_u8: Histogram, "P6", "partials", histogram::Partial, (u8, u32), HistogramPartialParams, no_taps, [256, 1], 2;
-            histogram_merge_u32: Histogram, "P7", "merge", histogram::Merge, (u32, u64), HistogramMergeParams, no_taps, [256, 1], 9;
+            conv1d_simple_rows_u8_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_rows_u8_f64: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_rows_f32_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_rows_f32_f64: Conv1d "P2" "simple" "rows", conv1d::Simple<f32, f64, f64, 0>, Buffer (f32, f64), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_columns_f64_u8: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, u8, f64, 1>, Buffer (f64, u8), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_columns_f64_u16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_columns_f64_i16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_columns_f32_f32: Conv1d "P2" "simple" "columns", conv1d::Simple<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_tiled_rows_u8_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
+            conv1d_tiled_rows_u8_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_rows_f32_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
+            conv1d_tiled_rows_f32_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f64, f64, 0>, Buffer (f32, f64), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_u8: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u8, f64, 1>, Buffer (f64, u8), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_u16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_i16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f32_f32: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
+            conv2d_naive_u8_u8: Conv2d "-" "naive" "", conv2d::Naive<u8, u8>, Buffer (u8, u8), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_u8_f32: Conv2d "-" "naive" "", conv2d::Naive<u8, f32>, Buffer (u8, f32), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_f32_f32: Conv2d "-" "naive" "", conv2d::Naive<f32, f32>, Buffer (f32, f32), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_constant_u8_u8: Conv2d "-" "constant" "", conv2d::Constant<u8, u8>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 8], NONE, 0;
+            conv2d_constant_u8_f32: Conv2d "-" "constant" "", conv2d::Constant<u8, f32>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 8], NONE, 0;
+            conv2d_constant_f32_f32: Conv2d "-" "constant" "", conv2d::Constant<f32, f32>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 8], NONE, 0;
+            conv2d_tiled_symbol_u8_u8: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<u8, u8>, Buffer (u8, u8), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_u8_f32: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<u8, f32>, Buffer (u8, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_f32_f32: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<f32, f32>, Buffer (f32, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_u8_u8: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, u8>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_u8_u16: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, u16>, Buffer (u8, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_u8_i16: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, i16>, Buffer (u8, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_u8_f32: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, f32>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_f32_u8: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, u8>, Buffer (f32, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_f32_u16: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, u16>, Buffer (f32, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_f32_i16: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, i16>, Buffer (f32, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_f32_f32: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, f32>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], NONE, 0;
+            rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, Parameter, [8, 4], NONE, 0;
+            rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], PIXELS, 1;
+            rgba_cooperative_u8_u8: Rgba "P12" "rgba-cooperative" "", rgba::Cooperative, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], PIXELS, 1;
+            histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
+            histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
         }
     };
 }
 
 macro_rules! define_table {
-    ($($entry:ident: $family:ident, $program:literal, $variant:literal, $body:ty,
-       ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $barriers:literal;)*) => {
+    ($($entry:ident: $family:ident $program:literal $variant:literal $stage:literal, $body:ty,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal;)*) => {
         /// Every kernel, named by its entry.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,55 +209,72 @@ macro_rules! define_table {
                         family: Family::$family,
                         program: $program,
                         variant: $variant,
+                        stage: $stage,
+                        source: SourceSpace::$source,
                         src: <$src as $crate::Element>::TYPE,
                         dst: <$dst as $crate::Element>::TYPE,
+                        taps: TapSpace::$taps,
                         block: [$bx, $by],
+                        shared: $shared,
                         barriers: $barriers,
-                        taps: define_table!(@$taps),
                     },)*
                 }
             }
 
-            /// The kernel of `variant` from `src` to `dst`, if there is one.
-            pub fn find(variant: &str, src: ElementType, dst: ElementType) -> Option<Kernel> {
+            /// The family's kernel of a variant and stage from `src` to `dst`, if there is one.
+            pub fn find(family: Family, variant: &str, stage: &str, src: ElementType, dst: ElementType) -> Option<Kernel> {
                 Kernel::ALL.iter().copied().find(|kernel| {
                     let facts = kernel.facts();
-                    facts.variant == variant && facts.src == src && facts.dst == dst
+                    facts.family == family
+                        && (facts.variant, facts.stage) == (variant, stage)
+                        && (facts.src, facts.dst) == (src, dst)
                 })
             }
         }
     };
-    (@taps) => { true };
-    (@no_taps) => { false };
 }
 for_each_kernel!(define_table);
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
+    use std::format;
 
     #[test]
     fn blocks_in_the_table_are_those_of_the_geometry() {
         for kernel in Kernel::ALL {
             let facts = kernel.facts();
-            let expected = match facts.variant {
-                "tiled" | "tiled-clamp" => [TILE_WIDTH, TILE_WIDTH],
-                "simple-rows" | "simple-columns" => SIMPLE_BLOCK,
-                "partials" => [PARTIAL_BLOCK, 1],
-                "merge" => [MERGE_BLOCK, 1],
-                other => panic!("no geometry for {other}"),
+            let expected = match (facts.family, facts.variant, facts.stage) {
+                (Family::Conv1d | Family::Conv2d, "tiled" | "tiled-symbol", _) => [TILE_WIDTH, TILE_WIDTH],
+                (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
+                (Family::Rgba, ..) => RGBA_BLOCK,
+                (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
+                (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
+                other => panic!("no geometry for {other:?}"),
             };
             assert_eq!(facts.block, expected, "{}", facts.entry);
+            // Without a barrier no thread can read what another wrote.
+            assert_eq!(facts.shared == NONE, facts.barriers == 0, "{}", facts.entry);
         }
     }
 
     #[test]
-    fn entries_name_variant_and_types() {
+    fn entries_name_family_stage_and_types() {
         for kernel in Kernel::ALL {
             let facts = kernel.facts();
-            assert!(facts.entry.contains(facts.src.name()), "{}", facts.entry);
-            assert_eq!(Kernel::find(facts.variant, facts.src, facts.dst), Some(*kernel));
+            let types = format!("{}_{}", facts.src.name(), facts.dst.name());
+            assert!(facts.entry.starts_with(facts.family.name()) && facts.entry.ends_with(&types), "{}", facts.entry);
+            let found = Kernel::find(facts.family, facts.variant, facts.stage, facts.src, facts.dst);
+            assert_eq!(found, Some(*kernel));
         }
-        assert_eq!(Kernel::find("tiled", ElementType::F64, ElementType::U8), None);
+        assert_eq!(Kernel::find(Family::Conv2d, "tiled", "", ElementType::F64, ElementType::U8), None);
+    }
+
+    #[test]
+    fn a_mask_tile_is_the_block_and_its_halo() {
+        assert_eq!(SharedMemory::MaskTile.bytes(1, 1), 32 * 32 * 4);
+        assert_eq!(SharedMemory::MaskTile.bytes(64, 32), 95 * 63 * 4);
+        assert_eq!(SharedMemory::Bytes(7).bytes(64, 32), 7);
     }
 }

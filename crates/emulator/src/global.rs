@@ -27,10 +27,21 @@ struct Buffer {
     shadow: Vec<Shadow>,
 }
 
-/// The global memory of an emulated device.
+/// RGBA pixels of 8 bits a channel.
+struct Texture {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+}
+
+/// Handles of textures have this bit, which no address has.
+const TEXTURE_BIT: u64 = 1 << 63;
+
+/// The global memory of an emulated device, and its textures.
 #[derive(Default)]
 pub struct Memory {
     buffers: Vec<Buffer>,
+    textures: Vec<Texture>,
 }
 
 impl Memory {
@@ -50,6 +61,26 @@ impl Memory {
         // A pattern that no test expects, should an unwritten byte ever get through.
         let bytes = vec![0xa5; (elems * element.size_bytes() as u64) as usize];
         self.add(Buffer { element, bytes, shadow: vec![Shadow::new(false); elems as usize] })
+    }
+
+    /// Adds a texture of `width` x `height` pixels and gives its handle.
+    ///
+    /// # Panics
+    /// If `bytes` are not as many pixels.
+    pub fn add_texture(&mut self, width: u32, height: u32, bytes: &[u8]) -> u64 {
+        assert_eq!(bytes.len() as u64, width as u64 * height as u64 * 4, "size of the texture, in bytes");
+        self.textures.push(Texture { width, height, bytes: bytes.to_vec() });
+        TEXTURE_BIT | (self.textures.len() as u64 - 1)
+    }
+
+    /// A pixel of a texture, clamped to its edge, its bytes as the f32 nearest to `byte / 255`.
+    pub(crate) fn texel(&self, handle: u64, column: i32, row: i32) -> Result<[f32; 4], String> {
+        let index = (handle & TEXTURE_BIT != 0).then_some(handle & !TEXTURE_BIT);
+        let texture = index.and_then(|index| self.textures.get(index as usize));
+        let texture = texture.ok_or_else(|| format!("reads a texture at {handle:#x}, where none is"))?;
+        let clamp = |index: i32, n: u32| index.clamp(0, n as i32 - 1) as usize;
+        let pixel = clamp(row, texture.height) * texture.width as usize + clamp(column, texture.width);
+        Ok([0, 1, 2, 3].map(|channel| (texture.bytes[pixel * 4 + channel] as f64 / 255.0) as f32))
     }
 
     fn add(&mut self, buffer: Buffer) -> u64 {

@@ -38,6 +38,7 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
                 assert_eq!(input.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
                 memory.add_written(buffer.element, input)
             }
+            Role::Texture { width, height } => memory.add_texture(width, height, input),
             Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),
         })
         .collect();

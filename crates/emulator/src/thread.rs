@@ -5,7 +5,7 @@ use crate::global::{Accessor, Memory};
 use crate::shared::SharedMemory;
 use apron_abi::{Accumulator, Element, ElementType};
 use corosensei::Yielder;
-use kernels_gpu::device::{Device, Global, Shared};
+use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 use std::cell::RefCell;
 use std::panic::Location;
 
@@ -99,16 +99,14 @@ impl Device for Thread<'_, '_> {
     unsafe fn tap(self, index: u32) -> f32 {
         match self.taps.get(index as usize) {
             Some(tap) => *tap,
-            None => self.access(|_| {
-                Err(format!("reads tap {index} from constant memory, which has {}: out of bounds", self.taps.len()))
-            }),
+            None => self.access(|_| Err(format!("reads tap {index} of a mask of {}: out of bounds", self.taps.len()))),
         }
     }
 
     #[inline]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
         if !index.is_multiple_of(4) {
-            self.access(|_| Err(format!("reads 4 taps at {index} from constant memory: misaligned")))
+            self.access(|_| Err(format!("reads 4 taps at {index}: misaligned")))
         }
         // SAFETY: every tap is checked where it is read.
         [0, 1, 2, 3].map(|i| unsafe { self.tap(index + i) })
@@ -117,6 +115,11 @@ impl Device for Thread<'_, '_> {
     #[inline]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         self.access(|state| state.memory.load(address_of(from, index), self.accessor(state)))
+    }
+
+    #[inline]
+    unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
+        self.access(|state| state.memory.texel(texture.0, column, row))
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::error::driver;
 use crate::stream::Stream;
+use crate::symbol::TapsSymbol;
 use apron_abi::Family;
 use apron_core::{DeviceInfo, Error, Result};
 use cust::CudaApiVersion;
@@ -9,7 +10,7 @@ use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::function::Function;
 use cust::module::Module;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
 const LOWEST_CUDA: (i32, i32) = (12, 1);
@@ -82,6 +83,7 @@ pub(crate) struct OpenDevice {
     // Before the context: modules are unloaded while it is there.
     modules: [OnceLock<Module>; Family::ALL.len()],
     loading: Mutex<()>,
+    taps_symbol: Mutex<TapsSymbol>,
     context: Context,
 }
 
@@ -109,7 +111,8 @@ impl Gpu {
         let opening = |error| driver(format!("opening GPU {ordinal}"), error);
         let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
         let modules = [const { OnceLock::new() }; Family::ALL.len()];
-        let device = Arc::new(OpenDevice { info, ptx, target, modules, loading: Mutex::new(()), context });
+        let (loading, taps_symbol) = Default::default();
+        let device = Arc::new(OpenDevice { info, ptx, target, modules, loading, taps_symbol, context });
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
         Ok(Gpu { device, stream })
@@ -168,11 +171,16 @@ impl OpenDevice {
         module.get_function(facts.entry).map_err(|error| driver(format!("finding kernel {}", facts.entry), error))
     }
 
+    /// The one mask in constant memory that all streams share.
+    pub(crate) fn taps_symbol(&self) -> MutexGuard<'_, TapsSymbol> {
+        self.taps_symbol.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn module(&self, family: Family) -> Result<&Module> {
         let slot = &self.modules[family as usize];
         if slot.get().is_none() {
             // One thread compiles, the others wait for it.
-            let _loading = self.loading.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
             if slot.get().is_none() {
                 let matches = |ptx: &&Ptx| ptx.family == family && ptx.target == self.target;
                 let ptx = self.ptx.iter().find(matches).ok_or_else(|| Error::NoDevice {

@@ -2,6 +2,9 @@
 
 use apron_core::Error;
 use cust::error::CudaError;
+use cust::sys::{CUresult, cudaError_enum};
+
+const OTHERWISE: &str = "try again, or use --device cpu";
 
 /// An error of the driver while doing `operation`.
 pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
@@ -20,7 +23,7 @@ pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
         CudaError::InvalidPtx | CudaError::NoBinaryForGpu => {
             "the driver does not take this PTX: update it (530 or newer), or use --device cpu"
         }
-        _ => "try again, or use --device cpu",
+        _ => OTHERWISE,
     };
     Error::Driver { operation: operation.into(), hint, source: source.into() }
 }
@@ -30,5 +33,13 @@ pub(crate) fn allocation(operation: &'static str, bytes: u64, source: CudaError)
     match source {
         CudaError::OutOfMemory => Error::OutOfMemory { operation, bytes, source: source.into() },
         other => driver(format!("{operation}: allocating {bytes} bytes"), other),
+    }
+}
+
+/// What a call of the driver that cust does not wrap gave back.
+pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Result<(), Error> {
+    match code {
+        cudaError_enum::CUDA_SUCCESS => Ok(()),
+        code => Err(Error::Driver { operation: operation(), hint: OTHERWISE, source: format!("{code:?}").into() }),
     }
 }

@@ -3,10 +3,11 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::driver;
-use apron_abi::{MAX_TAPS, Params, Taps};
+use apron_abi::{MAX_TAPS, Params, TapSpace, Taps};
 use apron_core::Result;
 use apron_plan::{Launch, Recipe, Role};
 use cust::event::{Event, EventFlags};
+use cust::function::Function;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,61 +44,103 @@ impl Gpu {
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Timer)> {
         self.device.enter()?;
         self.stream.wait_for(input.home())?;
-        let mut addresses = Vec::with_capacity(recipe.buffers.len());
-        let mut scratch = Vec::new();
-        let mut output = None;
-        for spec in &recipe.buffers {
-            if spec.role == Role::Input {
-                assert_eq!(input.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
-                addresses.push(input.address());
-                continue;
-            }
-            let buffer = GpuBuffer::uninitialized(self, recipe.operation, spec.size_bytes())?;
-            addresses.push(buffer.address());
-            match spec.role {
-                Role::Output => output = Some(buffer),
-                _ => scratch.push(buffer),
-            }
-        }
+        let operation = recipe.operation;
+        let buffers = recipe.buffers.iter().map(|spec| match spec.role {
+            Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
+            Role::Input | Role::Texture { .. } => Ok(None),
+        });
+        let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
-        for launch in &recipe.launches {
-            self.device.function(launch.kernel)?;
-        }
+        let launches = recipe.launches.iter().map(|launch| Prepared::new(self, operation, launch));
+        let launches = launches.collect::<Result<Vec<_>>>()?;
+        // Held until all is enqueued: the stream's next texture may take this one's place.
+        let mut texture = self.stream.texture();
+
         let event = || Event::new(EventFlags::DEFAULT).map_err(|error| driver("creating an event", error));
         let (start, stop) = (event()?, event()?);
         let record = |event: &Event| event.record(&self.stream.inner).map_err(|error| driver("timing kernels", error));
         record(&start)?;
-        let launched = recipe.launches.iter().try_for_each(|launch| self.launch(launch, &addresses));
-        // The input must not be freed before the launches that read it are done, also if one failed.
+        let mut enqueue = || {
+            let mut addresses = Vec::with_capacity(buffers.len());
+            for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {
+                addresses.push(match (spec.role, buffer) {
+                    (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
+                    (_, Some(buffer)) => buffer.address(),
+                    (_, None) => {
+                        assert_eq!(input.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
+                        input.address()
+                    }
+                });
+            }
+            launches.iter().try_for_each(|launch| launch.enqueue(self, &addresses))
+        };
+        let enqueued = enqueue();
+        // The input must not be freed before what reads it is done, also if a launch failed.
         let waits = input.home().wait_for(&self.stream);
-        launched.and(waits)?;
+        enqueued.and(waits)?;
         record(&stop)?;
         let timer = Timer { start, stop, device: self.device.clone() };
-        Ok((output.expect("a recipe has an output"), timer))
+        let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
+        Ok((buffers[output].take().expect("allocated above"), timer))
+    }
+}
+
+/// A launch with its kernel found, and its taps in place where they must be in global memory.
+struct Prepared<'a> {
+    launch: &'a Launch,
+    function: Function<'a>,
+    global_taps: Option<GpuBuffer>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(gpu: &'a Gpu, operation: &'static str, launch: &'a Launch) -> Result<Prepared<'a>> {
+        let function = gpu.device.function(launch.kernel)?;
+        let global_taps = match launch.kernel.facts().taps {
+            TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
+            TapSpace::None | TapSpace::Parameter | TapSpace::Symbol => None,
+        };
+        Ok(Prepared { launch, function, global_taps })
     }
 
-    fn launch(&self, launch: &Launch, addresses: &[u64]) -> Result<()> {
+    fn enqueue(&self, gpu: &Gpu, addresses: &[u64]) -> Result<()> {
+        let launch = self.launch;
         let facts = launch.kernel.facts();
-        let function = self.device.function(launch.kernel)?;
         let (mut src, mut dst) = (addresses[launch.src], addresses[launch.dst]);
         let mut params = launch.params;
-        let mut taps = Taps([0.0; MAX_TAPS]);
         let mut arguments: Vec<*mut c_void> =
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params)];
-        if facts.taps {
-            taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
-            arguments.push((&raw mut taps).cast());
+        let mut parameter_taps = Taps([0.0; MAX_TAPS]);
+        let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
+        // Held until the launch is enqueued, so that no other mask comes between.
+        let mut symbol = None;
+        match facts.taps {
+            TapSpace::None => {}
+            TapSpace::Parameter => {
+                parameter_taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
+                arguments.push((&raw mut parameter_taps).cast());
+            }
+            TapSpace::Symbol => {
+                let symbol = symbol.insert(gpu.device.taps_symbol());
+                symbol.fill(&self.function, &gpu.stream, &bytes_of(&launch.taps))?;
+            }
+            TapSpace::Global => arguments.push((&raw mut taps_address).cast()),
         }
         let block = (facts.block[0], facts.block[1], 1);
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
         let launched = unsafe {
-            self.stream.inner.launch(&function, (launch.blocks, 1, 1), block, launch.shared_bytes, &arguments)
+            gpu.stream.inner.launch(&self.function, (launch.blocks, 1, 1), block, launch.shared_bytes, &arguments)
         };
         launched.map_err(|error| {
             driver(format!("launching {} with {} blocks of {:?}", facts.entry, launch.blocks, facts.block), error)
-        })
+        })?;
+        symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream))
     }
+}
+
+/// Taps as the bytes that a copy to the device takes.
+fn bytes_of(taps: &[f32]) -> Vec<u8> {
+    taps.iter().flat_map(|tap| tap.to_ne_bytes()).collect()
 }
 
 /// The address of the parameters themselves, without the tag that says which they are.

@@ -8,6 +8,8 @@ mod device;
 mod error;
 mod execute;
 mod stream;
+mod symbol;
+mod texture;
 
 pub use buffer::GpuBuffer;
 pub use device::{Gpu, Ptx, devices, ptx_target};

@@ -1,74 +1,109 @@
 //! Recipes of separable correlation.
 
-use crate::{Buffer, Launch, Recipe, Role, flat_grid, unsupported};
-use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK};
-use apron_core::{Border, PixelType, Result, Separable, Taps};
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Role, flat_grid, unsupported};
+use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH};
+use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
-const OPERATION: &str = "separable";
+pub(crate) const OPERATION: &str = "separable";
 
-/// P2: rows, then columns; the sums between stay on the device.
-pub(crate) fn simple(problem: &Separable, variant: &'static str, why: &'static str) -> Result<Recipe> {
+/// P2: an output sample a thread.
+pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {
     let window = problem.window()?;
-    for taps in [&problem.taps_x, &problem.taps_y] {
-        if taps.len() as usize > MAX_TAPS {
-            let what = format!("filters of over {MAX_TAPS} taps (this one has {})", taps.len());
-            return Err(unsupported(OPERATION, what, "use --device cpu"));
+    limit_taps(problem, MAX_TAPS as u32, "use --device cpu")?;
+    let out = window.out;
+    let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
+    let rows = [blocks_x, problem.shape.height.div_ceil(SIMPLE_BLOCK[1])];
+    let columns = [blocks_x, out.height.div_ceil(SIMPLE_BLOCK[1])];
+    two_passes(problem, variant, &window, rows, columns)
+}
+
+/// P3: an input sample a thread; a tile gives fewer outputs than it has threads.
+pub(crate) fn tiled(problem: &Separable, variant: &Variant) -> Result<Steps> {
+    let window = problem.window()?;
+    limit_taps(problem, TILE_WIDTH, "use --variant simple")?;
+    let out = window.out;
+    let outputs = |taps: &Taps| TILE_WIDTH + 1 - taps.len();
+    // Along rows every channel has tiles of its own.
+    let rows = [out.width.div_ceil(outputs(&problem.taps_x)) * out.channels, problem.shape.height.div_ceil(TILE_WIDTH)];
+    let columns = [(out.width * out.channels).div_ceil(TILE_WIDTH), out.height.div_ceil(outputs(&problem.taps_y))];
+    two_passes(problem, variant, &window, rows, columns)
+}
+
+fn limit_taps(problem: &Separable, limit: u32, hint: &str) -> Result<()> {
+    match [&problem.taps_x, &problem.taps_y].into_iter().find(|taps| taps.len() > limit) {
+        Some(taps) => {
+            Err(unsupported(OPERATION, format!("filters of over {limit} taps (this one has {})", taps.len()), hint))
         }
+        None => Ok(()),
     }
+}
+
+/// Rows, then columns, each with its blocks in x and y; the sums between stay on the device.
+fn two_passes(
+    problem: &Separable,
+    variant: &Variant,
+    window: &Window,
+    row_blocks: [u32; 2],
+    column_blocks: [u32; 2],
+) -> Result<Steps> {
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
-    let rows = Kernel::find("simple-rows", problem.src.element(), sums).ok_or_else(missing)?;
-    let columns = Kernel::find("simple-columns", sums, problem.dst.element()).ok_or_else(missing)?;
+    let find = |stage, src, dst| Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(missing);
+    let rows = find("rows", problem.src.element(), sums)?;
+    let columns = find("columns", sums, problem.dst.element())?;
 
     let (mode, constant) = problem.border.mode();
     let (shape, out) = (problem.shape, window.out);
-    let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
-    let pass = |kernel, taps: &Taps, origin, width, out_height: u32, constant, src, dst| -> Result<Launch> {
+    let pass = |kernel: Kernel, taps: &Taps, blocks: [u32; 2], params: Conv1dParams, src| -> Result<Launch> {
         Ok(Launch {
             kernel,
-            blocks: flat_grid(OPERATION, blocks_x, out_height.div_ceil(SIMPLE_BLOCK[1]))?,
-            shared_bytes: 0,
+            blocks: flat_grid(OPERATION, blocks[0], blocks[1])?,
+            shared_bytes: kernel.facts().shared.bytes(0, 0),
             src,
-            dst,
+            dst: src + 1,
             params: Params::Conv1dParams(Conv1dParams {
-                constant,
-                width,
                 height: shape.height,
                 out_width: out.width,
-                out_height,
                 channels: out.channels,
                 taps: taps.len(),
-                blocks_x,
-                origin,
+                blocks_x: blocks[0],
                 border: mode as u32,
-                reserved: 0,
+                ..params
             }),
             taps: taps.taps().to_vec(),
         })
     };
-    let outside = if matches!(problem.border, Border::Constant(_)) {
-        filtered_constant(&problem.taps_x, constant, problem.dst)
-    } else {
-        0.0
+    let first = Conv1dParams {
+        constant: constant as f64,
+        width: shape.width,
+        out_height: shape.height,
+        origin: window.origin_x,
+        ..Default::default()
     };
-    Ok(Recipe {
-        operation: OPERATION,
-        variant,
-        why,
-        buffers: vec![
-            Buffer { role: Role::Input, element: problem.src.element(), elems: shape.samples() },
-            Buffer {
-                role: Role::Scratch,
-                element: sums,
-                elems: out.width as u64 * shape.height as u64 * out.channels as u64,
-            },
-            Buffer { role: Role::Output, element: problem.dst.element(), elems: out.samples() },
-        ],
-        launches: vec![
-            pass(rows, &problem.taps_x, window.origin_x, shape.width, shape.height, constant as f64, 0, 1)?,
-            pass(columns, &problem.taps_y, window.origin_y, out.width, out.height, outside, 1, 2)?,
-        ],
-    })
+    let outside = match problem.border {
+        Border::Constant(_) => filtered_constant(&problem.taps_x, constant, problem.dst),
+        _ => 0.0,
+    };
+    let second = Conv1dParams {
+        constant: outside,
+        width: out.width,
+        out_height: out.height,
+        origin: window.origin_y,
+        ..Default::default()
+    };
+    let between = out.width as u64 * shape.height as u64 * out.channels as u64;
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: shape.samples() },
+        Buffer { role: Role::Scratch, element: sums, elems: between },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: out.samples() },
+    ];
+    let launches = vec![
+        pass(rows, &problem.taps_x, row_blocks, first, 0)?,
+        pass(columns, &problem.taps_y, column_blocks, second, 1)?,
+    ];
+    Ok((buffers, launches))
 }
 
 /// What the first pass makes of rows that are all `constant`: the image is meant to be extended
@@ -99,8 +134,9 @@ mod tests {
 
     #[test]
     fn the_sums_between_the_passes_never_leave_the_device() {
-        for (dst, sums) in [(PixelType::F32, ElementType::F32), (PixelType::U8, ElementType::F64)] {
-            let recipe = plan(&problem(dst, Border::Reflect), None).unwrap();
+        let types = [(PixelType::F32, ElementType::F32), (PixelType::U8, ElementType::F64)];
+        for ((dst, sums), variant) in types.into_iter().flat_map(|t| [(t, "simple"), (t, "tiled")]) {
+            let recipe = plan(&problem(dst, Border::Reflect), Some(variant)).unwrap();
             let between = recipe.buffers[1];
             assert_eq!((between.role, between.element), (Role::Scratch, sums));
             let chain: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
@@ -125,6 +161,18 @@ mod tests {
             })
             .collect();
         assert_eq!(constants, [10.0, 60.0]);
+    }
+
+    #[test]
+    fn tiles_give_as_many_outputs_as_their_halo_leaves() {
+        // 3 taps leave 30 of 32 outputs, 5 leave 28: 40 columns of 3 channels, 20 rows.
+        let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled")).unwrap();
+        let blocks: Vec<u32> = recipe.launches.iter().map(|launch| launch.blocks).collect();
+        assert_eq!(blocks, [2 * 3, 4]);
+        let Problem::Separable(mut wide) = problem(PixelType::F32, Border::Reflect) else { unreachable!() };
+        wide.taps_y = Taps::new([1.0; 33]).unwrap();
+        let error = plan(&Problem::Separable(wide), Some("tiled")).unwrap_err().to_string();
+        assert!(error.contains("32") && error.contains("33") && error.contains("simple"), "{error}");
     }
 
     #[test]

@@ -1,61 +1,87 @@
 //! Recipes of dense correlation.
 
-use crate::{Buffer, Launch, Recipe, Role, flat_grid, unsupported};
-use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, tap_stride, tiled_shared_bytes};
-use apron_core::{Correlate, Mask, PixelType, Result};
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Role, flat_grid, unsupported};
+use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, TILE_WIDTH, TapSpace, tap_stride};
+use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
-const OPERATION: &str = "correlate";
+pub(crate) const OPERATION: &str = "correlate";
 
 /// P4: one launch, 32x32 output pixels a block.
-pub(crate) fn tiled(problem: &Correlate, variant: &'static str, why: &'static str) -> Result<Recipe> {
-    let window = problem.window()?;
+pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     let mask = &problem.mask;
     if mask.width() > MAX_MASK_SIDE || mask.height() > MAX_MASK_SIDE {
         let what =
             format!("masks over {MAX_MASK_SIDE}x{MAX_MASK_SIDE} (this one is {}x{})", mask.width(), mask.height());
         return Err(unsupported(OPERATION, what, "use --device cpu, or `separable` if the mask is a product"));
     }
+    one_launch(problem, variant, [TILE_WIDTH, TILE_WIDTH], padded_rows(mask))
+}
+
+/// One launch, an output pixel a thread, without shared memory.
+pub(crate) fn naive(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+    one_launch(problem, variant, apron_abi::SIMPLE_BLOCK, problem.mask.taps().to_vec())
+}
+
+/// The launch of a kernel whose blocks compute `tile` output pixels each.
+fn one_launch(problem: &Correlate, variant: &Variant, tile: [u32; 2], taps: Vec<f32>) -> Result<Steps> {
+    let window = problem.window()?;
     if problem.clamp && problem.dst != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("clamped sums for {} output", problem.dst), "use --out-type f32"));
     }
-    let name = if problem.clamp { "tiled-clamp" } else { "tiled" };
-    let kernel = Kernel::find(name, problem.src.element(), problem.dst.element()).ok_or_else(|| {
-        unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu")
-    })?;
-    let (mode, constant) = problem.border.mode();
-    let blocks_x = window.out.width.div_ceil(TILE_WIDTH);
+    let kernel = find(problem, variant)?;
+    let facts = kernel.facts();
+    if facts.taps != TapSpace::Global && taps.len() > MAX_TAPS {
+        let what = format!("masks over {MAX_TAPS} taps (this one has {})", taps.len());
+        return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
+    }
+    let blocks_x = window.out.width.div_ceil(tile[0]);
     let launch = Launch {
         kernel,
-        blocks: flat_grid(OPERATION, blocks_x, window.out.height.div_ceil(TILE_WIDTH))?,
-        shared_bytes: tiled_shared_bytes(mask.width(), mask.height()),
+        blocks: flat_grid(OPERATION, blocks_x, window.out.height.div_ceil(tile[1]))?,
+        shared_bytes: facts.shared.bytes(problem.mask.width(), problem.mask.height()),
         src: 0,
         dst: 1,
-        params: Params::Conv2dParams(Conv2dParams {
-            width: problem.shape.width,
-            height: problem.shape.height,
-            out_width: window.out.width,
-            out_height: window.out.height,
-            channels: problem.shape.channels,
-            mask_width: mask.width(),
-            mask_height: mask.height(),
-            blocks_x,
-            origin_x: window.origin_x,
-            origin_y: window.origin_y,
-            border: mode as u32,
-            constant,
-        }),
-        taps: padded_rows(mask),
+        params: Params::Conv2dParams(params(problem, &window, blocks_x)),
+        taps,
     };
-    Ok(Recipe {
-        operation: OPERATION,
-        variant,
-        why,
-        buffers: vec![
-            Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-            Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
-        ],
-        launches: vec![launch],
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
+}
+
+/// The variant's kernel for the problem's types.
+fn find(problem: &Correlate, variant: &Variant) -> Result<Kernel> {
+    let types = (problem.src.element(), problem.dst.element());
+    Kernel::find(variant.family, variant.name, "", types.0, types.1).ok_or_else(|| {
+        let what = format!("{} to {} pixels in variant {}", problem.src, problem.dst, variant.name);
+        let preferred = crate::variants(OPERATION).next().is_some_and(|preferred| preferred.name == variant.name);
+        let hint = if preferred { "use --device cpu" } else { "leave the variant to the plan, or use --device cpu" };
+        unsupported(OPERATION, what, hint)
     })
+}
+
+/// What every dense kernel is told.
+pub(crate) fn params(problem: &Correlate, window: &Window, blocks_x: u32) -> Conv2dParams {
+    let (mode, constant) = problem.border.mode();
+    Conv2dParams {
+        width: problem.shape.width,
+        height: problem.shape.height,
+        out_width: window.out.width,
+        out_height: window.out.height,
+        channels: problem.shape.channels,
+        mask_width: problem.mask.width(),
+        mask_height: problem.mask.height(),
+        blocks_x,
+        origin_x: window.origin_x,
+        origin_y: window.origin_y,
+        border: mode as u32,
+        constant,
+        clamp: problem.clamp as u32,
+    }
 }
 
 /// The mask's taps with each row padded to the kernel's stride.
@@ -119,10 +145,17 @@ mod tests {
         let wide = Correlate { mask: Mask::new(65, 1, [1.0; 65]).unwrap(), ..problem() };
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         let sixteen = Correlate { src: PixelType::U16, ..problem() };
-        for problem in [wide, clamped, sixteen] {
-            let error = plan(&Problem::Correlate(problem), None).unwrap_err();
+        for problem in [&wide, &clamped, &sixteen] {
+            let error = plan(&Problem::Correlate(problem.clone()), None).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
+        for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
+            assert_eq!(plan(&Problem::Correlate(wide.clone()), Some(variant)).is_ok(), works, "{variant}");
+        }
+        let many = Correlate { mask: Mask::new(4097, 1, [1.0; 4097]).unwrap(), ..problem() };
+        assert!(plan(&Problem::Correlate(many.clone()), Some("naive")).is_ok());
+        let error = plan(&Problem::Correlate(many), Some("constant")).unwrap_err().to_string();
+        assert!(error.contains("4096") && error.contains("4097"), "{error}");
         let large = Correlate { mask: Mask::new(34, 1, [1.0; 34]).unwrap(), border: Border::Crop, ..problem() };
         assert!(matches!(plan(&Problem::Correlate(large), None), Err(Error::NoWindow { .. })));
         let unknown = plan(&Problem::Correlate(problem()), Some("fft")).unwrap_err().to_string();

@@ -1,11 +1,11 @@
 //! Recipes of the byte histogram.
 
-use crate::{Buffer, Launch, Recipe, Role, unsupported};
-use apron_abi::{
-    BYTE_BINS, ElementType, HistogramMergeParams, HistogramPartialParams, Kernel, MERGE_SHARED_BYTES, PARTIAL_BLOCK,
-    PARTIAL_SHARED_BYTES, Params,
-};
+use crate::recipe::Steps;
+use crate::{Buffer, Launch, Role, unsupported};
+use apron_abi::{BYTE_BINS, ElementType, HistogramMergeParams, HistogramPartialParams, Kernel, PARTIAL_BLOCK, Params};
 use apron_core::{ByteHistogram, Result};
+
+pub(crate) const OPERATION: &str = "histogram";
 
 /// Most partial histograms: enough blocks to fill the largest GPUs, few enough to merge quickly.
 const MAX_PARTIALS: u64 = 1024;
@@ -13,45 +13,37 @@ const MAX_PARTIALS: u64 = 1024;
 const WORDS_PER_THREAD: u64 = 16;
 
 /// P6 and P7: partial histograms by blocks, then one block a bin sums them.
-pub(crate) fn partials(problem: &ByteHistogram, variant: &'static str, why: &'static str) -> Result<Recipe> {
+pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
     if bytes / partials >= u32::MAX as u64 - PARTIAL_BLOCK as u64 * 4 {
         // A partial counter has 32 bits.
-        return Err(unsupported("histogram", format!("histograms of {bytes} bytes"), "use --device cpu"));
+        return Err(unsupported(OPERATION, format!("histograms of {bytes} bytes"), "use --device cpu"));
     }
     let bins = BYTE_BINS * channels;
-    Ok(Recipe {
-        operation: "histogram",
-        variant,
-        why,
-        buffers: vec![
+    let launch = |kernel: Kernel, blocks, src, dst, params| Launch {
+        kernel,
+        blocks,
+        shared_bytes: kernel.facts().shared.bytes(0, 0),
+        src,
+        dst,
+        params,
+        taps: Vec::new(),
+    };
+    let counting = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
+    let merging = Params::HistogramMergeParams(HistogramMergeParams { partials: partials as u32, bins });
+    Ok((
+        vec![
             Buffer { role: Role::Input, element: ElementType::U8, elems: bytes },
             Buffer { role: Role::Scratch, element: ElementType::U32, elems: partials * bins as u64 },
             Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
         ],
-        launches: vec![
-            Launch {
-                kernel: Kernel::histogram_partial_u8,
-                blocks: partials as u32,
-                shared_bytes: PARTIAL_SHARED_BYTES,
-                src: 0,
-                dst: 1,
-                params: Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 }),
-                taps: Vec::new(),
-            },
-            Launch {
-                kernel: Kernel::histogram_merge_u32,
-                blocks: bins,
-                shared_bytes: MERGE_SHARED_BYTES,
-                src: 1,
-                dst: 2,
-                params: Params::HistogramMergeParams(HistogramMergeParams { partials: partials as u32, bins }),
-                taps: Vec::new(),
-            },
+        vec![
+            launch(Kernel::histogram_partial_u8_u32, partials as u32, 0, 1, counting),
+            launch(Kernel::histogram_merge_u32_u64, bins, 1, 2, merging),
         ],
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -8,22 +8,16 @@ mod conv1d;
 mod conv2d;
 mod histogram;
 mod recipe;
+mod rgba;
+mod variant;
 
 pub use recipe::{Buffer, Launch, Recipe, Role};
+pub use variant::{VARIANTS, Variant, variants};
 
 use apron_core::{Error, Problem, Result};
 
 /// The device that errors name: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
-
-/// The implementations of the problem's operation by kernels, the preferred one first.
-pub fn variants(problem: &Problem) -> &'static [&'static str] {
-    match problem {
-        Problem::Correlate(_) => &["tiled"],
-        Problem::Separable(_) => &["simple"],
-        Problem::ByteHistogram(_) => &["partials"],
-    }
-}
 
 /// The recipe for `problem`, by `variant` if one is named and else by the preferred one.
 ///
@@ -31,27 +25,20 @@ pub fn variants(problem: &Problem) -> &'static [&'static str] {
 /// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`]
 /// for a problem that the variant's kernels cannot solve, and what is wrong with the problem itself.
 pub fn plan(problem: &Problem, variant: Option<&str>) -> Result<Recipe> {
-    let known = variants(problem);
+    let mut known = variants(problem.operation());
     let (variant, why) = match variant {
-        Some(name) => match known.iter().find(|known| **known == name) {
-            Some(known) => (*known, "asked for by name"),
+        None => (known.next().expect("an operation has variants"), "the preferred variant"),
+        Some(name) => match known.find(|known| known.name == name) {
+            Some(variant) => (variant, "asked for by name"),
             None => {
-                let value = format!("'{name}'");
-                return Err(Error::parameter(
-                    problem.operation(),
-                    "variant",
-                    value,
-                    format!("one of {}", known.join(", ")),
-                ));
+                let names: Vec<_> = variants(problem.operation()).map(|known| known.name).collect();
+                let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
+                return Err(Error::parameter(problem.operation(), "variant", value, limit));
             }
         },
-        None => (known[0], "the preferred variant"),
     };
-    match problem {
-        Problem::Correlate(problem) => conv2d::tiled(problem, variant, why),
-        Problem::Separable(problem) => conv1d::simple(problem, variant, why),
-        Problem::ByteHistogram(problem) => histogram::partials(problem, variant, why),
-    }
+    let (buffers, launches) = variant.steps(problem)?;
+    Ok(Recipe { operation: variant.operation, variant: variant.name, why, buffers, launches })
 }
 
 /// A problem beyond a variant's limits.

@@ -7,6 +7,13 @@ use apron_abi::{ElementType, Kernel, Params};
 pub enum Role {
     /// Holds the input before the first launch.
     Input,
+    /// A copy of the input as a texture of RGBA pixels, there before the first launch.
+    Texture {
+        /// In pixels.
+        width: u32,
+        /// In pixels.
+        height: u32,
+    },
     /// Lives between launches, on the device only.
     Scratch,
     /// Holds the result after the last launch.
@@ -46,9 +53,12 @@ pub struct Launch {
     pub dst: usize,
     /// The parameters behind the two addresses.
     pub params: Params,
-    /// The taps, for kernels that take some; at most [`apron_abi::MAX_TAPS`].
+    /// The taps, for kernels that take some; in constant memory at most [`apron_abi::MAX_TAPS`].
     pub taps: Vec<f32>,
 }
+
+/// What a variant makes of a problem: its buffers and launches.
+pub(crate) type Steps = (Vec<Buffer>, Vec<Launch>);
 
 /// Everything that an executor must know to solve a problem: run the launches in order.
 #[derive(Clone, Debug, PartialEq)]

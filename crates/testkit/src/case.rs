@@ -1,6 +1,6 @@
 //! A problem with its data.
 
-use apron::{AnyImage, Border, Image, Mask, Pixel, PixelType, Shape, Taps};
+use apron::{AnyImage, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
 use apron_core::{ByteHistogram, Correlate, Problem, Separable};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -80,6 +80,37 @@ impl Case {
         }
     }
 
+    /// The articles' dense correlation: a mask of ones, zero outside, f32.
+    pub fn ones(seed: u64, shape: (u32, u32, u32), mask: (u32, u32)) -> Case {
+        let ones = Mask::new(mask.0, mask.1, vec![1.0; (mask.0 * mask.1) as usize]).expect("a valid mask");
+        let types = (PixelType::F32, PixelType::F32);
+        Case::correlate(seed, shape, types, mask, Border::Constant(0.0), Data::Uniform).with_mask(ones)
+    }
+
+    /// The articles' 3x3 filters: 8-bit RGBA to the same, by one of the named masks.
+    pub fn rgba(seed: u64, size: (u32, u32), name: &str, border: Border) -> Case {
+        let mask = filters::named_mask(name).expect("a named mask");
+        let types = (PixelType::U8, PixelType::U8);
+        Case::correlate(seed, (size.0, size.1, 4), types, (3, 3), border, Data::Uniform).with_mask(mask)
+    }
+
+    fn with_mask(mut self, mask: Mask) -> Case {
+        if let Problem::Correlate(problem) = &mut self.problem {
+            problem.mask = mask;
+        }
+        self
+    }
+
+    /// The same with the anchors in the middle of the taps, as the articles have them.
+    pub fn centered(mut self) -> Case {
+        if let Problem::Separable(problem) = &mut self.problem {
+            for taps in [&mut problem.taps_x, &mut problem.taps_y] {
+                *taps = Taps::new(taps.taps()).expect("taps of before");
+            }
+        }
+        self
+    }
+
     /// The same with sums limited to 0 to 1, for f32 output.
     pub fn clamped(mut self) -> Case {
         if let Problem::Correlate(problem) = &mut self.problem {
@@ -132,7 +163,14 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    match rng.random_range(0..4) {
+    match rng.random_range(0..5) {
+        4 if border != Border::Crop || (most_x >= 3 && most_y >= 3) => {
+            if let Border::Constant(value) = &mut border {
+                *value = rng.random::<u8>() as f32;
+            }
+            let (shape, types) = ((shape.0, shape.1, 4), (PixelType::U8, PixelType::U8));
+            Case::correlate(seed, shape, types, (3, 3), border, Data::Uniform)
+        }
         0 => Case::histogram(seed, shape, rng.random(), if rng.random() { Data::Uniform } else { Data::Constant }),
         1 => {
             let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));

@@ -33,68 +33,61 @@ fn exact(taps: usize, value: f64, magnitude: f64, clamp: bool) -> Exact {
     Exact { value, bound: (taps + 3) as f64 * 2f64.powi(-24) * magnitude }
 }
 
-/// The exact result of a filter at every output sample, row by row.
-pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>) -> Vec<Exact> {
+/// Products that all exact sums of a case may take together: a second or so.
+const MOST_PRODUCTS: u64 = 20_000_000;
+
+/// Every how many output samples the exact sum is taken: 1, but for large cases.
+pub(crate) fn stride(problem: &Problem) -> usize {
+    let (samples, taps) = match problem {
+        Problem::Correlate(problem) => {
+            (problem.shape.samples(), problem.mask.width() as u64 * problem.mask.height() as u64)
+        }
+        Problem::Separable(problem) => {
+            (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
+        }
+        Problem::ByteHistogram(_) => return 1,
+    };
+    // Odd, so that it falls on every column and channel of most images sooner or later.
+    (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
+}
+
+/// The exact result of a filter at an output sample.
+pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     match problem {
-        Problem::Correlate(problem) => correlate(problem, image),
-        Problem::Separable(problem) => separable(problem, image),
-        Problem::ByteHistogram(_) => Vec::new(),
+        Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
+        Problem::Separable(problem) => separable(problem, image, x, y, channel),
+        Problem::ByteHistogram(_) => unreachable!("a histogram has no sums"),
     }
 }
 
-fn correlate(problem: &Correlate, image: &AnyImage<'_>) -> Vec<Exact> {
+fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
     let mask = &problem.mask;
-    let mut results = Vec::with_capacity(window.out.samples() as usize);
-    for y in 0..window.out.height as i32 {
-        for x in 0..window.out.width as i32 {
-            for c in 0..window.out.channels {
-                let (mut value, mut magnitude) = (0.0, 0.0);
-                for (index, &tap) in mask.taps().iter().enumerate() {
-                    let (i, j) = (index as u32 % mask.width(), index as u32 / mask.width());
-                    let (column, row) = (x + window.origin_x + i as i32, y + window.origin_y + j as i32);
-                    let product = tap as f64 * sample(image, problem.border, column, row, c);
-                    value += product;
-                    magnitude += product.abs();
-                }
-                results.push(exact(mask.taps().len(), value, magnitude, problem.clamp));
-            }
-        }
+    let (mut value, mut magnitude) = (0.0, 0.0);
+    for (index, &tap) in mask.taps().iter().enumerate() {
+        let (i, j) = (index as u32 % mask.width(), index as u32 / mask.width());
+        let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
+        let product = tap as f64 * sample(image, problem.border, column, row, channel);
+        value += product;
+        magnitude += product.abs();
     }
-    results
+    exact(mask.taps().len(), value, magnitude, problem.clamp)
 }
 
-fn separable(problem: &Separable, image: &AnyImage<'_>) -> Vec<Exact> {
+fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
     let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
-    // Row sums of every row that the second pass reaches, in or out of the image.
-    let first = window.origin_y;
-    let rows = window.out.height as i32 + taps_y.len() as i32 - 1;
-    let row_samples = window.out.row_samples();
-    let mut sums = Vec::with_capacity(rows as usize * row_samples);
-    for y in first..first + rows {
-        for x in 0..window.out.width as i32 {
-            for c in 0..window.out.channels {
-                let products = taps_x
-                    .iter()
-                    .enumerate()
-                    .map(|(i, &tap)| tap as f64 * sample(image, problem.border, x + window.origin_x + i as i32, y, c));
-                sums.push(products.fold((0.0, 0.0), |(value, magnitude), p| (value + p, magnitude + p.abs())));
-            }
-        }
+    let (mut value, mut magnitude) = (0.0, 0.0);
+    for (j, &tap_y) in taps_y.iter().enumerate() {
+        let row = y as i32 + j as i32 + window.origin_y;
+        let products = taps_x.iter().enumerate().map(|(i, &tap)| {
+            let column = x as i32 + i as i32 + window.origin_x;
+            tap as f64 * sample(image, problem.border, column, row, channel)
+        });
+        let (row_value, row_magnitude) =
+            products.fold((0.0, 0.0), |(value, magnitude), p: f64| (value + p, magnitude + p.abs()));
+        value += tap_y as f64 * row_value;
+        magnitude += if row_magnitude <= LARGEST_MAGNITUDE { tap_y.abs() as f64 * row_magnitude } else { f64::NAN };
     }
-    let mut results = Vec::with_capacity(window.out.samples() as usize);
-    for y in 0..window.out.height as usize {
-        for sample in 0..row_samples {
-            let (mut value, mut magnitude) = (0.0, 0.0);
-            for (j, &tap) in taps_y.iter().enumerate() {
-                let (row_value, row_magnitude): (f64, f64) = sums[(y + j) * row_samples + sample];
-                value += tap as f64 * row_value;
-                magnitude +=
-                    if row_magnitude <= LARGEST_MAGNITUDE { tap.abs() as f64 * row_magnitude } else { f64::NAN };
-            }
-            results.push(exact(taps_x.len() + taps_y.len(), value, magnitude, false));
-        }
-    }
-    results
+    exact(taps_x.len() + taps_y.len(), value, magnitude, false)
 }

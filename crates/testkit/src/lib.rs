@@ -1,8 +1,8 @@
 //! The cases, the comparison and the suite that every device must pass.
 //!
-//! A [`Case`] is a problem with its data. [`check`] runs it on a device and compares the result
-//! with the serial reference, bit for bit, and f32 results also with the exact sum, within the
-//! stated bound. Tests and `apron verify` run the same cases.
+//! A [`Case`] is a problem with its data. [`check_all`] runs it on a device by every variant that
+//! takes it, and compares each result with the serial reference, bit for bit, and f32 results also
+//! with the exact sum, within the stated bound. Tests and `apron verify` run the same cases.
 #![forbid(unsafe_code)]
 
 mod case;
@@ -11,7 +11,7 @@ mod exact;
 mod suite;
 
 pub use case::{Case, Data, random_case, random_image};
-pub use check::{Outcome, check, first_mismatch, variants};
+pub use check::{Expected, Outcome, check, check_all, first_mismatch, variants};
 pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;

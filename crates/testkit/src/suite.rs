@@ -53,6 +53,32 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::separable(next(), (width, height, 2), types, mask, border, Data::Uniform));
         }
     }
+    // RGBA pixels through 3x3 masks: around the 8x4 block and its tile, every border, the articles' uses.
+    let byte_borders =
+        borders().map(|border| if let Border::Constant(_) = border { Border::Constant(77.0) } else { border });
+    for (n, &(width, height)) in
+        [(1, 1), (1, 6), (7, 1), (3, 3), (7, 5), (8, 4), (9, 3), (10, 6), (17, 13)].iter().enumerate()
+    {
+        for border in byte_borders.into_iter().filter(|border| *border != Border::Crop || (width >= 3 && height >= 3)) {
+            cases.push(Case::correlate(next(), (width, height, 4), (U8, U8), (3, 3), border, Data::Uniform));
+            if n > 6 {
+                cases.push(Case::rgba(next(), (width, height), ["box3", "sharpen"][n % 2], border));
+            }
+        }
+    }
+    for name in ["box3", "gaussian3", "sharpen", "edge"] {
+        for border in [Border::Replicate, Border::Crop] {
+            cases.push(Case::rgba(next(), (23, 11), name, border));
+        }
+    }
+    // The articles' radii, with tiles that give 30 to 2 outputs.
+    for radius in 1..=15 {
+        let taps = (2 * radius + 1, 2 * radius + 1);
+        cases.push(Case::separable(next(), (67, 35, 1), (F32, F32), taps, Border::Replicate, Data::Uniform).centered());
+    }
+    for mask in [(64, 64), (64, 32), (5, 5)] {
+        cases.push(Case::ones(next(), (70, 34, 1), mask));
+    }
     // The articles' masks, sums limited to 0 to 1, numbers that are none, constant images.
     for mask in [(64, 64), (64, 32), (63, 64)] {
         cases.push(Case::correlate(next(), (45, 40, 1), (F32, F32), mask, Border::Constant(0.0), Data::Uniform));
@@ -76,6 +102,24 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         }
     }
     if scale == Scale::Full {
+        for mask in [(64, 64), (64, 32), (5, 5)] {
+            cases.push(Case::ones(next(), (2048, 2048, 1), mask));
+        }
+        for radius in 1..=15 {
+            let (size, taps) = ((2048, 2048, 1), (2 * radius + 1, 2 * radius + 1));
+            let case = Case::separable(next(), size, (F32, F32), taps, Border::Replicate, Data::Uniform);
+            cases.push(case.centered());
+        }
+        for border in [Border::Replicate, Border::Crop] {
+            cases.push(Case::rgba(next(), (2048, 2048), "box3", border));
+            cases.push(Case::rgba(next(), (8191, 257), "sharpen", border));
+        }
+        for types in [(U8, U8), (F32, F32)] {
+            cases.push(Case::correlate(next(), (1009, 1013, 4), types, (5, 5), Border::Reflect101, Data::Uniform));
+            cases.push(Case::separable(next(), (1009, 1013, 4), types, (17, 9), Border::Wrap, Data::Uniform));
+        }
+        // A mask of more taps than constant memory is given: only one variant takes it.
+        cases.push(Case::correlate(next(), (211, 97, 1), (F32, F32), (129, 65), Border::Reflect, Data::Uniform));
         cases.push(Case::correlate(next(), (509, 383, 1), (F32, F32), (64, 64), Border::Constant(0.0), Data::Uniform));
         cases.push(Case::correlate(next(), (1023, 517, 4), (U8, U8), (5, 5), Border::Reflect101, Data::Uniform));
         cases.push(Case::correlate(next(), (8191, 33, 1), (F32, F32), (7, 7), Border::Wrap, Data::Uniform));

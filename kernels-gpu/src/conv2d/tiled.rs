@@ -20,19 +20,19 @@
 //! constant may be any number; all borders, not only zero; the mask is a kernel parameter (see
 //! [`Taps`](apron_abi::Taps)), so launches in flight cannot disturb each other.
 
+use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
 
-/// The kernel. `CLAMP` limits each sum to [0, 1].
+/// The kernel.
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
-/// [`apron_abi::tiled_shared_bytes`], and the taps' rows are
-/// [`apron_abi::tap_stride`] apart.
-pub struct Tiled<I, O, const CLAMP: bool>(PhantomData<(I, O)>);
+/// [`apron_abi::SharedMemory::MaskTile`], and the taps' rows are [`apron_abi::tap_stride`] apart.
+pub struct Tiled<I, O>(PhantomData<(I, O)>);
 
-impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
+impl<I: Pixel, O: Pixel> Body for Tiled<I, O> {
     type Src = I;
     type Dst = O;
     type Params = Conv2dParams;
@@ -88,16 +88,8 @@ impl<I: Pixel, O: Pixel, const CLAMP: bool> Body for Tiled<I, O, CLAMP> {
                         sum = unsafe { add_taps::<D, O::Sum>(d, j * stride + i, p.mask_width - i, tile, row + i, sum) };
                     }
                 }
-                if CLAMP {
-                    // Comparisons, not min and max: NaN stays NaN.
-                    let one = O::Sum::of(1.0f32);
-                    sum = if sum < O::Sum::ZERO {
-                        O::Sum::ZERO
-                    } else if sum > one {
-                        one
-                    } else {
-                        sum
-                    };
+                if p.clamp != 0 {
+                    sum = clamped(sum);
                 }
                 let pixel = y as u64 * p.out_width as u64 + x as u64;
                 // SAFETY: (x, y) is in the output and no other thread's.

@@ -53,6 +53,10 @@ impl<T> Shared<T> {
     }
 }
 
+/// A texture of RGBA pixels of 8 bits a channel.
+#[derive(Clone, Copy)]
+pub struct TextureHandle(pub u64);
+
 /// One thread of a running kernel. Its value is the thread's identity, cheap to copy.
 ///
 /// Grids are flat, blocks have two axes.
@@ -73,7 +77,7 @@ pub trait Device: Copy {
     fn blocks(self) -> u32;
     /// Waits until every thread of the block is here; what they wrote before is visible after.
     fn barrier(self);
-    /// Tap `index` of the launch's mask, from constant memory.
+    /// Tap `index` of the launch's mask, from wherever the kernel table says that it is.
     ///
     /// # Safety
     /// `index` is below the number of taps.
@@ -88,6 +92,12 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, which nothing writes during the launch.
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
+    /// Reads a pixel of a texture, its channels as numbers from 0 to 1: the f32 nearest to `byte / 255`.
+    /// Columns and rows outside stand for the nearest inside.
+    ///
+    /// # Safety
+    /// The handle is that of a texture which nothing writes during the launch.
+    unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4];
     /// Writes an element of a buffer.
     ///
     /// # Safety

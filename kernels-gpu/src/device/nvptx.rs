@@ -4,9 +4,10 @@
 //! a promise that nothing writes the buffer, and shared memory reached through a generic address
 //! costs a 64-bit generic access each time.
 
-use super::{Device, Global, Shared};
+use super::{Device, Global, Shared, TextureHandle};
 use apron_abi::{Accumulator, Element, ElementType};
 use core::arch::{asm, global_asm, nvptx};
+use core::marker::PhantomData;
 use core::mem::transmute_copy;
 
 // The launch says how large it is.
@@ -18,11 +19,81 @@ pub fn trap() -> ! {
     unsafe { nvptx::trap() }
 }
 
-/// A thread on an NVIDIA GPU.
+/// A state space that holds the taps of a mask.
+pub trait Taps: Copy {
+    /// Reads a tap.
+    ///
+    /// # Safety
+    /// There is a tap at `address`, which nothing writes during the launch.
+    unsafe fn one(address: u64) -> f32;
+    /// Reads four taps.
+    ///
+    /// # Safety
+    /// There are four taps at `address`, a multiple of 16, which nothing writes during the launch.
+    unsafe fn four(address: u64) -> [f32; 4];
+}
+
+macro_rules! taps {
+    ($(#[$doc:meta])* $name:ident, $load:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name;
+
+        impl Taps for $name {
+            #[inline(always)]
+            unsafe fn one(address: u64) -> f32 {
+                let tap: f32;
+                // SAFETY: the caller's promise.
+                unsafe { asm!(concat!($load, ".f32 {0}, [{1}];"), out(reg32) tap, in(reg64) address, options(pure, nomem, nostack)) };
+                tap
+            }
+
+            #[inline(always)]
+            unsafe fn four(address: u64) -> [f32; 4] {
+                let (a, b, c, d): (f32, f32, f32, f32);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    asm!(
+                        concat!($load, ".v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];"),
+                        out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                        in(reg64) address,
+                        options(pure, nomem, nostack)
+                    );
+                }
+                [a, b, c, d]
+            }
+        }
+    };
+}
+taps!(
+    /// A parameter of the launch. A reference to it, indexed at run time, would be a copy of all of
+    /// it in local memory.
+    Parameter,
+    "ld.param"
+);
+taps!(
+    /// The module's constant symbol.
+    Symbol,
+    "ld.const"
+);
+taps!(
+    /// A buffer in global memory.
+    Buffer,
+    "ld.global.nc"
+);
+
+/// A thread on an NVIDIA GPU, with its taps in the space `S`.
 #[derive(Clone, Copy)]
-pub struct Nvptx {
-    /// Address of the mask in the launch's parameters, or 0 where the kernel takes none.
-    pub taps: u64,
+pub struct Nvptx<S> {
+    taps: u64,
+    space: PhantomData<S>,
+}
+
+impl<S> Nvptx<S> {
+    /// The thread, in a launch whose mask is at `taps` in the space `S`.
+    pub fn new(taps: u64) -> Self {
+        Nvptx { taps, space: PhantomData }
+    }
 }
 
 /// Address of a shared element: shared addresses are 32 bits wide.
@@ -113,7 +184,7 @@ macro_rules! store {
 
 // SAFETY (every unsafe block below): the caller promises that the element is there, and the
 // transmutes are between a type and the type that its tag names.
-impl Device for Nvptx {
+impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     fn thread_x(self) -> u32 {
         unsafe { nvptx::_thread_idx_x() as u32 }
@@ -142,35 +213,35 @@ impl Device for Nvptx {
 
     #[inline(always)]
     unsafe fn tap(self, index: u32) -> f32 {
-        let tap: f32;
-        // Parameter space is constant memory. A reference to the parameter, indexed at run time,
-        // would be a copy of all of it in local memory.
-        unsafe {
-            let address = self.taps + index as u64 * 4;
-            asm!("ld.param.f32 {0}, [{1}];", out(reg32) tap, in(reg64) address, options(pure, nomem, nostack));
-        }
-        tap
+        unsafe { S::one(self.taps + index as u64 * 4) }
     }
 
     #[inline(always)]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
-        let (a, b, c, d): (f32, f32, f32, f32);
         // Four at once, read two by two: constant memory is what bounds dense kernels, and tap by tap
         // a 64x64 mask took 25 ms on an H100 where this takes 2.7 (docs/decisions/mask-reads.md).
-        unsafe {
-            asm!(
-                "ld.param.v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];",
-                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
-                in(reg64) self.taps + index as u64 * 4,
-                options(pure, nomem, nostack)
-            );
-        }
-        [a, b, c, d]
+        unsafe { S::four(self.taps + index as u64 * 4) }
     }
 
     #[inline(always)]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         unsafe { load!(T, "ld.global.nc", global_address(from, index), reg64, pure, readonly, nostack) }
+    }
+
+    #[inline(always)]
+    unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
+        let (r, g, b, a): (f32, f32, f32, f32);
+        // The middle of a texel is half a pixel in.
+        let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
+        unsafe {
+            asm!(
+                "tex.2d.v4.f32.f32 {{{0}, {1}, {2}, {3}}}, [{4}, {{{5}, {6}}}];",
+                out(reg32) r, out(reg32) g, out(reg32) b, out(reg32) a,
+                in(reg64) texture.0, in(reg32) x, in(reg32) y,
+                options(pure, nomem, nostack)
+            );
+        }
+        [r, g, b, a]
     }
 
     #[inline(always)]

@@ -1,16 +1,16 @@
 //! The device layer in `cuda_std`, for the Rust-CUDA compiler.
 
-use super::{Device, Global, Shared};
-use apron_abi::{Accumulator, Element, ElementType, Taps};
+use super::{Device, Global, Shared, TextureHandle};
+use apron_abi::{Accumulator, Element, ElementType};
 use core::mem::transmute_copy;
 use core::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 
 /// A thread on an NVIDIA GPU.
 #[derive(Clone, Copy)]
-pub struct RustCuda<'a> {
-    /// The mask, in the launch's parameters, where the kernel takes one.
-    pub taps: Option<&'a Taps>,
+pub struct RustCuda {
+    /// The first tap of the mask, in any space; null where the kernel takes none.
+    pub taps: *const f32,
 }
 
 #[inline(always)]
@@ -23,7 +23,7 @@ fn shared_pointer<T: Element>(at: Shared<T>, index: u32) -> *mut T {
 // SAFETY (every unsafe block below): the caller promises that the element is there, and the
 // transmutes are between a type and the type that its tag names.
 #[allow(clippy::undocumented_unsafe_blocks)]
-impl Device for RustCuda<'_> {
+impl Device for RustCuda {
     #[inline(always)]
     fn thread_x(self) -> u32 {
         thread::thread_idx_x()
@@ -51,10 +51,7 @@ impl Device for RustCuda<'_> {
 
     #[inline(always)]
     unsafe fn tap(self, index: u32) -> f32 {
-        match self.taps {
-            Some(taps) => unsafe { *taps.0.get_unchecked(index as usize) },
-            None => 0.0,
-        }
+        unsafe { *self.taps.add(index as usize) }
     }
 
     #[inline(always)]
@@ -65,6 +62,27 @@ impl Device for RustCuda<'_> {
     #[inline(always)]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         unsafe { *(from.address as *const T).add(index as usize) }
+    }
+
+    #[inline(always)]
+    unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
+        let texel = [0.0f32; 4];
+        // The middle of a texel is half a pixel in.
+        let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
+        // cuda_std has no textures. Its type check runs on the host, which has no PTX registers.
+        #[cfg(target_arch = "nvptx64")]
+        unsafe {
+            let (r, g, b, a): (f32, f32, f32, f32);
+            core::arch::asm!(
+                "tex.2d.v4.f32.f32 {{{0}, {1}, {2}, {3}}}, [{4}, {{{5}, {6}}}];",
+                out(reg32) r, out(reg32) g, out(reg32) b, out(reg32) a,
+                in(reg64) texture.0, in(reg32) x, in(reg32) y,
+            );
+            return [r, g, b, a];
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        let _ = (texture, x, y);
+        texel
     }
 
     #[inline(always)]

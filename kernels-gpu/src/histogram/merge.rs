@@ -15,7 +15,7 @@ use apron_abi::{HistogramMergeParams, MERGE_BLOCK};
 /// The kernel: block `b` writes the sum of bin `b`.
 ///
 /// Launch contract: the input holds `partials * bins` counts, the output `bins`, the grid has
-/// `bins` blocks, and the shared memory is [`apron_abi::MERGE_SHARED_BYTES`].
+/// `bins` blocks, and the shared memory is what the kernel table says.
 pub struct Merge;
 
 impl Body for Merge {

@@ -21,7 +21,7 @@ use apron_abi::{HistogramPartialParams, BYTE_BINS, GROUP_THREADS, PARTIAL_BLOCK,
 /// The kernel: writes `channels * 256` counts to row `block` of its output.
 ///
 /// Launch contract: the input holds `bytes` bytes and is aligned to 4, the output has a row for
-/// each block, the shared memory is [`apron_abi::PARTIAL_SHARED_BYTES`], and no block counts 2^32
+/// each block, the shared memory is what the kernel table says, and no block counts 2^32
 /// bytes or more.
 pub struct Partial;
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::report::{complain, print};
 use apron::{Device, DeviceName};
-use apron_testkit::{Outcome, Scale, check, random_case, suite, variants};
+use apron_testkit::{Outcome, Scale, check_all, random_case, suite};
 use serde_json::json;
 
 /// Random cases beside the suite's own.
@@ -47,8 +47,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let (mut count, mut failed) = (0, Vec::new());
     let mut rows = Vec::new();
     for case in suite(scale, seed).into_iter().chain(random) {
-        for variant in variants(&device, &case) {
-            let outcome = check(&device, &case, variant);
+        for outcome in check_all(&device, &case) {
             count += 1;
             if args.json {
                 rows.push(record(&outcome));
@@ -79,7 +78,7 @@ const HEADINGS: [&str; 6] = ["variant", "case", "blocks x threads", "largest err
 
 fn row(cells: [&str; 6]) -> String {
     let [variant, case, geometry, error, bound, result] = cells;
-    format!("{variant:<9} {case:<50} {geometry:<26} {error:>13} {bound:>9}  {result}\n")
+    format!("{variant:<16} {case:<50} {geometry:<26} {error:>13} {bound:>9}  {result}\n")
 }
 
 fn line(outcome: &Outcome) -> String {

@@ -1,0 +1,65 @@
+//! The module's constant symbol for taps, which all streams of a device share.
+
+use crate::error::{checked, driver};
+use crate::stream::Stream;
+use apron_abi::TAPS_SYMBOL;
+use apron_core::Result;
+use cust::event::{Event, EventFlags};
+use cust::function::Function;
+use cust::stream::StreamWaitEventFlags;
+use cust::sys::{cuFuncGetModule, cuMemcpyHtoDAsync_v2, cuModuleGetGlobal_v2};
+use std::ffi::CString;
+
+/// Who used the symbol last: what it holds must stay until that is done.
+#[derive(Default)]
+pub(crate) struct TapsSymbol {
+    address: Option<u64>,
+    last_use: Option<Event>,
+}
+
+impl TapsSymbol {
+    /// Enqueues a copy of `taps` into the symbol of the kernel's module, after the last launch that
+    /// reads what is there.
+    pub(crate) fn fill(&mut self, function: &Function<'_>, stream: &Stream, taps: &[u8]) -> Result<()> {
+        let operation = || format!("copying {} bytes of taps to constant memory", taps.len());
+        if let Some(event) = self.last_use.take() {
+            // The driver keeps the event until it was waited for, so dropping it here is fine.
+            let waiting = stream.inner.wait_event(event, StreamWaitEventFlags::DEFAULT);
+            waiting.map_err(|error| driver(operation(), error))?;
+        }
+        let address = match self.address {
+            Some(address) => address,
+            None => *self.address.insert(find(function)?),
+        };
+        // SAFETY: the symbol holds `Taps`, of which these are the first; from pageable memory the
+        // driver has taken the bytes when the call returns.
+        let copied =
+            unsafe { cuMemcpyHtoDAsync_v2(address, taps.as_ptr().cast(), taps.len(), stream.inner.as_inner()) };
+        checked(copied, operation)
+    }
+
+    /// Notes that the launch which was just enqueued reads the symbol.
+    pub(crate) fn used(&mut self, stream: &Stream) -> Result<()> {
+        let event = Event::new(EventFlags::DISABLE_TIMING).and_then(|event| {
+            event.record(&stream.inner)?;
+            Ok(event)
+        });
+        self.last_use = Some(event.map_err(|error| driver("ordering uses of constant memory", error))?);
+        Ok(())
+    }
+}
+
+/// The symbol's address in the kernel's module. cust's `Symbol` does not tell it, and copies by
+/// stopping the whole device.
+fn find(function: &Function<'_>) -> Result<u64> {
+    let name = CString::new(TAPS_SYMBOL).expect("no NUL in the name");
+    let operation = || format!("finding {TAPS_SYMBOL} in the kernels");
+    let (mut module, mut address, mut bytes) = (std::ptr::null_mut(), 0, 0);
+    // SAFETY: the function is loaded; both calls write only the variables whose addresses they are given.
+    unsafe {
+        checked(cuFuncGetModule(&mut module, function.to_raw()), operation)?;
+        checked(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()), operation)?;
+    }
+    assert_eq!(bytes, size_of::<apron_abi::Taps>(), "size of {TAPS_SYMBOL}, in bytes");
+    Ok(address)
+}

@@ -1,0 +1,63 @@
+//! Dense, naive: one thread an output pixel, image and mask from global memory.
+//!
+//! The loops of the host reference P5, with the two outer ones replaced by the grid. Where the
+//! ladder of `docs/ladder.md` starts.
+//!
+//! Per output sample: `w * h` global loads of the image and as many of the mask, through the
+//! caches and nothing else; no shared memory, no barrier. Every image load asks the border first.
+
+use crate::conv2d::clamped;
+use crate::device::{Device, Global};
+use crate::{div_rem, Body};
+use apron_abi::{Accumulator, BorderMode, Conv2dParams, Pixel, SIMPLE_BLOCK};
+use core::marker::PhantomData;
+
+/// The kernel.
+///
+/// Launch contract: the buffers are as large as the parameters say, and the taps' rows are
+/// packed.
+pub struct Naive<I, O>(PhantomData<(I, O)>);
+
+impl<I: Pixel, O: Pixel> Body for Naive<I, O> {
+    type Src = I;
+    type Dst = O;
+    type Params = Conv2dParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
+        // SAFETY: an output has at least one block a row.
+        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
+        let x = block_column * SIMPLE_BLOCK[0] + d.thread_x();
+        let y = block_row * SIMPLE_BLOCK[1] + d.thread_y();
+        if x >= p.out_width || y >= p.out_height {
+            return;
+        }
+        let border = BorderMode::from_u32(p.border);
+        for channel in 0..p.channels {
+            let mut sum = O::Sum::ZERO;
+            for j in 0..p.mask_height {
+                let row = border.map((y + j) as i32 + p.origin_y, p.height as i32);
+                for i in 0..p.mask_width {
+                    let column = border.map((x + i) as i32 + p.origin_x, p.width as i32);
+                    let sample = match (row, column) {
+                        (Some(row), Some(column)) => {
+                            let pixel = row as u64 * p.width as u64 + column as u64;
+                            // SAFETY: the border mapped row and column into the image.
+                            O::Sum::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
+                        }
+                        _ => O::Sum::of(p.constant),
+                    };
+                    // SAFETY: the tap is in the mask.
+                    let tap = unsafe { d.tap(j * p.mask_width + i) };
+                    sum = d.fma(O::Sum::of(tap), sample, sum);
+                }
+            }
+            if p.clamp != 0 {
+                sum = clamped(sum);
+            }
+            let pixel = y as u64 * p.out_width as u64 + x as u64;
+            // SAFETY: (x, y) is in the output and no other thread's.
+            unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+        }
+    }
+}
