@@ -221,7 +221,7 @@ fn taps_out_of_bounds() {
     let result = run(false, |t, _, _, _| unsafe {
         t.tap(2);
     });
-    expect(result, 0, (0, 0), &["reads tap 2 from constant memory, which has 2"]);
+    expect(result, 0, (0, 0), &["reads tap 2 of a mask of 2: out of bounds"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use cust::sys::{
     cuArrayDestroy, cuMemcpy2DAsync_v2, cuTexObjectCreate, cuTexObjectDestroy,
 };
 use std::mem::zeroed;
+use std::ptr::{null, null_mut};
 
 const PIXEL_BYTES: usize = 4;
 
@@ -45,15 +46,24 @@ impl TextureSlot {
             self.texture = Some(Texture::new(width, height)?);
         }
         let Some(texture) = &self.texture else { unreachable!("made above") };
-        // SAFETY: plain numbers and null pointers, and the memory type is set below.
-        let mut copy: CUDA_MEMCPY2D = unsafe { zeroed() };
-        copy.srcMemoryType = CUmemorytype_enum::CU_MEMORYTYPE_DEVICE;
-        copy.srcDevice = input.address();
-        copy.srcPitch = row_bytes;
-        copy.dstMemoryType = CUmemorytype_enum::CU_MEMORYTYPE_ARRAY;
-        copy.dstArray = texture.array;
-        copy.WidthInBytes = row_bytes;
-        copy.Height = rows;
+        let copy = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype_enum::CU_MEMORYTYPE_DEVICE,
+            srcHost: null(),
+            srcDevice: input.address(),
+            srcArray: null_mut(),
+            srcPitch: row_bytes,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype_enum::CU_MEMORYTYPE_ARRAY,
+            dstHost: null_mut(),
+            dstDevice: 0,
+            dstArray: texture.array,
+            dstPitch: 0,
+            WidthInBytes: row_bytes,
+            Height: rows,
+        };
         // SAFETY: both sides hold the bytes; the stream orders the copy after what writes the input
         // and after the launches that read the texture's last image.
         checked(unsafe { cuMemcpy2DAsync_v2(&copy, stream.inner.as_inner()) }, operation)?;
@@ -78,7 +88,7 @@ impl Texture {
     /// A texture whose reads are clamped to its edge, unfiltered, and give bytes as 0 to 1.
     fn new(width: u32, height: u32) -> Result<Texture> {
         let operation = || format!("creating a texture of {width}x{height} pixels");
-        let mut texture = Texture { handle: 0, array: std::ptr::null_mut(), width, height };
+        let mut texture = Texture { handle: 0, array: null_mut(), width, height };
         let pixels = CUDA_ARRAY_DESCRIPTOR {
             Width: width as usize,
             Height: height as usize,
@@ -95,7 +105,7 @@ impl Texture {
             let mut reads: CUDA_TEXTURE_DESC = zeroed();
             reads.addressMode = [CUaddress_mode_enum::CU_TR_ADDRESS_MODE_CLAMP; 3];
             reads.filterMode = CUfilter_mode_enum::CU_TR_FILTER_MODE_POINT;
-            let created = cuTexObjectCreate(&mut texture.handle, &resource, &reads, std::ptr::null());
+            let created = cuTexObjectCreate(&mut texture.handle, &resource, &reads, null());
             checked(created, operation).inspect_err(|_| {
                 cuArrayDestroy(texture.array);
             })?;
