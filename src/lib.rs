@@ -6,6 +6,7 @@ mod device;
 mod device_image;
 mod filter;
 mod histogram;
+mod kernels;
 mod report;
 
 pub use apron_core::{
@@ -16,6 +17,7 @@ pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;
 pub use histogram::HistogramOf;
+pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use report::Report;
 
 /// The PTX that build.rs embedded.

@@ -8,6 +8,7 @@ mod border;
 mod element;
 mod params;
 mod pixel;
+pub mod reciprocal;
 mod table;
 
 pub use border::BorderMode;

@@ -39,8 +39,6 @@ pub struct Conv2dParams {
     pub mask_width: u32,
     /// Mask height, in taps.
     pub mask_height: u32,
-    /// Blocks in a row of the output; the grid is flat, so that no image is too tall for it.
-    pub blocks_x: u32,
     /// Input column under the mask's first column at output column 0.
     pub origin_x: i32,
     /// Input row under the mask's first row at output row 0.
@@ -51,6 +49,8 @@ pub struct Conv2dParams {
     pub constant: f32,
     /// Whether sums are limited to 0 to 1: 0 or 1.
     pub clamp: u32,
+    /// By which to divide by the width of the shared tile, see [`reciprocal`](crate::reciprocal).
+    pub tile_reciprocal: u32,
 }
 
 /// Parameters of one pass of a separable filter.
@@ -72,14 +72,10 @@ pub struct Conv1dParams {
     pub channels: u32,
     /// Taps of the filter.
     pub taps: u32,
-    /// Blocks in a row of the output.
-    pub blocks_x: u32,
     /// Input index, along the filtered axis, under the first tap at output index 0.
     pub origin: i32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
-    /// Keeps the size a multiple of 8 bytes; 0.
-    pub reserved: u32,
 }
 
 /// Parameters of the byte histogram's first kernel.

@@ -21,8 +21,8 @@ thread_local! {
 pub struct Geometry {
     /// Entry name of the kernel, for faults.
     pub kernel: &'static str,
-    /// Blocks of the flat grid.
-    pub blocks: u32,
+    /// Columns and rows of blocks.
+    pub blocks: [u32; 2],
     /// Threads of a block, x and y.
     pub block: [u32; 2],
     /// Shared memory of a block, in bytes.
@@ -45,7 +45,9 @@ pub fn launch(
     let shared = SharedMemory::new(geometry.shared_bytes);
     let state = RefCell::new(State { memory, shared, interval: 1, fault: None });
     let [width, height] = geometry.block;
-    for block in 0..geometry.blocks {
+    let [columns, rows] = geometry.blocks;
+    let blocks = (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
+    for block in blocks {
         if geometry.shared_bytes > 0 {
             state.borrow_mut().shared.start_block();
         }
@@ -54,7 +56,7 @@ pub fn launch(
             yielder: None,
             kernel: geometry.kernel,
             taps,
-            blocks: geometry.blocks,
+            blocks_x: columns,
             block,
             x: number % width,
             y: number / width,

@@ -29,8 +29,9 @@ pub struct Thread<'t, 'm> {
     pub(crate) yielder: Option<&'t Yielder<(), Site>>,
     pub(crate) kernel: &'static str,
     pub(crate) taps: &'t [f32],
-    pub(crate) blocks: u32,
-    pub(crate) block: u32,
+    pub(crate) blocks_x: u32,
+    /// Column and row in the grid.
+    pub(crate) block: [u32; 2],
     pub(crate) x: u32,
     pub(crate) y: u32,
     /// Number in the block, rows first.
@@ -50,12 +51,17 @@ impl Thread<'_, '_> {
 
     #[cold]
     pub(crate) fn note(self, state: &mut State<'_>, what: String) {
-        let fault = Fault { kernel: self.kernel, block: self.block, thread: (self.x, self.y), what };
+        let fault = Fault { kernel: self.kernel, block: self.block_number(), thread: (self.x, self.y), what };
         state.fault.get_or_insert(fault);
     }
 
+    /// Number of the block in the grid, rows first.
+    fn block_number(self) -> u32 {
+        self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
+    }
+
     fn accessor(self, state: &State<'_>) -> Accessor {
-        Accessor { block: self.block, thread: self.number, interval: state.interval }
+        Accessor { block: self.block_number(), thread: self.number, interval: state.interval }
     }
 }
 
@@ -79,12 +85,16 @@ impl Device for Thread<'_, '_> {
         self.y
     }
 
-    fn block(self) -> u32 {
-        self.block
+    fn block_x(self) -> u32 {
+        self.block[0]
     }
 
-    fn blocks(self) -> u32 {
-        self.blocks
+    fn block_y(self) -> u32 {
+        self.block[1]
+    }
+
+    fn blocks_x(self) -> u32 {
+        self.blocks_x
     }
 
     #[track_caller]

@@ -18,7 +18,7 @@ fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u3
     let input = memory.add_written(ElementType::U32, &values);
     let output = memory.add_unwritten(ElementType::U32, (BLOCKS * THREADS) as u64);
     let geometry =
-        Geometry { kernel: "planted", blocks: BLOCKS, block: [WIDTH, 4], shared_bytes: THREADS * 4, barriers };
+        Geometry { kernel: "planted", blocks: [BLOCKS, 1], block: [WIDTH, 4], shared_bytes: THREADS * 4, barriers };
     launch(&mut memory, &geometry, &[1.0, 2.0], |thread| {
         let number = thread.thread_y() * WIDTH + thread.thread_x();
         body(thread, number, Global::at(input), Global::at(output));
@@ -28,7 +28,7 @@ fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u3
 }
 
 fn global_index(thread: Thread<'_, '_>, number: u32) -> u64 {
-    (thread.block() * THREADS + number) as u64
+    (thread.block_x() * THREADS + number) as u64
 }
 
 /// Reverses each block through shared memory; `barrier` is what the threads do in between.
@@ -93,7 +93,7 @@ fn global_reads_of_what_nothing_wrote() {
 fn an_output_that_is_not_all_written() {
     let mut memory = Memory::new();
     let output = memory.add_unwritten(ElementType::U8, 4);
-    let geometry = Geometry { kernel: "planted", blocks: 1, block: [3, 1], shared_bytes: 0, barriers: false };
+    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [3, 1], shared_bytes: 0, barriers: false };
     launch(&mut memory, &geometry, &[], |t| unsafe { t.store(Global::at(output), t.thread_x() as u64, 1u8) }).unwrap();
     assert!(memory.take(output).unwrap_err().contains("element 3"));
 }
@@ -139,7 +139,7 @@ fn shared_reads_of_what_nothing_wrote() {
 #[test]
 fn what_an_earlier_block_wrote_is_not_there() {
     let result = run(true, |t, n, _, _| unsafe {
-        if t.block() == 0 {
+        if t.block_x() == 0 {
             t.shared_store(Shared::<u32>::at(0), n, n);
         }
         t.barrier();
@@ -228,7 +228,7 @@ fn taps_out_of_bounds() {
 fn misaligned_words() {
     let mut memory = Memory::new();
     let input = memory.add_written(ElementType::U8, &[0; 8]);
-    let geometry = Geometry { kernel: "planted", blocks: 1, block: [1, 1], shared_bytes: 0, barriers: false };
+    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [1, 1], shared_bytes: 0, barriers: false };
     let at = |offset: u64, memory: &mut Memory| {
         launch(memory, &geometry, &[], |t| unsafe {
             t.load(Global::<u32>::at(input + offset), 0);

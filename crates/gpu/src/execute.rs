@@ -126,16 +126,22 @@ impl<'a> Prepared<'a> {
             TapSpace::Global => arguments.push((&raw mut taps_address).cast()),
         }
         let block = (facts.block[0], facts.block[1], 1);
+        let grid = grid(launch.blocks);
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
-        let launched = unsafe {
-            gpu.stream.inner.launch(&self.function, (launch.blocks, 1, 1), block, launch.shared_bytes, &arguments)
-        };
+        let launched = unsafe { gpu.stream.inner.launch(&self.function, grid, block, launch.shared_bytes, &arguments) };
         launched.map_err(|error| {
-            driver(format!("launching {} with {} blocks of {:?}", facts.entry, launch.blocks, facts.block), error)
+            driver(format!("launching {} with {:?} blocks of {:?}", facts.entry, launch.blocks, facts.block), error)
         })?;
         symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream))
     }
+}
+
+/// CUDA's grid of so many columns and rows of blocks. It allows 65535 in y and in z: more rows lie
+/// behind each other, and then a few of them below the last, which do nothing.
+fn grid([columns, rows]: [u32; 2]) -> (u32, u32, u32) {
+    let layers = rows.div_ceil(65535).max(1);
+    (columns, rows.div_ceil(layers), layers)
 }
 
 /// Taps as the bytes that a copy to the device takes.
@@ -150,5 +156,22 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grid;
+
+    #[test]
+    fn grids_hold_every_row_of_blocks() {
+        assert_eq!(grid([7, 1]), (7, 1, 1));
+        assert_eq!(grid([7, 65535]), (7, 65535, 1));
+        for rows in [65536, 65537, 131_071, 1 << 20, (1 << 30) + 1] {
+            let (_, y, z) = grid([1, rows]);
+            assert!(y <= 65535 && z <= 65535, "{rows}: {y} x {z}");
+            let all = y as u64 * z as u64;
+            assert!((rows as u64..rows as u64 + z as u64).contains(&all), "{rows}: {y} x {z}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, flat_grid, unsupported};
+use crate::{Buffer, Launch, Role, unsupported};
 use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH};
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
@@ -56,10 +56,10 @@ fn two_passes(
 
     let (mode, constant) = problem.border.mode();
     let (shape, out) = (problem.shape, window.out);
-    let pass = |kernel: Kernel, taps: &Taps, blocks: [u32; 2], params: Conv1dParams, src| -> Result<Launch> {
-        Ok(Launch {
+    let pass = |kernel: Kernel, taps: &Taps, blocks: [u32; 2], params: Conv1dParams, src| -> Launch {
+        Launch {
             kernel,
-            blocks: flat_grid(OPERATION, blocks[0], blocks[1])?,
+            blocks,
             shared_bytes: kernel.facts().shared.bytes(0, 0),
             src,
             dst: src + 1,
@@ -68,12 +68,11 @@ fn two_passes(
                 out_width: out.width,
                 channels: out.channels,
                 taps: taps.len(),
-                blocks_x: blocks[0],
                 border: mode as u32,
                 ..params
             }),
             taps: taps.taps().to_vec(),
-        })
+        }
     };
     let first = Conv1dParams {
         constant: constant as f64,
@@ -100,8 +99,8 @@ fn two_passes(
         Buffer { role: Role::Output, element: problem.dst.element(), elems: out.samples() },
     ];
     let launches = vec![
-        pass(rows, &problem.taps_x, row_blocks, first, 0)?,
-        pass(columns, &problem.taps_y, column_blocks, second, 1)?,
+        pass(rows, &problem.taps_x, row_blocks, first, 0),
+        pass(columns, &problem.taps_y, column_blocks, second, 1),
     ];
     Ok((buffers, launches))
 }
@@ -167,8 +166,8 @@ mod tests {
     fn tiles_give_as_many_outputs_as_their_halo_leaves() {
         // 3 taps leave 30 of 32 outputs, 5 leave 28: 40 columns of 3 channels, 20 rows.
         let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled")).unwrap();
-        let blocks: Vec<u32> = recipe.launches.iter().map(|launch| launch.blocks).collect();
-        assert_eq!(blocks, [2 * 3, 4]);
+        let blocks: Vec<[u32; 2]> = recipe.launches.iter().map(|launch| launch.blocks).collect();
+        assert_eq!(blocks, [[2 * 3, 1], [4, 1]]);
         let Problem::Separable(mut wide) = problem(PixelType::F32, Border::Reflect) else { unreachable!() };
         wide.taps_y = Taps::new([1.0; 33]).unwrap();
         let error = plan(&Problem::Separable(wide), Some("tiled")).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, flat_grid, unsupported};
-use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, TILE_WIDTH, TapSpace, tap_stride};
+use crate::{Buffer, Launch, Role, unsupported};
+use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, TILE_WIDTH, TapSpace, reciprocal, tap_stride};
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
@@ -36,14 +36,13 @@ fn one_launch(problem: &Correlate, variant: &Variant, tile: [u32; 2], taps: Vec<
         let what = format!("masks over {MAX_TAPS} taps (this one has {})", taps.len());
         return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
     }
-    let blocks_x = window.out.width.div_ceil(tile[0]);
     let launch = Launch {
         kernel,
-        blocks: flat_grid(OPERATION, blocks_x, window.out.height.div_ceil(tile[1]))?,
+        blocks: [window.out.width.div_ceil(tile[0]), window.out.height.div_ceil(tile[1])],
         shared_bytes: facts.shared.bytes(problem.mask.width(), problem.mask.height()),
         src: 0,
         dst: 1,
-        params: Params::Conv2dParams(params(problem, &window, blocks_x)),
+        params: Params::Conv2dParams(params(problem, &window)),
         taps,
     };
     let buffers = vec![
@@ -65,7 +64,7 @@ fn find(problem: &Correlate, variant: &Variant) -> Result<Kernel> {
 }
 
 /// What every dense kernel is told.
-pub(crate) fn params(problem: &Correlate, window: &Window, blocks_x: u32) -> Conv2dParams {
+pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
     let (mode, constant) = problem.border.mode();
     Conv2dParams {
         width: problem.shape.width,
@@ -75,12 +74,12 @@ pub(crate) fn params(problem: &Correlate, window: &Window, blocks_x: u32) -> Con
         channels: problem.shape.channels,
         mask_width: problem.mask.width(),
         mask_height: problem.mask.height(),
-        blocks_x,
         origin_x: window.origin_x,
         origin_y: window.origin_y,
         border: mode as u32,
         constant,
         clamp: problem.clamp as u32,
+        tile_reciprocal: reciprocal::of(TILE_WIDTH + problem.mask.width() - 1),
     }
 }
 
@@ -119,7 +118,7 @@ mod tests {
         let samples = 33 * 65 * 3;
         assert_eq!(roles, [(Role::Input, ElementType::U8, samples), (Role::Output, ElementType::F32, samples)]);
         let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
-        assert_eq!((launch.kernel, launch.blocks), (Kernel::conv2d_tiled_u8_f32, 2 * 3));
+        assert_eq!((launch.kernel, launch.blocks), (Kernel::conv2d_tiled_u8_f32, [2, 3]));
         assert_eq!(launch.shared_bytes, 35 * 34 * 4);
         assert_eq!(launch.taps.len(), 12);
         let Params::Conv2dParams(params) = launch.params else { panic!("{recipe:?}") };

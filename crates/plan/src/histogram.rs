@@ -17,6 +17,8 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
+    // The kernel's threads then meet one channel in each byte of their words.
+    let partials = partials.next_multiple_of(channels as u64);
     if bytes / partials >= u32::MAX as u64 - PARTIAL_BLOCK as u64 * 4 {
         // A partial counter has 32 bits.
         return Err(unsupported(OPERATION, format!("histograms of {bytes} bytes"), "use --device cpu"));
@@ -24,7 +26,7 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
     let bins = BYTE_BINS * channels;
     let launch = |kernel: Kernel, blocks, src, dst, params| Launch {
         kernel,
-        blocks,
+        blocks: [blocks, 1],
         shared_bytes: kernel.facts().shared.bytes(0, 0),
         src,
         dst,
@@ -54,13 +56,13 @@ mod tests {
     fn launches(width: u32, height: u32, channels: u32, per_channel: bool) -> Vec<u32> {
         let shape = Shape::new(width, height, channels).unwrap();
         let recipe = plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), None).unwrap();
-        recipe.launches.iter().map(|launch| launch.blocks).collect()
+        recipe.launches.iter().map(|launch| launch.blocks[0]).collect()
     }
 
     #[test]
     fn blocks_grow_with_the_image_up_to_a_limit() {
         assert_eq!(launches(1, 1, 1, false), [1, 256]);
         assert_eq!(launches(16384, 2, 1, false), [2, 256]);
-        assert_eq!(launches(1 << 15, 1 << 15, 3, true), [1024, 768]);
+        assert_eq!(launches(1 << 15, 1 << 15, 3, true), [1026, 768]);
     }
 }

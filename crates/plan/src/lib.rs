@@ -45,12 +45,3 @@ pub fn plan(problem: &Problem, variant: Option<&str>) -> Result<Recipe> {
 fn unsupported(operation: &'static str, what: String, hint: &str) -> Error {
     Error::Unsupported { operation, device: DEVICE.into(), what, hint: hint.into() }
 }
-
-/// Blocks of a flat grid; CUDA allows 2^31 - 1.
-fn flat_grid(operation: &'static str, blocks_x: u32, blocks_y: u32) -> Result<u32> {
-    let blocks = blocks_x as u64 * blocks_y as u64;
-    if blocks > i32::MAX as u64 {
-        return Err(unsupported(operation, format!("grids of {blocks} blocks"), "use --device cpu"));
-    }
-    Ok(blocks as u32)
-}

@@ -43,8 +43,8 @@ impl Buffer {
 pub struct Launch {
     /// The kernel; its block is in the kernel table.
     pub kernel: Kernel,
-    /// Blocks of the flat grid.
-    pub blocks: u32,
+    /// Columns and rows of blocks.
+    pub blocks: [u32; 2],
     /// Shared memory of each block, in bytes.
     pub shared_bytes: u32,
     /// Index of the buffer that is read.

@@ -3,7 +3,7 @@
 use crate::conv2d::{OPERATION, params};
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, flat_grid, unsupported};
+use crate::{Buffer, Launch, Role, unsupported};
 use apron_abi::{ElementType, Kernel, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
 use apron_core::{Border, Correlate};
 
@@ -42,7 +42,6 @@ pub(crate) fn plan(problem: &Correlate, variant: &Variant) -> apron_core::Result
         return Err(refuse(format!("images of {}x{} ({width}x{height} at most)", shape.width, shape.height)));
     }
 
-    let blocks_x = window.out.width.div_ceil(RGBA_BLOCK[0]);
     let mut buffers = vec![Buffer { role: Role::Input, element: ElementType::U8, elems: shape.samples() }];
     if textured {
         let role = Role::Texture { width: shape.width, height: shape.height };
@@ -52,11 +51,11 @@ pub(crate) fn plan(problem: &Correlate, variant: &Variant) -> apron_core::Result
     buffers.push(Buffer { role: Role::Output, element: ElementType::U8, elems: window.out.samples() });
     let launch = Launch {
         kernel,
-        blocks: flat_grid(OPERATION, blocks_x, window.out.height.div_ceil(RGBA_BLOCK[1]))?,
+        blocks: [window.out.width.div_ceil(RGBA_BLOCK[0]), window.out.height.div_ceil(RGBA_BLOCK[1])],
         shared_bytes: facts.shared.bytes(RGBA_MASK, RGBA_MASK),
         src,
         dst: src + 1,
-        params: Params::Conv2dParams(params(problem, &window, blocks_x)),
+        params: Params::Conv2dParams(params(problem, &window)),
         taps: mask.taps().to_vec(),
     };
     Ok((buffers, vec![launch]))
@@ -89,7 +88,7 @@ mod tests {
         for (variant, shared) in [("rgba-naive", 0), ("rgba-one-loader", 240), ("rgba-cooperative", 240)] {
             let recipe = plan(&Problem::Correlate(problem()), Some(variant)).unwrap();
             let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
-            assert_eq!((launch.blocks, launch.shared_bytes), (3 * 3, shared), "{variant}");
+            assert_eq!((launch.blocks, launch.shared_bytes), ([3, 3], shared), "{variant}");
             assert_eq!((launch.src, launch.dst, recipe.buffers.len()), (0, 1, 2));
         }
     }

@@ -120,7 +120,8 @@ fn geometry(case: &Case, variant: Option<&str>) -> String {
     let Ok(recipe) = apron_plan::plan(&case.problem, variant) else { return "-".into() };
     let launches = recipe.launches.iter().map(|launch| {
         let [x, y] = launch.kernel.facts().block;
-        format!("{} x {x}x{y}", launch.blocks)
+        let [columns, rows] = launch.blocks;
+        format!("{columns}x{rows} x {x}x{y}")
     });
     launches.collect::<Vec<_>>().join(" + ")
 }

@@ -28,10 +28,8 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Simple<
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv1dParams) {
         let row_samples = p.out_width * p.channels;
-        // SAFETY: an output has at least one block a row.
-        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
-        let sample = block_column * SIMPLE_BLOCK[0] + d.thread_x();
-        let y = block_row * SIMPLE_BLOCK[1] + d.thread_y();
+        let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
+        let y = d.block_y() * SIMPLE_BLOCK[1] + d.thread_y();
         if sample >= row_samples || y >= p.out_height {
             return;
         }

@@ -40,24 +40,22 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I
         let outputs = TILE_WIDTH + 1 - p.taps;
         let border = BorderMode::from_u32(p.border);
         let (thread_x, thread_y) = (d.thread_x(), d.thread_y());
-        // SAFETY: an output has at least one block a row.
-        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
         let in_row = p.width as u64 * p.channels as u64;
         // `at` is the output, along the filtered axis, whose window starts at the thread's pixel, in
         // column `sample` (of channels) and row `y`; the input's sample i lies at `base + i * step`.
         let (local, at, in_length, out_length, sample, y, other_inside, base, step);
         if AXIS == 0 {
             // SAFETY: an image has at least one channel.
-            let (tile_column, channel) = unsafe { div_rem(block_column, p.channels) };
+            let (tile_column, channel) = unsafe { div_rem(d.block_x(), p.channels) };
             (local, at) = (thread_x, tile_column * outputs + thread_x);
             (in_length, out_length) = (p.width, p.out_width);
-            (sample, y) = (at * p.channels + channel, block_row * TILE_WIDTH + thread_y);
+            (sample, y) = (at * p.channels + channel, d.block_y() * TILE_WIDTH + thread_y);
             other_inside = y < p.out_height;
             (base, step) = (y as u64 * in_row + channel as u64, p.channels as u64);
         } else {
-            (local, at) = (thread_y, block_row * outputs + thread_y);
+            (local, at) = (thread_y, d.block_y() * outputs + thread_y);
             (in_length, out_length) = (p.height, p.out_height);
-            (sample, y) = (block_column * TILE_WIDTH + thread_x, at);
+            (sample, y) = (d.block_x() * TILE_WIDTH + thread_x, at);
             other_inside = sample < p.out_width * p.channels;
             (base, step) = (sample as u64, in_row);
         }

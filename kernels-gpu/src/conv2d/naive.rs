@@ -8,7 +8,7 @@
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global};
-use crate::{div_rem, Body};
+use crate::Body;
 use apron_abi::{Accumulator, BorderMode, Conv2dParams, Pixel, SIMPLE_BLOCK};
 use core::marker::PhantomData;
 
@@ -25,10 +25,8 @@ impl<I: Pixel, O: Pixel> Body for Naive<I, O> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
-        // SAFETY: an output has at least one block a row.
-        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
-        let x = block_column * SIMPLE_BLOCK[0] + d.thread_x();
-        let y = block_row * SIMPLE_BLOCK[1] + d.thread_y();
+        let x = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
+        let y = d.block_y() * SIMPLE_BLOCK[1] + d.thread_y();
         if x >= p.out_width || y >= p.out_height {
             return;
         }

@@ -15,16 +15,20 @@
 //! as many taps, four at a time, which every thread of a warp reads at the same address: one
 //! constant-cache read.
 //!
-//! Departures from the article: the grid is flat, so images of any height launch; the tile holds
-//! f32 whatever the pixels are, so a byte is converted once and not once a tap, and the border's
-//! constant may be any number; all borders, not only zero; the mask is a kernel parameter (see
-//! [`Taps`](apron_abi::Taps)), so launches in flight cannot disturb each other.
+//! Departures from the article: the tile holds f32 whatever the pixels are, so a byte is converted
+//! once and not once a tap, and the border's constant may be any number; all borders, not only
+//! zero, and only blocks at the border ask for it; the division by the tile's width is a
+//! multiplication ([`reciprocal`]); the mask is a kernel parameter (see [`Taps`](apron_abi::Taps)),
+//! so launches in flight cannot disturb each other.
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
-use crate::{div_rem, Body};
-use apron_abi::{tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
+use crate::Body;
+use apron_abi::{reciprocal, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
+
+/// Taps, with padding, above which constant memory is read the other way: half of 64x64.
+const UNIFORM_TAPS: u32 = 2048;
 
 /// The kernel.
 ///
@@ -41,53 +45,58 @@ impl<I: Pixel, O: Pixel> Body for Tiled<I, O> {
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
         const THREADS: u32 = TILE_WIDTH * TILE_WIDTH;
         let tile = Shared::<f32>::at(0);
-        let tile_width = TILE_WIDTH + p.mask_width - 1;
-        let tile_elems = tile_width * (TILE_WIDTH + p.mask_height - 1);
-        // SAFETY: an output has at least one block a row.
-        let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
-        let (block_x, block_y) = (block_column * TILE_WIDTH, block_row * TILE_WIDTH);
+        let (tile_width, tile_height) = (TILE_WIDTH + p.mask_width - 1, TILE_WIDTH + p.mask_height - 1);
+        let (block_x, block_y) = (d.block_x() * TILE_WIDTH, d.block_y() * TILE_WIDTH);
         let (x, y) = (block_x + d.thread_x(), block_y + d.thread_y());
         let thread = d.thread_y() * TILE_WIDTH + d.thread_x();
         let (left, top) = (block_x as i32 + p.origin_x, block_y as i32 + p.origin_y);
         let border = BorderMode::from_u32(p.border);
+        // The border costs only at the border.
+        let inside = left >= 0
+            && top >= 0
+            && left + tile_width as i32 <= p.width as i32
+            && top + tile_height as i32 <= p.height as i32;
 
         for channel in 0..p.channels {
             let mut element = thread;
-            while element < tile_elems {
-                // SAFETY: a tile is at least 32 wide.
-                let (tile_row, tile_column) = unsafe { div_rem(element, tile_width) };
-                let column = border.map(left + tile_column as i32, p.width as i32);
-                let row = border.map(top + tile_row as i32, p.height as i32);
-                let value = match (row, column) {
+            while element < tile_width * tile_height {
+                let tile_row = reciprocal::divide(element, p.tile_reciprocal);
+                let tile_column = element - tile_row * tile_width;
+                let (row, column) = (top + tile_row as i32, left + tile_column as i32);
+                let mapped = if inside {
+                    (Some(row), Some(column))
+                } else {
+                    (border.map(row, p.height as i32), border.map(column, p.width as i32))
+                };
+                let value = match mapped {
                     (Some(row), Some(column)) => {
-                        let pixel = row as u64 * p.width as u64 + column as u64;
-                        // SAFETY: the border mapped row and column into the image.
+                        let pixel = row as u32 as u64 * p.width as u64 + column as u32 as u64;
+                        // SAFETY: row and column are in the image.
                         unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f32()
                     }
                     _ => p.constant,
                 };
-                // SAFETY: element < tile_elems; every element is written by one thread.
+                // SAFETY: element is in the tile; every element is written by one thread.
                 unsafe { d.shared_store(tile, element, value) };
                 element += THREADS;
             }
             d.barrier();
 
             if x < p.out_width && y < p.out_height {
-                let mut sum = O::Sum::ZERO;
-                let stride = tap_stride(p.mask_width);
-                for j in 0..p.mask_height {
-                    let row = (d.thread_y() + j) * tile_width + d.thread_x();
-                    let mut i = 0;
-                    while i + TAPS_AT_ONCE <= p.mask_width {
-                        // SAFETY: the taps are in the mask; the window of an inner thread is in the tile.
-                        sum = unsafe { add_taps::<D, O::Sum>(d, j * stride + i, TAPS_AT_ONCE, tile, row + i, sum) };
-                        i += TAPS_AT_ONCE;
+                // Two ways through constant memory, see docs/decisions/mask-reads.md: an address that
+                // is the same for all threads is the faster one while the cache holds the mask. The
+                // other is as well, but the compiler cannot know: thread_x is below 32.
+                let large = tap_stride(p.mask_width) * p.mask_height > UNIFORM_TAPS;
+                // SAFETY: the tile is complete, and so are the taps.
+                let mut sum = unsafe {
+                    match large {
+                        false => sum_window::<D, O::Sum>(d, p, tile, tile_width, 0),
+                        true => {
+                            let first_tap = d.thread_x() / TILE_WIDTH * TAPS_AT_ONCE;
+                            sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap)
+                        }
                     }
-                    if i < p.mask_width {
-                        // SAFETY: as above, and rows of taps are padded to a multiple of 4.
-                        sum = unsafe { add_taps::<D, O::Sum>(d, j * stride + i, p.mask_width - i, tile, row + i, sum) };
-                    }
-                }
+                };
                 if p.clamp != 0 {
                     sum = clamped(sum);
                 }
@@ -100,13 +109,48 @@ impl<I: Pixel, O: Pixel> Body for Tiled<I, O> {
     }
 }
 
-/// Adds the first `count` of the four taps at `tap`, times the samples at `sample` and behind.
+/// The sum of a thread's window, whose first tap is `tap_row`.
+///
+/// # Safety
+/// The tile and the taps are there, rows of taps padded to a multiple of 4.
+#[inline(always)]
+unsafe fn sum_window<D: Device, A: Accumulator>(
+    d: D,
+    p: &Conv2dParams,
+    tile: Shared<f32>,
+    tile_width: u32,
+    mut tap_row: u32,
+) -> A {
+    let mut sum = A::ZERO;
+    let stride = tap_stride(p.mask_width);
+    let end = tap_row + stride * p.mask_height;
+    let mut sample_row = d.thread_y() * tile_width + d.thread_x();
+    while tap_row < end {
+        let (mut tap, mut sample, mut left) = (tap_row, sample_row, p.mask_width);
+        (tap_row, sample_row) = (tap_row + stride, sample_row + tile_width);
+        // SAFETY: the taps are in the mask, and the window of a thread is in the tile.
+        unsafe {
+            while left >= TAPS_AT_ONCE {
+                sum = add_taps::<D, A, 4>(d, tap, tile, sample, sum);
+                (tap, sample, left) = (tap + TAPS_AT_ONCE, sample + TAPS_AT_ONCE, left - TAPS_AT_ONCE);
+            }
+            sum = match left {
+                0 => sum,
+                1 => add_taps::<D, A, 1>(d, tap, tile, sample, sum),
+                2 => add_taps::<D, A, 2>(d, tap, tile, sample, sum),
+                _ => add_taps::<D, A, 3>(d, tap, tile, sample, sum),
+            };
+        }
+    }
+    sum
+}
+
+/// Adds the first `COUNT` of the four taps at `tap`, times the samples at `sample` and behind.
 /// Padding is left out: 0 times infinity is no 0.
 #[inline(always)]
-unsafe fn add_taps<D: Device, A: Accumulator>(
+unsafe fn add_taps<D: Device, A: Accumulator, const COUNT: u32>(
     d: D,
     tap: u32,
-    count: u32,
     tile: Shared<f32>,
     sample: u32,
     mut sum: A,
@@ -115,7 +159,7 @@ unsafe fn add_taps<D: Device, A: Accumulator>(
     let [a, b, c, e] = unsafe { d.taps4(tap) };
     // Not a loop: an array indexed at run time would be in local memory.
     let mut add = |k: u32, tap: f32| {
-        if k < count {
+        if k < COUNT {
             // SAFETY: the caller's promise.
             let sample = unsafe { d.shared_load(tile, sample + k) };
             sum = d.fma(A::of(tap), A::of(sample), sum);

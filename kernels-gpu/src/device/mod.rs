@@ -59,7 +59,7 @@ pub struct TextureHandle(pub u64);
 
 /// One thread of a running kernel. Its value is the thread's identity, cheap to copy.
 ///
-/// Grids are flat, blocks have two axes.
+/// Grids and blocks have two axes. A grid may have more rows of blocks than its launch asked for.
 ///
 /// # Safety
 ///
@@ -71,10 +71,12 @@ pub trait Device: Copy {
     fn thread_x(self) -> u32;
     /// Row of the thread in its block.
     fn thread_y(self) -> u32;
-    /// Number of the block in the grid.
-    fn block(self) -> u32;
-    /// Blocks in the grid.
-    fn blocks(self) -> u32;
+    /// Column of the block in the grid.
+    fn block_x(self) -> u32;
+    /// Row of the block in the grid.
+    fn block_y(self) -> u32;
+    /// Blocks in a row of the grid.
+    fn blocks_x(self) -> u32;
     /// Waits until every thread of the block is here; what they wrote before is visible after.
     fn barrier(self);
     /// Tap `index` of the launch's mask, from wherever the kernel table says that it is.

@@ -196,12 +196,18 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
-    fn block(self) -> u32 {
+    fn block_x(self) -> u32 {
         unsafe { nvptx::_block_idx_x() as u32 }
     }
 
     #[inline(always)]
-    fn blocks(self) -> u32 {
+    fn block_y(self) -> u32 {
+        // CUDA allows 65535 blocks in y and in z: more rows lie behind each other.
+        unsafe { (nvptx::_block_idx_z() * nvptx::_grid_dim_y() + nvptx::_block_idx_y()) as u32 }
+    }
+
+    #[inline(always)]
+    fn blocks_x(self) -> u32 {
         unsafe { nvptx::_grid_dim_x() as u32 }
     }
 

@@ -35,12 +35,17 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
-    fn block(self) -> u32 {
+    fn block_x(self) -> u32 {
         thread::block_idx_x()
     }
 
     #[inline(always)]
-    fn blocks(self) -> u32 {
+    fn block_y(self) -> u32 {
+        thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
+    }
+
+    #[inline(always)]
+    fn blocks_x(self) -> u32 {
         thread::grid_dim_x()
     }
 

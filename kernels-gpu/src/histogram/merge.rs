@@ -27,7 +27,7 @@ impl Body for Merge {
     unsafe fn run<D: Device>(d: D, partials: Global<u32>, counts: Global<u64>, p: &HistogramMergeParams) {
         let sums = Shared::<u64>::at(0);
         let thread = d.thread_x();
-        let bin = d.block();
+        let bin = d.block_x();
         let mut sum = 0u64;
         let mut row = thread;
         while row < p.partials {

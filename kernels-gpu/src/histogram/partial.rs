@@ -21,8 +21,8 @@ use apron_abi::{HistogramPartialParams, BYTE_BINS, GROUP_THREADS, PARTIAL_BLOCK,
 /// The kernel: writes `channels * 256` counts to row `block` of its output.
 ///
 /// Launch contract: the input holds `bytes` bytes and is aligned to 4, the output has a row for
-/// each block, the shared memory is what the kernel table says, and no block counts 2^32
-/// bytes or more.
+/// each block, the shared memory is what the kernel table says, the number of blocks is a multiple
+/// of the channels, and no block counts 2^32 bytes or more.
 pub struct Partial;
 
 impl Body for Partial {
@@ -49,24 +49,24 @@ impl Body for Partial {
         };
         let own_row = group * p.channels;
         let words = p.bytes / 4;
-        let stride = d.blocks() as u64 * PARTIAL_BLOCK as u64;
-        let first = d.block() as u64 * PARTIAL_BLOCK as u64 + thread as u64;
+        let stride = d.blocks_x() as u64 * PARTIAL_BLOCK as u64;
+        let first = d.block_x() as u64 * PARTIAL_BLOCK as u64 + thread as u64;
+        // The same for all of the thread's words: their distance is a multiple of the channels.
+        let counters = |k: u64| Shared::<u32>::at((own_row + channel_of(first * 4 + k, p.channels)) * BYTE_BINS * 4);
+        let word_counters = [counters(0), counters(1), counters(2), counters(3)];
         let packed = Global::<u32>::at(src.address);
         let mut word = first;
         while word < words {
-            // SAFETY: word < bytes / 4.
-            let value = unsafe { d.load(packed, word) };
-            // SAFETY: a row and a byte make an index inside the rows.
-            unsafe { add_word(d, rows, own_row, p.channels, word * 4, value) };
+            // SAFETY: word < bytes / 4; a byte's counter is among a row's.
+            unsafe { add_word(d, word_counters, d.load(packed, word)) };
             word += stride;
         }
         // The 0 to 3 bytes behind the last whole word.
         let tail = words * 4 + first;
         if tail < p.bytes {
-            // SAFETY: tail < bytes.
-            let byte = unsafe { d.load(src, tail) };
-            // SAFETY: as above.
-            unsafe { d.shared_increment(rows, (own_row + channel_of(tail, p.channels)) * BYTE_BINS + byte as u32) };
+            let counters = Shared::<u32>::at((own_row + channel_of(tail, p.channels)) * BYTE_BINS * 4);
+            // SAFETY: tail < bytes; as above.
+            unsafe { d.shared_increment(counters, d.load(src, tail) as u32) };
         }
         d.barrier();
 
@@ -77,7 +77,7 @@ impl Body for Partial {
                 // SAFETY: inside the rows, which nobody writes any more.
                 sum += unsafe { d.shared_load(rows, group * p.channels * BYTE_BINS + bin) };
             }
-            let row = d.block() as u64 * (p.channels * BYTE_BINS) as u64;
+            let row = d.block_x() as u64 * (p.channels * BYTE_BINS) as u64;
             // SAFETY: inside the block's row; a bin is one thread's.
             unsafe { d.store(partials, row + bin as u64, sum) };
             bin += PARTIAL_BLOCK;
@@ -85,15 +85,15 @@ impl Body for Partial {
     }
 }
 
-/// Splits a word into four samples, the first in its low byte, and counts each.
+/// Splits a word into four samples, the first in its low byte, and counts each among its counters.
 #[inline(always)]
-unsafe fn add_word<D: Device>(d: D, rows: Shared<u32>, own_row: u32, channels: u32, sample: u64, word: u32) {
-    let mut channel = channel_of(sample, channels);
-    for k in 0..4 {
-        let byte = (word >> (8 * k)) & 0xff;
-        // SAFETY: the caller's row and a byte are inside the rows.
-        unsafe { d.shared_increment(rows, (own_row + channel) * BYTE_BINS + byte) };
-        channel = if channel + 1 == channels { 0 } else { channel + 1 };
+unsafe fn add_word<D: Device>(d: D, [a, b, c, e]: [Shared<u32>; 4], word: u32) {
+    // SAFETY: a byte's counter is among each row's 256.
+    unsafe {
+        d.shared_increment(a, word & 0xff);
+        d.shared_increment(b, word >> 8 & 0xff);
+        d.shared_increment(c, word >> 16 & 0xff);
+        d.shared_increment(e, word >> 24);
     }
 }
 

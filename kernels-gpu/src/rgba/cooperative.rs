@@ -31,7 +31,7 @@ impl Body for Cooperative {
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &Conv2dParams) {
         const LOADERS: u32 = RGBA_TILE[0] * RGBA_TILE[1] / 2;
         let tile = Shared::<u32>::at(0);
-        let corner = block_corner(d, p);
+        let corner = block_corner(d);
         let thread = d.thread_y() * RGBA_BLOCK[0] + d.thread_x();
         if thread < LOADERS {
             // SAFETY: both are in the tile, and no other thread's.

@@ -15,7 +15,6 @@ pub use one_loader::OneLoader;
 pub use texture::Texture;
 
 use crate::device::{Device, Global, Shared};
-use crate::div_rem;
 use apron_abi::{BorderMode, Conv2dParams, FromSum, RGBA_BLOCK, RGBA_MASK, RGBA_TILE};
 
 /// Taps of the mask.
@@ -23,10 +22,8 @@ const TAPS: u32 = RGBA_MASK * RGBA_MASK;
 
 /// First column and row of the block's pixels.
 #[inline(always)]
-fn block_corner<D: Device>(d: D, p: &Conv2dParams) -> (u32, u32) {
-    // SAFETY: an output has at least one block a row.
-    let (block_row, block_column) = unsafe { div_rem(d.block(), p.blocks_x) };
-    (block_column * RGBA_BLOCK[0], block_row * RGBA_BLOCK[1])
+fn block_corner<D: Device>(d: D) -> (u32, u32) {
+    (d.block_x() * RGBA_BLOCK[0], d.block_y() * RGBA_BLOCK[1])
 }
 
 /// The input pixel at a column and row that may lie outside; a constant border's is a byte.

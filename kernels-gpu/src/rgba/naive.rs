@@ -3,8 +3,8 @@
 //! Blocks of 8x4 threads. Per output pixel: 9 global loads of a whole pixel (288 a block), 9
 //! constant reads, no shared memory, no barrier.
 //!
-//! Departures from the article: all borders and crop, not only clamp to edge; the grid is flat;
-//! sums in f64, as all integer results here.
+//! Departures from the article: all borders and crop, not only clamp to edge; sums in f64, as all
+//! integer results here.
 
 use crate::device::{Device, Global};
 use crate::rgba::{block_corner, load_pixel, store_pixel, widen, Sums, TAPS};
@@ -24,7 +24,7 @@ impl Body for Naive {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &Conv2dParams) {
-        let (left, top) = block_corner(d, p);
+        let (left, top) = block_corner(d);
         let (x, y) = (left + d.thread_x(), top + d.thread_y());
         if x >= p.out_width || y >= p.out_height {
             return;

@@ -30,7 +30,7 @@ impl Body for OneLoader {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &Conv2dParams) {
         let tile = Shared::<u32>::at(0);
-        let corner = block_corner(d, p);
+        let corner = block_corner(d);
         if d.thread_x() == 0 && d.thread_y() == 0 {
             for index in 0..RGBA_TILE[0] * RGBA_TILE[1] {
                 // SAFETY: index is in the tile, and only this thread writes there.

@@ -28,7 +28,7 @@ impl Body for Texture {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<u8>, p: &Conv2dParams) {
-        let (left, top) = block_corner(d, p);
+        let (left, top) = block_corner(d);
         let (x, y) = (left + d.thread_x(), top + d.thread_y());
         if x >= p.out_width || y >= p.out_height {
             return;

@@ -7,6 +7,7 @@ mod filter;
 mod gaussian;
 mod histogram;
 mod info;
+mod kernels;
 mod separable;
 mod verify;
 
@@ -40,6 +41,8 @@ pub(crate) enum Verb {
     Histogram(histogram::Args),
     /// List the GPUs that are there
     Info(info::Args),
+    /// List every variant of the GPU's operations, with its kernels and its limits
+    Kernels(kernels::Args),
     /// Compare every operation on a device with the references
     Verify(verify::Args),
     /// Run a file of jobs in one process
@@ -50,6 +53,7 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb) -> Result<()> {
     let (report, common) = match verb {
         Verb::Info(args) => return info::run(args),
+        Verb::Kernels(args) => return kernels::run(args),
         Verb::Verify(args) => return verify::run(args),
         Verb::Batch(args) => return batch::run(args),
         Verb::Histogram(args) => histogram::run(args)?,
@@ -75,7 +79,7 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
-        Verb::Info(_) | Verb::Verify(_) | Verb::Batch(_) => {
+        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Batch(_) => {
             Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
         }
     }

@@ -1,0 +1,152 @@
+//! `apron kernels`: the kernel table, to read.
+
+use crate::error::Result;
+use crate::report::print;
+use apron::{KernelInfo, SharedSize};
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+A line for each kernel of a variant: program of the articles that it implements, operation, name for
+--variant, which of the variant's launches it is, element types, where the taps are, threads of a
+block, shared memory of a block in bytes, and registers of a thread by architecture.
+
+Example:
+  apron kernels --arch sm_90")]
+pub(crate) struct Args {
+    /// Registers for this architecture alone, such as sm_90
+    #[arg(long, value_parser = arch)]
+    arch: Option<String>,
+    /// Report as one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let mut kernels = apron::kernels();
+    if let Some(arch) = &args.arch {
+        kernels.iter_mut().for_each(|kernel| kernel.registers.retain(|(known, _)| known == arch));
+    }
+    if args.json {
+        let kernels: Vec<Value> = kernels.iter().map(object).collect();
+        return print(&format!("{}\n", json!({ "kernels": kernels })));
+    }
+    let architectures = architectures(&kernels);
+    let formulas = formulas(&kernels);
+    let notes: String = formulas.iter().map(|formula| format!("{BY_MASK}: {formula} bytes\n")).collect();
+    print(&format!(
+        "{}{notes}{}: registers of a thread there\n\n{}",
+        aligned(&table(&kernels, &architectures)),
+        architectures.join(", "),
+        aligned(&limits(&kernels)),
+    ))
+}
+
+/// An architecture that the kernels' registers are known for.
+fn arch(text: &str) -> Result<String, String> {
+    let known = architectures(&apron::kernels());
+    match known.contains(&text) {
+        true => Ok(text.into()),
+        false => Err(format!("must be one of {}", known.join(", "))),
+    }
+}
+
+/// Every architecture of any kernel.
+fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
+    let mut known = Vec::new();
+    for (arch, _) in kernels.iter().flat_map(|kernel| &kernel.registers) {
+        if !known.contains(arch) {
+            known.push(*arch);
+        }
+    }
+    known
+}
+
+/// In the table for a formula, which stands below it.
+const BY_MASK: &str = "by mask";
+
+/// Every formula of shared memory.
+fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
+    let mut known = Vec::new();
+    for kernel in kernels {
+        if let SharedSize::Formula(formula) = kernel.shared
+            && !known.contains(&formula)
+        {
+            known.push(formula);
+        }
+    }
+    known
+}
+
+/// The kernels, under headings.
+fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
+    let headings = ["", "operation", "variant", "stage", "types", "taps", "block", "shared"];
+    let headings = headings.iter().chain(architectures).map(|heading| heading.to_string()).collect();
+    let rows = kernels.iter().map(|kernel| {
+        let [x, y] = kernel.block;
+        let facts = [
+            kernel.program.into(),
+            kernel.operation.into(),
+            kernel.variant.into(),
+            kernel.stage.into(),
+            format!("{} -> {}", kernel.src, kernel.dst),
+            kernel.taps.into(),
+            format!("{x}x{y}"),
+            match kernel.shared {
+                SharedSize::Bytes(bytes) => bytes.to_string(),
+                SharedSize::Formula(_) => BY_MASK.into(),
+            },
+        ];
+        let registers = architectures.iter().map(|arch| {
+            let of_arch = kernel.registers.iter().find(|(known, _)| known == arch);
+            of_arch.map_or("-".into(), |(_, registers)| registers.to_string())
+        });
+        facts.into_iter().chain(registers).collect()
+    });
+    std::iter::once(headings).chain(rows).collect()
+}
+
+/// What each variant takes, under headings.
+fn limits(kernels: &[KernelInfo]) -> Vec<Vec<String>> {
+    let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
+    let mut rows = vec![row(["operation", "variant", "limits"])];
+    rows.extend(kernels.iter().map(|kernel| row([kernel.operation, kernel.variant, kernel.limits])));
+    // The kernels of a variant stand together.
+    rows.dedup();
+    rows
+}
+
+/// The rows as lines, each column as wide as its longest cell.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let longest = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
+    let widths: Vec<usize> = (0..columns).filter_map(longest).collect();
+    let line = |row: &Vec<String>| {
+        let cells: String = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+        format!("{}\n", cells.trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+fn object(kernel: &KernelInfo) -> Value {
+    let registers = kernel.registers.iter().map(|(arch, registers)| (arch.to_string(), Value::from(*registers)));
+    json!({
+        "operation": kernel.operation,
+        "variant": kernel.variant,
+        "stage": kernel.stage,
+        "program": kernel.program,
+        "entry": kernel.entry,
+        "src": kernel.src,
+        "dst": kernel.dst,
+        "taps": kernel.taps,
+        "texture": kernel.texture,
+        "block": kernel.block,
+        "shared": match kernel.shared {
+            SharedSize::Bytes(bytes) => Value::from(bytes),
+            SharedSize::Formula(formula) => Value::from(formula),
+        },
+        "barriers": kernel.barriers,
+        "limits": kernel.limits,
+        "registers": Value::Object(registers.collect()),
+    })
+}

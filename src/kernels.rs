@@ -1,0 +1,196 @@
+//! Every kernel, for people who choose a variant or wonder what one costs.
+
+use apron_abi::{Kernel, SharedMemory, SourceSpace, TapSpace};
+use apron_plan::{VARIANTS, Variant};
+use std::fmt;
+
+/// What `cargo xtask ptx` wrote of each kernel's resources.
+const RESOURCES: &str = include_str!("../kernels-gpu/ptx/resources.csv");
+
+/// What is fixed about a kernel, and about the variant to which it belongs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelInfo {
+    /// The operation: `correlate`, `separable` or `histogram`.
+    pub operation: &'static str,
+    /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
+    pub variant: &'static str,
+    /// Which of the variant's launches it is; empty where there is one.
+    pub stage: &'static str,
+    /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
+    pub program: &'static str,
+    /// Entry name in the PTX.
+    pub entry: &'static str,
+    /// Element type of what is read, such as `u8`.
+    pub src: &'static str,
+    /// Element type of what is written.
+    pub dst: &'static str,
+    /// Where the taps are: `parameter` and `symbol` in constant memory, `global`, or `none`.
+    pub taps: &'static str,
+    /// Whether it reads its source through a texture.
+    pub texture: bool,
+    /// Threads of a block, x and y.
+    pub block: [u32; 2],
+    /// Shared memory of a block.
+    pub shared: SharedSize,
+    /// Barriers that each thread passes.
+    pub barriers: u32,
+    /// What its variant takes, beside the types of its kernels.
+    pub limits: &'static str,
+    /// Architectures, such as `sm_90`, from the oldest, with the registers of a thread there. They are
+    /// ptxas's for the committed PTX; a driver that compiles it itself may find other numbers.
+    pub registers: Vec<(&'static str, u32)>,
+}
+
+/// The shared memory of a kernel's blocks, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedSize {
+    /// As many, whatever the launch.
+    Bytes(u32),
+    /// As many as this formula gives for a mask.
+    Formula(&'static str),
+}
+
+impl fmt::Display for SharedSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SharedSize::Bytes(bytes) => bytes.fmt(f),
+            SharedSize::Formula(formula) => f.pad(formula),
+        }
+    }
+}
+
+/// [`SharedMemory::MaskTile`] in words.
+const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
+
+/// Every kernel, those of a variant together, and the variants that an operation prefers first.
+///
+/// ```
+/// let kernels = apron::kernels();
+/// let tiled = kernels.iter().find(|kernel| kernel.entry == "conv2d_tiled_f32_f32").unwrap();
+/// assert_eq!((tiled.operation, tiled.variant, tiled.program), ("correlate", "tiled", "P4"));
+/// assert_eq!((tiled.src, tiled.dst, tiled.block), ("f32", "f32", [32, 32]));
+/// assert!(tiled.registers.iter().any(|(arch, _)| *arch == "sm_90"));
+/// ```
+pub fn kernels() -> Vec<KernelInfo> {
+    let resources: Vec<Resources> = resources(RESOURCES).collect();
+    let all = VARIANTS.iter().flat_map(|variant| of(variant).map(move |kernel| (variant, kernel)));
+    all.map(|(variant, kernel)| info(variant, kernel, &resources)).collect()
+}
+
+/// The kernels of a variant.
+fn of(variant: &Variant) -> impl Iterator<Item = Kernel> {
+    let known = (variant.family, variant.name);
+    Kernel::ALL.iter().copied().filter(move |kernel| (kernel.facts().family, kernel.facts().variant) == known)
+}
+
+fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> KernelInfo {
+    let facts = kernel.facts();
+    let own = resources.iter().filter(|row| row.entry == facts.entry);
+    let mut registers: Vec<_> = own.map(|row| (row.arch, row.registers)).collect();
+    registers.sort_by_key(|(arch, _)| age(arch));
+    KernelInfo {
+        operation: variant.operation,
+        variant: variant.name,
+        stage: facts.stage,
+        program: facts.program,
+        entry: facts.entry,
+        src: facts.src.name(),
+        dst: facts.dst.name(),
+        taps: match facts.taps {
+            TapSpace::None => "none",
+            TapSpace::Parameter => "parameter",
+            TapSpace::Symbol => "symbol",
+            TapSpace::Global => "global",
+        },
+        texture: facts.source == SourceSpace::Texture,
+        block: facts.block,
+        shared: match facts.shared {
+            SharedMemory::Bytes(bytes) => SharedSize::Bytes(bytes),
+            SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
+        },
+        barriers: facts.barriers,
+        limits: variant.limits,
+        registers,
+    }
+}
+
+/// Sorts architectures as they came: sm_90 before sm_100.
+fn age(arch: &str) -> (usize, &str) {
+    (arch.len(), arch)
+}
+
+/// A row of the table of resources.
+#[derive(Debug, PartialEq)]
+struct Resources<'a> {
+    entry: &'a str,
+    arch: &'a str,
+    registers: u32,
+}
+
+/// The rows of a table: its two headers are none, and neither is a line that is not as they say.
+fn resources(table: &str) -> impl Iterator<Item = Resources<'_>> {
+    table.lines().skip(2).filter_map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [entry, _target, arch, registers, _spill_bytes, _static_shared_bytes] = cells[..] else { return None };
+        Some(Resources { entry, arch, registers: registers.parse().ok()? })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_kernel_and_every_variant_is_there_once() {
+        let kernels = kernels();
+        let entries: HashSet<_> = kernels.iter().map(|kernel| kernel.entry).collect();
+        assert_eq!((entries.len(), kernels.len()), (Kernel::ALL.len(), Kernel::ALL.len()));
+        let mut variants: Vec<_> = kernels.iter().map(|kernel| (kernel.operation, kernel.variant)).collect();
+        variants.dedup();
+        assert_eq!(variants, VARIANTS.iter().map(|variant| (variant.operation, variant.name)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_kernel_has_registers() {
+        for kernel in kernels() {
+            for arch in ["sm_75", "sm_90"] {
+                let of_arch = kernel.registers.iter().filter(|(known, _)| *known == arch);
+                let registers: Vec<_> = of_arch.map(|(_, registers)| *registers).collect();
+                assert!(matches!(registers[..], [1..=255]), "{} {arch}: {registers:?}", kernel.entry);
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_is_of_a_kernel() {
+        let rows: Vec<_> = resources(RESOURCES).collect();
+        assert_eq!(rows.len(), RESOURCES.lines().count() - 2, "a malformed row");
+        for row in rows {
+            assert!(Kernel::ALL.iter().any(|kernel| kernel.facts().entry == row.entry), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn malformed_rows_are_left_out() {
+        let table = "# ptxas\nentry,target,arch,registers,spill_bytes,static_shared_bytes\n\
+                     a,sm_75,sm_80,23,0,0\na,sm_75,sm_80,many,0,0\na,sm_75,sm_80,23\n\na,sm_75,sm_80,23,0,0,0\n";
+        let row = Resources { entry: "a", arch: "sm_80", registers: 23 };
+        assert_eq!(resources(table).collect::<Vec<_>>(), [row]);
+        assert_eq!(resources("").count(), 0);
+    }
+
+    #[test]
+    fn architectures_are_sorted_by_age() {
+        let mut known = ["sm_120", "sm_90", "sm_100", "sm_75"];
+        known.sort_by_key(|arch| age(arch));
+        assert_eq!(known, ["sm_75", "sm_90", "sm_100", "sm_120"]);
+    }
+
+    #[test]
+    fn the_formula_is_that_of_the_kernel_table() {
+        let halo = apron_abi::TILE_WIDTH - 1;
+        assert_eq!(MASK_TILE, format!("({halo} + mask width) x ({halo} + mask height) x 4"));
+        assert_eq!(SharedMemory::MaskTile.bytes(5, 3), (halo + 5) * (halo + 3) * 4);
+    }
+}
