@@ -14,7 +14,7 @@ pub struct KernelInfo {
     pub operation: &'static str,
     /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
     pub variant: &'static str,
-    /// Which of the variant's launches it is; empty where there is one.
+    /// Which of the variant's kernels it is; empty where there is one for each pair of types.
     pub stage: &'static str,
     /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
     pub program: &'static str,
@@ -66,10 +66,11 @@ const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 ///
 /// ```
 /// let kernels = apron::kernels();
-/// let tiled = kernels.iter().find(|kernel| kernel.entry == "conv2d_tiled_f32_f32").unwrap();
-/// assert_eq!((tiled.operation, tiled.variant, tiled.program), ("correlate", "tiled", "P4"));
-/// assert_eq!((tiled.src, tiled.dst, tiled.block), ("f32", "f32", [32, 32]));
-/// assert!(tiled.registers.iter().any(|(arch, _)| *arch == "sm_90"));
+/// let mut histograms = kernels.iter().filter(|kernel| kernel.operation == "histogram");
+/// let partials = histograms.find(|kernel| kernel.stage == "partials").unwrap();
+/// assert_eq!((partials.variant, partials.program, partials.block), ("partials", "P6", [256, 1]));
+/// assert_eq!((partials.src, partials.dst, partials.shared.to_string()), ("u8", "u32", "8192".into()));
+/// assert!(partials.registers.iter().any(|(arch, _)| *arch == "sm_90"));
 /// ```
 pub fn kernels() -> Vec<KernelInfo> {
     let resources: Vec<Resources> = resources(RESOURCES).collect();
@@ -98,7 +99,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
         dst: facts.dst.name(),
         taps: match facts.taps {
             TapSpace::None => "none",
-            TapSpace::Parameter => "parameter",
+            TapSpace::SmallParameter | TapSpace::Parameter => "parameter",
             TapSpace::Symbol => "symbol",
             TapSpace::Global => "global",
         },

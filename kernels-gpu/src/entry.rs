@@ -37,7 +37,7 @@ use crate::device::nvptx::{Buffer, Nvptx, Parameter, Symbol};
 core::arch::global_asm!(".visible .const .align 16 .b8 apron_taps[16384];");
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
-const _: () = assert!(size_of::<Taps>() == 16384);
+const _: () = assert!(size_of::<Taps<MAX_TAPS>>() == 16384);
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 macro_rules! define_entry {
@@ -45,10 +45,12 @@ macro_rules! define_entry {
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
-    (@ $feature:literal, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+    (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
+    (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
+    (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         #[cfg(feature = $feature)]
         #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, _taps: Taps) {
+        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, _taps: Taps<$most>) {
             let taps: u64;
             // SAFETY: takes the address of the fourth parameter, and reads no memory.
             unsafe {
@@ -96,12 +98,15 @@ macro_rules! define_entry {
 #[cuda_std::address_space(constant)]
 #[allow(non_upper_case_globals)]
 #[no_mangle]
-static mut apron_taps: Taps = Taps([0.0; MAX_TAPS]);
+static mut apron_taps: Taps<MAX_TAPS> = Taps([0.0; MAX_TAPS]);
 
 #[cfg(feature = "rust-cuda")]
 macro_rules! define_entry {
+    ($family:ident, SmallParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEW_TAPS>), taps.0.as_ptr());
+    };
     ($family:ident, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps), taps.0.as_ptr());
+        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<MAX_TAPS>), taps.0.as_ptr());
     };
     ($family:ident, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         define_entry!(@ $entry, $body, $src, $dst, $params, (), (&raw const apron_taps).cast::<f32>());

@@ -17,6 +17,7 @@ pub mod device;
 mod entry;
 pub mod histogram;
 pub mod rgba;
+mod taps;
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "rust-cuda"))]
 pub use entry::*;

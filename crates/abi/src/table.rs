@@ -1,6 +1,6 @@
 //! The kernel table: every kernel once, with all that host and kernels must know of it.
 
-use crate::ElementType;
+use crate::{ElementType, FEW_TAPS, MAX_TAPS};
 
 /// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +35,10 @@ impl Family {
 pub enum TapSpace {
     /// It takes none.
     None,
-    /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps).
+    /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps) of
+    /// [`FEW_TAPS`].
+    SmallParameter,
+    /// The same of [`MAX_TAPS`].
     Parameter,
     /// In constant memory, as the module's symbol [`TAPS_SYMBOL`]: one mask at a time.
     Symbol,
@@ -43,7 +46,19 @@ pub enum TapSpace {
     Global,
 }
 
-/// The constant symbol of [`TapSpace::Symbol`].
+impl TapSpace {
+    /// How many taps it holds.
+    pub const fn capacity(self) -> usize {
+        match self {
+            TapSpace::None => 0,
+            TapSpace::SmallParameter => FEW_TAPS,
+            TapSpace::Parameter | TapSpace::Symbol => MAX_TAPS,
+            TapSpace::Global => usize::MAX,
+        }
+    }
+}
+
+/// The constant symbol of [`TapSpace::Symbol`], of [`MAX_TAPS`].
 pub const TAPS_SYMBOL: &str = "apron_taps";
 
 /// What a kernel reads through the first of its addresses.
@@ -85,7 +100,7 @@ pub struct KernelFacts {
     pub program: &'static str,
     /// The operation's implementation to which it belongs, as `--variant` names it.
     pub variant: &'static str,
-    /// Which of the variant's launches it is; empty where there is one.
+    /// Which of the variant's kernels it is; empty where there is one for each pair of types.
     pub stage: &'static str,
     /// What the first address leads to.
     pub source: SourceSpace,
@@ -152,35 +167,46 @@ macro_rules! for_each_kernel {
             conv1d_simple_columns_f64_u16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_columns_f64_i16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_columns_f32_f32: Conv1d "P2" "simple" "columns", conv1d::Simple<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
-            conv1d_tiled_rows_u8_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
-            conv1d_tiled_rows_u8_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
-            conv1d_tiled_rows_f32_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
-            conv1d_tiled_rows_f32_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f64, f64, 0>, Buffer (f32, f64), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
-            conv1d_tiled_columns_f64_u8: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u8, f64, 1>, Buffer (f64, u8), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
-            conv1d_tiled_columns_f64_u16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
-            conv1d_tiled_columns_f64_i16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Parameter, [32, 32], F64_TILE, 1;
-            conv1d_tiled_columns_f32_f32: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 32], F32_TILE, 1;
+            conv1d_tiled_rows_u8_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1;
+            conv1d_tiled_rows_u8_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_rows_f32_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1;
+            conv1d_tiled_rows_f32_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f64, f64, 0>, Buffer (f32, f64), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_u8: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u8, f64, 1>, Buffer (f64, u8), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_u16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f64_i16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
+            conv1d_tiled_columns_f32_f32: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1;
             conv2d_naive_u8_u8: Conv2d "-" "naive" "", conv2d::Naive<u8, u8>, Buffer (u8, u8), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_u8_f32: Conv2d "-" "naive" "", conv2d::Naive<u8, f32>, Buffer (u8, f32), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_f32_f32: Conv2d "-" "naive" "", conv2d::Naive<f32, f32>, Buffer (f32, f32), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_constant_u8_u8: Conv2d "-" "constant" "", conv2d::Constant<u8, u8>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 8], NONE, 0;
             conv2d_constant_u8_f32: Conv2d "-" "constant" "", conv2d::Constant<u8, f32>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 8], NONE, 0;
             conv2d_constant_f32_f32: Conv2d "-" "constant" "", conv2d::Constant<f32, f32>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 8], NONE, 0;
-            conv2d_tiled_symbol_u8_u8: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<u8, u8>, Buffer (u8, u8), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_symbol_u8_f32: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<u8, f32>, Buffer (u8, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_symbol_f32_f32: Conv2d "P4" "tiled-symbol" "", conv2d::TiledSymbol<f32, f32>, Buffer (f32, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_u8_u8: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, u8>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_u8_u16: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, u16>, Buffer (u8, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_u8_i16: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, i16>, Buffer (u8, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_u8_f32: Conv2d "P4" "tiled" "", conv2d::Tiled<u8, f32>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_f32_u8: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, u8>, Buffer (f32, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_f32_u16: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, u16>, Buffer (f32, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_f32_i16: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, i16>, Buffer (f32, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            conv2d_tiled_f32_f32: Conv2d "P4" "tiled" "", conv2d::Tiled<f32, f32>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], NONE, 0;
-            rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, Parameter, [8, 4], NONE, 0;
-            rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], PIXELS, 1;
-            rgba_cooperative_u8_u8: Rgba "P12" "rgba-cooperative" "", rgba::Cooperative, Buffer (u8, u8), Conv2dParams, Parameter, [8, 4], PIXELS, 1;
+            conv2d_tiled_symbol_small_u8_u8: Conv2d "P4" "tiled-symbol" "small", conv2d::TiledSymbol<u8, u8, false>, Buffer (u8, u8), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_small_u8_f32: Conv2d "P4" "tiled-symbol" "small", conv2d::TiledSymbol<u8, f32, false>, Buffer (u8, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_small_f32_f32: Conv2d "P4" "tiled-symbol" "small", conv2d::TiledSymbol<f32, f32, false>, Buffer (f32, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_large_u8_u8: Conv2d "P4" "tiled-symbol" "large", conv2d::TiledSymbol<u8, u8, true>, Buffer (u8, u8), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_large_u8_f32: Conv2d "P4" "tiled-symbol" "large", conv2d::TiledSymbol<u8, f32, true>, Buffer (u8, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_symbol_large_f32_f32: Conv2d "P4" "tiled-symbol" "large", conv2d::TiledSymbol<f32, f32, true>, Buffer (f32, f32), Conv2dParams, Symbol, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_u8_u8: Conv2d "P4" "tiled" "small", conv2d::Tiled<u8, u8, false>, Buffer (u8, u8), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_u8_u16: Conv2d "P4" "tiled" "small", conv2d::Tiled<u8, u16, false>, Buffer (u8, u16), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_u8_i16: Conv2d "P4" "tiled" "small", conv2d::Tiled<u8, i16, false>, Buffer (u8, i16), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_u8_f32: Conv2d "P4" "tiled" "small", conv2d::Tiled<u8, f32, false>, Buffer (u8, f32), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_f32_u8: Conv2d "P4" "tiled" "small", conv2d::Tiled<f32, u8, false>, Buffer (f32, u8), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_f32_u16: Conv2d "P4" "tiled" "small", conv2d::Tiled<f32, u16, false>, Buffer (f32, u16), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_f32_i16: Conv2d "P4" "tiled" "small", conv2d::Tiled<f32, i16, false>, Buffer (f32, i16), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_small_f32_f32: Conv2d "P4" "tiled" "small", conv2d::Tiled<f32, f32, false>, Buffer (f32, f32), Conv2dParams, SmallParameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_u8_u8: Conv2d "P4" "tiled" "large", conv2d::Tiled<u8, u8, true>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_u8_u16: Conv2d "P4" "tiled" "large", conv2d::Tiled<u8, u16, true>, Buffer (u8, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_u8_i16: Conv2d "P4" "tiled" "large", conv2d::Tiled<u8, i16, true>, Buffer (u8, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_u8_f32: Conv2d "P4" "tiled" "large", conv2d::Tiled<u8, f32, true>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_f32_u8: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, u8, true>, Buffer (f32, u8), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_f32_u16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, u16, true>, Buffer (f32, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_f32_i16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, i16, true>, Buffer (f32, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            conv2d_tiled_large_f32_f32: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, f32, true>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
+            rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
+            rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
+            rgba_cooperative_u8_u8: Rgba "P12" "rgba-cooperative" "", rgba::Cooperative, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
         }

@@ -38,6 +38,7 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("csv, json, npy", "histogram|missing|--out|a.txt".into()),
         ("png, svg", "histogram|missing|--plot|a.jpg".into()),
         ("--plot", "histogram|missing|--log".into()),
+        ("'sm_1' for '--arch <ARCH>': must be one of sm_75, sm_80", "kernels|--arch|sm_1".into()),
         ("'gif'", "box|missing|b.gif|--size|3".into()),
         ("''", "box|missing|b|--size|3".into()),
         ("unrecognized subcommand 'blur'", "blur|a|b".into()),

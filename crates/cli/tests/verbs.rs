@@ -162,10 +162,112 @@ fn info_lists_or_says_that_there_is_none() {
 }
 
 #[test]
+fn kernels_are_listed_with_their_variants() {
+    let folder = Folder::new();
+    let ended = folder.run(&["kernels"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.lines().all(|line| line.len() <= 130), "{ended:?}");
+    let kernels = apron::kernels();
+    let blocks: Vec<&str> = ended.stdout.split("\n\n").collect();
+    let [table, limits] = blocks[..] else { panic!("{ended:?}") };
+    let lines: Vec<&str> = table.lines().skip(1).take(kernels.len()).collect();
+    for program in ["P2", "P3", "P4", "P6", "P7", "P10", "P11", "P12"] {
+        assert!(lines.iter().any(|line| line.split(' ').next() == Some(program)), "{program}");
+    }
+    for (kernel, line) in kernels.iter().zip(lines) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[..3], [kernel.program, kernel.operation, kernel.variant]);
+        let [x, y] = kernel.block;
+        assert!(line.contains(&format!(" {} -> {} ", kernel.src, kernel.dst)), "{line}");
+        assert!(line.contains(&format!(" {} ", kernel.taps)) && line.contains(&format!(" {x}x{y} ")), "{line}");
+        let newest = kernel.registers.last().map(|(_, registers)| registers.to_string());
+        assert_eq!(words.last().copied(), newest.as_deref(), "{line}");
+        let line = limits.lines().find(|line| line.split_whitespace().take(2).eq([kernel.operation, kernel.variant]));
+        assert!(line.is_some_and(|line| line.ends_with(kernel.limits)), "{limits}");
+    }
+    assert!(table.contains("by mask: (31 + mask width) x (31 + mask height) x 4 bytes"), "{table}");
+}
+
+#[test]
+fn kernels_as_json_and_of_one_architecture() {
+    let folder = Folder::new();
+    let list = |arguments: &[&str]| {
+        let ended = folder.run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        let mut json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        serde_json::from_value::<Vec<serde_json::Value>>(json["kernels"].take()).unwrap()
+    };
+    let all = list(&["kernels", "--json"]);
+    let known = apron::kernels();
+    assert_eq!(all.len(), known.len());
+    for (object, kernel) in all.iter().zip(&known) {
+        for (key, value) in [
+            ("operation", kernel.operation),
+            ("variant", kernel.variant),
+            ("stage", kernel.stage),
+            ("program", kernel.program),
+            ("entry", kernel.entry),
+            ("limits", kernel.limits),
+        ] {
+            assert_eq!(object[key], value, "{object}");
+        }
+        assert_eq!(object["block"], serde_json::json!(kernel.block));
+        assert!(object["shared"].is_u64() || object["shared"].is_string(), "{object}");
+        assert_eq!(object["shared"].to_string().trim_matches('"'), kernel.shared.to_string());
+        assert!(["sm_75", "sm_90"].iter().all(|arch| object["registers"][arch].is_u64()), "{object}");
+    }
+    for object in list(&["kernels", "--json", "--arch", "sm_90"]) {
+        assert!(object["registers"]["sm_90"].is_u64() && object["registers"].as_object().unwrap().len() == 1);
+    }
+    let table = folder.run(&["kernels", "--arch", "sm_90"]).stdout;
+    assert!(table.contains("sm_90") && !table.contains("sm_75"), "{table}");
+}
+
+#[test]
+fn verify_has_a_line_for_each_check_and_variant() {
+    let folder = Folder::new();
+    let ended = folder.run(&["verify", "--device", "emulator", "--seed", "5"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let blocks: Vec<&str> = ended.stdout.split("\n\n").collect();
+    let [checks, summary] = blocks[..] else { panic!("{ended:?}") };
+    let column = checks.lines().nth(1).and_then(|headings| headings.find("result")).unwrap();
+    assert!(checks.lines().skip(2).all(|line| line.get(column - 2..) == Some("  pass")), "{checks}");
+    let mut sum = 0;
+    for kernel in apron::kernels() {
+        let of_kernel = |line: &&str| line.split_whitespace().take(2).eq([kernel.operation, kernel.variant]);
+        let lines: Vec<&str> = summary.lines().filter(of_kernel).collect();
+        let [line] = lines[..] else { panic!("{} {}: {summary}", kernel.operation, kernel.variant) };
+        assert!(line.contains(" 0 failed, largest error 0.") && line.ends_with(" of its bound"), "{line}");
+    }
+    for line in summary.lines().filter(|line| line.ends_with("bound")) {
+        sum += line.split_whitespace().nth(2).unwrap().parse::<usize>().unwrap();
+    }
+    assert_eq!(sum, checks.lines().count() - 2);
+    assert_eq!(summary.lines().last().unwrap(), format!("{sum} checks, 0 failed"));
+}
+
+#[test]
+fn verify_counts_by_variant_in_json() {
+    let folder = Folder::new();
+    let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let mut checks = 0;
+    for operation in ["correlate", "separable", "histogram"] {
+        let tally = &report["variants"][operation]["parallel"];
+        assert_eq!(tally["failed"], 0, "{report}");
+        checks += tally["checks"].as_u64().unwrap();
+        let share = tally["largest_error_to_bound"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&share) && (share > 0.0) == (operation != "histogram"), "{tally}");
+    }
+    assert_eq!(report["count"], checks);
+    assert_eq!(report["cases"].as_array().unwrap().len() as u64, checks);
+}
+
+#[test]
 fn every_verb_helps_with_an_example() {
     let folder = Folder::new();
-    let verbs = ["correlate", "convolve", "separable", "gaussian", "box", "histogram", "info", "verify", "batch"];
-    for verb in verbs {
+    let filters = ["correlate", "convolve", "separable", "gaussian", "box"];
+    for verb in filters.into_iter().chain(["histogram", "info", "kernels", "verify", "batch"]) {
         let ended = folder.run(&[verb, "--help"]);
         assert_eq!(ended.code, 0);
         assert!(ended.stdout.contains("Example") && ended.stdout.contains(&format!("  apron {verb} ")), "{verb}");

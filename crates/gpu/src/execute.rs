@@ -3,7 +3,7 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::driver;
-use apron_abi::{MAX_TAPS, Params, TapSpace, Taps};
+use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps};
 use apron_core::Result;
 use apron_plan::{Launch, Recipe, Role};
 use cust::event::{Event, EventFlags};
@@ -97,7 +97,7 @@ impl<'a> Prepared<'a> {
         let function = gpu.device.function(launch.kernel)?;
         let global_taps = match launch.kernel.facts().taps {
             TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
-            TapSpace::None | TapSpace::Parameter | TapSpace::Symbol => None,
+            TapSpace::None | TapSpace::SmallParameter | TapSpace::Parameter | TapSpace::Symbol => None,
         };
         Ok(Prepared { launch, function, global_taps })
     }
@@ -109,12 +109,17 @@ impl<'a> Prepared<'a> {
         let mut params = launch.params;
         let mut arguments: Vec<*mut c_void> =
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params)];
+        let mut few_taps = Taps([0.0; FEW_TAPS]);
         let mut parameter_taps = Taps([0.0; MAX_TAPS]);
         let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
         // Held until the launch is enqueued, so that no other mask comes between.
         let mut symbol = None;
         match facts.taps {
             TapSpace::None => {}
+            TapSpace::SmallParameter => {
+                few_taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
+                arguments.push((&raw mut few_taps).cast());
+            }
             TapSpace::Parameter => {
                 parameter_taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
                 arguments.push((&raw mut parameter_taps).cast());

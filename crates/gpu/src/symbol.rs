@@ -2,7 +2,7 @@
 
 use crate::error::{checked, driver};
 use crate::stream::Stream;
-use apron_abi::TAPS_SYMBOL;
+use apron_abi::{MAX_TAPS, TAPS_SYMBOL, Taps};
 use apron_core::Result;
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
@@ -60,6 +60,6 @@ fn find(function: &Function<'_>) -> Result<u64> {
         checked(cuFuncGetModule(&mut module, function.to_raw()), operation)?;
         checked(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()), operation)?;
     }
-    assert_eq!(bytes, size_of::<apron_abi::Taps>(), "size of {TAPS_SYMBOL}, in bytes");
+    assert_eq!(bytes, size_of::<Taps<MAX_TAPS>>(), "size of {TAPS_SYMBOL}, in bytes");
     Ok(address)
 }

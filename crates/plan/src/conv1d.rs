@@ -3,7 +3,7 @@
 use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH};
+use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH, tap_stride};
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
 pub(crate) const OPERATION: &str = "separable";
@@ -71,7 +71,7 @@ fn two_passes(
                 border: mode as u32,
                 ..params
             }),
-            taps: taps.taps().to_vec(),
+            taps: padded(taps),
         }
     };
     let first = Conv1dParams {
@@ -103,6 +103,13 @@ fn two_passes(
         pass(columns, &problem.taps_y, column_blocks, second, 1),
     ];
     Ok((buffers, launches))
+}
+
+/// The taps and zeros up to a multiple of what kernels read at once.
+fn padded(taps: &Taps) -> Vec<f32> {
+    let mut padded = taps.taps().to_vec();
+    padded.resize(tap_stride(taps.len()) as usize, 0.0);
+    padded
 }
 
 /// What the first pass makes of rows that are all `constant`: the image is meant to be extended

@@ -3,7 +3,7 @@
 use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{Conv2dParams, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, TILE_WIDTH, TapSpace, reciprocal, tap_stride};
+use apron_abi::{Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, reciprocal, tap_stride};
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
@@ -16,24 +16,27 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
             format!("masks over {MAX_MASK_SIDE}x{MAX_MASK_SIDE} (this one is {}x{})", mask.width(), mask.height());
         return Err(unsupported(OPERATION, what, "use --device cpu, or `separable` if the mask is a product"));
     }
-    one_launch(problem, variant, [TILE_WIDTH, TILE_WIDTH], padded_rows(mask))
+    let taps = padded_rows(mask);
+    let stage = if taps.len() > FEW_TAPS { "large" } else { "small" };
+    one_launch(problem, variant, stage, [TILE_WIDTH, TILE_WIDTH], taps)
 }
 
 /// One launch, an output pixel a thread, without shared memory.
 pub(crate) fn naive(problem: &Correlate, variant: &Variant) -> Result<Steps> {
-    one_launch(problem, variant, apron_abi::SIMPLE_BLOCK, problem.mask.taps().to_vec())
+    one_launch(problem, variant, "", apron_abi::SIMPLE_BLOCK, problem.mask.taps().to_vec())
 }
 
 /// The launch of a kernel whose blocks compute `tile` output pixels each.
-fn one_launch(problem: &Correlate, variant: &Variant, tile: [u32; 2], taps: Vec<f32>) -> Result<Steps> {
+fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, tile: [u32; 2], taps: Vec<f32>) -> Result<Steps> {
     let window = problem.window()?;
     if problem.clamp && problem.dst != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("clamped sums for {} output", problem.dst), "use --out-type f32"));
     }
-    let kernel = find(problem, variant)?;
+    let kernel = find(problem, variant, stage)?;
     let facts = kernel.facts();
-    if facts.taps != TapSpace::Global && taps.len() > MAX_TAPS {
-        let what = format!("masks over {MAX_TAPS} taps (this one has {})", taps.len());
+    let most = facts.taps.capacity();
+    if taps.len() > most {
+        let what = format!("masks over {most} taps (this one has {})", taps.len());
         return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
     }
     let launch = Launch {
@@ -53,9 +56,9 @@ fn one_launch(problem: &Correlate, variant: &Variant, tile: [u32; 2], taps: Vec<
 }
 
 /// The variant's kernel for the problem's types.
-fn find(problem: &Correlate, variant: &Variant) -> Result<Kernel> {
+fn find(problem: &Correlate, variant: &Variant, stage: &str) -> Result<Kernel> {
     let types = (problem.src.element(), problem.dst.element());
-    Kernel::find(variant.family, variant.name, "", types.0, types.1).ok_or_else(|| {
+    Kernel::find(variant.family, variant.name, stage, types.0, types.1).ok_or_else(|| {
         let what = format!("{} to {} pixels in variant {}", problem.src, problem.dst, variant.name);
         let preferred = crate::variants(OPERATION).next().is_some_and(|preferred| preferred.name == variant.name);
         let hint = if preferred { "use --device cpu" } else { "leave the variant to the plan, or use --device cpu" };
@@ -118,7 +121,7 @@ mod tests {
         let samples = 33 * 65 * 3;
         assert_eq!(roles, [(Role::Input, ElementType::U8, samples), (Role::Output, ElementType::F32, samples)]);
         let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
-        assert_eq!((launch.kernel, launch.blocks), (Kernel::conv2d_tiled_u8_f32, [2, 3]));
+        assert_eq!((launch.kernel, launch.blocks), (Kernel::conv2d_tiled_small_u8_f32, [2, 3]));
         assert_eq!(launch.shared_bytes, 35 * 34 * 4);
         assert_eq!(launch.taps.len(), 12);
         let Params::Conv2dParams(params) = launch.params else { panic!("{recipe:?}") };
@@ -130,6 +133,19 @@ mod tests {
         let mask = Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None).unwrap();
         assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+    }
+
+    #[test]
+    fn large_masks_have_kernels_of_their_own() {
+        for (size, kernel) in [
+            ((32, 32), Kernel::conv2d_tiled_small_u8_f32),
+            ((31, 32), Kernel::conv2d_tiled_small_u8_f32),
+            ((33, 29), Kernel::conv2d_tiled_large_u8_f32),
+        ] {
+            let mask = Mask::new(size.0, size.1, vec![1.0; (size.0 * size.1) as usize]).unwrap();
+            let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None).unwrap();
+            assert_eq!(recipe.launches[0].kernel, kernel);
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub largest_error: f64,
     /// The largest distance allowed, over the whole image.
     pub bound: f64,
+    /// The largest distance of a sample as a share of what is allowed there.
+    pub error_to_bound: f64,
     /// What is wrong, if anything: the first mismatch, or the error.
     pub failure: Option<String>,
 }
@@ -68,6 +70,7 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Exp
         },
         largest_error: 0.0,
         bound: 0.0,
+        error_to_bound: 0.0,
         failure: None,
     };
     let compared = match expected {
@@ -93,6 +96,7 @@ pub fn check_all(device: &Device, case: &Case) -> Vec<Outcome> {
             geometry: "-".into(),
             largest_error: 0.0,
             bound: 0.0,
+            error_to_bound: 0.0,
             failure: Some(format!("the reference: {error}")),
         },
     });
@@ -165,6 +169,9 @@ fn filter(
         let error = (found as f64 - exact.value).abs();
         outcome.largest_error = outcome.largest_error.max(error);
         outcome.bound = outcome.bound.max(exact.bound);
+        if exact.bound > 0.0 {
+            outcome.error_to_bound = outcome.error_to_bound.max(error / exact.bound);
+        }
         // Denormal results round in steps of 2^-149.
         if error.is_nan() || error > exact.bound + 2f64.powi(-149) {
             let place = place(result, index);

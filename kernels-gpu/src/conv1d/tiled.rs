@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Per output sample and pass: `32 / (33 - taps)` global loads instead of P2's one a tap, as many
-//! shared stores, one shared load a tap, one barrier; 4 KiB of shared memory (8 KiB where the sums
+//! shared stores, one shared load a tap, taps four at a time, one barrier; 4 KiB of shared memory (8 KiB where the sums
 //! are f64). The price is idle threads: of 32, `taps - 1` compute nothing.
 //!
 //! Departures from the article: 32 tiles lie side by side in a block, along the other axis;
@@ -19,13 +19,14 @@
 //! channels, a tile for each; all borders.
 
 use crate::device::{Device, Global, Shared};
+use crate::taps::add_row;
 use crate::{div_rem, Body};
 use apron_abi::{Accumulator, BorderMode, Conv1dParams, FromSum, Sample, TILE_WIDTH};
 use core::marker::PhantomData;
 
 /// The kernel. `AXIS` 0 filters along rows, 1 along columns.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and there are 1 to 32 taps.
+/// Launch contract: the buffers are as large as the parameters say, and there are 1 to 32 taps, padded to a multiple of 4.
 /// The blocks of a row are its tiles, times the channels along rows.
 pub struct Tiled<I, O, A, const AXIS: u32>(PhantomData<(I, O, A)>);
 
@@ -75,11 +76,8 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I
 
         if other_inside && local < outputs && at < out_length {
             let step = if AXIS == 0 { 1 } else { TILE_WIDTH };
-            let mut sum = A::ZERO;
-            for i in 0..p.taps {
-                // SAFETY: local + taps - 1 is below 32; i is below the number of taps.
-                sum = unsafe { d.fma(A::of(d.tap(i)), d.shared_load(tile, element + i * step), sum) };
-            }
+            // SAFETY: local + taps - 1 is below 32; the taps are padded.
+            let sum: A = unsafe { add_row(d, 0, p.taps, tile, element, step, A::ZERO) };
             // SAFETY: (sample, y) is in the output and no other thread's.
             unsafe { d.store(dst, y as u64 * (p.out_width * p.channels) as u64 + sample as u64, O::from_sum(sum)) };
         }

@@ -23,20 +23,20 @@
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
+use crate::taps::add_row;
 use crate::Body;
 use apron_abi::{reciprocal, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
 
-/// Taps, with padding, above which constant memory is read the other way: half of 64x64.
-const UNIFORM_TAPS: u32 = 2048;
-
-/// The kernel.
+/// The kernel. `LARGE` chooses between two ways through constant memory: an address that is the
+/// same for all threads is the faster one as long as the cache holds the mask, and one that might
+/// differ is read through a larger cache (docs/decisions/mask-reads.md).
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
 /// [`apron_abi::SharedMemory::MaskTile`], and the taps' rows are [`apron_abi::tap_stride`] apart.
-pub struct Tiled<I, O>(PhantomData<(I, O)>);
+pub struct Tiled<I, O, const LARGE: bool>(PhantomData<(I, O)>);
 
-impl<I: Pixel, O: Pixel> Body for Tiled<I, O> {
+impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
     type Src = I;
     type Dst = O;
     type Params = Conv2dParams;
@@ -83,20 +83,10 @@ impl<I: Pixel, O: Pixel> Body for Tiled<I, O> {
             d.barrier();
 
             if x < p.out_width && y < p.out_height {
-                // Two ways through constant memory, see docs/decisions/mask-reads.md: an address that
-                // is the same for all threads is the faster one while the cache holds the mask. The
-                // other is as well, but the compiler cannot know: thread_x is below 32.
-                let large = tap_stride(p.mask_width) * p.mask_height > UNIFORM_TAPS;
+                // Always 0, which the compiler cannot know: see `LARGE`.
+                let first_tap = if LARGE { d.thread_x() / TILE_WIDTH * TAPS_AT_ONCE } else { 0 };
                 // SAFETY: the tile is complete, and so are the taps.
-                let mut sum = unsafe {
-                    match large {
-                        false => sum_window::<D, O::Sum>(d, p, tile, tile_width, 0),
-                        true => {
-                            let first_tap = d.thread_x() / TILE_WIDTH * TAPS_AT_ONCE;
-                            sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap)
-                        }
-                    }
-                };
+                let mut sum = unsafe { sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap) };
                 if p.clamp != 0 {
                     sum = clamped(sum);
                 }
@@ -126,48 +116,9 @@ unsafe fn sum_window<D: Device, A: Accumulator>(
     let end = tap_row + stride * p.mask_height;
     let mut sample_row = d.thread_y() * tile_width + d.thread_x();
     while tap_row < end {
-        let (mut tap, mut sample, mut left) = (tap_row, sample_row, p.mask_width);
-        (tap_row, sample_row) = (tap_row + stride, sample_row + tile_width);
         // SAFETY: the taps are in the mask, and the window of a thread is in the tile.
-        unsafe {
-            while left >= TAPS_AT_ONCE {
-                sum = add_taps::<D, A, 4>(d, tap, tile, sample, sum);
-                (tap, sample, left) = (tap + TAPS_AT_ONCE, sample + TAPS_AT_ONCE, left - TAPS_AT_ONCE);
-            }
-            sum = match left {
-                0 => sum,
-                1 => add_taps::<D, A, 1>(d, tap, tile, sample, sum),
-                2 => add_taps::<D, A, 2>(d, tap, tile, sample, sum),
-                _ => add_taps::<D, A, 3>(d, tap, tile, sample, sum),
-            };
-        }
+        sum = unsafe { add_row(d, tap_row, p.mask_width, tile, sample_row, 1, sum) };
+        (tap_row, sample_row) = (tap_row + stride, sample_row + tile_width);
     }
-    sum
-}
-
-/// Adds the first `COUNT` of the four taps at `tap`, times the samples at `sample` and behind.
-/// Padding is left out: 0 times infinity is no 0.
-#[inline(always)]
-unsafe fn add_taps<D: Device, A: Accumulator, const COUNT: u32>(
-    d: D,
-    tap: u32,
-    tile: Shared<f32>,
-    sample: u32,
-    mut sum: A,
-) -> A {
-    // SAFETY: the caller's promise.
-    let [a, b, c, e] = unsafe { d.taps4(tap) };
-    // Not a loop: an array indexed at run time would be in local memory.
-    let mut add = |k: u32, tap: f32| {
-        if k < COUNT {
-            // SAFETY: the caller's promise.
-            let sample = unsafe { d.shared_load(tile, sample + k) };
-            sum = d.fma(A::of(tap), A::of(sample), sum);
-        }
-    };
-    add(0, a);
-    add(1, b);
-    add(2, c);
-    add(3, e);
     sum
 }

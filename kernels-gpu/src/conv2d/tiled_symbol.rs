@@ -12,4 +12,4 @@
 /// The kernel.
 ///
 /// Launch contract: as of [`Tiled`](super::Tiled), and nothing changes the symbol before it ends.
-pub type TiledSymbol<I, O> = super::Tiled<I, O>;
+pub type TiledSymbol<I, O, const LARGE: bool> = super::Tiled<I, O, LARGE>;

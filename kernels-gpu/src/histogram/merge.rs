@@ -28,11 +28,19 @@ impl Body for Merge {
         let sums = Shared::<u64>::at(0);
         let thread = d.thread_x();
         let bin = d.block_x();
+        // SAFETY: called for rows of the partial histograms only.
+        let count = |row: u32| unsafe { d.load(partials, row as u64 * p.bins as u64 + bin as u64) } as u64;
         let mut sum = 0u64;
         let mut row = thread;
+        // Four at once: each alone would be waited for.
+        while row + 3 * MERGE_BLOCK < p.partials {
+            let [a, b, c, e] =
+                [count(row), count(row + MERGE_BLOCK), count(row + 2 * MERGE_BLOCK), count(row + 3 * MERGE_BLOCK)];
+            sum += a + b + c + e;
+            row += 4 * MERGE_BLOCK;
+        }
         while row < p.partials {
-            // SAFETY: row and bin are inside the partial histograms.
-            sum += unsafe { d.load(partials, row as u64 * p.bins as u64 + bin as u64) } as u64;
+            sum += count(row);
             row += MERGE_BLOCK;
         }
         // SAFETY: one sum a thread.

@@ -1,6 +1,6 @@
 //! Compiles the kernels to PTX with rustc's own NVPTX backend.
 
-use super::lint::VERSION;
+use super::lint::{Expected, VERSION};
 use crate::at;
 use apron_abi::Family;
 use std::ffi::OsString;
@@ -107,7 +107,8 @@ impl Toolchain {
             return Err(format!("{} for {target}: the build failed, {status}", family.name()));
         }
         let text = std::fs::read_to_string(&written).map_err(|error| at(&written, error))?;
-        Ok(format!("// {}, target {target}; made by `cargo xtask ptx`\n{}", self.name, normal(&text)))
+        let text = with_block_sizes(&normal(&text), &super::table(family));
+        Ok(format!("// {}, target {target}; made by `cargo xtask ptx`\n{text}", self.name))
     }
 }
 
@@ -155,6 +156,29 @@ fn normal(text: &str) -> String {
     result
 }
 
+/// With the threads of its block said in each entry: an assembler that does not know them may use
+/// more registers than so many threads can have, and such a kernel does not launch. Rust has no
+/// attribute for it.
+fn with_block_sizes(text: &str, entries: &[Expected]) -> String {
+    let mut result = String::new();
+    let mut threads = None;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix(".visible .entry ") {
+            let name = rest.split('(').next().unwrap_or("");
+            threads = entries.iter().find(|expected| expected.entry == name).map(|expected| expected.threads);
+        }
+        if let ("{", Some(threads)) = (line, threads) {
+            result.push_str(&format!(".maxntid {threads}\n"));
+        }
+        if line == "{" {
+            threads = None;
+        }
+        result.push_str(line);
+        result.push('\n');
+    }
+    result
+}
+
 fn remove_kernels(fingerprints: &Path) -> Result<(), String> {
     let Ok(entries) = std::fs::read_dir(fingerprints) else { return Ok(()) };
     for entry in entries.flatten() {
@@ -175,6 +199,13 @@ mod tests {
         assert_eq!(compiler_name(said).unwrap(), "rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8");
         assert_eq!(compiler_name("no compiler"), None);
         assert!(is_at_least(said, "1.90") && is_at_least(said, "1.96") && !is_at_least(said, "1.97"));
+    }
+
+    #[test]
+    fn entries_say_how_many_threads_a_block_has() {
+        let text = ".visible .func dead()\n{\n}\n.visible .entry one(\n\t.param .u64 a\n)\n{\n\t{\n\t}\n}\n";
+        let one = Expected { entry: "one", barriers: 0, threads: 256 };
+        assert_eq!(with_block_sizes(text, &[one]), text.replace(")\n{\n\t{", ")\n.maxntid 256\n{\n\t{"));
     }
 
     #[test]

@@ -6,8 +6,17 @@ use super::text::{Module, Parameter, Statement};
 /// The PTX version that every file asks for: parameters above 4 KB, driver 530 and later.
 pub(super) const VERSION: &str = "8.1";
 
-/// Lints a file for `target` that should hold exactly the entries `expected`, each with its barriers.
-pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[(&str, u32)]) -> Vec<Failure> {
+/// What the kernel table says of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub(super) entry: &'static str,
+    pub(super) barriers: u32,
+    /// Threads of a block.
+    pub(super) threads: u32,
+}
+
+/// Lints a file for `target` that should hold exactly the entries `expected`.
+pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[Expected]) -> Vec<Failure> {
     let mut failures = Vec::new();
     let mut fail = |entry: &str, found: String, expected: String| {
         failures.push(Failure { file: file.into(), entry: entry.into(), found, expected });
@@ -18,16 +27,22 @@ pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[(&str,
     if module.target != target {
         fail("", format!(".target {}", module.target), format!(".target {target}"));
     }
-    for (entry, barriers) in expected {
+    for Expected { entry, barriers, threads } in expected {
         if !module.entries.contains_key(*entry) {
             fail(entry, "no such entry".into(), "an entry, as the kernel table says".into());
-        } else if module.barriers(entry) != *barriers {
+            continue;
+        }
+        if module.barriers(entry) != *barriers {
             let found = format!("{} barriers", module.barriers(entry));
             fail(entry, found, format!("{barriers}, as the kernel table says"));
         }
+        if module.most_threads(entry) != Some(*threads) {
+            let found = module.most_threads(entry).map_or("none".into(), |threads| threads.to_string());
+            fail(entry, format!(".maxntid {found}"), format!("{threads}, as the kernel table says"));
+        }
     }
     for entry in module.entries.keys() {
-        if !expected.iter().any(|(name, _)| name == entry) {
+        if !expected.iter().any(|expected| expected.entry == entry) {
             fail(entry, "an entry".into(), "none: the kernel table has it not in this family".into());
         }
     }
@@ -115,7 +130,8 @@ mod tests {
     use super::super::text::tests::GOOD;
     use super::*;
 
-    const TABLE: &[(&str, u32)] = &[("one", 1), ("two", 0)];
+    const TABLE: &[Expected] =
+        &[Expected { entry: "one", barriers: 1, threads: 256 }, Expected { entry: "two", barriers: 0, threads: 32 }];
 
     fn failures(text: &str) -> Vec<Failure> {
         lint("x.sm_90.ptx", &Module::parse(text), "sm_90", TABLE)
@@ -181,6 +197,8 @@ mod tests {
         planted("bar.sync 0;", "1 barriers");
         let found = failures(&GOOD.replace("bar.sync", "bar.arrive"));
         assert!(found[0].to_string().contains("0 barriers"), "{found:?}");
+        let found = failures(&GOOD.replace(".maxntid 32\n", ""));
+        assert!(found[0].to_string().contains(".maxntid none; expected 32"), "{found:?}");
     }
 
     #[test]

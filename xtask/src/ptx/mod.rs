@@ -6,9 +6,10 @@ mod lint;
 mod text;
 
 use crate::at;
-use apron_abi::{Family, Kernel};
+use apron_abi::{Family, Kernel, KernelFacts};
 use assemble::{Assembled, Ptxas};
 use build::Toolchain;
+use lint::Expected;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -113,10 +114,12 @@ pub(crate) fn check() -> Result<(), String> {
     verdict(&failures)
 }
 
-/// The family's entries in the kernel table, each with its barriers.
-fn table(family: Family) -> Vec<(&'static str, u32)> {
-    let facts = Kernel::ALL.iter().map(|kernel| kernel.facts());
-    facts.filter(|facts| facts.family == family).map(|facts| (facts.entry, facts.barriers)).collect()
+/// The family's entries in the kernel table.
+fn table(family: Family) -> Vec<Expected> {
+    let facts = Kernel::ALL.iter().map(|kernel| kernel.facts()).filter(|facts| facts.family == family);
+    facts
+        .map(|KernelFacts { entry, barriers, block: [x, y], .. }| Expected { entry, barriers, threads: x * y })
+        .collect()
 }
 
 fn file_failure(file: &str, found: &str, expected: &str) -> Failure {

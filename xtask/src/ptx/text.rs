@@ -109,6 +109,15 @@ impl Module {
         };
         self.statements.iter().filter(is_barrier).count() as u32
     }
+
+    /// The most threads of a block that the entry says it is launched with.
+    pub(super) fn most_threads(&self, entry: &str) -> Option<u32> {
+        let said = |statement: &Statement| match statement.text.split_whitespace().collect::<Vec<_>>()[..] {
+            [".maxntid", threads] if statement.function == entry => threads.parse().ok(),
+            _ => None,
+        };
+        self.statements.iter().find_map(said)
+    }
 }
 
 /// Name of the entry or function that a line declares, and whether it is an entry.
@@ -188,6 +197,7 @@ pub(super) mod tests {
 	.param .u64 .ptr .align 1 one_param_0,
 	.param .align 8 .b8 one_param_1[48]
 )
+.maxntid 256
 {
 	.reg .pred 	%p<12>;
 	ld.param.b64 	%rd1, [one_param_1+8];
@@ -201,7 +211,9 @@ $L__BB1_2:
 	@!%p1 st.global.u32 [%rd5], %r5; red.shared.add.u32 [%r5], 1;
 	ret;
 }
-.visible .entry two(.param .u32 two_param_0) { ret; }
+.visible .entry two(.param .u32 two_param_0)
+.maxntid 32
+{ ret; }
 ";
 
     #[test]

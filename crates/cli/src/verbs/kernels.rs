@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-A line for each kernel of a variant: program of the articles that it implements, operation, name for
---variant, which of the variant's launches it is, element types, where the taps are, threads of a
-block, shared memory of a block in bytes, and registers of a thread by architecture.
+A line for each kernel: program of the articles that it implements, operation, variant as --variant
+takes it, which of the variant's kernels it is, element types, where the taps are, threads of a block,
+shared memory of a block in bytes, and registers of a thread by architecture. Then what each variant
+takes.
 
 Example:
   apron kernels --arch sm_90")]
@@ -80,7 +81,7 @@ fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
 
 /// The kernels, under headings.
 fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
-    let headings = ["", "operation", "variant", "stage", "types", "taps", "block", "shared"];
+    let headings = ["program", "operation", "variant", "stage", "types", "taps", "block", "shared"];
     let headings = headings.iter().chain(architectures).map(|heading| heading.to_string()).collect();
     let rows = kernels.iter().map(|kernel| {
         let [x, y] = kernel.block;
@@ -122,7 +123,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     let longest = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
     let widths: Vec<usize> = (0..columns).filter_map(longest).collect();
     let line = |row: &Vec<String>| {
-        let cells: String = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+        let cells: String = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$} ")).collect();
         format!("{}\n", cells.trim_end())
     };
     rows.iter().map(line).collect()

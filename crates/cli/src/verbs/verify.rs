@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::report::{complain, print};
 use apron::{Device, DeviceName};
 use apron_testkit::{Outcome, Scale, check_all, random_case, suite};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Random cases beside the suite's own.
 const RANDOM_CASES: u64 = 40;
@@ -45,10 +46,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         print(&format!("device {}, seed {seed}\n{}", device.name(), row(HEADINGS)))?;
     }
     let (mut count, mut failed) = (0, Vec::new());
-    let mut rows = Vec::new();
+    let (mut rows, mut tallies) = (Vec::new(), Tallies::new());
     for case in suite(scale, seed).into_iter().chain(random) {
         for outcome in check_all(&device, &case) {
             count += 1;
+            tally(&mut tallies, &outcome);
             if args.json {
                 rows.push(record(&outcome));
             } else if !args.quiet {
@@ -58,10 +60,17 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     }
     if args.json {
-        let report = json!({ "device": device.name().to_string(), "seed": seed, "count": count, "failed": failed.len(), "cases": rows });
+        let report = json!({
+            "device": device.name().to_string(),
+            "seed": seed,
+            "count": count,
+            "failed": failed.len(),
+            "variants": by_operation(&tallies),
+            "cases": rows,
+        });
         print(&format!("{report}\n"))?;
     } else if !args.quiet {
-        print(&format!("{count} checks, {} failed\n", failed.len()))?;
+        print(&format!("\n{}{count} checks, {} failed\n", summary(&tallies), failed.len()))?;
     }
     if failed.is_empty() {
         return Ok(());
@@ -78,7 +87,7 @@ const HEADINGS: [&str; 6] = ["variant", "case", "blocks x threads", "largest err
 
 fn row(cells: [&str; 6]) -> String {
     let [variant, case, geometry, error, bound, result] = cells;
-    format!("{variant:<16} {case:<50} {geometry:<26} {error:>13} {bound:>9}  {result}\n")
+    format!("{variant:<16} {case:<52} {geometry:<33} {error:>13} {bound:>7}  {result}\n")
 }
 
 fn line(outcome: &Outcome) -> String {
@@ -89,7 +98,7 @@ fn line(outcome: &Outcome) -> String {
     row([&outcome.variant, &outcome.case, &outcome.geometry, error, bound, &result])
 }
 
-fn record(outcome: &Outcome) -> serde_json::Value {
+fn record(outcome: &Outcome) -> Value {
     json!({
         "operation": outcome.operation,
         "variant": outcome.variant,
@@ -99,4 +108,75 @@ fn record(outcome: &Outcome) -> serde_json::Value {
         "bound": outcome.bound,
         "failure": outcome.failure,
     })
+}
+
+/// What came of a variant's checks.
+#[derive(Debug, Default, PartialEq)]
+struct Tally {
+    checks: usize,
+    failed: usize,
+    /// The largest error of a sample, as a share of that sample's bound.
+    error_to_bound: f64,
+}
+
+/// By operation and variant: operations share names of variants.
+type Tallies = BTreeMap<(&'static str, String), Tally>;
+
+fn tally(tallies: &mut Tallies, outcome: &Outcome) {
+    let tally = tallies.entry((outcome.operation, outcome.variant.clone())).or_default();
+    tally.checks += 1;
+    tally.failed += usize::from(outcome.failure.is_some());
+    tally.error_to_bound = tally.error_to_bound.max(outcome.error_to_bound);
+}
+
+/// A line for each variant.
+fn summary(tallies: &Tallies) -> String {
+    let lines = tallies.iter().map(|((operation, variant), Tally { checks, failed, error_to_bound })| {
+        let counts = format!("{checks:>5} checks, {failed:>3} failed");
+        format!("{operation:<9} {variant:<16} {counts}, largest error {error_to_bound:.3} of its bound\n")
+    });
+    lines.collect()
+}
+
+/// The same as an object: operation, then variant.
+fn by_operation(tallies: &Tallies) -> Value {
+    let mut operations = json!({});
+    for ((operation, variant), tally) in tallies {
+        operations[operation][variant] = json!({
+            "checks": tally.checks,
+            "failed": tally.failed,
+            "largest_error_to_bound": tally.error_to_bound,
+        });
+    }
+    operations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(operation: &'static str, error_to_bound: f64, failure: Option<&str>) -> Outcome {
+        let (variant, case, geometry) = ("tiled".into(), "1x1".into(), "-".into());
+        let (largest_error, bound, failure) = (error_to_bound * 8.0, 8.0, failure.map(String::from));
+        Outcome { operation, variant, case, geometry, largest_error, bound, error_to_bound, failure }
+    }
+
+    #[test]
+    fn tallies_are_of_one_variant_of_one_operation() {
+        let mut tallies = Tallies::new();
+        for (share, failure) in [(0.125, None), (0.25, None), (0.0, Some("row 1")), (f64::NAN, Some("row 2"))] {
+            tally(&mut tallies, &outcome("correlate", share, failure));
+        }
+        tally(&mut tallies, &outcome("separable", 0.0, None));
+        let lines = "\
+correlate tiled                4 checks,   2 failed, largest error 0.250 of its bound
+separable tiled                1 checks,   0 failed, largest error 0.000 of its bound
+";
+        assert_eq!(summary(&tallies), lines);
+        let expected = json!({
+            "correlate": { "tiled": { "checks": 4, "failed": 2, "largest_error_to_bound": 0.25 } },
+            "separable": { "tiled": { "checks": 1, "failed": 0, "largest_error_to_bound": 0.0 } },
+        });
+        assert_eq!(by_operation(&tallies), expected);
+    }
 }

@@ -1,0 +1,61 @@
+//! Weighted sums over shared tiles, four taps at a time.
+
+use crate::device::{Device, Shared};
+use apron_abi::{Accumulator, Sample, TAPS_AT_ONCE};
+
+/// Adds `count` taps from `tap` on, times the tile's elements at `element`, `element + step`, ...
+///
+/// # Safety
+/// `tap` is a multiple of 4, the taps are there up to the next one behind the last, and the
+/// elements are in the tile, which nobody writes any more.
+#[inline(always)]
+pub(crate) unsafe fn add_row<D: Device, S: Sample, A: Accumulator>(
+    d: D,
+    mut tap: u32,
+    mut count: u32,
+    tile: Shared<S>,
+    mut element: u32,
+    step: u32,
+    mut sum: A,
+) -> A {
+    // SAFETY: the caller's promise.
+    unsafe {
+        while count >= TAPS_AT_ONCE {
+            sum = add::<D, S, A, 4>(d, tap, tile, element, step, sum);
+            (tap, element, count) = (tap + TAPS_AT_ONCE, element + TAPS_AT_ONCE * step, count - TAPS_AT_ONCE);
+        }
+        match count {
+            0 => sum,
+            1 => add::<D, S, A, 1>(d, tap, tile, element, step, sum),
+            2 => add::<D, S, A, 2>(d, tap, tile, element, step, sum),
+            _ => add::<D, S, A, 3>(d, tap, tile, element, step, sum),
+        }
+    }
+}
+
+/// Adds the first `COUNT` of four taps. Padding is left out: 0 times infinity is no 0.
+#[inline(always)]
+unsafe fn add<D: Device, S: Sample, A: Accumulator, const COUNT: u32>(
+    d: D,
+    tap: u32,
+    tile: Shared<S>,
+    element: u32,
+    step: u32,
+    mut sum: A,
+) -> A {
+    // SAFETY: the caller's promise.
+    let [a, b, c, e] = unsafe { d.taps4(tap) };
+    // Not a loop: an array indexed at run time would be in local memory.
+    let mut add = |k: u32, tap: f32| {
+        if k < COUNT {
+            // SAFETY: the caller's promise.
+            let sample = unsafe { d.shared_load(tile, element + k * step) };
+            sum = d.fma(A::of(tap), A::of(sample), sum);
+        }
+    };
+    add(0, a);
+    add(1, b);
+    add(2, c);
+    add(3, e);
+    sum
+}
