@@ -6,6 +6,7 @@ mod device;
 mod device_image;
 mod filter;
 mod histogram;
+mod histogram256;
 mod kernels;
 mod report;
 
@@ -17,6 +18,7 @@ pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;
 pub use histogram::HistogramOf;
+pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use report::Report;
 

@@ -1,6 +1,6 @@
 //! The library as its users see it: chains, choices, errors.
 
-use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Image, Mask, PixelType, Taps};
+use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, PixelType, Taps};
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];
@@ -26,6 +26,22 @@ fn a_chain_gives_the_same_on_every_device() {
         .collect();
     assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
     assert_eq!(results[0].1.counts().iter().sum::<u64>(), 41 * 23 * 3);
+}
+
+#[test]
+fn the_articles_histogram_program_from_setup_to_cleanup() {
+    for device in devices() {
+        for length in [1, 3, 4, 1021, 100_000] {
+            let bytes: Vec<u8> = (0..length).map(|_| rand::random()).collect();
+            let mut program = Histogram256::new(&device, bytes).unwrap();
+            for _ in 0..2 {
+                let report = program.run().unwrap();
+                assert_eq!((report.operation, report.device.as_str()), ("histogram", &*device.name().to_string()));
+                program.verify().unwrap();
+                assert_eq!(program.counts().iter().sum::<u64>(), length);
+            }
+        }
+    }
 }
 
 #[test]

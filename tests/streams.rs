@@ -1,7 +1,7 @@
 //! Two streams on one GPU never disturb each other.
 
-use apron::{Border, Device, DeviceImage, Image, Mask};
-use apron_testkit::gpu_or_skip;
+use apron::{AnyImage, Border, Device, DeviceImage, Image, Mask};
+use apron_testkit::{first_mismatch, gpu_or_skip};
 
 const LAUNCHES: usize = 1000;
 
@@ -37,6 +37,93 @@ fn two_streams_with_two_masks() {
             });
         }
     });
+}
+
+/// What shares more than memory between launches: the mask in the module's one constant symbol, the
+/// stream's one texture (of two sizes in turn, so that it is made anew), beside masks in parameters
+/// and in global memory.
+const SHARED: [&str; 6] = ["tiled-symbol", "tiled", "rgba-texture", "constant", "naive", "rgba-cooperative"];
+
+/// An input on the device, its mask, and what comes out of it.
+struct Lane {
+    input: DeviceImage,
+    mask: Mask,
+    expected: AnyImage<'static>,
+}
+
+impl Lane {
+    fn new(device: &Device, image: AnyImage<'static>, mask: Mask) -> Lane {
+        let expected = Device::reference().correlate(&image, mask.clone()).border(Border::Replicate).run().unwrap();
+        Lane { input: device.upload(&image).unwrap(), mask, expected: expected.into_any().unwrap() }
+    }
+
+    /// A grey image for the dense variants, and two RGBA ones of different sizes.
+    fn all(device: &Device, seed: u32) -> [Lane; 3] {
+        let small = Mask::new(3, 3, (0..9).map(|i| ((i * seed) % 7) as f32 / 13.0).collect::<Vec<_>>()).unwrap();
+        let rgba = |width: u32, height: u32| {
+            let bytes = (0..width * height * 4).map(|i| (i.wrapping_mul(seed) >> 2) as u8).collect::<Vec<_>>();
+            AnyImage::U8(Image::new(width, height, 4, bytes).unwrap())
+        };
+        [
+            Lane::new(device, AnyImage::F32(image(seed)), mask(seed)),
+            Lane::new(device, rgba(150 + seed, 61), small.clone()),
+            Lane::new(device, rgba(64, 90 + seed), small),
+        ]
+    }
+
+    fn launch(&self, device: &Device, variant: &str) -> DeviceImage {
+        device.correlate(&self.input, self.mask.clone()).border(Border::Replicate).variant(variant).run().unwrap()
+    }
+}
+
+/// Launches all variants in turn, without waiting in between, and compares every result.
+fn load(device: &Device, lanes: &[Lane; 3], rounds: usize) {
+    let mut results = Vec::new();
+    for round in 0..rounds {
+        for variant in SHARED {
+            let lane = if variant.starts_with("rgba") { &lanes[1 + round % 2] } else { &lanes[0] };
+            results.push((variant, round, lane, lane.launch(device, variant)));
+        }
+    }
+    for (variant, round, lane, result) in results {
+        let mismatch = first_mismatch(&result.into_any().unwrap(), &lane.expected);
+        assert!(mismatch.is_none(), "{variant}, round {round}: {}", mismatch.unwrap());
+    }
+}
+
+/// Two threads, two streams, two masks, two images: thousands of launches through textures and
+/// constant memory.
+#[test]
+fn textures_and_constant_memory_under_load() {
+    let Some(gpu) = gpu_or_skip("textures and constant memory under load") else { return };
+    std::thread::scope(|scope| {
+        for seed in [3, 7] {
+            let device = gpu.new_stream().unwrap();
+            scope.spawn(move || load(&device, &Lane::all(&device, seed), LAUNCHES / 2));
+        }
+    });
+}
+
+/// The same with both threads on one stream, where they share its texture, too.
+#[test]
+fn two_threads_on_one_stream() {
+    let Some(gpu) = gpu_or_skip("two threads on one stream") else { return };
+    std::thread::scope(|scope| {
+        for seed in [3, 7] {
+            let device = gpu.clone();
+            scope.spawn(move || load(&device, &Lane::all(&device, seed), LAUNCHES / 4));
+        }
+    });
+}
+
+/// The load itself, and that it sees a wrong mask.
+#[test]
+fn the_load_on_the_emulator() {
+    let emulator = Device::emulator();
+    let mut lanes = Lane::all(&emulator, 3);
+    load(&emulator, &lanes, 2);
+    lanes[0].mask = mask(7);
+    assert!(std::panic::catch_unwind(|| load(&emulator, &lanes, 1)).is_err());
 }
 
 /// One thread launches on two streams in turn, without waiting in between.

@@ -1,45 +1,270 @@
-//! What the benches share: images, and GPU times taken by events.
+//! What the benches share: workloads, how a device solves them, and criterion's rows.
 #![allow(dead_code)] // each bench uses its part
 
-use apron::{Device, Image, Report};
-use criterion::Criterion;
+use apron::{
+    AnyImage, Border, Device, DeviceImage, Error, Histogram, Image, Mask, PixelType, Report, Result, Shape, Source,
+    Taps, filters,
+};
+use apron_core::{ByteHistogram, Correlate, Problem, Separable};
+use apron_testkit::{Data, random_image};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A square f32 image of random samples.
-pub(crate) fn image_f32(side: u32) -> Image<'static, f32> {
-    let mut rng = StdRng::seed_from_u64(1);
-    let samples: Vec<f32> = (0..side as usize * side as usize).map(|_| rng.random_range(-1.0..1.0)).collect();
-    Image::new(side, side, 1, samples).expect("a valid shape")
+/// A workload: what is asked of an image of random samples.
+pub(crate) struct Work {
+    /// What it is, in words.
+    pub(crate) text: String,
+    /// What is asked.
+    pub(crate) problem: Problem,
 }
 
-/// A square u8 image of random samples.
-pub(crate) fn image_u8(side: u32) -> Image<'static, u8> {
-    let mut rng = StdRng::seed_from_u64(1);
-    let samples: Vec<u8> = (0..side as usize * side as usize).map(|_| rng.random()).collect();
-    Image::new(side, side, 1, samples).expect("a valid shape")
+impl Work {
+    /// Separable correlation of a square f32 image.
+    pub(crate) fn separable(side: u32, radius: u32) -> Work {
+        let taps: Vec<f32> = (0..2 * radius + 1).map(|i| (i as f32 * 0.37).cos()).collect();
+        let taps = Taps::new(taps).expect("valid taps");
+        let problem = Separable {
+            shape: square(side, 1),
+            src: PixelType::F32,
+            dst: PixelType::F32,
+            taps_x: taps.clone(),
+            taps_y: taps,
+            border: Border::Replicate,
+        };
+        Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::Separable(problem) }
+    }
+
+    /// Dense correlation of a square f32 image.
+    pub(crate) fn dense(side: u32, mask_width: u32, mask_height: u32) -> Work {
+        let taps: Vec<f32> = (0..mask_width * mask_height).map(|i| (i as f32 * 0.37).sin()).collect();
+        let mask = Mask::new(mask_width, mask_height, taps).expect("a valid mask");
+        let text = format!("dense f32 {side}x{side} mask {mask_width}x{mask_height}");
+        Work { text, problem: correlate(square(side, 1), PixelType::F32, mask, Border::Constant(0.0)) }
+    }
+
+    /// The mean over 3x3 pixels of a square RGBA image.
+    pub(crate) fn rgba(side: u32) -> Work {
+        let mask = filters::named_mask("box3").expect("a known mask");
+        let problem = correlate(square(side, 4), PixelType::U8, mask, Border::Replicate);
+        Work { text: format!("rgba u8 {side}x{side} box 3x3"), problem }
+    }
+
+    /// The histogram of a square u8 image.
+    pub(crate) fn histogram(side: u32) -> Work {
+        let problem = Problem::ByteHistogram(ByteHistogram { shape: square(side, 1), per_channel: false });
+        Work { text: format!("histogram u8 {side}x{side} 256 bins"), problem }
+    }
+
+    /// Its image, the same one every time.
+    pub(crate) fn image(&self) -> AnyImage<'static> {
+        let (shape, pixel) = self.input();
+        random_image(&mut StdRng::seed_from_u64(1), pixel, shape, Data::Uniform)
+    }
+
+    fn input(&self) -> (Shape, PixelType) {
+        match &self.problem {
+            Problem::Correlate(problem) => (problem.shape, problem.src),
+            Problem::Separable(problem) => (problem.shape, problem.src),
+            Problem::ByteHistogram(problem) => (problem.shape, PixelType::U8),
+        }
+    }
+
+    /// What must at least be moved: the image read once and, by filters, written once.
+    pub(crate) fn bytes(&self) -> u64 {
+        let (shape, pixel) = self.input();
+        let passes = if let Problem::ByteHistogram(_) = self.problem { 1 } else { 2 };
+        shape.samples() * pixel.size_bytes() as u64 * passes
+    }
+
+    /// What must be computed: a product and a sum for each tap and sample, or an update for each sample.
+    pub(crate) fn operations(&self) -> u64 {
+        let a_sample = match &self.problem {
+            Problem::Correlate(problem) => 2 * problem.mask.taps().len(),
+            Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
+            Problem::ByteHistogram(_) => 1,
+        };
+        self.input().0.samples() * a_sample as u64
+    }
+
+    /// A time, and how much was moved and computed in it.
+    pub(crate) fn rates(&self, seconds: f64) -> String {
+        let gigas = self.operations() as f64 / seconds / 1e9;
+        let computed = match &self.problem {
+            Problem::ByteHistogram(_) => format!("{gigas:.2} Gupdate/s"),
+            _ => format!("{:.5} TFLOP/s", gigas / 1e3),
+        };
+        format!("{:.4} ms, {:.2} GB/s, {computed}", seconds * 1e3, self.bytes() as f64 / seconds / 1e9)
+    }
+
+    /// Solves it on a device.
+    pub(crate) fn solve<'a>(
+        &self,
+        device: &'a Device,
+        image: impl Into<Source<'a>>,
+        variant: Option<&'a str>,
+    ) -> Result<Solved> {
+        let filter = match &self.problem {
+            Problem::Correlate(problem) => device.correlate(image, problem.mask.clone()).border(problem.border),
+            Problem::Separable(problem) => {
+                device.separable(image, problem.taps_x.clone(), problem.taps_y.clone()).border(problem.border)
+            }
+            Problem::ByteHistogram(_) => {
+                let (histogram, report) = device.histogram(image).variant(variant).run_reported()?;
+                return Ok(Solved::Counts(histogram, report));
+            }
+        };
+        Ok(Solved::OnDevice(filter.variant(variant).run()?))
+    }
+
+    /// Solves it by the serial program.
+    pub(crate) fn serial(&self, image: &AnyImage<'static>) -> Result<Solved> {
+        if let (Problem::Correlate(problem), AnyImage::U8(rgba)) = (&self.problem, image) {
+            let start = Instant::now();
+            let out = serial_rgba(rgba, problem)?;
+            return Ok(Solved::OnHost(out, start.elapsed()));
+        }
+        self.solve(&Device::reference(), image, None)
+    }
+}
+
+/// P9.
+fn serial_rgba(image: &Image<u8>, problem: &Correlate) -> Result<Image<'static, u8>> {
+    apron_reference::rgba3x3(image, &problem.mask, problem.border)
+}
+
+fn square(side: u32, channels: u32) -> Shape {
+    Shape::new(side, side, channels).expect("a valid shape")
+}
+
+fn correlate(shape: Shape, pixel: PixelType, mask: Mask, border: Border) -> Problem {
+    Problem::Correlate(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false })
+}
+
+/// A workload's result.
+pub(crate) enum Solved {
+    OnDevice(DeviceImage),
+    OnHost(Image<'static, u8>, Duration),
+    Counts(Histogram, Report),
+}
+
+impl Solved {
+    /// The time of the kernels by the GPU's events, or of the computation on the host. Copies of the
+    /// image to the device are outside; the copy of a mask to its symbol and of the image into a
+    /// texture are inside, since they come with every run of such a variant.
+    pub(crate) fn time(&self) -> Result<Duration> {
+        match self {
+            Solved::OnDevice(image) => Ok(image.report()?.kernels),
+            Solved::OnHost(_, time) => Ok(*time),
+            Solved::Counts(_, report) => Ok(report.kernels),
+        }
+    }
+
+    /// The result itself, for comparison to the bit.
+    pub(crate) fn bits(self) -> Result<Vec<u8>> {
+        match self {
+            Solved::OnDevice(image) => Ok(image.into_any()?.bytes().into_owned()),
+            Solved::OnHost(image, _) => Ok(image.into_packed()),
+            Solved::Counts(histogram, _) => Ok(histogram.counts().iter().flat_map(|n| n.to_ne_bytes()).collect()),
+        }
+    }
+}
+
+/// Whether the benches are measured; they also run as tests.
+pub(crate) fn measured() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
 }
 
 /// The side to use: small where the bench runs as a test.
 pub(crate) fn side(full: u32) -> u32 {
-    if std::env::args().any(|argument| argument == "--bench") { full } else { 65 }
+    if measured() { full } else { 33 }
 }
 
 /// The GPU, or `None` with a line that says that its rows are left out.
 pub(crate) fn gpu() -> Option<Device> {
-    Device::gpu(0).map_err(|error| println!("GPU rows left out: {error}")).ok()
+    Device::gpu(0).map_err(|error| eprintln!("GPU rows left out: {error}")).ok()
 }
 
-/// Few samples: the serial references take seconds.
+/// Criterion's samples of a row: few, since the serial references take seconds.
+const SAMPLES: usize = 10;
+
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
-        .sample_size(10)
+        .sample_size(SAMPLES)
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(5))
 }
 
-/// The sum of the kernels' times over `runs` runs.
-pub(crate) fn kernels(runs: u64, run: impl Fn() -> apron::Result<Report>) -> Duration {
-    (0..runs).map(|_| run().expect("the bench's operation runs").kernels).sum()
+/// Operations above which the serial reference would take half a minute a run.
+const SERIAL_OPERATIONS: u64 = 4_000_000_000;
+
+/// Times each workload by the serial reference, by the CPU, and by every variant of the GPU that
+/// takes it. Each result is checked once, before its row.
+pub(crate) fn bench(c: &mut Criterion, works: &[Work]) {
+    let gpu = gpu();
+    for work in works {
+        let image = work.image();
+        let bits = |solved: Result<Solved>| solved.and_then(Solved::bits);
+        let mut group = c.benchmark_group(&work.text);
+        group.throughput(Throughput::Bytes(work.bytes()));
+
+        let cpu = || work.solve(&Device::cpu(), &image, None);
+        let expected = if work.operations() > SERIAL_OPERATIONS {
+            println!("{}: serial reference left out, as it takes too long; `--bench ladder` has it", work.text);
+            // The suite holds the CPU to the reference's bits.
+            bits(cpu()).expect("the CPU takes everything")
+        } else {
+            let serial = || work.serial(&image);
+            let expected = bits(serial()).expect("the reference takes everything");
+            assert!(bits(cpu()).is_ok_and(|found| found == expected), "the CPU's result is not the reference's");
+            row(&mut group, work, "serial reference", serial);
+            expected
+        };
+        row(&mut group, work, "cpu", cpu);
+        let Some(gpu) = &gpu else { continue };
+        let image = gpu.upload(&image).expect("memory for the image");
+        let mut refused = Vec::new();
+        for variant in apron_plan::variants(work.problem.operation()) {
+            let name = format!("gpu {}", variant.name);
+            let run = || work.solve(gpu, &image, Some(variant.name));
+            match bits(run()) {
+                Ok(found) => assert!(found == expected, "{}: the result of {name} is wrong", work.text),
+                Err(Error::Unsupported { .. }) => {
+                    refused.push(variant.name);
+                    continue;
+                }
+                Err(error) => panic!("{}: {name}: {error}", work.text),
+            }
+            row(&mut group, work, &name, run);
+        }
+        if !refused.is_empty() {
+            println!("{}: beyond the limits of {}", work.text, refused.join(", "));
+        }
+    }
+}
+
+/// One row, and behind it a line with the median of its samples.
+fn row(group: &mut BenchmarkGroup<'_, WallTime>, work: &Work, name: &str, run: impl Fn() -> Result<Solved>) {
+    let mut samples = Vec::new();
+    group.bench_function(BenchmarkId::from_parameter(name), |b| {
+        b.iter_custom(|runs| {
+            let times = (0..runs).map(|_| run().and_then(|solved| solved.time()));
+            let time: Duration = times.map(|time| time.expect("it ran when it was checked")).sum();
+            samples.push(time.as_secs_f64() / runs as f64);
+            time
+        });
+    });
+    // The last ones: those before are of criterion's warm-up. None where a filter leaves the row out.
+    let measured = samples.split_off(samples.len().saturating_sub(SAMPLES));
+    if !measured.is_empty() {
+        println!("{name}: median {}", work.rates(median(measured)));
+    }
+}
+
+/// The middle one of some times.
+pub(crate) fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }

@@ -14,6 +14,7 @@ const STEPS: &[Step] = &[
     // Type-checks the device layer of the other compiler, which is not installed here.
     Step { name: "Rust-CUDA", run: || cargo(&["check", "-p", "kernels-gpu", "--features", "rust-cuda"]) },
     Step { name: "documentation", run: documentation },
+    Step { name: "ladder", run: crate::ladder::check },
     Step { name: "PTX", run: crate::ptx::check },
     Step { name: "tests", run: || cargo(&["test", "--workspace"]) },
 ];

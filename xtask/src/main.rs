@@ -2,6 +2,7 @@
 
 mod bundle;
 mod check;
+mod ladder;
 mod ptx;
 
 use std::path::{Path, PathBuf};
@@ -10,10 +11,12 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  ptx           build the kernels' PTX files into kernels-gpu/ptx
-  ptx --check   rebuild and compare, lint and assemble the committed PTX files
-  bundle        build all release binaries into target/bundle, for a GPU machine without Rust
-  check         check everything: format, lints, docs, PTX, tests
+  ptx             build the kernels' PTX files into kernels-gpu/ptx
+  ptx --check     rebuild and compare, lint and assemble the committed PTX files
+  ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
+  ladder --check  compare the committed ones with what the record gives
+  bundle          build all release binaries into target/bundle, for a GPU machine without Rust
+  check           check everything: format, lints, docs, the ladder, PTX, tests
 
 PTX needs a rustc with its sources: APRON_PTX_RUSTC and APRON_PTX_CARGO name one.
 Assembling needs NVIDIA's ptxas: PTXAS names it.";
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
     let result = match arguments[..] {
         ["ptx"] => ptx::generate(),
         ["ptx", "--check"] => ptx::check(),
+        ["ladder"] => ladder::generate(),
+        ["ladder", "--check"] => ladder::check(),
         ["bundle"] => bundle::run(),
         ["check"] => check::run(),
         ["help" | "--help" | "-h"] => {

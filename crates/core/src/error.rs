@@ -112,6 +112,14 @@ pub enum Error {
         /// The driver's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A result is not what the serial reference gives.
+    #[error("{operation}: {what}")]
+    Mismatch {
+        /// The operation that was checked.
+        operation: &'static str,
+        /// The first difference, with both values.
+        what: String,
+    },
     /// A kernel broke a rule in the emulator.
     #[error("emulator: {fault}")]
     Fault {

@@ -2,7 +2,7 @@
 
 use apron_core::{Bins, Histogram, Image, Pixel, Result};
 
-/// Counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
+/// The serial histogram that program P8 verifies with: counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
 ///
 /// ```
 /// use apron_core::Image;

@@ -7,10 +7,12 @@
 mod conv1d;
 mod conv2d;
 mod histogram;
+mod rgba;
 
 pub use conv1d::separable;
 pub use conv2d::correlate;
 pub use histogram::{byte_histogram, histogram};
+pub use rgba::rgba3x3;
 
 use apron_core::Accumulator;
 

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::exact;
-use apron::{AnyImage, Device, DeviceName, Error, Image, Pixel, Result};
+use apron::{AnyImage, Device, DeviceName, Error, Image, Pixel, PixelType, Result};
 use apron_core::Problem;
 
 /// What came of a case.
@@ -46,6 +46,13 @@ impl Expected {
     pub fn of(case: &Case) -> Result<Expected> {
         if let (Problem::ByteHistogram(problem), AnyImage::U8(image)) = (&case.problem, &case.image) {
             return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
+        }
+        if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
+            && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
+            && !p.clamp
+        {
+            return apron_reference::rgba3x3(image, &p.mask, p.border)
+                .map(|image| Expected::Image(AnyImage::U8(image)));
         }
         let taps = match &case.problem {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,

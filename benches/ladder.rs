@@ -1,0 +1,313 @@
+//! The ladder: every program of the articles, from the serial ones to the last on the GPU, timed in
+//! one run: `cargo bench --bench ladder -- --record benches/record/h100-ladder.csv`.
+//!
+//! The record goes to the file after `--record`, else to standard output; `cargo xtask ladder` makes
+//! the tables and the plot of docs/ladder.md from it. Where `nvcc` is on the PATH, the same algorithms
+//! in CUDA C (twins) are timed beside ours. The folder of their sources can be given in `APRON_PEERS`,
+//! for machines where this checkout has another path.
+
+mod common;
+
+use apron::{Device, Result};
+use apron_abi::Kernel;
+use common::{Solved, Work, median};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A workload and the programs that solve it, each a step up from the one before.
+struct Ladder {
+    work: Work,
+    /// The serial program; a ladder without one has only GPU rungs.
+    serial: Option<&'static str>,
+    rungs: &'static [Rung],
+    /// The twin's source, and its arguments for this workload.
+    twin: Option<(&'static str, Vec<u64>)>,
+}
+
+/// A program on the GPU.
+struct Rung {
+    /// What is new on it.
+    level: &'static str,
+    variant: &'static str,
+    /// Whether the twin is the same algorithm.
+    twin: bool,
+}
+
+const fn rung(level: &'static str, variant: &'static str) -> Rung {
+    Rung { level, variant, twin: false }
+}
+
+const fn twinned(level: &'static str, variant: &'static str) -> Rung {
+    Rung { level, variant, twin: true }
+}
+
+const SEPARABLE: &[Rung] = &[rung("GPU", "simple"), rung("shared tile", "tiled")];
+const DENSE: &[Rung] = &[
+    rung("GPU", "naive"),
+    rung("constant memory", "constant"),
+    twinned("shared tile", "tiled-symbol"),
+    twinned("mask in the launch", "tiled"),
+];
+const RGBA: &[Rung] = &[
+    rung("GPU", "rgba-naive"),
+    rung("texture", "rgba-texture"),
+    rung("tile by one thread", "rgba-one-loader"),
+    rung("tile by all threads", "rgba-cooperative"),
+];
+const HISTOGRAM: &[Rung] = &[twinned("shared partials", "partials")];
+
+fn ladders() -> Vec<Ladder> {
+    let dense = |serial, rungs, mask: [u32; 2]| {
+        let side = 2048;
+        let [width, height] = mask;
+        let arguments = [side, side, width, height].map(u64::from).to_vec();
+        Ladder { work: Work::dense(side, width, height), serial, rungs, twin: Some(("conv2d_tiled", arguments)) }
+    };
+    let side = 8192;
+    vec![
+        Ladder { work: Work::separable(4096, 8), serial: Some("P1"), rungs: SEPARABLE, twin: None },
+        dense(Some("P5"), DENSE, [64, 64]),
+        dense(None, &DENSE[2..], [64, 32]),
+        dense(None, &DENSE[2..], [5, 5]),
+        Ladder { work: Work::rgba(4096), serial: Some("P9"), rungs: RGBA, twin: None },
+        Ladder {
+            work: Work::histogram(side),
+            serial: Some("-"),
+            rungs: HISTOGRAM,
+            twin: Some(("histogram256", vec![side as u64 * side as u64, 1])),
+        },
+    ]
+}
+
+fn main() {
+    if !common::measured() {
+        check_table();
+        return println!("the ladder is measured by `cargo bench --bench ladder` only");
+    }
+    // Opened first: a record that cannot be written should not be measured.
+    let mut record: Box<dyn std::io::Write> = match path_of_record() {
+        Some(path) => {
+            Box::new(File::create(&path).unwrap_or_else(|error| panic!("--record {}: {error}", path.display())))
+        }
+        None => Box::new(std::io::stdout()),
+    };
+    let gpu = common::gpu();
+    let nvcc = gpu.as_ref().and_then(|_| nvcc());
+    let mut rows = String::from("work,level,program,variant,bytes,operations,ms,twin_ms\n");
+    for ladder in ladders() {
+        climb(&ladder, gpu.as_ref(), nvcc.is_some(), &mut rows);
+    }
+    // Asked for now: the clock is still that of the work.
+    let mut text = String::new();
+    for (key, value) in machine(gpu.as_ref(), nvcc) {
+        let _ = writeln!(text, "# {key}: {value}");
+    }
+    text.push_str(&rows);
+    record.write_all(text.as_bytes()).expect("the record is written");
+}
+
+/// The path after `--record`.
+fn path_of_record() -> Option<PathBuf> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--record");
+    arguments.next()?;
+    Some(arguments.next().expect("a path after --record").into())
+}
+
+/// Fails where a rung is not what the plan knows, or a program of the kernel table has no rung: on
+/// machines without a GPU, too.
+fn check_table() {
+    let ladders = ladders();
+    let mut climbed = BTreeSet::new();
+    for Ladder { work, rungs, .. } in &ladders {
+        for rung in *rungs {
+            let recipe = apron_plan::plan(&work.problem, Some(rung.variant));
+            let recipe = recipe.unwrap_or_else(|error| panic!("{}: {}: {error}", work.text, rung.variant));
+            climbed.extend(recipe.launches.iter().map(|launch| launch.kernel.facts().program));
+        }
+    }
+    let programs = Kernel::ALL.iter().map(|kernel| kernel.facts().program);
+    let missing: BTreeSet<_> = programs.filter(|program| !climbed.contains(program)).collect();
+    assert!(missing.is_empty(), "programs without a rung: {missing:?}");
+    assert_eq!([0, 951_782_400, 1_709_164_800].map(date), ["1970-01-01", "2000-02-29", "2024-02-29"]);
+}
+
+/// Times a ladder from the ground; every result is checked against the CPU's, once, to the bit.
+fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
+    let Ladder { work, serial, rungs, twin } = ladder;
+    if serial.is_none() && gpu.is_none() {
+        return;
+    }
+    let mut row = |level: &str, program: &str, variant: &str, ms: f64, twin_ms: Option<f64>| {
+        let (bytes, operations) = (work.bytes(), work.operations());
+        let twin_ms = twin_ms.map_or(String::new(), |ms| format!("{ms:.5}"));
+        let row = format!("{},{level},{program},{variant},{bytes},{operations},{ms:.5},{twin_ms}", work.text);
+        eprintln!("{row}");
+        rows.push_str(&row);
+        rows.push('\n');
+    };
+    let image = work.image();
+    let cpu = || work.solve(&Device::cpu(), &image, None);
+    let expected = cpu().and_then(Solved::bits).expect("the CPU takes everything");
+    if let Some(program) = serial {
+        // One run where it takes long, else three.
+        let mut times = Vec::new();
+        while times.len() < 3 && times.iter().sum::<f64>() < 5e3 {
+            let solved = work.serial(&image).expect("the reference takes everything");
+            times.push(milliseconds(&solved));
+            assert!(solved.bits().expect("on the host") == expected, "{}: the CPU's result is wrong", work.text);
+        }
+        row("serial", program, "serial", median(times), None);
+        row("all cores", "-", "parallel", median_of_20(cpu), None);
+    }
+    let Some(gpu) = gpu else { return };
+    let image = gpu.upload(&image).expect("memory for the image");
+    let twin = twin.as_ref().filter(|_| nvcc).and_then(|(source, arguments)| Some((Twin::compile(source)?, arguments)));
+    for Rung { level, variant, twin: twinned } in *rungs {
+        let run = || work.solve(gpu, &image, Some(variant));
+        let found = run().and_then(Solved::bits);
+        let found = found.unwrap_or_else(|error| panic!("{}: {variant}: {error}", work.text));
+        assert!(found == expected, "{}: the result of {variant} is wrong", work.text);
+        // In turn, and the best of three medians of each: the clock rises while the GPU works.
+        let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..3 {
+            ours = ours.min(median_of_20(run));
+            if let Some((twin, arguments)) = twin.as_ref().filter(|_| *twinned) {
+                theirs = theirs.min(twin.time(arguments));
+            }
+        }
+        row(level, &program(work, variant), variant, ours, theirs.is_finite().then_some(theirs));
+    }
+}
+
+/// The median of 20 runs after 5, in milliseconds. On the GPU each is timed by its report's events,
+/// so uploading and allocating are outside: [`Solved::time`] says what is inside.
+fn median_of_20(run: impl Fn() -> Result<Solved>) -> f64 {
+    let times = (0..25).map(|_| milliseconds(&run().expect("it ran when it was checked")));
+    median(times.skip(5).collect())
+}
+
+fn milliseconds(solved: &Solved) -> f64 {
+    solved.time().expect("the work is done").as_secs_f64() * 1e3
+}
+
+/// The programs of a variant's kernels, such as `P6+P7`.
+fn program(work: &Work, variant: &str) -> String {
+    let recipe = apron_plan::plan(&work.problem, Some(variant)).expect("it ran when it was checked");
+    let mut programs: Vec<_> = recipe.launches.iter().map(|launch| launch.kernel.facts().program).collect();
+    programs.dedup();
+    programs.join("+")
+}
+
+/// The same algorithm in CUDA C, compiled by nvcc.
+struct Twin(PathBuf);
+
+impl Twin {
+    /// The twin of this name, or `None` with a line that says why not.
+    fn compile(name: &str) -> Option<Twin> {
+        let folder = std::env::var_os("APRON_PEERS");
+        let folder = folder.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers"), PathBuf::from);
+        let twin = Twin(std::env::temp_dir().join(format!("apron-{name}-{}", std::process::id())));
+        let source = folder.join(name).with_extension("cu");
+        let nvcc = Command::new("nvcc").args(["-O3", "-arch=native", "-o"]).arg(&twin.0).arg(&source).output();
+        let output = nvcc.expect("nvcc told its version");
+        if !output.status.success() {
+            eprintln!("twin {name} left out: {}", String::from_utf8_lossy(&output.stderr));
+            return None;
+        }
+        Some(twin)
+    }
+
+    /// Its median of 20 runs after 5, in milliseconds.
+    fn time(&self, arguments: &[u64]) -> f64 {
+        let output = Command::new(&self.0).args(arguments.iter().map(u64::to_string)).output();
+        let output = output.expect("the twin starts");
+        assert!(output.status.success(), "the twin failed: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().parse().expect("the twin prints milliseconds")
+    }
+}
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        // What stays behind in the temporary folder does no harm.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// What the times depend on: key and value, those that the machine tells.
+fn machine(gpu: Option<&Device>, nvcc: Option<String>) -> Vec<(&'static str, String)> {
+    let info = gpu.and_then(|_| apron::devices().ok()?.into_iter().next());
+    let mut lines = Vec::new();
+    if let Some(info) = info {
+        let (major, minor) = info.cuda_version;
+        let version = driver_version().map_or(String::new(), |version| format!(" (driver {version})"));
+        lines.push(("gpu", info.name));
+        lines.push(("driver", format!("CUDA {major}.{minor}{version}")));
+        if let Some((now, most)) = query("clocks.sm,clocks.max.sm").as_deref().and_then(|line| line.split_once(',')) {
+            lines.push(("clock", format!("SM {} MHz of at most {} MHz", now.trim(), most.trim())));
+        }
+    }
+    lines.extend(nvcc.map(|version| ("nvcc", version)));
+    lines.push(("cpu", cpu()));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock behind 1970");
+    lines.push(("date", date(now.as_secs())));
+    lines
+}
+
+/// What nvidia-smi says of the first GPU.
+fn query(fields: &str) -> Option<String> {
+    let output = output_of(Command::new("nvidia-smi").args([
+        &format!("--query-gpu={fields}"),
+        "--format=csv,noheader,nounits",
+        "--id=0",
+    ]))?;
+    output.lines().next().map(|line| line.trim().to_string())
+}
+
+/// The version of the installed driver: the first word with a digit first and a dot inside.
+fn driver_version() -> Option<String> {
+    let told = std::fs::read_to_string("/proc/driver/nvidia/version").ok().or_else(|| query("driver_version"))?;
+    let version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
+    told.split_whitespace().find(version).map(str::to_string)
+}
+
+/// The version of nvcc, or `None` with a line that says that there is none.
+fn nvcc() -> Option<String> {
+    let Some(told) = output_of(Command::new("nvcc").arg("--version")) else {
+        eprintln!("twins left out: no nvcc on the PATH");
+        return None;
+    };
+    let version = told.split_once("release ").and_then(|(_, rest)| rest.split(',').next());
+    Some(version.unwrap_or("of an unknown version").to_string())
+}
+
+/// Model and threads of the CPU.
+fn cpu() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map_or("unknown CPU", |(_, name)| name.trim());
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    format!("{model}, {threads} threads")
+}
+
+/// Standard output of a command that succeeds.
+fn output_of(command: &mut Command) -> Option<String> {
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The day of a Unix time in UTC, as YYYY-MM-DD.
+fn date(seconds: u64) -> String {
+    // Years from March on, so that the odd day of leap years is their last; days since 0000-03-01.
+    let days = seconds / 86400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + (month <= 2) as u64)
+}

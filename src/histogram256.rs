@@ -1,0 +1,93 @@
+//! The byte histogram as the articles' driver has it.
+
+use crate::{Device, DeviceImage, Error, Histogram, Image, Report, Result};
+
+/// Program P8: setup, run, verify and cleanup of the 256-bin histogram of some bytes.
+///
+/// The bytes go to the device once, when it is set up, so that runs can be repeated and timed;
+/// dropping it frees them there. For an image, or other bins, use [`Device::histogram`].
+///
+/// ```
+/// use apron::{Device, Histogram256};
+///
+/// let mut program = Histogram256::new(&Device::cpu(), vec![7u8, 9, 7])?;
+/// let report = program.run()?;
+/// program.verify()?;
+/// assert_eq!((program.counts()[7], program.counts()[9]), (2, 1));
+/// assert_eq!(report.operation, "histogram");
+/// # Ok::<(), apron::Error>(())
+/// ```
+pub struct Histogram256 {
+    device: Device,
+    bytes: Image<'static, u8>,
+    on_device: DeviceImage,
+    result: Option<Histogram>,
+}
+
+impl Histogram256 {
+    /// Sets up: copies the bytes, 1 to [`MAX_SIDE`](crate::MAX_SIDE) of them, to the device.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for none or more, [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn new(device: &Device, bytes: impl Into<Vec<u8>>) -> Result<Histogram256> {
+        let bytes = bytes.into();
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let bytes = Image::new(length, 1, 1, bytes)?;
+        let on_device = device.upload(&bytes)?;
+        Ok(Histogram256 { device: device.clone(), bytes, on_device, result: None })
+    }
+
+    /// Counts on the device, and says what ran and how long it took.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`], [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn run(&mut self) -> Result<Report> {
+        let (histogram, report) = self.device.histogram(&self.on_device).run_reported()?;
+        self.result = Some(histogram);
+        Ok(report)
+    }
+
+    /// How often each byte value occurred in the last run; empty before the first.
+    pub fn counts(&self) -> &[u64] {
+        self.result.as_ref().map_or(&[], Histogram::counts)
+    }
+
+    /// Compares the last run's counts with the serial histogram.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for the first bin that is wrong, or where nothing ran yet.
+    pub fn verify(&self) -> Result<()> {
+        let wrong = |what: String| Error::Mismatch { operation: "histogram", what };
+        let expected = apron_reference::byte_histogram(&self.bytes, false);
+        if self.result.is_none() {
+            return Err(wrong("there are no counts before the first run".into()));
+        }
+        match self.counts().iter().zip(&expected).position(|(found, expected)| found != expected) {
+            Some(bin) => Err(wrong(format!("bin {bin} holds {} instead of {}", self.counts()[bin], expected[bin]))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bins;
+
+    #[test]
+    fn a_wrong_count_is_found_and_named() {
+        let mut program = Histogram256::new(&Device::cpu(), [3u8; 5]).unwrap();
+        assert!(program.verify().unwrap_err().to_string().contains("before the first run"));
+        program.run().unwrap();
+        program.verify().unwrap();
+        let other = Image::new(4, 1, 1, vec![3u8; 4]).unwrap();
+        program.result = Some(Device::cpu().histogram(&other).bins(Bins::default()).run().unwrap());
+        let error = program.verify().unwrap_err().to_string();
+        assert!(error.contains("bin 3 holds 4 instead of 5"), "{error}");
+    }
+
+    #[test]
+    fn no_bytes_are_refused() {
+        assert!(matches!(Histogram256::new(&Device::cpu(), []), Err(Error::Shape { .. })));
+    }
+}

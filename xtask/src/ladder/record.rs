@@ -1,0 +1,192 @@
+//! The record: lines `# key: value` about the machine, a header, and a row a program.
+
+use std::collections::BTreeMap;
+
+const HEADER: &str = "work,level,program,variant,bytes,operations,ms,twin_ms";
+/// What a record must say of its machine.
+const NEEDED: [&str; 4] = ["gpu", "driver", "cpu", "date"];
+
+/// A measured ladder.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// About the machine.
+    facts: BTreeMap<String, String>,
+    /// In the order of the ladder, those of a workload together.
+    rows: Vec<Row>,
+}
+
+/// A program's time for a workload.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) work: String,
+    /// What is new about the program.
+    pub(super) level: String,
+    /// The articles' name of it, or `-`.
+    pub(super) program: String,
+    pub(super) variant: String,
+    /// That must be moved.
+    pub(super) bytes: u64,
+    /// That must be computed.
+    pub(super) operations: u64,
+    pub(super) ms: f64,
+    /// Time of the same algorithm by nvcc, where it was measured.
+    pub(super) twin_ms: Option<f64>,
+}
+
+impl Row {
+    /// Whether it is of the serial program.
+    pub(super) fn is_serial(&self) -> bool {
+        self.variant == "serial"
+    }
+
+    /// Whether it is of the parallel CPU.
+    pub(super) fn is_cpu(&self) -> bool {
+        self.variant == "parallel"
+    }
+}
+
+impl Record {
+    /// Reads a record.
+    pub(super) fn parse(text: &str) -> Result<Record, String> {
+        let mut record = Record { facts: BTreeMap::new(), rows: Vec::new() };
+        let mut header = false;
+        for (index, line) in text.lines().enumerate() {
+            let wrong = |what: String| format!("line {}: {what}", index + 1);
+            if let Some(comment) = line.strip_prefix('#') {
+                let fact = comment.split_once(':').ok_or_else(|| wrong(format!("'{line}' is not '# key: value'")))?;
+                record.facts.insert(fact.0.trim().into(), fact.1.trim().into());
+            } else if header {
+                record.rows.push(row(line).map_err(wrong)?);
+            } else if line == HEADER {
+                header = true;
+            } else {
+                return Err(wrong(format!("'{line}' is not the header '{HEADER}'")));
+            }
+        }
+        if record.rows.is_empty() {
+            return Err("it has no rows".into());
+        }
+        match NEEDED.into_iter().find(|key| record.fact(key).is_none()) {
+            Some(key) => Err(format!("it has no line '# {key}: ...'")),
+            None => Ok(record),
+        }
+    }
+
+    /// What it says of its machine under `key`.
+    pub(super) fn fact(&self, key: &str) -> Option<&str> {
+        self.facts.get(key).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// All rows.
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The rows of each workload.
+    pub(super) fn works(&self) -> impl Iterator<Item = &[Row]> {
+        self.rows.chunk_by(|row, next| row.work == next.work)
+    }
+}
+
+fn row(line: &str) -> Result<Row, String> {
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let [work, level, program, variant, bytes, operations, ms, twin_ms] = fields[..] else {
+        return Err(format!("{} fields instead of those of '{HEADER}'", fields.len()));
+    };
+    let names = [("work", work), ("level", level), ("program", program), ("variant", variant)];
+    if let Some((name, _)) = names.iter().find(|(_, value)| value.is_empty()) {
+        return Err(format!("{name} is empty"));
+    }
+    let whole = |name, value: &str| {
+        let number = value.parse().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| format!("{name} is '{value}', and not a whole number above 0"))
+    };
+    let time = |name, value: &str| {
+        let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+        number.ok_or_else(|| format!("{name} is '{value}', and not a number above 0"))
+    };
+    Ok(Row {
+        work: work.into(),
+        level: level.into(),
+        program: program.into(),
+        variant: variant.into(),
+        bytes: whole("bytes", bytes)?,
+        operations: whole("operations", operations)?,
+        ms: time("ms", ms)?,
+        twin_ms: if twin_ms.is_empty() { None } else { Some(time("twin_ms", twin_ms)?) },
+    })
+}
+
+/// A record of invented times, for tests.
+#[cfg(test)]
+pub(super) const SAMPLE: &str = "\
+# gpu: Some GPU
+# driver: CUDA 13.0 (driver 580.1)
+# clock: SM 1980 MHz of at most 1980 MHz
+# nvcc: 13.0
+# cpu: Some CPU, 16 threads
+# date: 2026-11-21
+work,level,program,variant,bytes,operations,ms,twin_ms
+separable f32 64x64 radius 8,serial,P1,serial,1000000,2000000,200,
+separable f32 64x64 radius 8,all cores,-,parallel,1000000,2000000,20.5,
+separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.5,
+dense f32 64x64 mask 5x5,shared tile,P4,tiled-symbol,1000000,2000000,2,2.5
+dense f32 64x64 mask 5x5,mask in the launch,P4,tiled,1000000,2000000,4,2
+rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,1000,
+rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,0.0125,
+histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,64902.1607,
+histogram u8 64x64 256 bins,shared partials,P6+P7,partials,1000000,1000000,0.0212,0.0212
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read() {
+        let record = Record::parse(SAMPLE).unwrap();
+        assert_eq!(record.fact("cpu"), Some("Some CPU, 16 threads"));
+        assert_eq!(record.fact("nobody"), None);
+        let works: Vec<_> = record.works().map(|rows| (rows[0].work.as_str(), rows.len())).collect();
+        let expected = [
+            ("separable f32 64x64 radius 8", 3),
+            ("dense f32 64x64 mask 5x5", 2),
+            ("rgba u8 64x64 box 3x3", 2),
+            ("histogram u8 64x64 256 bins", 2),
+        ];
+        assert_eq!(works, expected);
+        let row = &record.rows()[3];
+        assert_eq!(
+            (row.level.as_str(), row.program.as_str(), row.variant.as_str()),
+            ("shared tile", "P4", "tiled-symbol")
+        );
+        assert_eq!((row.bytes, row.operations, row.ms, row.twin_ms), (1_000_000, 2_000_000, 2.0, Some(2.5)));
+        assert_eq!(record.rows()[0].twin_ms, None);
+    }
+
+    #[test]
+    fn what_is_malformed_is_named_with_its_line() {
+        let row = "separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.5,";
+        let broken = [
+            (row, "a,b,c", "line 10: 3 fields"),
+            (row, "a,b,c,d,1,1,1,1,1", "line 10: 9 fields"),
+            (row, "", "line 10: 1 fields"),
+            (row, "a,b,,d,1,1,1,", "line 10: program is empty"),
+            (row, "a,b,c,d,-1,1,1,", "line 10: bytes is '-1'"),
+            (row, "a,b,c,d,1,1.5,1,", "line 10: operations is '1.5'"),
+            (row, "a,b,c,d,1,1,fast,", "line 10: ms is 'fast'"),
+            (row, "a,b,c,d,1,1,0,", "line 10: ms is '0'"),
+            (row, "a,b,c,d,1,1,NaN,", "line 10: ms is 'NaN'"),
+            (row, "a,b,c,d,1,1,1,inf", "line 10: twin_ms is 'inf'"),
+            ("# nvcc: 13.0", "# nvcc", "line 4: '# nvcc'"),
+            (HEADER, "work,ms", "line 7: 'work,ms' is not the header"),
+            ("# gpu: Some GPU\n", "", "no line '# gpu: ...'"),
+            ("# date: 2026-11-21", "# date:", "no line '# date: ...'"),
+        ];
+        for (part, by, expected) in broken {
+            let error = Record::parse(&SAMPLE.replace(part, by)).unwrap_err();
+            assert!(error.contains(expected), "{by}: {error}");
+        }
+        assert_eq!(Record::parse(&format!("# gpu: a\n{HEADER}\n")).unwrap_err(), "it has no rows");
+    }
+}

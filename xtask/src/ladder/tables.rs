@@ -1,0 +1,166 @@
+//! The ladder's tables, in Markdown.
+
+use super::record::{Record, Row};
+
+/// Every table; the first four are those of the workloads whose names begin so.
+pub(super) const NAMES: [&str; 6] = ["separable", "dense", "rgba", "histogram", "nvcc", "machine"];
+
+/// The table of this name.
+pub(super) fn table(record: &Record, name: &str) -> Result<String, String> {
+    match name {
+        "nvcc" => Ok(beside_nvcc(record)),
+        "machine" => Ok(machine(record)),
+        _ if NAMES.contains(&name) => workloads(record, name),
+        _ => Err(format!("no table is called '{name}'; known are {}", NAMES.join(", "))),
+    }
+}
+
+/// A table for each workload of a family, under its name.
+fn workloads(record: &Record, family: &str) -> Result<String, String> {
+    let works = record.works().filter(|rows| rows[0].work.split(' ').next() == Some(family));
+    let tables: Vec<String> = works.map(|rows| format!("**{}**\n\n{}", rows[0].work, ladder(rows))).collect();
+    if tables.is_empty() { Err(format!("the record has no workload '{family} ...'")) } else { Ok(tables.join("\n")) }
+}
+
+fn ladder(rows: &[Row]) -> String {
+    let serial = rows.iter().find(|row| row.is_serial());
+    // A histogram updates counters; it multiplies nothing.
+    let (computed, unit) = if rows[0].work.starts_with("histogram") { ("Gupdate/s", 1e9) } else { ("TFLOP/s", 1e12) };
+    let mut header = vec!["level", "program", "variant", "ms", "times as fast as the level before"];
+    header.extend(serial.map(|_| "as the serial program"));
+    header.extend(["GB/s", computed]);
+    let before = std::iter::once(None).chain(rows.iter().map(Some));
+    let lines = rows.iter().zip(before).map(|(row, before)| {
+        let faster = |than: &Row| significant(than.ms / row.ms, 3);
+        let mut cells = vec![row.level.clone(), row.program.clone(), code(&row.variant), significant(row.ms, 4)];
+        cells.push(before.map_or(String::new(), faster));
+        cells.extend(serial.map(|serial| if row.is_serial() { String::new() } else { faster(serial) }));
+        let seconds = row.ms / 1e3;
+        cells.push(significant(row.bytes as f64 / seconds / 1e9, 3));
+        cells.push(significant(row.operations as f64 / seconds / unit, 3));
+        cells
+    });
+    markdown(&header, 3, lines)
+}
+
+fn beside_nvcc(record: &Record) -> String {
+    let twins = record.rows().iter().filter_map(|row| Some((row, row.twin_ms?)));
+    let lines = twins.map(|(row, twin)| {
+        let times = [significant(row.ms, 4), significant(twin, 4), significant(row.ms / twin, 3)];
+        [row.work.clone(), code(&row.variant)].into_iter().chain(times).collect()
+    });
+    markdown(&["work", "variant", "Apron, ms", "nvcc, ms", "ratio"], 2, lines)
+}
+
+/// A line about the machine and the day.
+fn machine(record: &Record) -> String {
+    let said = |key, before: &str| record.fact(key).map(|value| format!("{before}{value}"));
+    let parts = [
+        said("gpu", "GPU: "),
+        said("driver", ""),
+        said("clock", ""),
+        said("nvcc", "nvcc "),
+        said("cpu", "CPU: "),
+        said("date", ""),
+    ];
+    format!("{}.\n", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// A table whose first `texts` columns are flush left, the others flush right.
+fn markdown(header: &[&str], texts: usize, lines: impl Iterator<Item = Vec<String>>) -> String {
+    let rule = (0..header.len()).map(|column| if column < texts { "---" } else { "---:" });
+    let mut table = format!("| {} |\n|{}|\n", header.join(" | "), rule.collect::<Vec<_>>().join("|"));
+    for cells in lines {
+        table.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    table
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A number above 0 with so many significant digits; none before the point is lost.
+pub(super) fn significant(value: f64, digits: i32) -> String {
+    let decimals = (digits - 1 - value.log10().floor() as i32).max(0) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::SAMPLE;
+    use super::*;
+
+    fn made(name: &str) -> String {
+        table(&Record::parse(SAMPLE).unwrap(), name).unwrap()
+    }
+
+    #[test]
+    fn a_ladder_compares_each_level_with_the_one_before_and_with_the_serial_program() {
+        let expected = "\
+**separable f32 64x64 radius 8**
+
+| level | program | variant | ms | times as fast as the level before | as the serial program | GB/s | TFLOP/s |
+|---|---|---|---:|---:|---:|---:|---:|
+| serial | P1 | `serial` | 200.0 |  |  | 0.00500 | 0.0000100 |
+| all cores | - | `parallel` | 20.50 | 9.76 | 9.76 | 0.0488 | 0.0000976 |
+| GPU | P2 | `simple` | 0.5000 | 41.0 | 400 | 2.00 | 0.00400 |
+";
+        assert_eq!(made("separable"), expected);
+        assert!(made("rgba").contains("| 0.01250 | 80000 | 80000 | 80.0 |"), "{}", made("rgba"));
+    }
+
+    #[test]
+    fn a_ladder_without_a_serial_program_has_no_column_for_it() {
+        let expected = "\
+| level | program | variant | ms | times as fast as the level before | GB/s | TFLOP/s |
+|---|---|---|---:|---:|---:|---:|
+| shared tile | P4 | `tiled-symbol` | 2.000 |  | 0.500 | 0.00100 |
+| mask in the launch | P4 | `tiled` | 4.000 | 0.500 | 0.250 | 0.000500 |
+";
+        assert!(made("dense").ends_with(expected), "{}", made("dense"));
+    }
+
+    #[test]
+    fn histograms_count_updates() {
+        let table = made("histogram");
+        assert!(table.contains("| Gupdate/s |"), "{table}");
+        assert!(table.ends_with("| P6+P7 | `partials` | 0.02120 | 3061423 | 3061423 | 47.2 | 47.2 |\n"), "{table}");
+    }
+
+    #[test]
+    fn twins_and_the_machine() {
+        let expected = "\
+| work | variant | Apron, ms | nvcc, ms | ratio |
+|---|---|---:|---:|---:|
+| dense f32 64x64 mask 5x5 | `tiled-symbol` | 2.000 | 2.500 | 0.800 |
+| dense f32 64x64 mask 5x5 | `tiled` | 4.000 | 2.000 | 2.00 |
+| histogram u8 64x64 256 bins | `partials` | 0.02120 | 0.02120 | 1.00 |
+";
+        assert_eq!(made("nvcc"), expected);
+        let expected = "GPU: Some GPU; CUDA 13.0 (driver 580.1); SM 1980 MHz of at most 1980 MHz; nvcc 13.0; \
+                        CPU: Some CPU, 16 threads; 2026-11-21.\n";
+        assert_eq!(made("machine"), expected);
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_made_is_named() {
+        let record = Record::parse(SAMPLE).unwrap();
+        assert!(table(&record, "speed").unwrap_err().contains("'speed'; known are separable, "));
+        let record = Record::parse(&SAMPLE.replace("rgba u8", "rgb u8")).unwrap();
+        assert_eq!(table(&record, "rgba").unwrap_err(), "the record has no workload 'rgba ...'");
+    }
+
+    #[test]
+    fn digits() {
+        for (value, digits, text) in [
+            (64902.1607, 4, "64902"),
+            (2.6633, 4, "2.663"),
+            (0.0212, 4, "0.02120"),
+            (0.000123, 3, "0.000123"),
+            (10.0, 3, "10.0"),
+        ] {
+            assert_eq!(significant(value, digits), text);
+        }
+    }
+}
