@@ -21,7 +21,12 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     one_launch(problem, variant, stage, [TILE_WIDTH, TILE_WIDTH], taps)
 }
 
-/// One launch, an output pixel a thread, without shared memory.
+/// One launch, an output pixel a thread, without shared memory; the mask in constant memory.
+pub(crate) fn constant(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+    one_launch(problem, variant, "", apron_abi::SIMPLE_BLOCK, padded_rows(&problem.mask))
+}
+
+/// The same with the mask in global memory.
 pub(crate) fn naive(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     one_launch(problem, variant, "", apron_abi::SIMPLE_BLOCK, problem.mask.taps().to_vec())
 }
@@ -36,7 +41,7 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, tile: [u32; 2
     let facts = kernel.facts();
     let most = facts.taps.capacity();
     if taps.len() > most {
-        let what = format!("masks over {most} taps (this one has {})", taps.len());
+        let what = format!("masks over {most} taps, rows counted in fours (this one has {})", taps.len());
         return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
     }
     let launch = Launch {
@@ -170,7 +175,7 @@ mod tests {
         let many = Correlate { mask: Mask::new(4097, 1, [1.0; 4097]).unwrap(), ..problem() };
         assert!(plan(&Problem::Correlate(many.clone()), Some("naive")).is_ok());
         let error = plan(&Problem::Correlate(many), Some("constant")).unwrap_err().to_string();
-        assert!(error.contains("4096") && error.contains("4097"), "{error}");
+        assert!(error.contains("4096") && error.contains("4100"), "{error}");
         let large = Correlate { mask: Mask::new(34, 1, [1.0; 34]).unwrap(), border: Border::Crop, ..problem() };
         assert!(matches!(plan(&Problem::Correlate(large), None), Err(Error::NoWindow { .. })));
         let unknown = plan(&Problem::Correlate(problem()), Some("fft")).unwrap_err().to_string();

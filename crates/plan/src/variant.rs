@@ -80,8 +80,8 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "constant",
         family: Family::Conv2d,
-        limits: "masks up to 4096 taps",
-        planner: Planner::Correlate(conv2d::naive),
+        limits: "masks up to 4096 taps, rows counted in fours",
+        planner: Planner::Correlate(conv2d::constant),
     },
     Variant {
         operation: conv2d::OPERATION,

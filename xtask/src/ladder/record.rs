@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-const HEADER: &str = "work,level,program,variant,bytes,operations,ms,twin_ms";
+const HEADER: &str = "work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms";
 /// What a record must say of its machine.
 const NEEDED: [&str; 4] = ["gpu", "driver", "cpu", "date"];
 
@@ -28,6 +28,8 @@ pub(super) struct Row {
     pub(super) bytes: u64,
     /// That must be computed.
     pub(super) operations: u64,
+    /// What arithmetic gave before the measurement, where it was done.
+    pub(super) predicted_ms: Option<f64>,
     pub(super) ms: f64,
     /// Time of the same algorithm by nvcc, where it was measured.
     pub(super) twin_ms: Option<f64>,
@@ -90,7 +92,7 @@ impl Record {
 
 fn row(line: &str) -> Result<Row, String> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-    let [work, level, program, variant, bytes, operations, ms, twin_ms] = fields[..] else {
+    let [work, level, program, variant, bytes, operations, predicted_ms, ms, twin_ms] = fields[..] else {
         return Err(format!("{} fields instead of those of '{HEADER}'", fields.len()));
     };
     let names = [("work", work), ("level", level), ("program", program), ("variant", variant)];
@@ -105,6 +107,7 @@ fn row(line: &str) -> Result<Row, String> {
         let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
         number.ok_or_else(|| format!("{name} is '{value}', and not a number above 0"))
     };
+    let optional = |name, value: &str| if value.is_empty() { Ok(None) } else { time(name, value).map(Some) };
     Ok(Row {
         work: work.into(),
         level: level.into(),
@@ -112,8 +115,9 @@ fn row(line: &str) -> Result<Row, String> {
         variant: variant.into(),
         bytes: whole("bytes", bytes)?,
         operations: whole("operations", operations)?,
+        predicted_ms: optional("predicted_ms", predicted_ms)?,
         ms: time("ms", ms)?,
-        twin_ms: if twin_ms.is_empty() { None } else { Some(time("twin_ms", twin_ms)?) },
+        twin_ms: optional("twin_ms", twin_ms)?,
     })
 }
 
@@ -126,16 +130,16 @@ pub(super) const SAMPLE: &str = "\
 # nvcc: 13.0
 # cpu: Some CPU, 16 threads
 # date: 2026-11-21
-work,level,program,variant,bytes,operations,ms,twin_ms
-separable f32 64x64 radius 8,serial,P1,serial,1000000,2000000,200,
-separable f32 64x64 radius 8,all cores,-,parallel,1000000,2000000,20.5,
-separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.5,
-dense f32 64x64 mask 5x5,shared tile,P4,tiled-symbol,1000000,2000000,2,2.5
-dense f32 64x64 mask 5x5,mask in the launch,P4,tiled,1000000,2000000,4,2
-rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,1000,
-rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,0.0125,
-histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,64902.1607,
-histogram u8 64x64 256 bins,shared partials,P6+P7,partials,1000000,1000000,0.0212,0.0212
+work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms
+separable f32 64x64 radius 8,serial,P1,serial,1000000,2000000,,200,
+separable f32 64x64 radius 8,all cores,-,parallel,1000000,2000000,,20.5,
+separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.4,0.5,
+dense f32 64x64 mask 5x5,shared tile,P4,tiled-symbol,1000000,2000000,,2,2.5
+dense f32 64x64 mask 5x5,mask in the launch,P4,tiled,1000000,2000000,,4,2
+rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,,1000,
+rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,,0.0125,
+histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,,64902.1607,
+histogram u8 64x64 256 bins,shared partials,P6+P7,partials,1000000,1000000,,0.0212,0.0212
 ";
 
 #[cfg(test)]
@@ -162,22 +166,24 @@ mod tests {
         );
         assert_eq!((row.bytes, row.operations, row.ms, row.twin_ms), (1_000_000, 2_000_000, 2.0, Some(2.5)));
         assert_eq!(record.rows()[0].twin_ms, None);
+        assert_eq!((record.rows()[2].predicted_ms, row.predicted_ms), (Some(0.4), None));
     }
 
     #[test]
     fn what_is_malformed_is_named_with_its_line() {
-        let row = "separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.5,";
+        let row = "separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.4,0.5,";
         let broken = [
             (row, "a,b,c", "line 10: 3 fields"),
-            (row, "a,b,c,d,1,1,1,1,1", "line 10: 9 fields"),
+            (row, "a,b,c,d,1,1,1,1,1,1", "line 10: 10 fields"),
             (row, "", "line 10: 1 fields"),
-            (row, "a,b,,d,1,1,1,", "line 10: program is empty"),
-            (row, "a,b,c,d,-1,1,1,", "line 10: bytes is '-1'"),
-            (row, "a,b,c,d,1,1.5,1,", "line 10: operations is '1.5'"),
-            (row, "a,b,c,d,1,1,fast,", "line 10: ms is 'fast'"),
-            (row, "a,b,c,d,1,1,0,", "line 10: ms is '0'"),
-            (row, "a,b,c,d,1,1,NaN,", "line 10: ms is 'NaN'"),
-            (row, "a,b,c,d,1,1,1,inf", "line 10: twin_ms is 'inf'"),
+            (row, "a,b,,d,1,1,,1,", "line 10: program is empty"),
+            (row, "a,b,c,d,-1,1,,1,", "line 10: bytes is '-1'"),
+            (row, "a,b,c,d,1,1.5,,1,", "line 10: operations is '1.5'"),
+            (row, "a,b,c,d,1,1,,fast,", "line 10: ms is 'fast'"),
+            (row, "a,b,c,d,1,1,,0,", "line 10: ms is '0'"),
+            (row, "a,b,c,d,1,1,,NaN,", "line 10: ms is 'NaN'"),
+            (row, "a,b,c,d,1,1,,1,inf", "line 10: twin_ms is 'inf'"),
+            (row, "a,b,c,d,1,1,soon,1,", "line 10: predicted_ms is 'soon'"),
             ("# nvcc: 13.0", "# nvcc", "line 4: '# nvcc'"),
             (HEADER, "work,ms", "line 7: 'work,ms' is not the header"),
             ("# gpu: Some GPU\n", "", "no line '# gpu: ...'"),

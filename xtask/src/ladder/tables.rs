@@ -26,13 +26,19 @@ fn ladder(rows: &[Row]) -> String {
     let serial = rows.iter().find(|row| row.is_serial());
     // A histogram updates counters; it multiplies nothing.
     let (computed, unit) = if rows[0].work.starts_with("histogram") { ("Gupdate/s", 1e9) } else { ("TFLOP/s", 1e12) };
-    let mut header = vec!["level", "program", "variant", "ms", "times as fast as the level before"];
+    let predicted = rows.iter().any(|row| row.predicted_ms.is_some());
+    let mut header = vec!["level", "program", "variant"];
+    header.extend(predicted.then_some("predicted, ms"));
+    header.extend(["measured, ms", "times as fast as the level before"]);
     header.extend(serial.map(|_| "as the serial program"));
     header.extend(["GB/s", computed]);
     let before = std::iter::once(None).chain(rows.iter().map(Some));
     let lines = rows.iter().zip(before).map(|(row, before)| {
         let faster = |than: &Row| significant(than.ms / row.ms, 3);
-        let mut cells = vec![row.level.clone(), row.program.clone(), code(&row.variant), significant(row.ms, 4)];
+        let mut cells = vec![row.level.clone(), row.program.clone(), code(&row.variant)];
+        let prediction = || row.predicted_ms.map_or(String::new(), |ms| significant(ms, 2));
+        cells.extend(predicted.then(prediction));
+        cells.push(significant(row.ms, 4));
         cells.push(before.map_or(String::new(), faster));
         cells.extend(serial.map(|serial| if row.is_serial() { String::new() } else { faster(serial) }));
         let seconds = row.ms / 1e3;
@@ -100,11 +106,11 @@ mod tests {
         let expected = "\
 **separable f32 64x64 radius 8**
 
-| level | program | variant | ms | times as fast as the level before | as the serial program | GB/s | TFLOP/s |
-|---|---|---|---:|---:|---:|---:|---:|
-| serial | P1 | `serial` | 200.0 |  |  | 0.00500 | 0.0000100 |
-| all cores | - | `parallel` | 20.50 | 9.76 | 9.76 | 0.0488 | 0.0000976 |
-| GPU | P2 | `simple` | 0.5000 | 41.0 | 400 | 2.00 | 0.00400 |
+| level | program | variant | predicted, ms | measured, ms | times as fast as the level before | as the serial program | GB/s | TFLOP/s |
+|---|---|---|---:|---:|---:|---:|---:|---:|
+| serial | P1 | `serial` |  | 200.0 |  |  | 0.00500 | 0.0000100 |
+| all cores | - | `parallel` |  | 20.50 | 9.76 | 9.76 | 0.0488 | 0.0000976 |
+| GPU | P2 | `simple` | 0.40 | 0.5000 | 41.0 | 400 | 2.00 | 0.00400 |
 ";
         assert_eq!(made("separable"), expected);
         assert!(made("rgba").contains("| 0.01250 | 80000 | 80000 | 80.0 |"), "{}", made("rgba"));
@@ -113,7 +119,7 @@ mod tests {
     #[test]
     fn a_ladder_without_a_serial_program_has_no_column_for_it() {
         let expected = "\
-| level | program | variant | ms | times as fast as the level before | GB/s | TFLOP/s |
+| level | program | variant | measured, ms | times as fast as the level before | GB/s | TFLOP/s |
 |---|---|---|---:|---:|---:|---:|
 | shared tile | P4 | `tiled-symbol` | 2.000 |  | 0.500 | 0.00100 |
 | mask in the launch | P4 | `tiled` | 4.000 | 0.500 | 0.250 | 0.000500 |
