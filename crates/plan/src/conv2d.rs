@@ -166,9 +166,15 @@ mod tests {
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         let sixteen = Correlate { src: PixelType::U16, ..problem() };
         for problem in [&wide, &clamped, &sixteen] {
+            let error = plan(&Problem::Correlate(problem.clone()), Some("tiled")).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        }
+        for problem in [&clamped, &sixteen] {
             let error = plan(&Problem::Correlate(problem.clone()), None).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
+        let recipe = plan(&Problem::Correlate(wide.clone()), None).unwrap();
+        assert_eq!((recipe.variant, recipe.why), ("constant", "the preferred variant does not take it"));
         for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
             assert_eq!(plan(&Problem::Correlate(wide.clone()), Some(variant)).is_ok(), works, "{variant}");
         }

@@ -19,24 +19,36 @@ use apron_core::{Error, Problem, Result};
 /// The device that errors name: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
 
-/// The recipe for `problem`, by `variant` if one is named and else by the preferred one.
+/// The recipe for `problem`: by `variant` if one is named, else by the first in the order of
+/// preference within whose limits the problem is.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`]
-/// for a problem that the variant's kernels cannot solve, and what is wrong with the problem itself.
+/// for a problem that the variant's kernels (if none is named, all kernels) cannot solve, and what is wrong with the
+/// problem itself.
 pub fn plan(problem: &Problem, variant: Option<&str>) -> Result<Recipe> {
-    let mut known = variants(problem.operation());
-    let (variant, why) = match variant {
-        None => (known.next().expect("an operation has variants"), "the preferred variant"),
-        Some(name) => match known.find(|known| known.name == name) {
-            Some(variant) => (variant, "asked for by name"),
+    let operation = problem.operation();
+    if let Some(name) = variant {
+        return match variants(operation).find(|known| known.name == name) {
+            Some(variant) => recipe(problem, variant, "asked for by name"),
             None => {
-                let names: Vec<_> = variants(problem.operation()).map(|known| known.name).collect();
+                let names: Vec<_> = variants(operation).map(|known| known.name).collect();
                 let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
-                return Err(Error::parameter(problem.operation(), "variant", value, limit));
+                Err(Error::parameter(operation, "variant", value, limit))
             }
-        },
-    };
+        };
+    }
+    let mut known = variants(operation);
+    let preferred = recipe(problem, known.next().expect("an operation has variants"), "the preferred variant");
+    if let Err(Error::Unsupported { .. }) = preferred {
+        let others = known.map(|variant| recipe(problem, variant, "the preferred variant does not take it"));
+        // If none takes it, what the preferred one says is the error to know.
+        return others.into_iter().find(Result::is_ok).unwrap_or(preferred);
+    }
+    preferred
+}
+
+fn recipe(problem: &Problem, variant: &Variant, why: &'static str) -> Result<Recipe> {
     let (buffers, launches) = variant.steps(problem)?;
     Ok(Recipe { operation: variant.operation, variant: variant.name, why, buffers, launches })
 }

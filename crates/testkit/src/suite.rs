@@ -126,7 +126,10 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::correlate(next(), (3, 70001, 1), (F32, F32), (3, 3), Border::Reflect, Data::Uniform));
         cases.push(Case::separable(next(), (1023, 517, 3), (U8, U8), (25, 25), Border::Reflect101, Data::Uniform));
         cases.push(Case::separable(next(), (8191, 65, 1), (F32, F32), (31, 31), Border::Replicate, Data::Uniform));
-        cases.push(Case::separable(next(), (1, 600_001, 1), (F32, F32), (3, 9), Border::Reflect, Data::Uniform));
+        // More rows of blocks than CUDA's y has, for every kernel.
+        cases.push(Case::correlate(next(), (1, 2_100_001, 1), (F32, F32), (3, 3), Border::Reflect, Data::Uniform));
+        cases.push(Case::rgba(next(), (1, 300_001), "gaussian3", Border::Replicate));
+        cases.push(Case::separable(next(), (1, 2_100_001, 1), (F32, F32), (3, 9), Border::Reflect, Data::Uniform));
         for data in [Data::Uniform, Data::Constant] {
             cases.push(Case::histogram(next(), (4099, 1031, 1), false, data));
             cases.push(Case::histogram(next(), (1031, 1031, 3), true, data));
