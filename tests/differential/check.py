@@ -5,6 +5,7 @@ Random problems, one JSON line each, run in one `apron batch`; see README.md.
 """
 
 import argparse
+import copy
 import json
 import shutil
 import subprocess
@@ -48,6 +49,12 @@ class Job:
         self.image = image
         self.judge = judge  # output array -> list of complaints
         self.arrays = dict(arrays)  # option -> array that is passed as a .npy file
+
+    def by(self, variant):
+        """The same by a variant, which may refuse it."""
+        job = copy.copy(self)
+        job.options = {**self.options, "variant": variant}
+        return job
 
     def line(self, folder, index):
         """Writes the inputs; returns the JSON line and where the result will be."""
@@ -268,6 +275,29 @@ def masked(rng):
     return Job(verb, about, options, image, judge, arrays)
 
 
+def rgba(rng):
+    border, value, option = random_border(rng, BORDERS)
+    if border == "constant":
+        value = float(rng.integers(0, 256))
+        option = f"constant:{value:g}"
+    least = (3, 3) if border == "crop" else (1, 1)
+    image = random_image(rng, "u8", random_shape(rng, least)[:2] + (4,))
+    weights = rng.integers(-3, 8, (3, 3))
+    normalize = bool(weights.sum() > 0 and rng.random() < 0.7)
+    options = {"border": option, "mask": literal(weights), "normalize": normalize}
+    mask = (weights / weights.sum()).astype(np.float32) if normalize else weights.astype(np.float32)
+
+    def judge(out):
+        reference, magnitude = slide(extend(image, (3, 3), (1, 1), border, value), mask)
+        # Sums that are exact in f64 have to be rounded right even at ties.
+        sums = weights.sum()
+        exact = not normalize or sums & (sums - 1) == 0
+        slack = np.zeros_like(magnitude) if exact else 1e-9 * magnitude
+        return compare("numpy", out, "u8", reference, None, slack)
+
+    return Job("correlate", f"rgba {image.shape} mask 3x3", options, image, judge, kind="rgba")
+
+
 def separable(rng):
     verb = str(rng.choice(["separable", "box"], p=[0.65, 0.35]))
     dtype = str(rng.choice(["u8", "f32"]))
@@ -373,7 +403,7 @@ def opencv(rng):
     return Job("correlate", f"{image.shape} mask {size}", options, image, judge, arrays, kind="opencv")
 
 
-MAKERS = [(gaussian, 0.25), (masked, 0.35), (separable, 0.2), (histogram, 0.15), (opencv, 0.05)]
+MAKERS = [(gaussian, 0.2), (masked, 0.3), (rgba, 0.15), (separable, 0.2), (histogram, 0.1), (opencv, 0.05)]
 
 
 def make(seed, index):
@@ -435,14 +465,29 @@ def run(apron, device, jobs, folder):
     done = subprocess.run([apron, "batch", path, "--device", device, "--quiet"], capture_output=True, text=True)
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     if len(reports) != len(jobs):
-        return [(None, f"apron batch: exit {done.returncode}, {len(reports)} of {len(jobs)} jobs: {done.stderr}")]
-    wrong = []
+        return [(None, f"apron batch: exit {done.returncode}, {len(reports)} of {len(jobs)} jobs: {done.stderr}")], Counter()
+    wrong, ran = [], Counter()
     for index, (job, report, result) in enumerate(zip(jobs, reports, results)):
-        if report["ok"]:
+        if report["ok"] and job.options.get("variant", report.get("variant")) != report.get("variant"):
+            wrong.append((index, f"apron: ran {report.get('variant')}"))
+        elif report["ok"]:
+            ran[f"{report['operation']} {report['variant']}"] += 1
             wrong += [(index, complaint) for complaint in job.judge(np.load(result))]
+        elif "variant" in job.options and "device does not have" in report["error"]:
+            ran["refused, being beyond a variant's limits"] += 1
         else:
             wrong.append((index, f"apron: {report['error']}"))
-    return wrong
+    return wrong, ran
+
+
+def variants(apron):
+    """The variants of each operation, and all of them as reports name them."""
+    told = subprocess.run([apron, "kernels", "--json"], capture_output=True, text=True, check=True)
+    known = {}
+    for kernel in json.loads(told.stdout)["kernels"]:
+        names = known.setdefault(kernel["operation"], [])
+        names += [kernel["variant"]] if kernel["variant"] not in names else []
+    return known
 
 
 def main():
@@ -451,6 +496,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="where apron runs [%(default)s]")
     parser.add_argument("--seed", type=int, help="[random]")
     parser.add_argument("--problems", type=int, default=150, help="how many [%(default)s]")
+    parser.add_argument("--variants", action="store_true", help="each problem by every variant that takes it")
     parser.add_argument("--photo", action="store_true", help="also blur a 12-megapixel photo at each border")
     args = parser.parse_args()
     if not args.apron.is_file():
@@ -465,14 +511,23 @@ def main():
     jobs = [make(seed, index) for index in range(args.problems)]
     if args.photo:
         jobs += photo_jobs(seed)
+    if args.variants:
+        operations = {"convolve": "correlate", "gaussian": "separable", "box": "separable"}
+        known = variants(args.apron)
+        jobs = [job.by(name) for job in jobs for name in known[operations.get(job.verb, job.verb)]]
     elsewhere = 0
     if args.device.startswith(("gpu", "emulator")):
         # There are no kernels for histograms but of bytes: these devices refuse them.
         for job in jobs:
             if job.verb == "histogram" and job.image.dtype != np.uint8:
-                job.options["device"] = "cpu"
+                job.options = {**job.options, "device": "cpu"}
+                job.options.pop("variant", None)
                 elsewhere += 1
-    wrong = run(args.apron, args.device, jobs, folder) if jobs else []
+    wrong, ran = run(args.apron, args.device, jobs, folder) if jobs else ([], Counter())
+    # Of few problems, some variants may take none.
+    if args.variants and args.problems >= 200:
+        never = [f"{operation} {name}" for operation in known for name in known[operation]]
+        wrong += [(None, f"{name} took none of the problems") for name in never if not ran[name]]
 
     kinds = Counter(job.kind for job in jobs)
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -487,6 +542,7 @@ def main():
     if elsewhere:
         print(f"{elsewhere} histograms of f32 ran on the cpu: {args.device} has none")
     print(f"{len(jobs)} problems agree: {counted}")
+    print(", ".join(f"{count} {name}" for name, count in sorted(ran.items())))
     return 0
 
 
