@@ -4,7 +4,7 @@
 
 use apron_abi::ElementType;
 use apron_emulator::{Fault, Geometry, Memory, Thread, launch};
-use kernels_gpu::device::{Device, Global, Shared};
+use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 
 const WIDTH: u32 = 8;
 const THREADS: u32 = WIDTH * 4;
@@ -222,6 +222,28 @@ fn taps_out_of_bounds() {
         t.tap(2);
     });
     expect(result, 0, (0, 0), &["reads tap 2 of a mask of 2: out of bounds"]);
+}
+
+#[test]
+fn textures_clamp_and_give_units() {
+    let mut memory = Memory::new();
+    let bytes: Vec<u8> = (0..2 * 3 * 4).map(|i| i * 10).collect();
+    let texture = memory.add_texture(2, 3, &bytes);
+    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [1, 1], shared_bytes: 0, barriers: false };
+    for (column, row, pixel) in [(0, 0, 0), (1, 2, 5), (-7, 1, 2), (9, -1, 1), (0, i32::MAX, 4)] {
+        let expected = [0, 1, 2, 3].map(|channel| bytes[pixel * 4 + channel] as f32 / 255.0);
+        let sound = launch(&mut memory, &geometry, &[], |t| {
+            assert_eq!(unsafe { t.texel(TextureHandle(texture), column, row) }, expected, "{column}, {row}");
+        });
+        assert!(sound.is_ok());
+    }
+    let buffer = memory.add_written(ElementType::U8, &bytes);
+    for handle in [0, buffer, texture + 1] {
+        let fault = launch(&mut memory, &geometry, &[], |t| unsafe {
+            t.texel(TextureHandle(handle), 0, 0);
+        });
+        assert!(fault.unwrap_err().what.contains("reads a texture at 0x"));
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@
 //!
 //! 32 threads (a group) share a partial histogram, so that equal bytes meet on one counter less
 //! often. Channels counted apart have a histogram each, and so fewer groups: 8 rows of 256 bins
-//! in all, 8 KiB of shared memory. Per byte: a quarter of a global load, one shared atomic.
+//! in all, 8 KiB of shared memory. Per byte: a quarter of a global load, one shared atomic; two
+//! barriers a block.
 //!
 //! Departures from the article: the last bytes of an input that is no multiple of 4 are counted;
 //! interleaved channels.
