@@ -76,6 +76,10 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         let taps = (2 * radius + 1, 2 * radius + 1);
         cases.push(Case::separable(next(), (67, 35, 1), (F32, F32), taps, Border::Replicate, Data::Uniform).centered());
     }
+    // One less and one more than the outputs of a tile along the filtered axis: 28 of 5 taps.
+    for size in [(27, 29, 1), (28, 28, 2), (29, 27, 1)] {
+        cases.push(Case::separable(next(), size, (F32, F32), (5, 5), Border::Reflect, Data::Uniform));
+    }
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
     }

@@ -13,7 +13,7 @@
 //!
 //! Per output and channel: (32 + w - 1)(32 + h - 1) / 1024 global loads, w * h shared loads and
 //! as many taps, four at a time, which every thread of a warp reads at the same address: one
-//! constant-cache read.
+//! constant-cache read. Two barriers a channel; 4 (31 + w)(31 + h) bytes of shared memory a block.
 //!
 //! Departures from the article: the tile holds f32 whatever the pixels are, so a byte is converted
 //! once and not once a tap, and the border's constant may be any number; all borders, not only
