@@ -15,6 +15,7 @@ pub struct Report {
     pub why: String,
     /// Time to copy the input to the device; zero for what was there already.
     pub copy_in: Duration,
-    /// Time of the kernels, or of the computation on the host.
+    /// Time of the kernels, with the copies that their variant needs at every run (of the mask to its
+    /// symbol, of the image into a texture); or of the computation on the host.
     pub kernels: Duration,
 }

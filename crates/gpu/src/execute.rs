@@ -135,10 +135,12 @@ impl<'a> Prepared<'a> {
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
         let launched = unsafe { gpu.stream.inner.launch(&self.function, grid, block, launch.shared_bytes, &arguments) };
+        // Also after a launch that failed: what used the symbol before is behind the copy.
+        let used = symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream));
         launched.map_err(|error| {
             driver(format!("launching {} with {:?} blocks of {:?}", facts.entry, launch.blocks, facts.block), error)
         })?;
-        symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream))
+        used
     }
 }
 
