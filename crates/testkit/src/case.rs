@@ -103,10 +103,17 @@ impl Case {
 
     /// The same with the anchors in the middle of the taps, as the articles have them.
     pub fn centered(mut self) -> Case {
-        if let Problem::Separable(problem) = &mut self.problem {
-            for taps in [&mut problem.taps_x, &mut problem.taps_y] {
-                *taps = Taps::new(taps.taps()).expect("taps of before");
+        match &mut self.problem {
+            Problem::Separable(problem) => {
+                for taps in [&mut problem.taps_x, &mut problem.taps_y] {
+                    *taps = Taps::new(taps.taps()).expect("taps of before");
+                }
             }
+            Problem::Correlate(problem) => {
+                let (mask, x, y) = (problem.mask.clone(), problem.mask.width() / 2, problem.mask.height() / 2);
+                problem.mask = mask.with_anchor(x, y).expect("a tap");
+            }
+            Problem::ByteHistogram(_) => {}
         }
         self
     }

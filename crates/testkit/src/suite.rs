@@ -53,6 +53,11 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::separable(next(), (width, height, 2), types, mask, border, Data::Uniform));
         }
     }
+    // Blocks whose tile ends exactly at an edge of the image or one sample beyond it, on each side,
+    // and lies inside in the other axis.
+    for size in [(64, 97, 1), (97, 64, 1), (97, 97, 1), (65, 97, 1), (97, 65, 1)] {
+        cases.push(Case::correlate(next(), size, (F32, F32), (3, 3), Border::Reflect, Data::Uniform).centered());
+    }
     // RGBA pixels through 3x3 masks: around the 8x4 block and its tile, every border, the articles' uses.
     let byte_borders =
         borders().map(|border| if let Border::Constant(_) = border { Border::Constant(77.0) } else { border });
