@@ -1,9 +1,10 @@
 //! Devices: what is there, and a handle on one.
 
 use crate::error::driver;
+use crate::ptx::Ptx;
 use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
-use apron_abi::Family;
+use apron_abi::{Kernel, KernelFacts};
 use apron_core::{DeviceInfo, Error, Result};
 use cust::CudaApiVersion;
 use cust::context::{Context, CurrentContext};
@@ -14,17 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
 const LOWEST_CUDA: (i32, i32) = (12, 1);
-
-/// PTX text for one family and the lowest architecture that it runs on.
-#[derive(Clone, Copy, Debug)]
-pub struct Ptx {
-    /// The family whose entries it holds.
-    pub family: Family,
-    /// Compute capability times ten: 75 for sm_75.
-    pub target: u32,
-    /// The text.
-    pub text: &'static str,
-}
 
 /// The newest target of `ptx` that runs on the device.
 pub fn ptx_target(info: &DeviceInfo, ptx: &[Ptx]) -> Option<u32> {
@@ -81,7 +71,7 @@ pub(crate) struct OpenDevice {
     ptx: &'static [Ptx],
     target: u32,
     // Before the context: modules are unloaded while it is there.
-    modules: [OnceLock<Module>; Family::ALL.len()],
+    modules: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
     context: Context,
@@ -110,7 +100,7 @@ impl Gpu {
         };
         let opening = |error| driver(format!("opening GPU {ordinal}"), error);
         let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
-        let modules = [const { OnceLock::new() }; Family::ALL.len()];
+        let modules = [const { OnceLock::new() }; Kernel::ALL.len()];
         let (loading, taps_symbol) = Default::default();
         let device = Arc::new(OpenDevice { info, ptx, target, modules, loading, taps_symbol, context });
         device.keep_freed_memory();
@@ -164,10 +154,10 @@ impl OpenDevice {
         }
     }
 
-    /// The kernel's function; loads its family on first use.
-    pub(crate) fn function(&self, kernel: apron_abi::Kernel) -> Result<Function<'_>> {
+    /// The kernel's function; the driver compiles it on first use.
+    pub(crate) fn function(&self, kernel: Kernel) -> Result<Function<'_>> {
         let facts = kernel.facts();
-        let module = self.module(facts.family)?;
+        let module = self.module(kernel)?;
         module.get_function(facts.entry).map_err(|error| driver(format!("finding kernel {}", facts.entry), error))
     }
 
@@ -176,8 +166,9 @@ impl OpenDevice {
         self.taps_symbol.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn module(&self, family: Family) -> Result<&Module> {
-        let slot = &self.modules[family as usize];
+    fn module(&self, kernel: Kernel) -> Result<&Module> {
+        let KernelFacts { entry, family, .. } = kernel.facts();
+        let slot = &self.modules[kernel as usize];
         if slot.get().is_none() {
             // One thread compiles, the others wait for it.
             let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -187,8 +178,8 @@ impl OpenDevice {
                     device: format!("gpu:{}", self.info.ordinal),
                     reason: format!("this build has no {} kernels for sm_{}", family.name(), self.target),
                 })?;
-                let loading = format!("loading the {} kernels for sm_{}", family.name(), ptx.target);
-                let module = Module::from_ptx(ptx.text, &[]).map_err(|error| driver(loading, error))?;
+                let loading = format!("loading kernel {entry} for sm_{}", ptx.target);
+                let module = Module::from_ptx(ptx.of_entry(entry), &[]).map_err(|error| driver(loading, error))?;
                 let _ = slot.set(module);
             }
         }

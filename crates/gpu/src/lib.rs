@@ -7,10 +7,12 @@ mod buffer;
 mod device;
 mod error;
 mod execute;
+mod ptx;
 mod stream;
 mod symbol;
 mod texture;
 
 pub use buffer::GpuBuffer;
-pub use device::{Gpu, Ptx, devices, ptx_target};
+pub use device::{Gpu, devices, ptx_target};
 pub use execute::Timer;
+pub use ptx::Ptx;

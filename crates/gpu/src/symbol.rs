@@ -13,7 +13,6 @@ use std::ffi::CString;
 /// Who used the symbol last: what it holds must stay until that is done.
 #[derive(Default)]
 pub(crate) struct TapsSymbol {
-    address: Option<u64>,
     last_use: Option<Event>,
 }
 
@@ -27,10 +26,7 @@ impl TapsSymbol {
             let waiting = stream.inner.wait_event(event, StreamWaitEventFlags::DEFAULT);
             waiting.map_err(|error| driver(operation(), error))?;
         }
-        let address = match self.address {
-            Some(address) => address,
-            None => *self.address.insert(find(function)?),
-        };
+        let address = find(function)?;
         // SAFETY: the symbol holds `Taps`, of which these are the first; from pageable memory the
         // driver has taken the bytes when the call returns.
         let copied =
