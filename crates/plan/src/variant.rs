@@ -131,6 +131,46 @@ pub static VARIANTS: &[Variant] = &[
 mod tests {
     use super::*;
     use apron_abi::Kernel;
+    use apron_core::PixelType::{self, F32, U8};
+    use apron_core::{Border, Error, Mask, Shape, Taps};
+
+    #[test]
+    fn every_variant_takes_what_its_limits_say_and_no_more() {
+        let correlate = |channels, pixel, mask: (u32, u32)| {
+            let taps = vec![0.5; (mask.0 * mask.1) as usize];
+            Problem::Correlate(Correlate {
+                shape: Shape::new(20, 10, channels).unwrap(),
+                src: pixel,
+                dst: pixel,
+                mask: Mask::new(mask.0, mask.1, taps).unwrap(),
+                border: Border::Replicate,
+                clamp: false,
+            })
+        };
+        let separable = |taps: usize| {
+            let taps = Taps::new(vec![0.5; taps]).unwrap();
+            let (taps_x, taps_y) = (taps.clone(), taps);
+            let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Replicate);
+            Problem::Separable(Separable { shape, src: U8, dst: F32, taps_x, taps_y, border })
+        };
+        let mut last = vec![
+            (correlate(1, F32, (64, 64)), "tiled", correlate(1, F32, (65, 1))),
+            (correlate(1, F32, (64, 64)), "tiled-symbol", correlate(1, F32, (1, 65))),
+            (correlate(1, F32, (64, 64)), "constant", correlate(1, F32, (4097, 1))),
+            (correlate(1, F32, (300, 200)), "naive", correlate(1, PixelType::U16, (3, 3))),
+            (separable(4096), "simple", separable(4097)),
+            (separable(32), "tiled", separable(33)),
+        ];
+        for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
+            last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
+        }
+        for (within, name, beyond) in &last {
+            assert!(crate::plan(within, Some(name)).is_ok(), "{name}: {:?}", crate::plan(within, Some(name)));
+            assert!(matches!(crate::plan(beyond, Some(name)), Err(Error::Unsupported { .. })), "{name}");
+        }
+        // The histogram takes all of its operation.
+        assert_eq!(last.len() + 1, VARIANTS.len());
+    }
 
     #[test]
     fn every_kernel_belongs_to_a_variant_and_every_variant_has_kernels() {
