@@ -8,7 +8,7 @@
 //! Per output sample: `w * h` global loads of the image, each of which asks the border first, a
 //! quarter as many constant reads a warp; no shared memory, no barrier.
 
-use crate::conv2d::clamped;
+use crate::conv2d::{sample, store};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, SIMPLE_BLOCK, TAPS_AT_ONCE};
@@ -41,15 +41,8 @@ impl<I: Pixel, O: Pixel> Body for Constant<I, O> {
                 let row = border.map((y + j) as i32 + p.origin_y, p.height as i32);
                 let add = |tap: f32, i: u32, sum: O::Sum| {
                     let column = border.map((x + i) as i32 + p.origin_x, p.width as i32);
-                    let sample = match (row, column) {
-                        (Some(row), Some(column)) => {
-                            let pixel = row as u64 * p.width as u64 + column as u64;
-                            // SAFETY: the border mapped row and column into the image.
-                            O::Sum::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
-                        }
-                        _ => O::Sum::of(p.constant),
-                    };
-                    d.fma(O::Sum::of(tap), sample, sum)
+                    // SAFETY: the border mapped row and column into the image.
+                    d.fma(O::Sum::of(tap), unsafe { sample(d, src, p, (row, column), channel) }, sum)
                 };
                 let mut i = 0;
                 while i < p.mask_width {
@@ -69,12 +62,8 @@ impl<I: Pixel, O: Pixel> Body for Constant<I, O> {
                     i += TAPS_AT_ONCE;
                 }
             }
-            if p.clamp != 0 {
-                sum = clamped(sum);
-            }
-            let pixel = y as u64 * p.out_width as u64 + x as u64;
             // SAFETY: (x, y) is in the output and no other thread's.
-            unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+            unsafe { store(d, dst, p, (x, y), channel, sum) };
         }
     }
 }

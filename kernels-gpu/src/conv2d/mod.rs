@@ -10,7 +10,49 @@ pub use naive::Naive;
 pub use tiled::Tiled;
 pub use tiled_symbol::TiledSymbol;
 
-use apron_abi::Accumulator;
+use crate::device::{Device, Global};
+use apron_abi::{Accumulator, Conv2dParams, Pixel};
+
+/// The sample at a row and column that the border mapped, or its constant where it mapped none.
+///
+/// # Safety
+/// Row and column are in the image, and the source is as large as the parameters say.
+#[inline(always)]
+unsafe fn sample<D: Device, I: Pixel, A: Accumulator>(
+    d: D,
+    src: Global<I>,
+    p: &Conv2dParams,
+    (row, column): (Option<i32>, Option<i32>),
+    channel: u32,
+) -> A {
+    match (row, column) {
+        (Some(row), Some(column)) => {
+            let pixel = row as u32 as u64 * p.width as u64 + column as u32 as u64;
+            // SAFETY: the caller's promise.
+            A::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
+        }
+        _ => A::of(p.constant),
+    }
+}
+
+/// Stores the output sample that a sum gives, limited to 0 to 1 if that is asked for.
+///
+/// # Safety
+/// (x, y) is in the output, which is as large as the parameters say, and no other thread's.
+#[inline(always)]
+unsafe fn store<D: Device, O: Pixel>(
+    d: D,
+    dst: Global<O>,
+    p: &Conv2dParams,
+    (x, y): (u32, u32),
+    channel: u32,
+    sum: O::Sum,
+) {
+    let sum = if p.clamp != 0 { clamped(sum) } else { sum };
+    let pixel = y as u64 * p.out_width as u64 + x as u64;
+    // SAFETY: the caller's promise.
+    unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+}
 
 /// The sum limited to 0 to 1. Comparisons, not min and max: NaN stays NaN.
 #[inline(always)]

@@ -6,7 +6,7 @@
 //! Per output sample: `w * h` global loads of the image and as many of the mask, through the
 //! caches and nothing else; no shared memory, no barrier. Every image load asks the border first.
 
-use crate::conv2d::clamped;
+use crate::conv2d::{sample, store};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{Accumulator, BorderMode, Conv2dParams, Pixel, SIMPLE_BLOCK};
@@ -37,25 +37,15 @@ impl<I: Pixel, O: Pixel> Body for Naive<I, O> {
                 let row = border.map((y + j) as i32 + p.origin_y, p.height as i32);
                 for i in 0..p.mask_width {
                     let column = border.map((x + i) as i32 + p.origin_x, p.width as i32);
-                    let sample = match (row, column) {
-                        (Some(row), Some(column)) => {
-                            let pixel = row as u64 * p.width as u64 + column as u64;
-                            // SAFETY: the border mapped row and column into the image.
-                            O::Sum::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
-                        }
-                        _ => O::Sum::of(p.constant),
+                    // SAFETY: the border mapped row and column into the image; the tap is in the mask.
+                    sum = unsafe {
+                        let tap = d.tap(j * p.mask_width + i);
+                        d.fma(O::Sum::of(tap), sample(d, src, p, (row, column), channel), sum)
                     };
-                    // SAFETY: the tap is in the mask.
-                    let tap = unsafe { d.tap(j * p.mask_width + i) };
-                    sum = d.fma(O::Sum::of(tap), sample, sum);
                 }
             }
-            if p.clamp != 0 {
-                sum = clamped(sum);
-            }
-            let pixel = y as u64 * p.out_width as u64 + x as u64;
             // SAFETY: (x, y) is in the output and no other thread's.
-            unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+            unsafe { store(d, dst, p, (x, y), channel, sum) };
         }
     }
 }

@@ -21,7 +21,7 @@
 //! multiplication ([`reciprocal`]); the mask is a kernel parameter (see [`Taps`](apron_abi::Taps)),
 //! so launches in flight cannot disturb each other.
 
-use crate::conv2d::clamped;
+use crate::conv2d::{sample, store};
 use crate::device::{Device, Global, Shared};
 use crate::taps::add_row;
 use crate::Body;
@@ -68,16 +68,8 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
                 } else {
                     (border.map(row, p.height as i32), border.map(column, p.width as i32))
                 };
-                let value = match mapped {
-                    (Some(row), Some(column)) => {
-                        let pixel = row as u32 as u64 * p.width as u64 + column as u32 as u64;
-                        // SAFETY: row and column are in the image.
-                        unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f32()
-                    }
-                    _ => p.constant,
-                };
-                // SAFETY: element is in the tile; every element is written by one thread.
-                unsafe { d.shared_store(tile, element, value) };
+                // SAFETY: the sample is in the image and the element in the tile, which one thread writes.
+                unsafe { d.shared_store(tile, element, sample::<D, I, f32>(d, src, p, mapped, channel)) };
                 element += THREADS;
             }
             d.barrier();
@@ -86,13 +78,9 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
                 // Always 0, which the compiler cannot know: see `LARGE`.
                 let first_tap = if LARGE { d.thread_x() / TILE_WIDTH * TAPS_AT_ONCE } else { 0 };
                 // SAFETY: the tile is complete, and so are the taps.
-                let mut sum = unsafe { sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap) };
-                if p.clamp != 0 {
-                    sum = clamped(sum);
-                }
-                let pixel = y as u64 * p.out_width as u64 + x as u64;
+                let sum = unsafe { sum_window::<D, O::Sum>(d, p, tile, tile_width, first_tap) };
                 // SAFETY: (x, y) is in the output and no other thread's.
-                unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
+                unsafe { store(d, dst, p, (x, y), channel, sum) };
             }
             d.barrier();
         }
