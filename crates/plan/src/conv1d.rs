@@ -170,6 +170,22 @@ mod tests {
     }
 
     #[test]
+    fn the_filtered_constant_is_summed_as_the_kernel_sums() {
+        let taps = [0.1f32, 0.7, 0.3];
+        let outside = |dst| {
+            let Problem::Separable(mut problem) = problem(dst, Border::Constant(300.7)) else { unreachable!() };
+            problem.taps_x = Taps::new(taps).unwrap();
+            let recipe = plan(&Problem::Separable(problem), None).unwrap();
+            let Params::Conv1dParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
+            params.constant
+        };
+        let in_f32 = taps.iter().fold(0.0f32, |sum, tap| tap.mul_add(300.7, sum)) as f64;
+        let in_f64 = taps.iter().fold(0.0f64, |sum, &tap| (tap as f64).mul_add(300.7f32 as f64, sum));
+        assert_ne!(in_f32, in_f64);
+        assert_eq!((outside(PixelType::F32), outside(PixelType::U8)), (in_f32, in_f64));
+    }
+
+    #[test]
     fn tiles_give_as_many_outputs_as_their_halo_leaves() {
         // 3 taps leave 30 of 32 outputs, 5 leave 28: 40 columns of 3 channels, 20 rows.
         let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled")).unwrap();

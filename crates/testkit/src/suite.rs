@@ -101,6 +101,13 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::separable(next(), (40, 20, 2), (F32, dst), (3, 5), Border::Wrap, Data::Special));
         cases.push(Case::correlate(next(), (40, 20, 1), (U8, dst), (3, 3), Border::Reflect101, Data::Constant));
     }
+    // Infinity beside rows of taps that end anywhere in their padding, which must not be summed.
+    for width in [1, 2, 5, 6, 7] {
+        cases.push(Case::correlate(next(), (40, 20, 1), (F32, F32), (width, 3), Border::Reflect, Data::Special));
+        cases.push(Case::separable(next(), (40, 20, 1), (F32, F32), (width, 3), Border::Reflect, Data::Special));
+    }
+    // NaN is not limited to anything.
+    cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), (3, 3), Border::Wrap, Data::Special).clamped());
     // Lengths around words, blocks that find nothing to count, one value only.
     for (width, height, channels) in [(1, 1, 1), (2, 1, 1), (3, 1, 1), (5, 1, 1), (1, 1, 3), (67, 33, 3), (257, 129, 4)]
     {
