@@ -102,6 +102,14 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_border_may_be_any_byte() {
+        for value in [0.0, 1.0, 255.0] {
+            let problem = Correlate { border: Border::Constant(value), ..problem() };
+            assert!(plan(&Problem::Correlate(problem), Some("rgba-cooperative")).is_ok(), "{value}");
+        }
+    }
+
+    #[test]
     fn what_the_kernels_cannot_do_is_refused_with_the_limit() {
         let odd = |shape: (u32, u32, u32)| Shape::new(shape.0, shape.1, shape.2).unwrap();
         let refused = [

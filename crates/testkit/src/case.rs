@@ -94,6 +94,19 @@ impl Case {
         Case::correlate(seed, (size.0, size.1, 4), types, (3, 3), border, Data::Uniform).with_mask(mask)
     }
 
+    /// Large taps that nearly cancel, over bytes of one value: sums in f32 would round to others.
+    pub fn cancelling(seed: u64, size: (u32, u32)) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let pairs = (0..4).flat_map(|_| {
+            let large = rng.random_range(1e6f32..1e7);
+            [large, rng.random_range(0.0f32..0.7) - large]
+        });
+        let taps: Vec<f32> = pairs.chain([0.1]).collect();
+        let types = (PixelType::U8, PixelType::U8);
+        let case = Case::correlate(seed, (size.0, size.1, 4), types, (3, 3), Border::Replicate, Data::Constant);
+        case.with_mask(Mask::new(3, 3, taps).expect("a valid mask"))
+    }
+
     fn with_mask(mut self, mask: Mask) -> Case {
         if let Problem::Correlate(problem) = &mut self.problem {
             problem.mask = mask;

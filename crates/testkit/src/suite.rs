@@ -76,6 +76,9 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::rgba(next(), (23, 11), name, border));
         }
     }
+    for _ in 0..8 {
+        cases.push(Case::cancelling(next(), (9, 5)));
+    }
     // The articles' radii, with tiles that give 30 to 2 outputs.
     for radius in 1..=15 {
         let taps = (2 * radius + 1, 2 * radius + 1);
