@@ -184,11 +184,8 @@ fn filter(
         let error = (found as f64 - exact.value).abs();
         outcome.largest_error = outcome.largest_error.max(error);
         outcome.bound = outcome.bound.max(exact.bound);
-        if exact.bound > 0.0 {
-            outcome.error_to_bound = outcome.error_to_bound.max(error / exact.bound);
-        }
-        // Denormal results round in steps of 2^-149.
-        if error.is_nan() || error > exact.bound + 2f64.powi(-149) {
+        outcome.error_to_bound = outcome.error_to_bound.max(error / exact.bound);
+        if error.is_nan() || error > exact.bound {
             let place = place(result, index);
             return Ok(Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value)));
         }

@@ -22,15 +22,19 @@ fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) ->
 /// Sums below this cannot overflow f32 on the way, whatever cancels in the end.
 const LARGEST_MAGNITUDE: f64 = f32::MAX as f64 / 2.0;
 
-/// `(taps + 3) * 2^-24 * magnitude`, with the magnitude the sum of |tap * sample|. NaN where f32
-/// may overflow on the way: no bound holds there, and the bits are the reference's all the same.
-fn exact(taps: usize, value: f64, magnitude: f64, clamp: bool) -> Exact {
+/// What rounding a denormal f32 may take away or add: half of its step.
+const DENORMAL_ROUNDING: f64 = f64::from_bits((1023 - 150) << 52);
+
+/// `(taps + 3) * 2^-24 * magnitude + denormals`, with the magnitude the sum of |tap * sample| and
+/// what denormal sums may lose on the way. NaN where f32 may overflow on the way: no bound holds
+/// there, and the bits are the reference's all the same.
+fn exact(taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
     let value = match magnitude <= LARGEST_MAGNITUDE {
         true if clamp => value.clamp(0.0, 1.0),
         true => value,
         false => f64::NAN,
     };
-    Exact { value, bound: (taps + 3) as f64 * 2f64.powi(-24) * magnitude }
+    Exact { value, bound: (taps + 3) as f64 * 2f64.powi(-24) * magnitude + denormals }
 }
 
 /// Products that all exact sums of a case may take together: a second or so.
@@ -71,7 +75,8 @@ fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel:
         value += product;
         magnitude += product.abs();
     }
-    exact(mask.taps().len(), value, magnitude, problem.clamp)
+    let taps = mask.taps().len();
+    exact(taps, value, magnitude, taps as f64 * DENORMAL_ROUNDING, problem.clamp)
 }
 
 fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
@@ -89,5 +94,7 @@ fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel:
         value += tap_y as f64 * row_value;
         magnitude += if row_magnitude <= LARGEST_MAGNITUDE { tap_y.abs() as f64 * row_magnitude } else { f64::NAN };
     }
-    exact(taps_x.len() + taps_y.len(), value, magnitude, false)
+    let of_rows: f64 = taps_y.iter().map(|tap| tap.abs() as f64 * taps_x.len() as f64).sum();
+    let denormals = (of_rows + taps_y.len() as f64) * DENORMAL_ROUNDING;
+    exact(taps_x.len() + taps_y.len(), value, magnitude, denormals, false)
 }
