@@ -1,5 +1,6 @@
 //! Devices, by name.
 
+use crate::Machine;
 use crate::backend::Backend;
 use crate::{DeviceImage, DeviceInfo, Error, Filter, HistogramOf, Mask, Result, Source, Taps, filters};
 use std::fmt;
@@ -110,6 +111,11 @@ impl Device {
             DeviceName::Emulator => Ok(Device::emulator()),
             DeviceName::Reference => Ok(Device::reference()),
         }
+    }
+
+    /// What the choice of kernels depends on: of devices that run kernels, the GPU and the emulator.
+    pub fn machine(&self) -> Option<Machine> {
+        self.backend.machine()
     }
 
     /// The name of the device that this is.

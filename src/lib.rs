@@ -14,6 +14,7 @@ pub use apron_core::{
     AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, MAX_MASK_SIDE, MAX_SIDE, Mask, Pixel,
     PixelType, Result, Shape, Taps, filters,
 };
+pub use apron_plan::Machine;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;

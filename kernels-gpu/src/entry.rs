@@ -2,7 +2,7 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{conv1d, conv2d, device::Global, histogram, rgba, Body};
+use crate::{conv1d, conv2d, device::Global, histogram, march, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -43,6 +43,7 @@ const _: () = assert!(size_of::<Taps<MAX_TAPS>>() == 16384);
 macro_rules! define_entry {
     (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
+    (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };

@@ -7,6 +7,7 @@ use crate::{AnyImage, Bins, DeviceImage, DeviceInfo, DeviceName, Error, Histogra
 use apron_core::{ByteHistogram, Problem};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
+use apron_plan::Machine;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,16 @@ impl Backend {
         }
     }
 
+    /// What the plan knows of it, where kernels run.
+    pub(crate) fn machine(&self) -> Option<Machine> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => Some(gpu.machine()),
+            Backend::Emulator => Some(Machine::EMULATED),
+            Backend::Cpu | Backend::Reference => None,
+        }
+    }
+
     pub(crate) fn new_stream(&self) -> Result<Backend> {
         match self {
             #[cfg(feature = "gpu")]
@@ -123,7 +134,7 @@ impl Backend {
         let (storage, made) = match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
-                let recipe = apron_plan::plan(problem, variant)?;
+                let recipe = apron_plan::plan(problem, variant, &gpu.machine())?;
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
                 let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
                 let (output, timer) = gpu.execute(&recipe, input)?;
@@ -131,7 +142,7 @@ impl Backend {
                 (Storage::Gpu(output), Made { report, timer: Some(timer) })
             }
             Backend::Emulator => {
-                let recipe = apron_plan::plan(problem, variant).map_err(for_emulator)?;
+                let recipe = apron_plan::plan(problem, variant, &Machine::EMULATED).map_err(for_emulator)?;
                 let input = host_image(source)?;
                 let start = Instant::now();
                 let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
@@ -188,7 +199,8 @@ impl Backend {
         let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
         let problem = ByteHistogram { shape: source.shape(), per_channel };
         let channels = problem.channels();
-        let recipe = apron_plan::plan(&Problem::ByteHistogram(problem), variant);
+        let machine = self.machine().expect("a device that runs kernels");
+        let recipe = apron_plan::plan(&Problem::ByteHistogram(problem), variant, &machine);
         let recipe = if let Backend::Emulator = self { recipe.map_err(for_emulator)? } else { recipe? };
         let mut counts = vec![0u64; 256 * channels as usize];
         let (copy_in, kernels) = match self {

@@ -51,21 +51,22 @@ impl BorderMode {
         if index >= 0 && index < n {
             return Some(index);
         }
+        // One remainder for all modes: it is what the map costs a kernel.
+        let period = match self {
+            // The image and its mirror image.
+            BorderMode::Reflect => 2 * n,
+            // The two edge pixels appear once.
+            BorderMode::Reflect101 if n > 1 => 2 * (n - 1),
+            BorderMode::Reflect101 => 1,
+            BorderMode::Constant | BorderMode::Replicate | BorderMode::Wrap => n,
+        };
+        let folded = modulo(index, period);
         match self {
             BorderMode::Constant => None,
             BorderMode::Replicate => Some(if index < 0 { 0 } else { n - 1 }),
-            BorderMode::Reflect => {
-                // One period is the image and its mirror image: 2n pixels.
-                let folded = modulo(index, 2 * n);
-                Some(if folded < n { folded } else { 2 * n - 1 - folded })
-            }
-            BorderMode::Reflect101 => {
-                // The two edge pixels appear once a period: 2n - 2 pixels, or 1 where n is 1.
-                let period = if n > 1 { 2 * (n - 1) } else { 1 };
-                let folded = modulo(index, period);
-                Some(if folded < n { folded } else { period - folded })
-            }
-            BorderMode::Wrap => Some(modulo(index, n)),
+            BorderMode::Reflect if folded >= n => Some(2 * n - 1 - folded),
+            BorderMode::Reflect101 if folded >= n => Some(period - folded),
+            BorderMode::Reflect | BorderMode::Reflect101 | BorderMode::Wrap => Some(folded),
         }
     }
 }

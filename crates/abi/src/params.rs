@@ -82,6 +82,39 @@ pub struct Conv1dParams {
     pub border: u32,
 }
 
+/// Parameters of the marching kernels, which treat an image's row as samples, whatever the channels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct MarchParams {
+    /// Samples of an input row.
+    pub samples: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Samples of an output row.
+    pub out_samples: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Output rows of a block.
+    pub rows: u32,
+    /// Input sample at which the first strip starts, a multiple of 4.
+    pub left: i32,
+    /// Output sample at which it starts, at most 0.
+    pub first: i32,
+    /// Input row under the mask's first row at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+    /// Rows that the ring is ahead: one less than it has. Here, as the next one is, lest the compiler
+    /// unrolls for it.
+    pub ahead: u32,
+    /// Rows of the mask, but one.
+    pub halo_rows: u32,
+    /// Whether every thread's output starts at a multiple of 16 bytes: 0 or 1.
+    pub whole: u32,
+}
+
 /// Parameters of the byte histogram's first kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -110,6 +143,7 @@ pub struct HistogramMergeParams {
 pub enum Params {
     Conv2dParams(Conv2dParams),
     Conv1dParams(Conv1dParams),
+    MarchParams(MarchParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramMergeParams(HistogramMergeParams),
 }

@@ -9,6 +9,8 @@ pub enum Family {
     Conv1d,
     /// Dense correlation.
     Conv2d,
+    /// Correlation with small masks, dense or separable, at the speed of memory.
+    March,
     /// 3x3 masks over RGBA images of 8 bits a channel.
     Rgba,
     /// Histograms.
@@ -17,13 +19,23 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 4] = [Family::Conv1d, Family::Conv2d, Family::Rgba, Family::Histogram];
+    pub const ALL: [Family; 5] = [Family::Conv1d, Family::Conv2d, Family::March, Family::Rgba, Family::Histogram];
+
+    /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
+    pub const fn lowest_target(self) -> u32 {
+        match self {
+            // The copy engine that signals its end came with sm_90.
+            Family::March => 90,
+            Family::Conv1d | Family::Conv2d | Family::Rgba | Family::Histogram => 75,
+        }
+    }
 
     /// The family's name, as in its PTX files' names.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Conv1d => "conv1d",
             Family::Conv2d => "conv2d",
+            Family::March => "march",
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
         }
@@ -145,6 +157,31 @@ pub const MERGE_BLOCK: u32 = 256;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
 
+/// Threads of a block of the marching kernels; each computes four adjacent samples of a row.
+pub const MARCH_BLOCK: u32 = 128;
+/// Rows of input that a block of the marching kernels holds in shared memory: a power of two.
+pub const MARCH_STAGES: u32 = 8;
+
+/// Samples between the start of a strip's input and the first that its first output needs, so that
+/// both start at multiples of 4 where the mask of `side` columns is anchored at its centre.
+pub const fn march_lead(side: u32, channels: u32) -> u32 {
+    side / 2 * channels * 3 % 4
+}
+
+/// Groups of four samples that a thread of the marching kernels needs from a row.
+pub const fn march_quads(side: u32, channels: u32) -> u32 {
+    (march_lead(side, channels) + 4 + (side - 1) * channels).div_ceil(4)
+}
+
+/// Most input rows of a block of the marching kernels.
+pub const MARCH_ROWS: u32 = 640;
+
+/// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each,
+/// and the list of all rows.
+pub const fn march_bytes(side: u32, channels: u32) -> u32 {
+    MARCH_STAGES * ((MARCH_BLOCK + march_quads(side, channels) - 1) * 16 + 8) + MARCH_ROWS * 4
+}
+
 const NONE: SharedMemory = SharedMemory::Bytes(0);
 const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
 const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
@@ -203,6 +240,43 @@ macro_rules! for_each_kernel {
             conv2d_tiled_large_f32_u16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, u16, true>, Buffer (f32, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
             conv2d_tiled_large_f32_i16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, i16, true>, Buffer (f32, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
             conv2d_tiled_large_f32_f32: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, f32, true>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
+            march_separable_3_c1_f32_f32: March "-" "march-separable" "3x1", march::Separable<3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 1)), 2;
+            march_separable_5_c1_f32_f32: March "-" "march-separable" "5x1", march::Separable<5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 1)), 2;
+            march_separable_7_c1_f32_f32: March "-" "march-separable" "7x1", march::Separable<7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 1)), 2;
+            march_separable_9_c1_f32_f32: March "-" "march-separable" "9x1", march::Separable<9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 1)), 2;
+            march_separable_11_c1_f32_f32: March "-" "march-separable" "11x1", march::Separable<11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 1)), 2;
+            march_separable_13_c1_f32_f32: March "-" "march-separable" "13x1", march::Separable<13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 1)), 2;
+            march_separable_15_c1_f32_f32: March "-" "march-separable" "15x1", march::Separable<15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 1)), 2;
+            march_separable_17_c1_f32_f32: March "-" "march-separable" "17x1", march::Separable<17, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 1)), 2;
+            march_separable_3_c3_f32_f32: March "-" "march-separable" "3x3", march::Separable<3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 3)), 2;
+            march_separable_5_c3_f32_f32: March "-" "march-separable" "5x3", march::Separable<5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 3)), 2;
+            march_separable_7_c3_f32_f32: March "-" "march-separable" "7x3", march::Separable<7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 3)), 2;
+            march_separable_9_c3_f32_f32: March "-" "march-separable" "9x3", march::Separable<9, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 3)), 2;
+            march_separable_11_c3_f32_f32: March "-" "march-separable" "11x3", march::Separable<11, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 3)), 2;
+            march_separable_13_c3_f32_f32: March "-" "march-separable" "13x3", march::Separable<13, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 3)), 2;
+            march_separable_15_c3_f32_f32: March "-" "march-separable" "15x3", march::Separable<15, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 3)), 2;
+            march_separable_17_c3_f32_f32: March "-" "march-separable" "17x3", march::Separable<17, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 3)), 2;
+            march_separable_3_c4_f32_f32: March "-" "march-separable" "3x4", march::Separable<3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 4)), 2;
+            march_separable_5_c4_f32_f32: March "-" "march-separable" "5x4", march::Separable<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
+            march_separable_7_c4_f32_f32: March "-" "march-separable" "7x4", march::Separable<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
+            march_separable_9_c4_f32_f32: March "-" "march-separable" "9x4", march::Separable<9, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 4)), 2;
+            march_separable_11_c4_f32_f32: March "-" "march-separable" "11x4", march::Separable<11, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 4)), 2;
+            march_separable_13_c4_f32_f32: March "-" "march-separable" "13x4", march::Separable<13, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 4)), 2;
+            march_separable_15_c4_f32_f32: March "-" "march-separable" "15x4", march::Separable<15, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 4)), 2;
+            march_separable_17_c4_f32_f32: March "-" "march-separable" "17x4", march::Separable<17, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 4)), 2;
+            march_dense_3_c1_f32_f32: March "-" "march-dense" "3x1", march::Dense<3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 1)), 2;
+            march_dense_5_c1_f32_f32: March "-" "march-dense" "5x1", march::Dense<5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 1)), 2;
+            march_dense_7_c1_f32_f32: March "-" "march-dense" "7x1", march::Dense<7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 1)), 2;
+            march_dense_9_c1_f32_f32: March "-" "march-dense" "9x1", march::Dense<9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 1)), 2;
+            march_dense_11_c1_f32_f32: March "-" "march-dense" "11x1", march::Dense<11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 1)), 2;
+            march_dense_13_c1_f32_f32: March "-" "march-dense" "13x1", march::Dense<13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 1)), 2;
+            march_dense_15_c1_f32_f32: March "-" "march-dense" "15x1", march::Dense<15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 1)), 2;
+            march_dense_3_c3_f32_f32: March "-" "march-dense" "3x3", march::Dense<3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 3)), 2;
+            march_dense_5_c3_f32_f32: March "-" "march-dense" "5x3", march::Dense<5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 3)), 2;
+            march_dense_7_c3_f32_f32: March "-" "march-dense" "7x3", march::Dense<7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 3)), 2;
+            march_dense_3_c4_f32_f32: March "-" "march-dense" "3x4", march::Dense<3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 4)), 2;
+            march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
+            march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
             rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
@@ -274,6 +348,7 @@ mod tests {
             let expected = match (facts.family, facts.variant, facts.stage) {
                 (Family::Conv1d | Family::Conv2d, "tiled" | "tiled-symbol", _) => [TILE_WIDTH, TILE_WIDTH],
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
+                (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],

@@ -181,6 +181,7 @@ fn kernels_are_listed_with_their_variants() {
         assert!(line.contains(&format!(" {} -> {} ", kernel.src, kernel.dst)), "{line}");
         assert!(line.contains(&format!(" {} ", kernel.taps)) && line.contains(&format!(" {x}x{y} ")), "{line}");
         let newest = kernel.registers.last().map(|(_, registers)| registers.to_string());
+        assert!(newest.is_some(), "{line}");
         assert_eq!(words.last().copied(), newest.as_deref(), "{line}");
         let line = limits.lines().find(|line| line.split_whitespace().take(2).eq([kernel.operation, kernel.variant]));
         assert!(line.is_some_and(|line| line.ends_with(kernel.limits)), "{limits}");
@@ -214,7 +215,8 @@ fn kernels_as_json_and_of_one_architecture() {
         assert_eq!(object["block"], serde_json::json!(kernel.block));
         assert!(object["shared"].is_u64() || object["shared"].is_string(), "{object}");
         assert_eq!(object["shared"].to_string().trim_matches('"'), kernel.shared.to_string());
-        assert!(["sm_75", "sm_90"].iter().all(|arch| object["registers"][arch].is_u64()), "{object}");
+        let known = object["registers"].as_object().unwrap();
+        assert!(known.contains_key("sm_90") && known.values().all(|registers| registers.is_u64()), "{object}");
     }
     for object in list(&["kernels", "--json", "--arch", "sm_90"]) {
         assert!(object["registers"]["sm_90"].is_u64() && object["registers"].as_object().unwrap().len() == 1);

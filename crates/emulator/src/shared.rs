@@ -1,6 +1,7 @@
 //! A block's shared memory, poisoned at its start, with a shadow of each 32-bit word.
 
 use apron_abi::Element;
+use std::collections::{HashMap, VecDeque};
 
 /// Bytes that one shadow stands for. Kernels keep nothing narrower in shared memory; an access
 /// that does is reported rather than checked wrongly.
@@ -18,26 +19,67 @@ struct Shadow {
     reader: u16,
     written_ever: bool,
     atomic: bool,
+    /// Behind what a copy becomes visible.
+    copied: Option<Copied>,
 }
 
-const UNTOUCHED: Shadow =
-    Shadow { write_interval: 0, read_interval: 0, writer: NOBODY, reader: NOBODY, written_ever: false, atomic: false };
+const UNTOUCHED: Shadow = Shadow {
+    write_interval: 0,
+    read_interval: 0,
+    writer: NOBODY,
+    reader: NOBODY,
+    written_ever: false,
+    atomic: false,
+    copied: None,
+};
+
+/// Behind what a copy becomes visible.
+#[derive(Clone, Copy)]
+enum Copied {
+    /// By the copy engine: to threads that have waited for a signal so many times.
+    Signal(u32, u32),
+    /// By a thread: to nobody, until that thread has waited for it.
+    Thread,
+}
+
+/// The copies of a thread that it has not waited for: their bytes, by group; the last one is open.
+type Groups = VecDeque<Vec<u32>>;
+
+/// Tells threads that a copy has come.
+#[derive(Default)]
+struct Signal {
+    /// Barriers passed when it was made.
+    started: u32,
+    given: u32,
+    /// How many times each thread has waited for it.
+    waited: HashMap<u16, u32>,
+}
 
 pub(crate) struct SharedMemory {
     bytes: Vec<u8>,
     shadow: Vec<Shadow>,
+    /// By the byte where they are.
+    signals: HashMap<u32, Signal>,
+    copies: HashMap<u16, Groups>,
 }
 
 impl SharedMemory {
     pub(crate) fn new(bytes: u32) -> SharedMemory {
         let bytes = bytes as usize;
-        SharedMemory { bytes: vec![0xa5; bytes], shadow: vec![UNTOUCHED; bytes.div_ceil(WORD_BYTES)] }
+        SharedMemory {
+            bytes: vec![0xa5; bytes],
+            shadow: vec![UNTOUCHED; bytes.div_ceil(WORD_BYTES)],
+            signals: HashMap::new(),
+            copies: HashMap::new(),
+        }
     }
 
     /// Starts a block: it finds nothing that another left.
     pub(crate) fn start_block(&mut self) {
         self.bytes.fill(0xa5);
         self.shadow.fill(UNTOUCHED);
+        self.signals.clear();
+        self.copies.clear();
     }
 
     #[inline]
@@ -60,6 +102,17 @@ impl SharedMemory {
             if !shadow.written_ever {
                 return Err(fail("which nothing wrote".into()));
             }
+            let has_come = match shadow.copied {
+                None => true,
+                Some(Copied::Thread) => false,
+                Some(Copied::Signal(signal, times)) => {
+                    let waited = self.signals.get(&signal).and_then(|signal| signal.waited.get(&thread));
+                    waited.is_some_and(|waited| *waited >= times)
+                }
+            };
+            if !has_come {
+                return Err(fail("which is being copied, and was not waited for".into()));
+            }
             if shadow.write_interval == interval && shadow.writer != thread && shadow.writer != NOBODY {
                 return Err(fail(race("write", shadow.writer)));
             }
@@ -78,6 +131,89 @@ impl SharedMemory {
             shadow.check_write(thread, interval, false).map_err(fail)?;
         }
         value.write(&mut self.bytes[byte as usize..]);
+        Ok(())
+    }
+
+    /// A store by the copy engine, which the thread started: visible behind the signal, not the barrier.
+    pub(crate) fn store_copied<T: Element>(
+        &mut self,
+        byte: u32,
+        value: T,
+        signal: u32,
+        thread: u16,
+        interval: u32,
+    ) -> Result<(), String> {
+        self.store(byte, value, thread, interval)?;
+        let times = self.signals.get(&signal).map_or(0, |signal| signal.given) + 1;
+        let words = self.locate::<T>(byte)?;
+        for shadow in &mut self.shadow[words] {
+            shadow.copied = Some(Copied::Signal(signal, times));
+            shadow.writer = NOBODY;
+        }
+        Ok(())
+    }
+
+    /// Starts a copy of 4 bytes by a thread.
+    pub(crate) fn start_copy<T: Element>(
+        &mut self,
+        byte: u32,
+        value: T,
+        thread: u16,
+        interval: u32,
+    ) -> Result<(), String> {
+        self.store(byte, value, thread, interval)?;
+        self.shadow[byte as usize / WORD_BYTES].copied = Some(Copied::Thread);
+        let groups = self.copies.entry(thread).or_insert_with(|| Groups::from([Vec::new()]));
+        groups.back_mut().expect("a group is open").push(byte);
+        Ok(())
+    }
+
+    /// Ends a thread's open group of copies.
+    pub(crate) fn end_copies(&mut self, thread: u16) {
+        self.copies.entry(thread).or_insert_with(|| Groups::from([Vec::new()])).push_back(Vec::new());
+    }
+
+    /// Waits for all ended groups of a thread's copies but the last `pending`: they are then as if the
+    /// thread had stored them now.
+    pub(crate) fn wait_copies(&mut self, pending: u32, thread: u16, interval: u32) {
+        let Some(groups) = self.copies.get_mut(&thread) else { return };
+        while groups.len() > pending as usize + 1 {
+            for byte in groups.pop_front().expect("not empty") {
+                let shadow = &mut self.shadow[byte as usize / WORD_BYTES];
+                (shadow.copied, shadow.write_interval) = (None, interval);
+            }
+        }
+    }
+
+    /// Makes a signal.
+    pub(crate) fn start_signal(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
+        self.store(byte, 0u64, thread, interval)?;
+        self.signals.insert(byte, Signal { started: interval, ..Signal::default() });
+        Ok(())
+    }
+
+    /// Gives a signal once more.
+    pub(crate) fn give_signal(&mut self, byte: u32, interval: u32) -> Result<(), String> {
+        match self.signals.get_mut(&byte) {
+            Some(signal) if signal.started < interval => {
+                signal.given += 1;
+                Ok(())
+            }
+            _ => Err(format!("gives the signal at byte {byte}, which was not there before the last barrier")),
+        }
+    }
+
+    /// Waits until a signal has been given `times + 1` times.
+    pub(crate) fn wait_signal(&mut self, byte: u32, times: u32, thread: u16) -> Result<(), String> {
+        let fail = |what: &str| Err(format!("waits for the signal at byte {byte}, {what}"));
+        let Some(signal) = self.signals.get_mut(&byte) else { return fail("which nobody made") };
+        // A signal knows only whether it was given an even or an odd number of times.
+        match signal.given.checked_sub(times) {
+            Some(1) => {}
+            Some(0) | None => return fail("which nobody gives"),
+            Some(_) => return fail("which was given again before this thread waited"),
+        }
+        signal.waited.insert(thread, times + 1);
         Ok(())
     }
 
@@ -118,6 +254,7 @@ impl Shadow {
             (self.writer, self.write_interval, self.atomic) = (thread, interval, atomic);
         }
         self.written_ever = true;
+        self.copied = None;
         Ok(())
     }
 }

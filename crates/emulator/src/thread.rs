@@ -148,6 +148,77 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline]
+    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
+        if !byte_of(from, index).is_multiple_of(16) {
+            self.access(|_| Err(format!("reads 4 f32 from shared memory at byte {}: misaligned", byte_of(from, index))))
+        }
+        // SAFETY: every element is checked where it is read.
+        [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
+    }
+
+    #[inline]
+    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
+        if !address_of(to, index).is_multiple_of(16) {
+            self.access(|_| Err(format!("writes 4 f32 to global memory at {:#x}: misaligned", address_of(to, index))))
+        }
+        for (i, value) in (0..).zip(values) {
+            // SAFETY: every element is checked where it is written.
+            unsafe { self.store(to, index + i, value) };
+        }
+    }
+
+    unsafe fn signal_start(self, signal: Shared<u64>) {
+        self.access(|state| state.shared.start_signal(byte_of(signal, 0), self.number, state.interval));
+    }
+
+    unsafe fn signal(self, signal: Shared<u64>) {
+        self.access(|state| state.shared.give_signal(byte_of(signal, 0), state.interval));
+    }
+
+    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
+        let (start, bytes) = (byte_of(to, 0), count.saturating_mul(T::TYPE.size_bytes()));
+        let aligned = [start as u64, bytes as u64, address_of(from, index)].iter().all(|at| at.is_multiple_of(16));
+        if !aligned || bytes == 0 {
+            let at = address_of(from, index);
+            return self.access(|_| Err(format!("copies {bytes} bytes from {at:#x} to byte {start}: misaligned")));
+        }
+        self.access(|state| {
+            let by = self.accessor(state);
+            for i in 0..count {
+                let value: T = state.memory.load(address_of(from, index + i as u64), by)?;
+                let to = start + i * T::TYPE.size_bytes();
+                state.shared.store_copied(to, value, byte_of(signal, 0), self.number, state.interval)?;
+            }
+            state.shared.give_signal(byte_of(signal, 0), state.interval)
+        });
+    }
+
+    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
+        self.access(|state| state.shared.wait_signal(byte_of(signal, 0), times, self.number));
+    }
+
+    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        self.access(|state| {
+            let value: T = state.memory.load(address_of(from, at), self.accessor(state))?;
+            state.shared.start_copy(byte_of(to, index), value, self.number, state.interval)
+        });
+    }
+
+    fn end_copies(self) {
+        self.access(|state| {
+            state.shared.end_copies(self.number);
+            Ok(())
+        });
+    }
+
+    fn wait_copies<const PENDING: u32>(self) {
+        self.access(|state| {
+            state.shared.wait_copies(PENDING, self.number, state.interval);
+            Ok(())
+        });
+    }
+
+    #[inline]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         self.access(|state| state.shared.increment(byte_of(counters, index), self.number, state.interval));
     }

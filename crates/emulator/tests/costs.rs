@@ -84,6 +84,36 @@ impl<D: Device> Device for Counted<'_, D> {
     unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
         unsafe { self.thread.shared_store(to, index, value) }
     }
+    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
+        self.count(|costs| costs.shared_loads += 1);
+        unsafe { self.thread.shared_load4(from, index) }
+    }
+    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
+        unsafe { self.thread.store4(to, index, values) }
+    }
+    unsafe fn signal_start(self, signal: Shared<u64>) {
+        unsafe { self.thread.signal_start(signal) }
+    }
+    unsafe fn signal(self, signal: Shared<u64>) {
+        unsafe { self.thread.signal(signal) }
+    }
+    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
+        self.count(|costs| costs.loads += count as u64);
+        unsafe { self.thread.copy(to, from, index, count, signal) }
+    }
+    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
+        unsafe { self.thread.signal_wait(signal, times) }
+    }
+    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        self.count(|costs| costs.loads += 1);
+        unsafe { self.thread.start_copy(to, index, from, at) }
+    }
+    fn end_copies(self) {
+        self.thread.end_copies();
+    }
+    fn wait_copies<const PENDING: u32>(self) {
+        self.thread.wait_copies::<PENDING>();
+    }
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         self.count(|costs| costs.increments += 1);
         unsafe { self.thread.shared_increment(counters, index) }
@@ -95,7 +125,7 @@ impl<D: Device> Device for Counted<'_, D> {
 
 /// The costs of each launch by which `variant` solves `problem`.
 fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
-    let recipe = plan(problem, Some(variant)).unwrap();
+    let recipe = plan(problem, Some(variant), &apron_plan::Machine::EMULATED).unwrap();
     let mut memory = Memory::new();
     let input = vec![1; recipe.buffers[0].size_bytes() as usize];
     let addresses: Vec<u64> = recipe

@@ -6,6 +6,7 @@ use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
 use apron_abi::{Kernel, KernelFacts};
 use apron_core::{DeviceInfo, Error, Result};
+use apron_plan::Machine;
 use cust::CudaApiVersion;
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
@@ -120,6 +121,11 @@ impl Gpu {
     /// What GPU it is.
     pub fn info(&self) -> &DeviceInfo {
         &self.device.info
+    }
+
+    /// What a plan must know of it.
+    pub fn machine(&self) -> Machine {
+        Machine { target: self.device.target, multiprocessors: self.device.info.multiprocessors }
     }
 
     /// Waits until all that was enqueued on the stream is done.

@@ -2,7 +2,7 @@
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
-use crate::error::driver;
+use crate::error::{checked, driver};
 use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps};
 use apron_core::Result;
 use apron_plan::{Launch, Recipe, Role};
@@ -95,6 +95,7 @@ struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     fn new(gpu: &'a Gpu, operation: &'static str, launch: &'a Launch) -> Result<Prepared<'a>> {
         let function = gpu.device.function(launch.kernel)?;
+        allow_shared(&function, launch.shared_bytes + launch.reserved_bytes)?;
         let global_taps = match launch.kernel.facts().taps {
             TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
             TapSpace::None | TapSpace::SmallParameter | TapSpace::Parameter | TapSpace::Symbol => None,
@@ -132,9 +133,10 @@ impl<'a> Prepared<'a> {
         }
         let block = (facts.block[0], facts.block[1], 1);
         let grid = grid(launch.blocks);
+        let shared_bytes = launch.shared_bytes + launch.reserved_bytes;
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
-        let launched = unsafe { gpu.stream.inner.launch(&self.function, grid, block, launch.shared_bytes, &arguments) };
+        let launched = unsafe { gpu.stream.inner.launch(&self.function, grid, block, shared_bytes, &arguments) };
         // Also after a launch that failed: what used the symbol before is behind the copy.
         let used = symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream));
         launched.map_err(|error| {
@@ -142,6 +144,21 @@ impl<'a> Prepared<'a> {
         })?;
         used
     }
+}
+
+/// Shared memory that a block may have without asking.
+const FREE_SHARED: u32 = 48 * 1024;
+
+/// Lets a kernel's blocks have so much shared memory.
+fn allow_shared(function: &Function<'_>, bytes: u32) -> Result<()> {
+    if bytes <= FREE_SHARED {
+        return Ok(());
+    }
+    use cust::sys::{CUfunction_attribute, cuFuncSetAttribute};
+    let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the function is loaded, and the call only sets a number of it.
+    let result = unsafe { cuFuncSetAttribute(function.to_raw(), attribute, bytes as i32) };
+    checked(result, || format!("taking {bytes} bytes of shared memory a block"))
 }
 
 /// CUDA's grid of so many columns and rows of blocks. It allows 65535 in y and in z: more rows lie
@@ -161,6 +178,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
     match params {
         Params::Conv2dParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
+        Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
     }

@@ -61,6 +61,7 @@ fn two_passes(
             kernel,
             blocks,
             shared_bytes: kernel.facts().shared.bytes(0, 0),
+            reserved_bytes: 0,
             src,
             dst: src + 1,
             params: Params::Conv1dParams(Conv1dParams {
@@ -123,7 +124,7 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Role, plan};
+    use crate::{Machine, Role, plan};
     use apron_abi::{ElementType, Kernel, Params};
     use apron_core::{Border, PixelType, Problem, Separable, Shape, Taps};
 
@@ -142,7 +143,7 @@ mod tests {
     fn the_sums_between_the_passes_never_leave_the_device() {
         let types = [(PixelType::F32, ElementType::F32), (PixelType::U8, ElementType::F64)];
         for ((dst, sums), variant) in types.into_iter().flat_map(|t| [(t, "simple"), (t, "tiled")]) {
-            let recipe = plan(&problem(dst, Border::Reflect), Some(variant)).unwrap();
+            let recipe = plan(&problem(dst, Border::Reflect), Some(variant), &Machine::EMULATED).unwrap();
             let between = recipe.buffers[1];
             assert_eq!((between.role, between.element), (Role::Scratch, sums));
             let chain: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn rows_then_columns_and_the_constant_is_filtered_too() {
-        let recipe = plan(&problem(PixelType::U8, Border::Constant(10.0)), Some("simple")).unwrap();
+        let recipe = plan(&problem(PixelType::U8, Border::Constant(10.0)), Some("simple"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.why, "asked for by name");
         assert_eq!(recipe.launches[0].kernel, Kernel::conv1d_simple_rows_u8_f64);
         assert_eq!(recipe.launches[1].kernel, Kernel::conv1d_simple_columns_f64_u8);
@@ -175,7 +176,7 @@ mod tests {
         let outside = |dst| {
             let Problem::Separable(mut problem) = problem(dst, Border::Constant(300.7)) else { unreachable!() };
             problem.taps_x = Taps::new(taps).unwrap();
-            let recipe = plan(&Problem::Separable(problem), None).unwrap();
+            let recipe = plan(&Problem::Separable(problem), None, &Machine::EMULATED).unwrap();
             let Params::Conv1dParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
             params.constant
         };
@@ -188,18 +189,18 @@ mod tests {
     #[test]
     fn tiles_give_as_many_outputs_as_their_halo_leaves() {
         // 3 taps leave 30 of 32 outputs, 5 leave 28: 40 columns of 3 channels, 20 rows.
-        let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled")).unwrap();
+        let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled"), &Machine::EMULATED).unwrap();
         let blocks: Vec<[u32; 2]> = recipe.launches.iter().map(|launch| launch.blocks).collect();
         assert_eq!(blocks, [[2 * 3, 1], [4, 1]]);
         let Problem::Separable(mut wide) = problem(PixelType::F32, Border::Reflect) else { unreachable!() };
         wide.taps_y = Taps::new([1.0; 33]).unwrap();
-        let error = plan(&Problem::Separable(wide), Some("tiled")).unwrap_err().to_string();
+        let error = plan(&Problem::Separable(wide), Some("tiled"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("32") && error.contains("33") && error.contains("simple"), "{error}");
     }
 
     #[test]
     fn crop_shrinks_each_axis_in_its_pass() {
-        let recipe = plan(&problem(PixelType::F32, Border::Crop), None).unwrap();
+        let recipe = plan(&problem(PixelType::F32, Border::Crop), None, &Machine::EMULATED).unwrap();
         assert_eq!(recipe.buffers[1].elems, 38 * 20 * 3);
         assert_eq!(recipe.buffers[2].elems, 38 * 16 * 3);
     }

@@ -48,6 +48,7 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, tile: [u32; 2
         kernel,
         blocks: [window.out.width.div_ceil(tile[0]), window.out.height.div_ceil(tile[1])],
         shared_bytes: facts.shared.bytes(problem.mask.width(), problem.mask.height()),
+        reserved_bytes: 0,
         src: 0,
         dst: 1,
         params: Params::Conv2dParams(params(problem, &window)),
@@ -103,7 +104,7 @@ fn padded_rows(mask: &Mask) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Role, plan};
+    use crate::{Machine, Role, plan};
     use apron_abi::{ElementType, Kernel, Params};
     use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Shape};
 
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn one_launch_covers_the_output() {
-        let recipe = plan(&Problem::Correlate(problem()), None).unwrap();
+        let recipe = plan(&Problem::Correlate(problem()), None, &Machine::EMULATED).unwrap();
         assert_eq!(recipe.variant, "tiled");
         let roles: Vec<_> = recipe.buffers.iter().map(|b| (b.role, b.element, b.elems)).collect();
         let samples = 33 * 65 * 3;
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn rows_of_taps_are_padded_to_what_the_kernel_reads_at_once() {
         let mask = Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-        let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None).unwrap();
+        let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
         assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
     }
 
@@ -148,14 +149,16 @@ mod tests {
             ((33, 29), Kernel::conv2d_tiled_large_u8_f32),
         ] {
             let mask = Mask::new(size.0, size.1, vec![1.0; (size.0 * size.1) as usize]).unwrap();
-            let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None).unwrap();
+            let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
             assert_eq!(recipe.launches[0].kernel, kernel);
         }
     }
 
     #[test]
     fn crop_shrinks_the_output_and_keeps_the_corner() {
-        let recipe = plan(&Problem::Correlate(Correlate { border: Border::Crop, ..problem() }), None).unwrap();
+        let recipe =
+            plan(&Problem::Correlate(Correlate { border: Border::Crop, ..problem() }), None, &Machine::EMULATED)
+                .unwrap();
         let Params::Conv2dParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         assert_eq!((params.out_width, params.out_height, params.origin_x, params.origin_y), (30, 63, 0, 0));
     }
@@ -166,25 +169,29 @@ mod tests {
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         let sixteen = Correlate { src: PixelType::U16, ..problem() };
         for problem in [&wide, &clamped, &sixteen] {
-            let error = plan(&Problem::Correlate(problem.clone()), Some("tiled")).unwrap_err();
+            let error = plan(&Problem::Correlate(problem.clone()), Some("tiled"), &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
         for problem in [&clamped, &sixteen] {
-            let error = plan(&Problem::Correlate(problem.clone()), None).unwrap_err();
+            let error = plan(&Problem::Correlate(problem.clone()), None, &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
-        let recipe = plan(&Problem::Correlate(wide.clone()), None).unwrap();
+        let recipe = plan(&Problem::Correlate(wide.clone()), None, &Machine::EMULATED).unwrap();
         assert_eq!((recipe.variant, recipe.why), ("constant", "the preferred variant does not take it"));
         for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
-            assert_eq!(plan(&Problem::Correlate(wide.clone()), Some(variant)).is_ok(), works, "{variant}");
+            assert_eq!(
+                plan(&Problem::Correlate(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),
+                works,
+                "{variant}"
+            );
         }
         let many = Correlate { mask: Mask::new(4097, 1, [1.0; 4097]).unwrap(), ..problem() };
-        assert!(plan(&Problem::Correlate(many.clone()), Some("naive")).is_ok());
-        let error = plan(&Problem::Correlate(many), Some("constant")).unwrap_err().to_string();
+        assert!(plan(&Problem::Correlate(many.clone()), Some("naive"), &Machine::EMULATED).is_ok());
+        let error = plan(&Problem::Correlate(many), Some("constant"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("4096") && error.contains("4100"), "{error}");
         let large = Correlate { mask: Mask::new(34, 1, [1.0; 34]).unwrap(), border: Border::Crop, ..problem() };
-        assert!(matches!(plan(&Problem::Correlate(large), None), Err(Error::NoWindow { .. })));
-        let unknown = plan(&Problem::Correlate(problem()), Some("fft")).unwrap_err().to_string();
+        assert!(matches!(plan(&Problem::Correlate(large), None, &Machine::EMULATED), Err(Error::NoWindow { .. })));
+        let unknown = plan(&Problem::Correlate(problem()), Some("fft"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(unknown.contains("'fft'") && unknown.contains("tiled"), "{unknown}");
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
         kernel,
         blocks: [blocks, 1],
         shared_bytes: kernel.facts().shared.bytes(0, 0),
+        reserved_bytes: 0,
         src,
         dst,
         params,
@@ -50,12 +51,13 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
 
 #[cfg(test)]
 mod tests {
-    use crate::plan;
+    use crate::{Machine, plan};
     use apron_core::{ByteHistogram, Problem, Shape};
 
     fn launches(width: u32, height: u32, channels: u32, per_channel: bool) -> Vec<u32> {
         let shape = Shape::new(width, height, channels).unwrap();
-        let recipe = plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), None).unwrap();
+        let recipe =
+            plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), None, &Machine::EMULATED).unwrap();
         recipe.launches.iter().map(|launch| launch.blocks[0]).collect()
     }
 

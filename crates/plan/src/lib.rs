@@ -7,10 +7,13 @@
 mod conv1d;
 mod conv2d;
 mod histogram;
+mod machine;
+mod march;
 mod recipe;
 mod rgba;
 mod variant;
 
+pub use machine::Machine;
 pub use recipe::{Buffer, Launch, Recipe, Role};
 pub use variant::{VARIANTS, Variant, variants};
 
@@ -19,18 +22,18 @@ use apron_core::{Error, Problem, Result};
 /// The device that errors name: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
 
-/// The recipe for `problem`: by `variant` if one is named, else by the first in the order of
+/// The recipe for `problem` on `machine`: by `variant` if one is named, else by the first in the order of
 /// preference within whose limits the problem is.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`]
 /// for a problem that the variant's kernels (if none is named, all kernels) cannot solve, and what is wrong with the
 /// problem itself.
-pub fn plan(problem: &Problem, variant: Option<&str>) -> Result<Recipe> {
+pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     let operation = problem.operation();
     if let Some(name) = variant {
         return match variants(operation).find(|known| known.name == name) {
-            Some(variant) => recipe(problem, variant, "asked for by name"),
+            Some(variant) => recipe(problem, variant, machine, "asked for by name"),
             None => {
                 let names: Vec<_> = variants(operation).map(|known| known.name).collect();
                 let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
@@ -39,17 +42,22 @@ pub fn plan(problem: &Problem, variant: Option<&str>) -> Result<Recipe> {
         };
     }
     let mut known = variants(operation);
-    let preferred = recipe(problem, known.next().expect("an operation has variants"), "the preferred variant");
+    let preferred = recipe(problem, known.next().expect("an operation has variants"), machine, "the preferred variant");
     if let Err(Error::Unsupported { .. }) = preferred {
-        let others = known.map(|variant| recipe(problem, variant, "the preferred variant does not take it"));
+        let others = known.map(|variant| recipe(problem, variant, machine, "the preferred variant does not take it"));
         // If none takes it, what the preferred one says is the error to know.
         return others.into_iter().find(Result::is_ok).unwrap_or(preferred);
     }
     preferred
 }
 
-fn recipe(problem: &Problem, variant: &Variant, why: &'static str) -> Result<Recipe> {
-    let (buffers, launches) = variant.steps(problem)?;
+fn recipe(problem: &Problem, variant: &Variant, machine: &Machine, why: &'static str) -> Result<Recipe> {
+    let lowest = variant.family.lowest_target();
+    if machine.target < lowest {
+        let what = format!("variant {} below compute capability {}.{}", variant.name, lowest / 10, lowest % 10);
+        return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
+    }
+    let (buffers, launches) = variant.steps(problem, machine)?;
     Ok(Recipe { operation: variant.operation, variant: variant.name, why, buffers, launches })
 }
 

@@ -47,6 +47,9 @@ pub struct Launch {
     pub blocks: [u32; 2],
     /// Shared memory of each block, in bytes.
     pub shared_bytes: u32,
+    /// Shared memory that each block takes besides, in bytes, and leaves alone: fewer blocks then share a
+    /// multiprocessor, and so fewer places of memory are read and written at a time.
+    pub reserved_bytes: u32,
     /// Index of the buffer that is read.
     pub src: usize,
     /// Index of the buffer that is written.

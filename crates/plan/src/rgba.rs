@@ -53,6 +53,7 @@ pub(crate) fn plan(problem: &Correlate, variant: &Variant) -> apron_core::Result
         kernel,
         blocks: [window.out.width.div_ceil(RGBA_BLOCK[0]), window.out.height.div_ceil(RGBA_BLOCK[1])],
         shared_bytes: facts.shared.bytes(RGBA_MASK, RGBA_MASK),
+        reserved_bytes: 0,
         src,
         dst: src + 1,
         params: Params::Conv2dParams(params(problem, &window)),
@@ -68,6 +69,7 @@ fn is_byte(value: f32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::Machine;
     use crate::{Role, plan};
     use apron_abi::SourceSpace;
     use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Shape};
@@ -86,7 +88,7 @@ mod tests {
     #[test]
     fn blocks_of_8x4_cover_the_output() {
         for (variant, shared) in [("rgba-naive", 0), ("rgba-one-loader", 240), ("rgba-cooperative", 240)] {
-            let recipe = plan(&Problem::Correlate(problem()), Some(variant)).unwrap();
+            let recipe = plan(&Problem::Correlate(problem()), Some(variant), &Machine::EMULATED).unwrap();
             let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
             assert_eq!((launch.blocks, launch.shared_bytes), ([3, 3], shared), "{variant}");
             assert_eq!((launch.src, launch.dst, recipe.buffers.len()), (0, 1, 2));
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_texture_is_a_copy_of_the_input() {
-        let recipe = plan(&Problem::Correlate(problem()), Some("rgba-texture")).unwrap();
+        let recipe = plan(&Problem::Correlate(problem()), Some("rgba-texture"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.buffers[1].role, Role::Texture { width: 17, height: 9 });
         assert_eq!((recipe.launches[0].src, recipe.launches[0].dst), (1, 2));
         assert_eq!(recipe.launches[0].kernel.facts().source, SourceSpace::Texture);
@@ -105,7 +107,10 @@ mod tests {
     fn a_constant_border_may_be_any_byte() {
         for value in [0.0, 1.0, 255.0] {
             let problem = Correlate { border: Border::Constant(value), ..problem() };
-            assert!(plan(&Problem::Correlate(problem), Some("rgba-cooperative")).is_ok(), "{value}");
+            assert!(
+                plan(&Problem::Correlate(problem), Some("rgba-cooperative"), &Machine::EMULATED).is_ok(),
+                "{value}"
+            );
         }
     }
 
@@ -123,7 +128,7 @@ mod tests {
             ("rgba-texture", Correlate { shape: odd((3, 65537, 4)), ..problem() }, "65536"),
         ];
         for (variant, problem, part) in refused {
-            let error = plan(&Problem::Correlate(problem), Some(variant)).unwrap_err();
+            let error = plan(&Problem::Correlate(problem), Some(variant), &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
             let text = error.to_string();
             assert!(text.contains(part) && text.contains(variant), "{text}");

@@ -1,7 +1,7 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{conv1d, conv2d, histogram, rgba};
+use crate::{Machine, conv1d, conv2d, histogram, march, rgba};
 use apron_abi::Family;
 use apron_core::{ByteHistogram, Correlate, Problem, Result, Separable};
 
@@ -24,6 +24,9 @@ enum Planner {
     Correlate(fn(&Correlate, &Variant) -> Result<Steps>),
     Separable(fn(&Separable, &Variant) -> Result<Steps>),
     Histogram(fn(&ByteHistogram) -> Result<Steps>),
+    /// Those whose grids depend on the machine.
+    CorrelateOn(fn(&Correlate, &Variant, &Machine) -> Result<Steps>),
+    SeparableOn(fn(&Separable, &Variant, &Machine) -> Result<Steps>),
 }
 
 impl Variant {
@@ -31,10 +34,12 @@ impl Variant {
     ///
     /// # Panics
     /// For a problem of another operation.
-    pub(crate) fn steps(&self, problem: &Problem) -> Result<Steps> {
+    pub(crate) fn steps(&self, problem: &Problem, machine: &Machine) -> Result<Steps> {
         match (&self.planner, problem) {
             (Planner::Correlate(planner), Problem::Correlate(problem)) => planner(problem, self),
             (Planner::Separable(planner), Problem::Separable(problem)) => planner(problem, self),
+            (Planner::CorrelateOn(planner), Problem::Correlate(problem)) => planner(problem, self, machine),
+            (Planner::SeparableOn(planner), Problem::Separable(problem)) => planner(problem, self, machine),
             (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
@@ -50,6 +55,13 @@ pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
 pub static VARIANTS: &[Variant] = &[
     Variant {
         operation: conv1d::OPERATION,
+        name: "march-separable",
+        family: Family::March,
+        limits: "3 to 17 taps, odd and as many on both axes; rows of whole 16 bytes; 1, 3 or 4 channels; sm_90",
+        planner: Planner::SeparableOn(march::separable),
+    },
+    Variant {
+        operation: conv1d::OPERATION,
         name: "simple",
         family: Family::Conv1d,
         limits: "up to 4096 taps an axis",
@@ -61,6 +73,13 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::Conv1d,
         limits: "up to 32 taps an axis",
         planner: Planner::Separable(conv1d::tiled),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
+        name: "march-dense",
+        family: Family::March,
+        limits: "square masks of odd sides up to 15, 7 for 3 and 4 channels; rows of whole 16 bytes; sm_90",
+        planner: Planner::CorrelateOn(march::dense),
     },
     Variant {
         operation: conv2d::OPERATION,
@@ -153,6 +172,10 @@ mod tests {
             let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Replicate);
             Problem::Separable(Separable { shape, src: U8, dst: F32, taps_x, taps_y, border })
         };
+        let march = |taps| match separable(taps) {
+            Problem::Separable(problem) => Problem::Separable(Separable { src: F32, ..problem }),
+            other => other,
+        };
         let mut last = vec![
             (correlate(1, F32, (64, 64)), "tiled", correlate(1, F32, (65, 1))),
             (correlate(1, F32, (64, 64)), "tiled-symbol", correlate(1, F32, (1, 65))),
@@ -160,13 +183,16 @@ mod tests {
             (correlate(1, F32, (300, 200)), "naive", correlate(1, PixelType::U16, (3, 3))),
             (separable(4096), "simple", separable(4097)),
             (separable(32), "tiled", separable(33)),
+            (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
+            (march(17), "march-separable", march(19)),
         ];
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
         }
         for (within, name, beyond) in &last {
-            assert!(crate::plan(within, Some(name)).is_ok(), "{name}: {:?}", crate::plan(within, Some(name)));
-            assert!(matches!(crate::plan(beyond, Some(name)), Err(Error::Unsupported { .. })), "{name}");
+            let planned = |problem| crate::plan(problem, Some(name), &Machine::EMULATED);
+            assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
+            assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}");
         }
         // The histogram takes all of its operation.
         assert_eq!(last.len() + 1, VARIANTS.len());

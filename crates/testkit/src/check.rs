@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::exact;
 use apron::{AnyImage, Device, DeviceName, Error, Image, Pixel, PixelType, Result};
 use apron_core::Problem;
+use apron_plan::Machine;
 
 /// What came of a case.
 #[derive(Clone, Debug)]
@@ -78,10 +79,7 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Exp
         operation: case.problem.operation(),
         variant: variant.unwrap_or("").into(),
         case: case.to_string(),
-        geometry: match device.name() {
-            DeviceName::Gpu(_) | DeviceName::Emulator => geometry(case, variant),
-            _ => "-".into(),
-        },
+        geometry: device.machine().map_or("-".into(), |machine| geometry(case, variant, &machine)),
         largest_error: 0.0,
         bound: 0.0,
         error_to_bound: 0.0,
@@ -124,8 +122,9 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
         DeviceName::Cpu if case.is_large() => Vec::new(),
         DeviceName::Gpu(_) | DeviceName::Emulator => {
             let all = apron_plan::variants(case.problem.operation()).map(|variant| variant.name);
+            let machine = device.machine().expect("a device that runs kernels");
             let within = |name: &&str| {
-                let recipe = apron_plan::plan(&case.problem, Some(name));
+                let recipe = apron_plan::plan(&case.problem, Some(name), &machine);
                 !matches!(recipe, Err(Error::Unsupported { .. }))
             };
             all.filter(within).map(Some).collect()
@@ -135,8 +134,8 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
 }
 
 /// The blocks and threads of the launches that the plan gives.
-fn geometry(case: &Case, variant: Option<&str>) -> String {
-    let Ok(recipe) = apron_plan::plan(&case.problem, variant) else { return "-".into() };
+fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
+    let Ok(recipe) = apron_plan::plan(&case.problem, variant, machine) else { return "-".into() };
     let launches = recipe.launches.iter().map(|launch| {
         let [x, y] = launch.kernel.facts().block;
         let [columns, rows] = launch.blocks;

@@ -88,6 +88,26 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for size in [(27, 29, 1), (28, 28, 2), (29, 27, 1)] {
         cases.push(Case::separable(next(), size, (F32, F32), (5, 5), Border::Reflect, Data::Uniform));
     }
+    // Strips of 512 samples: one and a part of another, or barely one; anchors anywhere and at the
+    // centre; more output rows than a block has.
+    for (n, side) in (3..=17).step_by(2).enumerate() {
+        for (m, channels) in [1, 3, 4].into_iter().enumerate() {
+            let types = (F32, F32);
+            let (two, one) = (528 / channels / 4 * 4, 512 / channels / 4 * 4);
+            let masks = [(two, 21, n), (one, 19, n + 2), (two, 20, n + 4), (8, 37, n + m)];
+            for (k, (width, height, border)) in masks.into_iter().enumerate() {
+                let (size, border) = ((width, height, channels), borders()[border % 6]);
+                let border = if width < side as u32 { Border::Replicate } else { border };
+                let taps = (side as u32, side as u32);
+                let separable = Case::separable(next(), size, types, taps, border, Data::Uniform);
+                cases.push(if k % 2 == 0 { separable.centered() } else { separable });
+                if side <= if channels == 1 { 15 } else { 7 } {
+                    let dense = Case::correlate(next(), size, types, taps, border, Data::Uniform);
+                    cases.push(if k % 2 == 0 { dense.centered() } else { dense });
+                }
+            }
+        }
+    }
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
     }

@@ -115,6 +115,47 @@ pub trait Device: Copy {
     /// # Safety
     /// The element is inside the launch's shared memory and no other thread accesses it before the next barrier.
     unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T);
+    /// Reads four elements of shared memory.
+    ///
+    /// # Safety
+    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 4, and so is the array's offset of 16.
+    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4];
+    /// Writes four elements of a buffer.
+    ///
+    /// # Safety
+    /// As [`store`](Device::store) for each; `index` is a multiple of 4, and so is the buffer's address of 16.
+    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]);
+    /// Makes a signal of 8 bytes of shared memory. It may be used after the next barrier.
+    ///
+    /// # Safety
+    /// Nobody uses it, and there is a copy engine.
+    unsafe fn signal_start(self, signal: Shared<u64>);
+    /// Gives a signal.
+    ///
+    /// # Safety
+    /// It was started, and is given once more only when every thread has waited for it.
+    unsafe fn signal(self, signal: Shared<u64>);
+    /// Lets the copy engine bring `count` elements of a buffer into shared memory, and then give a signal.
+    ///
+    /// # Safety
+    /// As [`signal`](Device::signal), [`load`](Device::load) and [`shared_store`](Device::shared_store); addresses
+    /// and length are multiples of 16 bytes. Nobody reads them without waiting for the signal.
+    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>);
+    /// Waits until a signal has been given `times + 1` times.
+    ///
+    /// # Safety
+    /// It has been waited for `times` times, and will be given.
+    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32);
+    /// Starts copying an element of 4 bytes of a buffer into shared memory.
+    ///
+    /// # Safety
+    /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); nobody, not even this thread, reads
+    /// it before the barrier behind the [wait](Device::wait_copies) for it.
+    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
+    /// Makes a group of the copies that this thread started since the last one: perhaps none.
+    fn end_copies(self);
+    /// Waits for all groups of copies of this thread but the last `PENDING`.
+    fn wait_copies<const PENDING: u32>(self);
     /// Adds 1 to a counter in shared memory, atomically.
     ///
     /// # Safety

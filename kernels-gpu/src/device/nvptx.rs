@@ -266,6 +266,102 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
+        let (a, b, c, d): (f32, f32, f32, f32);
+        unsafe {
+            asm!(
+                "ld.shared.v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];",
+                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                in(reg32) shared_address(from, index),
+                options(readonly, nostack)
+            );
+        }
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    unsafe fn store4(self, to: Global<f32>, index: u64, [a, b, c, d]: [f32; 4]) {
+        // Streamed: what is written once should not push out what will be read.
+        unsafe {
+            asm!(
+                "st.global.cs.v4.f32 [{4}], {{{0}, {1}, {2}, {3}}};",
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+                in(reg64) global_address(to, index),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn signal_start(self, signal: Shared<u64>) {
+        unsafe {
+            asm!(
+                "mbarrier.init.shared.b64 [{0}], 1;",
+                "fence.mbarrier_init.release.cluster;",
+                in(reg32) shared_address(signal, 0),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn signal(self, signal: Shared<u64>) {
+        unsafe {
+            asm!("mbarrier.arrive.shared.b64 _, [{0}];", in(reg32) shared_address(signal, 0), options(nostack));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
+        unsafe {
+            asm!(
+                "mbarrier.arrive.expect_tx.shared.b64 _, [{3}], {2};",
+                "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{0}], [{1}], {2}, [{3}];",
+                in(reg32) shared_address(to, 0),
+                in(reg64) global_address(from, index),
+                in(reg32) count * T::TYPE.size_bytes(),
+                in(reg32) shared_address(signal, 0),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    #[allow(named_asm_labels)] // the braces make it local: the assembly may be copied
+    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
+        unsafe {
+            asm!(
+                "{{ .reg .pred given; again: mbarrier.try_wait.parity.shared.b64 given, [{0}], {1}; @!given bra again; }}",
+                in(reg32) shared_address(signal, 0),
+                in(reg32) times & 1,
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        unsafe {
+            asm!(
+                "cp.async.ca.shared.global [{0}], [{1}], 4;",
+                in(reg32) shared_address(to, index),
+                in(reg64) global_address(from, at),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn end_copies(self) {
+        unsafe { asm!("cp.async.commit_group;", options(nostack)) }
+    }
+
+    #[inline(always)]
+    fn wait_copies<const PENDING: u32>(self) {
+        unsafe { asm!("cp.async.wait_group {0};", const PENDING, options(nostack)) }
+    }
+
+    #[inline(always)]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         unsafe {
             asm!("red.shared.add.u32 [{0}], 1;", in(reg32) shared_address(counters, index), options(nostack));

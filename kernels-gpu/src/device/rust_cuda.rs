@@ -106,6 +106,25 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
+        unsafe { *shared_pointer(from, index).cast::<[f32; 4]>() }
+    }
+
+    #[inline(always)]
+    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
+        unsafe { *(to.address as *mut f32).add(index as usize).cast::<[f32; 4]>() = values }
+    }
+
+    // No kernel gets here without a copy engine.
+    unsafe fn signal_start(self, _: Shared<u64>) {}
+    unsafe fn signal(self, _: Shared<u64>) {}
+    unsafe fn copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}
+    unsafe fn signal_wait(self, _: Shared<u64>, _: u32) {}
+    unsafe fn start_copy<T: Element>(self, _: Shared<T>, _: u32, _: Global<T>, _: u64) {}
+    fn end_copies(self) {}
+    fn wait_copies<const PENDING: u32>(self) {}
+
+    #[inline(always)]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         unsafe { AtomicU32::from_ptr(shared_pointer(counters, index)) }.fetch_add(1, Ordering::Relaxed);
     }

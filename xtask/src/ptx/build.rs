@@ -102,6 +102,10 @@ impl Toolchain {
         command.arg("-Zmir-enable-passes=-JumpThreading");
         // There is no unroll pragma: loops over a mask unroll if the backend may let them grow.
         command.arg("-Cllvm-args=-unroll-threshold=4000");
+        // The copy engine that signals its end.
+        if super::number(target) >= 90 {
+            command.arg("--cfg").arg("apron_copies");
+        }
         let status = command.status().map_err(|error| format!("{}: {error}", self.cargo.to_string_lossy()))?;
         if !status.success() {
             return Err(format!("{} for {target}: the build failed, {status}", family.name()));
@@ -143,10 +147,13 @@ fn is_at_least(version: &str, wanted: &str) -> bool {
     numbers(release) >= numbers(wanted)
 }
 
-/// Without `// .globl` comments, which repeat mangled names, and without trailing blanks.
+/// Without the comments `// .globl`, which repeat mangled names, and those around inline assembly,
+/// a third of the text; and without trailing blanks.
 fn normal(text: &str) -> String {
     let mut result = String::new();
-    for line in text.lines().map(str::trim_end).filter(|line| !line.trim_start().starts_with("// .globl")) {
+    let dropped = ["// .globl", "// begin inline asm", "// end inline asm"];
+    let kept = |line: &&str| !dropped.iter().any(|start| line.trim_start().starts_with(start));
+    for line in text.lines().map(str::trim_end).filter(kept) {
         // Dropped lines would leave runs of empty ones.
         if !(line.is_empty() && result.ends_with("\n\n")) {
             result.push_str(line);
@@ -168,7 +175,8 @@ fn with_block_sizes(text: &str, entries: &[Expected]) -> String {
             threads = entries.iter().find(|expected| expected.entry == name).map(|expected| expected.threads);
         }
         if let ("{", Some(threads)) = (line, threads) {
-            result.push_str(&format!(".maxntid {threads}\n"));
+            // Without the second, ptxas may spill a register or two to fit another block.
+            result.push_str(&format!(".maxntid {threads}\n.minnctapersm 1\n"));
         }
         if line == "{" {
             threads = None;
@@ -205,11 +213,14 @@ mod tests {
     fn entries_say_how_many_threads_a_block_has() {
         let text = ".visible .func dead()\n{\n}\n.visible .entry one(\n\t.param .u64 a\n)\n{\n\t{\n\t}\n}\n";
         let one = Expected { entry: "one", barriers: 0, threads: 256 };
-        assert_eq!(with_block_sizes(text, &[one]), text.replace(")\n{\n\t{", ")\n.maxntid 256\n{\n\t{"));
+        assert_eq!(
+            with_block_sizes(text, &[one]),
+            text.replace(")\n{\n\t{", ")\n.maxntid 256\n.minnctapersm 1\n{\n\t{")
+        );
     }
 
     #[test]
     fn text_loses_what_varies() {
-        assert_eq!(normal("a \n\n\t// .globl\t_RNvCsx\n\nb\t\n// kept\n"), "a\n\nb\n// kept\n");
+        assert_eq!(normal("a \n\n\t// .globl\t_RNvCsx\n\n\t// begin inline asm\nb\t\n// kept\n"), "a\n\nb\n// kept\n");
     }
 }

@@ -39,6 +39,11 @@ impl fmt::Display for Failure {
     }
 }
 
+/// 90 of `sm_90`.
+fn number(target: &str) -> u32 {
+    target.trim_start_matches("sm_").parse().expect("a target is sm_ and a number")
+}
+
 fn folder() -> PathBuf {
     crate::root().join("kernels-gpu/ptx")
 }
@@ -46,8 +51,10 @@ fn folder() -> PathBuf {
 /// Every file: family, target, the architectures that load it, name.
 fn files() -> impl Iterator<Item = (Family, &'static str, &'static [&'static str], String)> {
     Family::ALL.into_iter().flat_map(|family| {
-        TARGETS
-            .map(|(target, architectures)| (family, target, architectures, format!("{}.{target}.ptx", family.name())))
+        let runs = move |(target, _): &(&'static str, _)| number(target) >= family.lowest_target();
+        TARGETS.into_iter().filter(runs).map(move |(target, architectures)| {
+            (family, target, architectures, format!("{}.{target}.ptx", family.name()))
+        })
     })
 }
 

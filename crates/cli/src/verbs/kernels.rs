@@ -52,7 +52,7 @@ fn arch(text: &str) -> Result<String, String> {
     }
 }
 
-/// Every architecture of any kernel.
+/// Every architecture of any kernel, from the oldest.
 fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
     let mut known = Vec::new();
     for (arch, _) in kernels.iter().flat_map(|kernel| &kernel.registers) {
@@ -60,6 +60,8 @@ fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
             known.push(*arch);
         }
     }
+    // sm_90 before sm_100.
+    known.sort_by_key(|arch| (arch.len(), *arch));
     known
 }
 

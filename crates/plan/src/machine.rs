@@ -1,0 +1,15 @@
+//! What a plan must know of a GPU.
+
+/// A GPU, as far as the choice of kernels and the sizes of grids depend on it. What a result is never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The target of the PTX that it loads, as compute capability times ten: 90 for sm_90.
+    pub target: u32,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+}
+
+impl Machine {
+    /// The GPU that the emulator stands for: an H100.
+    pub const EMULATED: Machine = Machine { target: 90, multiprocessors: 132 };
+}

@@ -1,0 +1,138 @@
+//! Recipes of the marching kernels.
+
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MARCH_STAGES, MarchParams, Params, march_lead, tap_stride};
+use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
+
+/// Correlation with a square mask.
+pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let mask = &problem.mask;
+    let side = mask.width();
+    let window = problem.window()?;
+    if side != mask.height() || problem.clamp {
+        return Err(refused(variant, format!("{side}x{} masks, or clamped sums", mask.height())));
+    }
+    let image = Image { shape: problem.shape, src: problem.src, dst: problem.dst, border: problem.border };
+    image.march(variant, machine, side, &window, mask.taps().to_vec())
+}
+
+/// Both passes of a separable filter whose taps are as many along the rows as along the columns.
+pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
+    let side = taps_x.len();
+    let window = problem.window()?;
+    if side != taps_y.len() {
+        return Err(refused(variant, format!("{side} taps along rows and {} along columns", taps_y.len())));
+    }
+    let mut taps = taps_x.taps().to_vec();
+    taps.resize(tap_stride(side) as usize, 0.0);
+    taps.extend(taps_y.taps());
+    let image = Image { shape: problem.shape, src: problem.src, dst: problem.dst, border: problem.border };
+    image.march(variant, machine, side, &window, taps)
+}
+
+fn refused(variant: &Variant, what: String) -> apron_core::Error {
+    unsupported(variant.operation, format!("{what} in variant {}", variant.name), "leave the variant to the plan")
+}
+
+/// What both have in common.
+struct Image {
+    shape: Shape,
+    src: PixelType,
+    dst: PixelType,
+    border: Border,
+}
+
+impl Image {
+    fn march(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
+        let (shape, out) = (self.shape, window.out);
+        let channels = shape.channels;
+        let stage = format!("{side}x{channels}");
+        let kernel = Kernel::find(variant.family, variant.name, &stage, self.src.element(), self.dst.element());
+        let kernel = kernel.ok_or_else(|| {
+            let types = format!("{} to {} pixels", self.src, self.dst);
+            refused(variant, format!("{side} taps a side over {channels} channels of {types}"))
+        })?;
+        let (samples, out_samples) = (shape.row_samples(), out.row_samples());
+        if samples >= 1 << 30 || !samples.is_multiple_of(4) {
+            return Err(refused(variant, format!("rows of {samples} samples")));
+        }
+        assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
+        let (mode, constant) = self.border.mode();
+        let origin = window.origin_x * channels as i32;
+        let lead = march_lead(side, channels) as i32;
+        let left = (origin - lead).div_euclid(4) * 4;
+        let first = left + lead - origin;
+        let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(MARCH_BLOCK as u64 * 4) as u32;
+        let tuning = Tuning::of(variant.name, side);
+        let rows = tuning.rows(side, strips, out.height, machine);
+        let launch = Launch {
+            kernel,
+            blocks: [strips, out.height.div_ceil(rows)],
+            shared_bytes: kernel.facts().shared.bytes(0, 0),
+            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents),
+            src: 0,
+            dst: 1,
+            params: Params::MarchParams(MarchParams {
+                samples: samples as u32,
+                height: shape.height,
+                out_samples: out_samples as u32,
+                out_height: out.height,
+                rows,
+                left,
+                first,
+                origin_y: window.origin_y,
+                border: mode as u32,
+                constant,
+                ahead: MARCH_STAGES - 1,
+                halo_rows: side - 1,
+                whole: (first % 4 == 0 && out_samples.is_multiple_of(4)) as u32,
+            }),
+            taps,
+        };
+        let buffers = vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: shape.samples() },
+            Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
+        ];
+        Ok((buffers, vec![launch]))
+    }
+}
+
+/// What was found fastest on an H100 for an image of 8192x8192, one channel.
+#[derive(Clone, Copy)]
+struct Tuning {
+    /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has,
+    /// the closer together are the rows that all blocks read and write at a time.
+    rows: u32,
+    /// Blocks that share a multiprocessor.
+    residents: u32,
+}
+
+impl Tuning {
+    fn of(variant: &str, side: u32) -> Tuning {
+        let (rows, residents) = match (variant, side) {
+            ("march-dense", ..=4) => (8, 4),
+            ("march-dense", ..=5) => (16, 4),
+            ("march-dense", _) => (249, 8),
+            (_, ..=9) => (16, 4),
+            _ => (249, 5),
+        };
+        Tuning { rows, residents }
+    }
+
+    /// Fewer where blocks would be too few for every multiprocessor.
+    fn rows(self, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
+        let blocks = (self.residents * machine.multiprocessors).div_ceil(strips);
+        let enough = height.div_ceil(blocks).max(side);
+        self.rows.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
+    }
+}
+
+/// Shared memory that a block must take besides its own, so that so many share a multiprocessor. Of
+/// 228 KiB the driver keeps 1 KiB for each block.
+fn reserved(own: u32, residents: u32) -> u32 {
+    let share = (228 / residents - 1) * 1024;
+    share.saturating_sub(own)
+}
