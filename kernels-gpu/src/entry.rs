@@ -2,7 +2,7 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{conv1d, conv2d, device::Global, histogram, rgba, Body};
+use crate::{conv1d, conv2d, device::Global, histogram, limits, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -45,6 +45,7 @@ macro_rules! define_entry {
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
+    (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {

@@ -163,6 +163,8 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
+        Params::LimitsReadParams(params) => (&raw mut *params).cast(),
+        Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
     }
 }
 

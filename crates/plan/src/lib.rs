@@ -7,6 +7,7 @@
 mod conv1d;
 mod conv2d;
 mod histogram;
+pub mod limits;
 mod recipe;
 mod rgba;
 mod variant;
