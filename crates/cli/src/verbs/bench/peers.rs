@@ -17,6 +17,9 @@ const PEERS: &[(&str, &[&str])] =
 /// A program that has not ended by then hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// Characters of what is told of a peer that fails: compilers say much.
+const LONGEST: usize = 300;
+
 /// What the peers said.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -32,7 +35,7 @@ pub(super) fn run(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&
     for (file, libraries) in PEERS {
         tell(&format!("peer {file}"));
         if let Err(why) = one(&folder.join(file), libraries, names, ordinal, &mut found) {
-            let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line: String = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
             tell(&format!("peer {file}: {line}"));
             found.facts.push((format!("peer {file}"), line));
         }
@@ -52,7 +55,8 @@ fn one(source: &Path, libraries: &[&str], names: &[String], ordinal: u32, found:
         program.command()
     } else {
         let mut python = Command::new("python3");
-        python.arg(source);
+        // Without a folder of compiled modules beside the sources.
+        python.arg("-B").arg(source);
         python
     };
     if ordinal > 0 {
