@@ -13,6 +13,7 @@ use apron::{AnyImage, Device, DeviceName};
 use images::Picture;
 use limits::Limits;
 use report::{Bench, Outcome, Row, Timed};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use workloads::{Solved, WORKLOADS, Workload};
@@ -96,8 +97,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
         bench.add(peers::run(&args.peers_dir, &names, ordinal.unwrap_or(0), tell));
     }
     print(&if args.json { format!("{}\n", bench.json()) } else { bench.text() })?;
-    record
-        .map_or(Ok(()), |record| record.write(|file| Ok(std::io::Write::write_all(file, bench.csv().as_bytes())?)))?;
+    if let Some(record) = record {
+        record.write(|file| Ok(file.write_all(bench.csv().as_bytes())?))?;
+    }
     match bench.failures().count() {
         0 => Ok(()),
         failed => Err(Error::Failed(format!("{failed} of {} workloads failed", bench.rows.len()))),
