@@ -239,7 +239,8 @@ impl Solved {
             (Solved::Counts(found, _), Solved::Counts(expected, _)) => {
                 let (found, expected) = (found.counts(), expected.counts());
                 let bin = (0..found.len().max(expected.len())).find(|&bin| found.get(bin) != expected.get(bin));
-                Ok(bin.map(|bin| format!("bin {bin}: {:?} instead of {:?}", found.get(bin), expected.get(bin))))
+                let count = |counts: &[u64], bin: usize| counts.get(bin).map_or("nothing".into(), u64::to_string);
+                Ok(bin.map(|bin| format!("bin {bin}: {} instead of {}", count(found, bin), count(expected, bin))))
             }
             _ => Ok(Some("a result of another kind".into())),
         }
