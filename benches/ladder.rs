@@ -10,14 +10,14 @@ mod common;
 
 use apron::{Device, Result};
 use apron_abi::Kernel;
+use apron_testkit::machine;
+use apron_testkit::nvcc::{self, Program};
 use common::{Solved, Work, median};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A workload and the programs that solve it, each a step up from the one before.
 struct Ladder {
@@ -105,14 +105,17 @@ fn main() {
         None => Box::new(std::io::stdout()),
     };
     let gpu = common::gpu();
-    let nvcc = gpu.as_ref().and_then(|_| nvcc());
+    let nvcc = gpu.is_some() && nvcc::version().is_some();
+    if !nvcc {
+        eprintln!("twins left out: no nvcc or no GPU");
+    }
     let mut rows = String::from("work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms\n");
     for ladder in ladders() {
-        climb(&ladder, gpu.as_ref(), nvcc.is_some(), &mut rows);
+        climb(&ladder, gpu.as_ref(), nvcc, &mut rows);
     }
     // Asked for now: the clock is still that of the work.
     let mut text = String::new();
-    for (key, value) in machine(gpu.as_ref(), nvcc) {
+    for (key, value) in machine::facts(gpu.as_ref().map(|_| 0)) {
         let _ = writeln!(text, "# {key}: {value}");
     }
     text.push_str(&rows);
@@ -141,7 +144,6 @@ fn check_table() {
     let programs = Kernel::ALL.iter().map(|kernel| kernel.facts().program);
     let missing: BTreeSet<_> = programs.filter(|program| !climbed.contains(program)).collect();
     assert!(missing.is_empty(), "programs without a rung: {missing:?}");
-    assert_eq!([0, 951_782_400, 1_709_164_800].map(date), ["1970-01-01", "2000-02-29", "2024-02-29"]);
 }
 
 /// Times a ladder from the ground; every result is checked against the CPU's, once, to the bit.
@@ -214,110 +216,22 @@ fn program(work: &Work, variant: &str) -> String {
 }
 
 /// The same algorithm in CUDA C, compiled by nvcc.
-struct Twin(PathBuf);
+struct Twin(Program);
 
 impl Twin {
     /// The twin of this name, or `None` with a line that says why not.
     fn compile(name: &str) -> Option<Twin> {
         let folder = std::env::var_os("APRON_PEERS");
         let folder = folder.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers"), PathBuf::from);
-        let twin = Twin(std::env::temp_dir().join(format!("apron-{name}-{}", std::process::id())));
-        let source = folder.join(name).with_extension("cu");
-        let nvcc = Command::new("nvcc").args(["-O3", "-arch=native", "-o"]).arg(&twin.0).arg(&source).output();
-        let output = nvcc.expect("nvcc told its version");
-        if !output.status.success() {
-            eprintln!("twin {name} left out: {}", String::from_utf8_lossy(&output.stderr));
-            return None;
-        }
-        Some(twin)
+        let twin = Program::compile(&folder.join(name).with_extension("cu"), &[]);
+        twin.map(Twin).map_err(|why| eprintln!("twin {name} left out: {why}")).ok()
     }
 
     /// Its median of 20 runs after 5, in milliseconds.
     fn time(&self, arguments: &[u64]) -> f64 {
-        let output = Command::new(&self.0).args(arguments.iter().map(u64::to_string)).output();
+        let output = self.0.command().args(arguments.iter().map(u64::to_string)).output();
         let output = output.expect("the twin starts");
         assert!(output.status.success(), "the twin failed: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().parse().expect("the twin prints milliseconds")
     }
-}
-
-impl Drop for Twin {
-    fn drop(&mut self) {
-        // What stays behind in the temporary folder does no harm.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// What the times depend on: key and value, those that the machine tells.
-fn machine(gpu: Option<&Device>, nvcc: Option<String>) -> Vec<(&'static str, String)> {
-    let info = gpu.and_then(|_| apron::devices().ok()?.into_iter().next());
-    let mut lines = Vec::new();
-    if let Some(info) = info {
-        let (major, minor) = info.cuda_version;
-        let version = driver_version().map_or(String::new(), |version| format!(" (driver {version})"));
-        lines.push(("gpu", info.name));
-        lines.push(("driver", format!("CUDA {major}.{minor}{version}")));
-        if let Some((now, most)) = query("clocks.sm,clocks.max.sm").as_deref().and_then(|line| line.split_once(',')) {
-            lines.push(("clock", format!("SM {} MHz of at most {} MHz", now.trim(), most.trim())));
-        }
-    }
-    lines.extend(nvcc.map(|version| ("nvcc", version)));
-    lines.push(("cpu", cpu()));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock behind 1970");
-    lines.push(("date", date(now.as_secs())));
-    lines
-}
-
-/// What nvidia-smi says of the first GPU.
-fn query(fields: &str) -> Option<String> {
-    let output = output_of(Command::new("nvidia-smi").args([
-        &format!("--query-gpu={fields}"),
-        "--format=csv,noheader,nounits",
-        "--id=0",
-    ]))?;
-    output.lines().next().map(|line| line.trim().to_string())
-}
-
-/// The version of the installed driver: the first word with a digit first and a dot inside.
-fn driver_version() -> Option<String> {
-    let told = std::fs::read_to_string("/proc/driver/nvidia/version").ok().or_else(|| query("driver_version"))?;
-    let version = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
-    told.split_whitespace().find(version).map(str::to_string)
-}
-
-/// The version of nvcc, or `None` with a line that says that there is none.
-fn nvcc() -> Option<String> {
-    let Some(told) = output_of(Command::new("nvcc").arg("--version")) else {
-        eprintln!("twins left out: no nvcc on the PATH");
-        return None;
-    };
-    let version = told.split_once("release ").and_then(|(_, rest)| rest.split(',').next());
-    Some(version.unwrap_or("of an unknown version").to_string())
-}
-
-/// Model and threads of the CPU.
-fn cpu() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let model = model.map_or("unknown CPU", |(_, name)| name.trim());
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    format!("{model}, {threads} threads")
-}
-
-/// Standard output of a command that succeeds.
-fn output_of(command: &mut Command) -> Option<String> {
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// The day of a Unix time in UTC, as YYYY-MM-DD.
-fn date(seconds: u64) -> String {
-    // Years from March on, so that the odd day of leap years is their last; days since 0000-03-01.
-    let days = seconds / 86400 + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + (month <= 2) as u64)
 }

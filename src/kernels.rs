@@ -146,7 +146,8 @@ mod tests {
     fn every_kernel_and_every_variant_is_there_once() {
         let kernels = kernels();
         let entries: HashSet<_> = kernels.iter().map(|kernel| kernel.entry).collect();
-        assert_eq!((entries.len(), kernels.len()), (Kernel::ALL.len(), Kernel::ALL.len()));
+        let of_variants = Kernel::ALL.iter().filter(|kernel| kernel.facts().family.has_variants()).count();
+        assert_eq!((entries.len(), kernels.len()), (of_variants, of_variants));
         let mut variants: Vec<_> = kernels.iter().map(|kernel| (kernel.operation, kernel.variant)).collect();
         variants.dedup();
         assert_eq!(variants, VARIANTS.iter().map(|variant| (variant.operation, variant.name)).collect::<Vec<_>>());

@@ -8,11 +8,12 @@ mod filter;
 mod histogram;
 mod histogram256;
 mod kernels;
+mod limits;
 mod report;
 
 pub use apron_core::{
-    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, MAX_MASK_SIDE, MAX_SIDE, Mask, Pixel,
-    PixelType, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask,
+    Pixel, PixelType, Result, Shape, Taps, filters,
 };
 pub use apron_plan::Machine;
 pub use device::{Device, DeviceName, devices, ptx_target};
@@ -21,6 +22,7 @@ pub use filter::Filter;
 pub use histogram::HistogramOf;
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
+pub use limits::LimitRun;
 pub use report::Report;
 
 /// The PTX that build.rs embedded.

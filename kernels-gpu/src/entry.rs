@@ -2,7 +2,7 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{conv1d, conv2d, device::Global, histogram, march, rgba, Body};
+use crate::{conv1d, conv2d, device::Global, histogram, limits, march, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -46,6 +46,7 @@ macro_rules! define_entry {
     (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
+    (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {

@@ -16,6 +16,7 @@ pub mod conv2d;
 pub mod device;
 mod entry;
 pub mod histogram;
+pub mod limits;
 pub mod march;
 pub mod rgba;
 mod taps;

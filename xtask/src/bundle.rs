@@ -64,9 +64,23 @@ pub(crate) fn run() -> Result<(), String> {
         let bytes = std::fs::metadata(&copy).map_err(|error| at(&copy, error))?.len();
         println!("{:>10} {name}", bytes);
     }
+    copy_peers(&bundle.join("peers"))?;
     tests.sort();
     write_script(&bundle.join("run-tests.sh"), &tests)?;
-    println!("{} binaries and run-tests.sh in {}", found.len(), bundle.display());
+    println!("{} binaries, run-tests.sh and the bench's peers in {}", found.len(), bundle.display());
+    Ok(())
+}
+
+/// Copies the sources of what `apron bench --peers` runs, which are compiled where they run.
+fn copy_peers(folder: &Path) -> Result<(), String> {
+    let sources = crate::root().join("benches/peers");
+    std::fs::create_dir(folder).map_err(|error| at(folder, error))?;
+    for source in std::fs::read_dir(&sources).map_err(|error| at(&sources, error))?.flatten() {
+        let path = source.path();
+        if path.is_file() {
+            std::fs::copy(&path, folder.join(source.file_name())).map_err(|error| at(&path, error))?;
+        }
+    }
     Ok(())
 }
 

@@ -15,6 +15,7 @@ const STEPS: &[Step] = &[
     Step { name: "Rust-CUDA", run: || cargo(&["check", "-p", "kernels-gpu", "--features", "rust-cuda"]) },
     Step { name: "documentation", run: documentation },
     Step { name: "ladder", run: crate::ladder::check },
+    Step { name: "speed", run: crate::speed::check },
     Step { name: "PTX", run: crate::ptx::check },
     Step { name: "tests", run: || cargo(&["test", "--workspace"]) },
 ];

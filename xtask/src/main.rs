@@ -3,7 +3,9 @@
 mod bundle;
 mod check;
 mod ladder;
+mod made;
 mod ptx;
+mod speed;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -15,8 +17,10 @@ usage: cargo xtask <task>
   ptx --check     rebuild and compare, lint and assemble the committed PTX files
   ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
   ladder --check  compare the committed ones with what the record gives
+  speed           make the table in README.md and its picture from benches/record/h100-speed.csv
+  speed --check   compare the committed ones with what the record gives
   bundle          build all release binaries into target/bundle, for a GPU machine without Rust
-  check           check everything: format, lints, docs, the ladder, PTX, tests
+  check           check everything: format, lints, docs, the ladder, the speed, PTX, tests
 
 PTX needs a rustc with its sources: APRON_PTX_RUSTC and APRON_PTX_CARGO name one.
 Assembling needs NVIDIA's ptxas: PTXAS names it.";
@@ -29,6 +33,8 @@ fn main() -> ExitCode {
         ["ptx", "--check"] => ptx::check(),
         ["ladder"] => ladder::generate(),
         ["ladder", "--check"] => ladder::check(),
+        ["speed"] => speed::generate(),
+        ["speed", "--check"] => speed::check(),
         ["bundle"] => bundle::run(),
         ["check"] => check::run(),
         ["help" | "--help" | "-h"] => {

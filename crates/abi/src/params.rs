@@ -137,6 +137,22 @@ pub struct HistogramMergeParams {
     pub bins: u32,
 }
 
+/// Parameters of the kernel that reads memory as fast as it can.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LimitsReadParams {
+    /// Words of 32 bits to read; a multiple of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE).
+    pub words: u64,
+}
+
+/// Parameters of the kernel that multiplies and adds as fast as it can.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LimitsFfmaParams {
+    /// Rounds of [`FFMA_A_ROUND`](crate::FFMA_A_ROUND) instructions, for each thread.
+    pub rounds: u32,
+}
+
 /// The parameters of any launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the parameters of its name
@@ -146,4 +162,6 @@ pub enum Params {
     MarchParams(MarchParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramMergeParams(HistogramMergeParams),
+    LimitsReadParams(LimitsReadParams),
+    LimitsFfmaParams(LimitsFfmaParams),
 }

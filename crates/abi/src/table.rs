@@ -15,18 +15,21 @@ pub enum Family {
     Rgba,
     /// Histograms.
     Histogram,
+    /// No operation's: kernels that measure what the machine can do.
+    Limits,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 5] = [Family::Conv1d, Family::Conv2d, Family::March, Family::Rgba, Family::Histogram];
+    pub const ALL: [Family; 6] =
+        [Family::Conv1d, Family::Conv2d, Family::March, Family::Rgba, Family::Histogram, Family::Limits];
 
     /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
     pub const fn lowest_target(self) -> u32 {
         match self {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
-            Family::Conv1d | Family::Conv2d | Family::Rgba | Family::Histogram => 75,
+            Family::Conv1d | Family::Conv2d | Family::Rgba | Family::Histogram | Family::Limits => 75,
         }
     }
 
@@ -38,7 +41,13 @@ impl Family {
             Family::March => "march",
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
+            Family::Limits => "limits",
         }
+    }
+
+    /// Whether its kernels solve problems, as variants of an operation.
+    pub const fn has_variants(self) -> bool {
+        !matches!(self, Family::Limits)
     }
 }
 
@@ -156,6 +165,17 @@ pub const PARTIAL_ROWS: u32 = 8;
 pub const MERGE_BLOCK: u32 = 256;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
+/// Threads of a block of the kernels that measure the machine.
+pub const LIMITS_BLOCK: u32 = 256;
+/// Words of 32 bits that a thread reads at once, in one access.
+pub const WORDS_AT_ONCE: u64 = 4;
+/// Such reads that a thread of the read kernel has in flight.
+pub const READS_IN_FLIGHT: u64 = 4;
+/// Sums that a thread of the FFMA kernel keeps, each waiting for itself alone.
+pub const FFMA_CHAINS: usize = 8;
+/// FFMA instructions of a thread in a round of the FFMA kernel: many, so that the loop around them is
+/// no part of what is measured.
+pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;
 
 /// Threads of a block of the marching kernels; each computes four adjacent samples of a row.
 pub const MARCH_BLOCK: u32 = 128;
@@ -283,6 +303,8 @@ macro_rules! for_each_kernel {
             rgba_cooperative_u8_u8: Rgba "P12" "rgba-cooperative" "", rgba::Cooperative, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
+            limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
+            limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
         }
     };
 }
@@ -352,6 +374,7 @@ mod tests {
                 (Family::Rgba, ..) => RGBA_BLOCK,
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
+                (Family::Limits, ..) => [LIMITS_BLOCK, 1],
                 other => panic!("no geometry for {other:?}"),
             };
             assert_eq!(facts.block, expected, "{}", facts.entry);

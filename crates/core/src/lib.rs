@@ -8,6 +8,7 @@ mod error;
 pub mod filters;
 mod histogram;
 mod image;
+mod limit;
 mod mask;
 mod problem;
 
@@ -17,5 +18,6 @@ pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use histogram::{Bins, Histogram};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
+pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
 pub use problem::{ByteHistogram, Correlate, Problem, Separable, Window};

@@ -128,6 +128,15 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline]
+    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
+        if !address_of(from, index).is_multiple_of(16) {
+            self.access(|_| Err(format!("reads 4 words from word {index} of a buffer: misaligned")))
+        }
+        // SAFETY: every word is checked where it is read.
+        [0, 1, 2, 3].map(|k| unsafe { self.load(from, index.wrapping_add(k)) })
+    }
+
+    #[inline]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         self.access(|state| state.memory.texel(texture.0, column, row))
     }

@@ -70,6 +70,9 @@ impl<D: Device> Device for Counted<'_, D> {
         });
         unsafe { self.thread.load(from, index) }
     }
+    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
+        [0, 1, 2, 3].map(|k| unsafe { self.load(from, index + k) })
+    }
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         self.count(|costs| costs.texels += 1);
         unsafe { self.thread.texel(texture, column, row) }

@@ -20,6 +20,24 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// Starts the clock when the stream comes to it.
+    pub(crate) fn start(gpu: &Gpu) -> Result<Timer> {
+        let event = || Event::new(EventFlags::DEFAULT).map_err(|error| driver("creating an event", error));
+        let timer = Timer { start: event()?, stop: event()?, device: gpu.device.clone() };
+        timer.record(&timer.start, gpu)?;
+        Ok(timer)
+    }
+
+    /// Stops it when the stream comes to it.
+    pub(crate) fn stop(self, gpu: &Gpu) -> Result<Timer> {
+        self.record(&self.stop, gpu)?;
+        Ok(self)
+    }
+
+    fn record(&self, event: &Event, gpu: &Gpu) -> Result<()> {
+        event.record(&gpu.stream.inner).map_err(|error| driver("timing kernels", error))
+    }
+
     /// Waits for the launches, and gives their time.
     ///
     /// # Errors
@@ -56,10 +74,7 @@ impl Gpu {
         // Held until all is enqueued: the stream's next texture may take this one's place.
         let mut texture = self.stream.texture();
 
-        let event = || Event::new(EventFlags::DEFAULT).map_err(|error| driver("creating an event", error));
-        let (start, stop) = (event()?, event()?);
-        let record = |event: &Event| event.record(&self.stream.inner).map_err(|error| driver("timing kernels", error));
-        record(&start)?;
+        let timer = Timer::start(self)?;
         let mut enqueue = || {
             let mut addresses = Vec::with_capacity(buffers.len());
             for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {
@@ -78,8 +93,7 @@ impl Gpu {
         // The input must not be freed before what reads it is done, also if a launch failed.
         let waits = input.home().wait_for(&self.stream);
         enqueued.and(waits)?;
-        record(&stop)?;
-        let timer = Timer { start, stop, device: self.device.clone() };
+        let timer = timer.stop(self)?;
         let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
         Ok((buffers[output].take().expect("allocated above"), timer))
     }
@@ -181,6 +195,8 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
+        Params::LimitsReadParams(params) => (&raw mut *params).cast(),
+        Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
     }
 }
 

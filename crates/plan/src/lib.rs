@@ -7,6 +7,7 @@
 mod conv1d;
 mod conv2d;
 mod histogram;
+pub mod limits;
 mod machine;
 mod march;
 mod recipe;

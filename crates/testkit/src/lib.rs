@@ -3,11 +3,15 @@
 //! A [`Case`] is a problem with its data. [`check_all`] runs it on a device by every variant that
 //! takes it, and compares each result with the serial reference, bit for bit, and f32 results also
 //! with the exact sum, within the stated bound. Tests and `apron verify` run the same cases.
+//!
+//! [`machine`] and [`nvcc`] are for what is timed: facts for its record, and programs beside it.
 #![forbid(unsafe_code)]
 
 mod case;
 mod check;
 mod exact;
+pub mod machine;
+pub mod nvcc;
 mod suite;
 
 pub use case::{Case, Data, random_case, random_image};

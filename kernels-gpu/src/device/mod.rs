@@ -94,6 +94,12 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, which nothing writes during the launch.
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
+    /// Reads words `index` to `index + 3` of a buffer that the launch only reads, in one access.
+    ///
+    /// # Safety
+    /// `index` is a multiple of 4, the buffer starts at a multiple of 16 bytes, and all four words are
+    /// inside it; nothing writes it during the launch.
+    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4];
     /// Reads a pixel of a texture, its channels as numbers from 0 to 1: the f32 nearest to `byte / 255`.
     /// Columns and rows outside stand for the nearest inside.
     ///

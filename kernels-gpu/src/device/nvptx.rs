@@ -235,6 +235,20 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        unsafe {
+            asm!(
+                "ld.global.nc.v4.u32 {{{0}, {1}, {2}, {3}}}, [{4}];",
+                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                in(reg64) global_address(from, index),
+                options(pure, readonly, nostack)
+            );
+        }
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         let (r, g, b, a): (f32, f32, f32, f32);
         // The middle of a texel is half a pixel in.

@@ -70,6 +70,11 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
+        unsafe { [0, 1, 2, 3].map(|k| self.load(from, index + k)) }
+    }
+
+    #[inline(always)]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         let texel = [0.0f32; 4];
         // The middle of a texel is half a pixel in.

@@ -1,9 +1,9 @@
 //! The ladder as a picture: a panel a workload, a bar a program, time on a logarithmic axis.
 
 use super::record::{Record, Row};
-use super::tables::significant;
+use crate::made::markdown::significant;
+use crate::made::picture::*;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const WIDTH: i32 = 900;
 /// Columns where names end, and where bars start and may end; their times come behind.
@@ -20,27 +20,17 @@ const GAP: i32 = 14;
 /// Below the last panel: the axis.
 const BOTTOM: i32 = 34;
 
-const INK: RGBColor = RGBColor(36, 41, 47);
-const PALE: RGBColor = RGBColor(101, 109, 118);
-const GRID: RGBColor = RGBColor(225, 228, 232);
-const SERIAL: RGBColor = RGBColor(150, 157, 165);
-const CPU: RGBColor = RGBColor(76, 120, 168);
-const GPU: RGBColor = RGBColor(58, 143, 92);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+const SERIAL: RGBColor = GREY_BAR;
+const CPU: RGBColor = BLUE_BAR;
+const GPU: RGBColor = GREEN_BAR;
 
 /// The picture, as SVG.
 pub(super) fn draw(record: &Record) -> Result<String, String> {
     let rows = record.rows().len() as i32;
     let panels = record.works().count() as i32;
     let height = TOP + rows * ROW + panels * (TITLE + GAP) + BOTTOM;
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (WIDTH as u32, height as u32)).into_drawing_area();
-        let axis = Axis::over(record.rows());
-        picture(&area, record, &axis, height).map_err(|error| format!("drawing the plot: {error}"))?;
-    }
-    Ok(svg)
+    let axis = Axis::over(record.rows());
+    svg(WIDTH, height, |area| picture(area, record, &axis, height))
 }
 
 /// A logarithmic axis over whole decades.
@@ -77,12 +67,9 @@ impl Axis {
     }
 }
 
-type Drawn = Result<(), Box<dyn std::error::Error>>;
-
 fn picture(area: &Area<'_>, record: &Record, axis: &Axis, height: i32) -> Drawn {
-    area.fill(&WHITE)?;
     text(area, "Time of each program, on a logarithmic axis: shorter is faster", (16, 20), bold(20, INK))?;
-    let machine = ["gpu", "cpu", "date"].iter().filter_map(|key| record.fact(key));
+    let machine = ["gpu", "cpu", "date"].iter().filter_map(|key| record.facts().get(key));
     text(area, &machine.collect::<Vec<_>>().join("; "), (16, 42), plain(16, PALE))?;
     for (column, colour, name) in [(16, SERIAL, "serial"), (96, CPU, "all CPU cores"), (226, GPU, "GPU")] {
         bar(area, (column, column + 14), 64, 12, colour)?;
@@ -112,7 +99,6 @@ fn picture(area: &Area<'_>, record: &Record, axis: &Axis, height: i32) -> Drawn 
     for (column, name) in axis.ticks() {
         text(area, &name, (column, height - BOTTOM + 6), centred())?;
     }
-    area.present()?;
     Ok(())
 }
 
@@ -124,40 +110,6 @@ fn colour(row: &Row) -> RGBColor {
     } else {
         GPU
     }
-}
-
-/// A filled bar from column to column, around a middle row.
-fn bar(area: &Area<'_>, columns: (i32, i32), middle: i32, height: i32, colour: RGBColor) -> Drawn {
-    let top = middle - height / 2;
-    area.draw(&Rectangle::new([(columns.0, top), (columns.1, top + height)], colour.filled()))?;
-    Ok(())
-}
-
-fn text(area: &Area<'_>, words: &str, place: (i32, i32), style: TextStyle<'_>) -> Drawn {
-    area.draw(&Text::new(words, place, style))?;
-    Ok(())
-}
-
-fn styled(font: FontDesc<'static>, colour: RGBColor, across: HPos) -> TextStyle<'static> {
-    font.color(&colour).pos(Pos::new(across, VPos::Center))
-}
-
-fn plain(size: i32, colour: RGBColor) -> TextStyle<'static> {
-    styled(("sans-serif", size).into_font(), colour, HPos::Left)
-}
-
-fn bold(size: i32, colour: RGBColor) -> TextStyle<'static> {
-    styled(("sans-serif", size).into_font().style(FontStyle::Bold), colour, HPos::Left)
-}
-
-/// Of variants, which end where the bars begin.
-fn named(colour: RGBColor) -> TextStyle<'static> {
-    styled(("monospace", 16).into_font(), colour, HPos::Right)
-}
-
-/// Of the axis.
-fn centred() -> TextStyle<'static> {
-    styled(("sans-serif", 15).into_font(), PALE, HPos::Center)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The record: lines `# key: value` about the machine, a header, and a row a program.
 
-use std::collections::BTreeMap;
+use crate::made::record::{self, Facts, number, optional, whole, word};
 
 const HEADER: &str = "work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms";
 /// What a record must say of its machine.
@@ -10,7 +10,7 @@ const NEEDED: [&str; 4] = ["gpu", "driver", "cpu", "date"];
 #[derive(Debug)]
 pub(super) struct Record {
     /// About the machine.
-    facts: BTreeMap<String, String>,
+    facts: Facts,
     /// In the order of the ladder, those of a workload together.
     rows: Vec<Row>,
 }
@@ -50,33 +50,13 @@ impl Row {
 impl Record {
     /// Reads a record.
     pub(super) fn parse(text: &str) -> Result<Record, String> {
-        let mut record = Record { facts: BTreeMap::new(), rows: Vec::new() };
-        let mut header = false;
-        for (index, line) in text.lines().enumerate() {
-            let wrong = |what: String| format!("line {}: {what}", index + 1);
-            if let Some(comment) = line.strip_prefix('#') {
-                let fact = comment.split_once(':').ok_or_else(|| wrong(format!("'{line}' is not '# key: value'")))?;
-                record.facts.insert(fact.0.trim().into(), fact.1.trim().into());
-            } else if header {
-                record.rows.push(row(line).map_err(wrong)?);
-            } else if line == HEADER {
-                header = true;
-            } else {
-                return Err(wrong(format!("'{line}' is not the header '{HEADER}'")));
-            }
-        }
-        if record.rows.is_empty() {
-            return Err("it has no rows".into());
-        }
-        match NEEDED.into_iter().find(|key| record.fact(key).is_none()) {
-            Some(key) => Err(format!("it has no line '# {key}: ...'")),
-            None => Ok(record),
-        }
+        let (facts, rows) = record::parse(text, HEADER, &NEEDED, row)?;
+        Ok(Record { facts, rows })
     }
 
-    /// What it says of its machine under `key`.
-    pub(super) fn fact(&self, key: &str) -> Option<&str> {
-        self.facts.get(key).map(String::as_str).filter(|value| !value.is_empty())
+    /// What it says of its machine.
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// All rows.
@@ -90,34 +70,18 @@ impl Record {
     }
 }
 
-fn row(line: &str) -> Result<Row, String> {
-    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-    let [work, level, program, variant, bytes, operations, predicted_ms, ms, twin_ms] = fields[..] else {
-        return Err(format!("{} fields instead of those of '{HEADER}'", fields.len()));
-    };
-    let names = [("work", work), ("level", level), ("program", program), ("variant", variant)];
-    if let Some((name, _)) = names.iter().find(|(_, value)| value.is_empty()) {
-        return Err(format!("{name} is empty"));
-    }
-    let whole = |name, value: &str| {
-        let number = value.parse().ok().filter(|number| *number > 0);
-        number.ok_or_else(|| format!("{name} is '{value}', and not a whole number above 0"))
-    };
-    let time = |name, value: &str| {
-        let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-        number.ok_or_else(|| format!("{name} is '{value}', and not a number above 0"))
-    };
-    let optional = |name, value: &str| if value.is_empty() { Ok(None) } else { time(name, value).map(Some) };
+fn row(fields: [&str; 9]) -> Result<Row, String> {
+    let [work, level, program, variant, bytes, operations, predicted_ms, ms, twin_ms] = fields;
     Ok(Row {
-        work: work.into(),
-        level: level.into(),
-        program: program.into(),
-        variant: variant.into(),
+        work: word("work", work)?,
+        level: word("level", level)?,
+        program: word("program", program)?,
+        variant: word("variant", variant)?,
         bytes: whole("bytes", bytes)?,
         operations: whole("operations", operations)?,
-        predicted_ms: optional("predicted_ms", predicted_ms)?,
-        ms: time("ms", ms)?,
-        twin_ms: optional("twin_ms", twin_ms)?,
+        predicted_ms: optional("predicted_ms", predicted_ms, number)?,
+        ms: number("ms", ms)?,
+        twin_ms: optional("twin_ms", twin_ms, number)?,
     })
 }
 
@@ -149,8 +113,8 @@ mod tests {
     #[test]
     fn a_record_is_read() {
         let record = Record::parse(SAMPLE).unwrap();
-        assert_eq!(record.fact("cpu"), Some("Some CPU, 16 threads"));
-        assert_eq!(record.fact("nobody"), None);
+        assert_eq!(record.facts().get("cpu"), Some("Some CPU, 16 threads"));
+        assert_eq!(record.facts().get("nobody"), None);
         let works: Vec<_> = record.works().map(|rows| (rows[0].work.as_str(), rows.len())).collect();
         let expected = [
             ("separable f32 64x64 radius 8", 3),

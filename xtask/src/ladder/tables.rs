@@ -1,6 +1,7 @@
 //! The ladder's tables, in Markdown.
 
 use super::record::{Record, Row};
+use crate::made::markdown::{code, significant, table as markdown};
 
 /// Every table; the first four are those of the workloads whose names begin so.
 pub(super) const NAMES: [&str; 6] = ["separable", "dense", "rgba", "histogram", "nvcc", "machine"];
@@ -9,7 +10,7 @@ pub(super) const NAMES: [&str; 6] = ["separable", "dense", "rgba", "histogram", 
 pub(super) fn table(record: &Record, name: &str) -> Result<String, String> {
     match name {
         "nvcc" => Ok(beside_nvcc(record)),
-        "machine" => Ok(machine(record)),
+        "machine" => Ok(record.facts().line()),
         _ if NAMES.contains(&name) => workloads(record, name),
         _ => Err(format!("no table is called '{name}'; known are {}", NAMES.join(", "))),
     }
@@ -56,40 +57,6 @@ fn beside_nvcc(record: &Record) -> String {
         [row.work.clone(), code(&row.variant)].into_iter().chain(times).collect()
     });
     markdown(&["work", "variant", "Apron, ms", "nvcc, ms", "ratio"], 2, lines)
-}
-
-/// A line about the machine and the day.
-fn machine(record: &Record) -> String {
-    let said = |key, before: &str| record.fact(key).map(|value| format!("{before}{value}"));
-    let parts = [
-        said("gpu", "GPU: "),
-        said("driver", ""),
-        said("clock", ""),
-        said("nvcc", "nvcc "),
-        said("cpu", "CPU: "),
-        said("date", ""),
-    ];
-    format!("{}.\n", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
-}
-
-/// A table whose first `texts` columns are flush left, the others flush right.
-fn markdown(header: &[&str], texts: usize, lines: impl Iterator<Item = Vec<String>>) -> String {
-    let rule = (0..header.len()).map(|column| if column < texts { "---" } else { "---:" });
-    let mut table = format!("| {} |\n|{}|\n", header.join(" | "), rule.collect::<Vec<_>>().join("|"));
-    for cells in lines {
-        table.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-    table
-}
-
-fn code(text: &str) -> String {
-    format!("`{text}`")
-}
-
-/// A number above 0 with so many significant digits; none before the point is lost.
-pub(super) fn significant(value: f64, digits: i32) -> String {
-    let decimals = (digits - 1 - value.log10().floor() as i32).max(0) as usize;
-    format!("{value:.decimals$}")
 }
 
 #[cfg(test)]
@@ -155,18 +122,5 @@ mod tests {
         assert!(table(&record, "speed").unwrap_err().contains("'speed'; known are separable, "));
         let record = Record::parse(&SAMPLE.replace("rgba u8", "rgb u8")).unwrap();
         assert_eq!(table(&record, "rgba").unwrap_err(), "the record has no workload 'rgba ...'");
-    }
-
-    #[test]
-    fn digits() {
-        for (value, digits, text) in [
-            (64902.1607, 4, "64902"),
-            (2.6633, 4, "2.663"),
-            (0.0212, 4, "0.02120"),
-            (0.000123, 3, "0.000123"),
-            (10.0, 3, "10.0"),
-        ] {
-            assert_eq!(significant(value, digits), text);
-        }
     }
 }

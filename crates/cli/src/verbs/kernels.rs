@@ -1,7 +1,7 @@
 //! `apron kernels`: the kernel table, to read.
 
 use crate::error::Result;
-use crate::report::print;
+use crate::report::{aligned, print};
 use apron::{KernelInfo, SharedSize};
 use serde_json::{Value, json};
 
@@ -117,18 +117,6 @@ fn limits(kernels: &[KernelInfo]) -> Vec<Vec<String>> {
     // The kernels of a variant stand together.
     rows.dedup();
     rows
-}
-
-/// The rows as lines, each column as wide as its longest cell.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let longest = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
-    let widths: Vec<usize> = (0..columns).filter_map(longest).collect();
-    let line = |row: &Vec<String>| {
-        let cells: String = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$} ")).collect();
-        format!("{}\n", cells.trim_end())
-    };
-    rows.iter().map(line).collect()
 }
 
 fn object(kernel: &KernelInfo) -> Value {

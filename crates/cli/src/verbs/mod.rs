@@ -1,6 +1,7 @@
 //! The verbs.
 
 mod batch;
+mod bench;
 mod box_filter;
 mod correlate;
 mod filter;
@@ -45,6 +46,8 @@ pub(crate) enum Verb {
     Kernels(kernels::Args),
     /// Compare every operation on a device with the references
     Verify(verify::Args),
+    /// Time every workload beside the machine's limits and beside other libraries
+    Bench(bench::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
 }
@@ -55,6 +58,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Info(args) => return info::run(args),
         Verb::Kernels(args) => return kernels::run(args),
         Verb::Verify(args) => return verify::run(args),
+        Verb::Bench(args) => return bench::run(args),
         Verb::Batch(args) => return batch::run(args),
         Verb::Histogram(args) => histogram::run(args)?,
         Verb::Correlate(args) | Verb::Convolve(args) => (filtered(verb)?, &args.filter.common),
@@ -79,7 +83,7 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
-        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Batch(_) => {
+        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Batch(_) => {
             Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
         }
     }

@@ -1,0 +1,47 @@
+"""CuPy: the filters of cupyx.scipy.ndimage with border nearest, bincount and histogram."""
+
+import cupy
+from cupyx.scipy import ndimage
+
+import peer
+
+print(f"# cupy: {cupy.__version__}")
+
+
+def prepare(work):
+    image = cupy.asarray(work.image())
+    if work.operation == "histogram":
+        if work.channels > 1:
+            return None
+        samples = image.ravel()
+        if work.pixel == "f32":
+            return lambda: cupy.histogram(samples, 256, (0, 1))
+        return lambda: cupy.bincount(samples, minlength=256)
+    out = cupy.empty_like(image)
+    if work.operation in ("separable", "gauss"):
+        taps = peer.weights(2 * work.radius() + 1) if work.operation == "separable" else [1, 4, 6, 4, 1]
+        taps = cupy.asarray(taps, cupy.float32)
+        taps /= taps.sum()
+        between = cupy.empty(image.shape, cupy.float32)
+
+        def both():
+            ndimage.correlate1d(image, taps, axis=1, output=between, mode="nearest")
+            ndimage.correlate1d(between, taps, axis=0, output=out, mode="nearest")
+
+        return both
+    width, height = work.extent()
+    if work.operation == "box":
+        size = (height, width) + (1,) * (image.ndim - 2)
+        return lambda: ndimage.uniform_filter(image, size, output=out, mode="nearest")
+    mask = cupy.asarray(peer.weights(height, width)).reshape((height, width) + (1,) * (image.ndim - 2))
+    return lambda: ndimage.correlate(image, mask, output=out, mode="nearest")
+
+
+peer.report_all(
+    "CuPy",
+    prepare,
+    event=cupy.cuda.Event,
+    elapsed=cupy.cuda.get_elapsed_time,
+    synchronize=cupy.cuda.Device().synchronize,
+    free=cupy.get_default_memory_pool().free_all_blocks,
+)

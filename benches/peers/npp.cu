@@ -1,0 +1,156 @@
+// NVIDIA's NPP: filters with border replicate, the only one that they all have, and histograms.
+//
+// nvcc -O3 -std=c++17 -arch=native npp.cu -o npp -lnppif -lnppist -lnppc && ./npp "dense f32 8192x8192 mask 7x7"
+#include "peer.cuh"
+
+#include <nppcore.h>
+#include <nppi_filtering_functions.h>
+#include <nppi_statistics_functions.h>
+
+#include <array>
+
+static void check(NppStatus status) {
+    // Warnings are above 0.
+    if (status < 0) throw std::runtime_error("NPP status " + std::to_string(status));
+}
+
+// What NPP wants to know of the device and the default stream.
+static NppStreamContext context() {
+    NppStreamContext context = {};
+    cudaDeviceProp device;
+    check(cudaGetDevice(&context.nCudaDeviceId));
+    check(cudaGetDeviceProperties(&device, context.nCudaDeviceId));
+    context.nMultiProcessorCount = device.multiProcessorCount;
+    context.nMaxThreadsPerMultiProcessor = device.maxThreadsPerMultiProcessor;
+    context.nMaxThreadsPerBlock = device.maxThreadsPerBlock;
+    context.nSharedMemPerBlock = device.sharedMemPerBlock;
+    context.nCudaDevAttrComputeCapabilityMajor = device.major;
+    context.nCudaDevAttrComputeCapabilityMinor = device.minor;
+    check(cudaStreamGetFlags(context.hStream, &context.nStreamFlags));
+    return context;
+}
+
+// A size that NPP tells; its type was int once, and is size_t now.
+template <typename Levels, typename Size>
+static size_t scratch_size(NppStatus (*ask)(NppiSize, Levels, Size *, NppStreamContext), NppiSize size, Levels levels,
+                           NppStreamContext npp) {
+    Size bytes = 0;
+    check(ask(size, levels, &bytes, npp));
+    return bytes;
+}
+
+static void filter_floats(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    const int step = int(work.width * sizeof(float));
+    const NppiBorderType border = NPP_BORDER_REPLICATE;
+    int width = 0, height = 0;
+    unsigned radius = 0;
+    const bool separable = sscanf(work.rest.c_str(), "radius %u", &radius) == 1;
+    const bool dense = sscanf(work.rest.c_str(), "mask %dx%d", &width, &height) == 2;
+    if (!separable && !dense && sscanf(work.rest.c_str(), "window %dx%d", &width, &height) != 2) return;
+
+    Buffer<float> from(work.samples()), to(work.samples()), between(separable ? work.samples() : 0);
+    fill(work, from.data);
+    const int taps = separable ? 2 * radius + 1 : width * height;
+    Buffer<float> mask(taps);
+    mask.fill(weights(taps));
+    const NppiSize extent = {width, height};
+    const NppiPoint anchor = {width / 2, height / 2};
+    report(work, "NPP", [&] {
+        if (separable) {
+            check(nppiFilterRowBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, between.data, step, size, mask.data,
+                                                  taps, radius, border, npp));
+            check(nppiFilterColumnBorder_32f_C1R_Ctx(between.data, step, size, {0, 0}, to.data, step, size, mask.data,
+                                                     taps, radius, border, npp));
+        } else if (dense) {
+            check(nppiFilterBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, mask.data, extent,
+                                               anchor, border, npp));
+        } else {
+            check(nppiFilterBoxBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, extent, anchor,
+                                                  border, npp));
+        }
+    });
+}
+
+static void filter_rgba(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    const int step = int(work.width * 4);
+    const NppiBorderType border = NPP_BORDER_REPLICATE;
+    int width = 0, height = 0;
+    const bool box = sscanf(work.rest.c_str(), "window %dx%d", &width, &height) == 2;
+    if (!box && sscanf(work.rest.c_str(), "mask %dx%d", &width, &height) != 2) return;
+    if (work.operation == "gauss" && width != 5) return;
+
+    Buffer<unsigned char> from(work.samples()), to(work.samples());
+    fill(work, from.data);
+    Buffer<float> mask(width * height);
+    mask.fill(weights(width * height));
+    const NppiSize extent = {width, height};
+    const NppiPoint anchor = {width / 2, height / 2};
+    report(work, "NPP", [&] {
+        if (box)
+            check(nppiFilterBoxBorder_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, extent, anchor,
+                                                 border, npp));
+        else if (work.operation == "gauss")
+            check(nppiFilterGaussBorder_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size,
+                                                   NPP_MASK_SIZE_5_X_5, border, npp));
+        else
+            check(nppiFilterBorder32f_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, mask.data, extent,
+                                                 anchor, border, npp));
+    });
+}
+
+static void histogram_bytes(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    Buffer<unsigned char> from(work.samples());
+    fill(work, from.data);
+    Buffer<Npp32s> counts(256);
+    Buffer<Npp8u> scratch(scratch_size(nppiHistogramEvenGetBufferSize_8u_C1R_Ctx, size, 257, npp));
+    report(work, "NPP", [&] {
+        check(nppiHistogramEven_8u_C1R_Ctx(from.data, work.width, size, counts.data, 257, 0, 256, scratch.data, npp));
+    });
+}
+
+static void histogram_rgba(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    Buffer<unsigned char> from(work.samples());
+    fill(work, from.data);
+    Buffer<Npp32s> counts(4 * 256);
+    Npp32s *channels[] = {counts.data, counts.data + 256, counts.data + 512, counts.data + 768};
+    int levels[] = {257, 257, 257, 257};
+    Npp32s low[] = {0, 0, 0, 0}, high[] = {256, 256, 256, 256};
+    Buffer<Npp8u> scratch(scratch_size(nppiHistogramEvenGetBufferSize_8u_C4R_Ctx, size, &levels[0], npp));
+    report(work, "NPP", [&] {
+        check(nppiHistogramEven_8u_C4R_Ctx(from.data, work.width * 4, size, channels, levels, low, high, scratch.data,
+                                           npp));
+    });
+}
+
+static void histogram_floats(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    Buffer<float> from(work.samples()), levels(257);
+    fill(work, from.data);
+    std::vector<float> edges(257);
+    for (int i = 0; i <= 256; i++) edges[i] = i / 256.0f;
+    levels.fill(edges);
+    Buffer<Npp32s> counts(256);
+    Buffer<Npp8u> scratch(scratch_size(nppiHistogramRangeGetBufferSize_32f_C1R_Ctx, size, 257, npp));
+    const int step = int(work.width * sizeof(float));
+    report(work, "NPP", [&] {
+        check(nppiHistogramRange_32f_C1R_Ctx(from.data, step, size, counts.data, levels.data, 257, scratch.data, npp));
+    });
+}
+
+int main(int count, char **names) {
+    const NppLibraryVersion *version = nppGetLibVersion();
+    printf("# npp: %d.%d.%d\n", version->major, version->minor, version->build);
+    return report_all(count, names, [](const Work &work) {
+        const NppStreamContext npp = context();
+        const bool histogram = work.operation == "histogram";
+        if (histogram && work.is("histogram", "u8", 1)) return histogram_bytes(work, npp);
+        if (histogram && work.is("histogram", "u8", 4)) return histogram_rgba(work, npp);
+        if (histogram && work.is("histogram", "f32", 1)) return histogram_floats(work, npp);
+        if (!histogram && work.pixel == "f32" && work.channels == 1) return filter_floats(work, npp);
+        if (!histogram && work.pixel == "u8" && work.channels == 4) return filter_rgba(work, npp);
+    });
+}

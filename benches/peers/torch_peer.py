@@ -1,0 +1,58 @@
+"""PyTorch: conv2d in full f32 by cuDNN, avg_pool2d, bincount and histc."""
+
+import torch
+import torch.nn.functional as F
+
+import peer
+
+print(f"# torch: {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
+if not torch.cuda.is_available():
+    raise SystemExit("PyTorch finds no GPU")
+torch.backends.cudnn.allow_tf32 = False
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.benchmark = True
+
+
+def on_gpu(array):
+    return torch.from_numpy(array).cuda()
+
+
+def planes(work):
+    """The image as conv2d takes it: every channel is an image of its own."""
+    image = on_gpu(work.image())
+    return (image.permute(2, 0, 1) if work.channels > 1 else image[None])[:, None].contiguous()
+
+
+def prepare(work):
+    if work.operation == "histogram":
+        if work.channels > 1:
+            return None
+        samples = on_gpu(work.image()).flatten()
+        if work.pixel == "f32":
+            return lambda: torch.histc(samples, 256, 0, 1)
+        return lambda: torch.bincount(samples, minlength=256)
+    if work.pixel != "f32":  # conv2d has no bytes
+        return None
+    image = planes(work)
+    if work.operation == "separable":
+        radius = work.radius()
+        taps = on_gpu(peer.weights(2 * radius + 1))
+        rows, columns = taps[None, None, None, :], taps[None, None, :, None]
+        return lambda: F.conv2d(F.conv2d(image, rows, padding=(0, radius)), columns, padding=(radius, 0))
+    width, height = work.extent()
+    padding = (height // 2, width // 2)
+    if work.operation == "box":
+        return lambda: F.avg_pool2d(image, (height, width), stride=1, padding=padding)
+    mask = on_gpu(peer.weights(height, width))[None, None]
+    return lambda: F.conv2d(image, mask, padding=padding)
+
+
+with torch.no_grad():
+    peer.report_all(
+        "PyTorch",
+        prepare,
+        event=lambda: torch.cuda.Event(enable_timing=True),
+        elapsed=lambda start, stop: start.elapsed_time(stop),
+        synchronize=torch.cuda.synchronize,
+        free=torch.cuda.empty_cache,
+    )

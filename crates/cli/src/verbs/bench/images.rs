@@ -1,0 +1,147 @@
+//! The images of the workloads: made anew in every run, the same in each.
+
+use apron::{AnyImage, Image, Pixel, PixelType, Result, Shape};
+use std::f32::consts::TAU;
+use std::fmt;
+
+/// An image to make.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Picture {
+    pub(super) pixel: PixelType,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) channels: u32,
+    pub(super) data: Data,
+}
+
+/// What its samples are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Data {
+    /// Every value alike; f32 from 0 to 1.
+    Uniform,
+    /// One value.
+    Constant,
+    /// Slopes and waves with noise on them, as photographs have.
+    Natural,
+    /// Black and white, mixed.
+    TwoValued,
+    /// From black to white, so that neighbours are equal.
+    Sorted,
+}
+
+impl Data {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Data::Uniform => "uniform",
+            Data::Constant => "constant",
+            Data::Natural => "natural",
+            Data::TwoValued => "two-valued",
+            Data::Sorted => "sorted",
+        }
+    }
+}
+
+impl fmt::Display for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Picture { pixel, width, height, channels, .. } = self;
+        write!(f, "{pixel} {width}x{height}")?;
+        if *channels > 1 { write!(f, "x{channels}") } else { Ok(()) }
+    }
+}
+
+impl Picture {
+    pub(super) fn samples(&self) -> u64 {
+        self.width as u64 * self.height as u64 * self.channels as u64
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.samples() * self.pixel.size_bytes() as u64
+    }
+
+    /// The image. f32 samples are the bytes' values as parts of 256, with more digits where they are uniform.
+    pub(super) fn make(&self) -> Result<AnyImage<'static>> {
+        let uniform = |index: u32| (mix(index) >> 8) as f32 / (1 << 24) as f32;
+        match (self.pixel, self.data) {
+            (PixelType::F32, Data::Uniform) => self.filled(uniform),
+            (PixelType::F32, _) => self.bytewise(|byte| byte as f32 / 256.0),
+            (PixelType::U8, _) => self.bytewise(|byte| byte),
+            (PixelType::U16, _) => self.bytewise(|byte| byte as u16 * 257),
+            (PixelType::I16, _) => self.bytewise(|byte| byte as i16 - 128),
+        }
+    }
+
+    fn bytewise<T: Pixel>(&self, of: impl Fn(u8) -> T) -> Result<AnyImage<'static>> {
+        match self.data {
+            Data::Uniform => self.filled(|index| of((mix(index) >> 24) as u8)),
+            Data::Constant => self.filled(|_| of(77)),
+            Data::TwoValued => self.filled(|index| of(if mix(index) >> 31 == 0 { 0 } else { 255 })),
+            Data::Sorted => {
+                let samples = self.samples();
+                self.filled(|index| of((index as u64 * 256 / samples) as u8))
+            }
+            Data::Natural => {
+                let row = self.width * self.channels;
+                let wave = |length: f32, height: f32, count: u32| -> Vec<f32> {
+                    (0..count).map(|i| height * (i as f32 * TAU / length).sin()).collect()
+                };
+                let (across, down) = (wave(1531.0, 50.0, row), wave(2111.0, 40.0, self.height));
+                let slanted = wave(257.0, 20.0, row + self.height);
+                self.filled(|index| {
+                    let (x, y) = ((index % row) as usize, (index / row) as usize);
+                    let noise = (mix(index) >> 28) as f32 - 7.5;
+                    of((128.0 + across[x] + down[y] + slanted[x + y] + noise).clamp(0.0, 255.0) as u8)
+                })
+            }
+        }
+    }
+
+    /// The image whose samples are given by their index.
+    fn filled<T: Pixel>(&self, sample: impl Fn(u32) -> T) -> Result<AnyImage<'static>> {
+        let shape = Shape::new(self.width, self.height, self.channels)?;
+        let samples: Vec<T> = (0..shape.samples() as u32).map(sample).collect();
+        Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
+    }
+}
+
+/// Scrambles bits, so that neighbouring indices give unrelated numbers.
+pub(super) fn mix(index: u32) -> u32 {
+    // Chris Wellons' lowbias32, which the peers have, too.
+    let mut bits = index;
+    bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
+    bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
+    bits ^ bits >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron::{Device, Source};
+
+    /// How often each byte occurs in an image of this kind.
+    fn counts(data: Data) -> Vec<u64> {
+        let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, channels: 1, data };
+        let image = picture.make().unwrap();
+        Device::cpu().histogram(Source::from(&image)).run().unwrap().counts().to_vec()
+    }
+
+    #[test]
+    fn kinds_of_data_are_what_they_say() {
+        let used = |counts: &[u64]| counts.iter().filter(|count| **count > 0).count();
+        let uniform = counts(Data::Uniform);
+        assert!(uniform.iter().all(|count| (350..700).contains(count)), "{uniform:?}");
+        assert_eq!(counts(Data::Constant)[77], 512 * 256);
+        assert_eq!(used(&counts(Data::TwoValued)), 2);
+        assert_eq!(counts(Data::Sorted), [512; 256]);
+        let natural = counts(Data::Natural);
+        assert!((30..256).contains(&used(&natural)), "{natural:?}");
+    }
+
+    #[test]
+    fn f32_samples_are_below_1_and_names_tell_channels() {
+        let picture = Picture { pixel: PixelType::F32, width: 9, height: 5, channels: 3, data: Data::Uniform };
+        let AnyImage::F32(image) = picture.make().unwrap() else { panic!() };
+        assert!(image.rows().flatten().all(|sample| (0.0..1.0).contains(sample)));
+        assert_eq!((picture.to_string(), picture.bytes()), ("f32 9x5x3".into(), 9 * 5 * 3 * 4));
+        assert_eq!(Picture { channels: 1, ..picture }.to_string(), "f32 9x5");
+    }
+}

@@ -1,0 +1,230 @@
+//! `apron bench`: every workload beside the machine's own limits and, if asked for, beside other libraries.
+
+mod images;
+mod limits;
+mod peers;
+mod report;
+mod workloads;
+
+use crate::error::{Error, Result};
+use crate::files::OutputPath;
+use crate::report::{complain, print};
+use apron::{AnyImage, Device, DeviceName};
+use images::Picture;
+use limits::Limits;
+use report::{Bench, Outcome, Row, Timed};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use workloads::{Solved, WORKLOADS, Workload};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+First the machine's own limits are measured: copying and reading device memory, multiplying and adding,
+copying over PCIe. Then each workload: its result is compared, bit for bit, with the CPU's, and it is
+timed by the GPU's events, kernels alone. Copies of the image and the first call, which compiles the
+kernels, are timed apart; with CUDA_CACHE_DISABLE=1 in the environment the driver compiles them anew.
+
+--peers also times what is there of NPP and CUB (compiled by nvcc, which NVCC may name), PyTorch and
+CuPy, by the programs in --peers-dir. What is missing is said and left out.
+
+Example:
+  apron bench --only separable --peers --record benches/record/h100-speed.csv")]
+pub(crate) struct Args {
+    /// The device to measure: gpu[:N], cpu, emulator or reference; limits are those of GPUs only
+    #[arg(long, default_value = "gpu")]
+    device: DeviceName,
+    /// Only workloads whose names hold this
+    #[arg(long, value_name = "PATTERN")]
+    only: Option<String>,
+    /// Time other libraries, too
+    #[arg(long)]
+    peers: bool,
+    /// Where the programs are that time other libraries
+    #[arg(long, value_name = "DIR", default_value = "benches/peers")]
+    peers_dir: PathBuf,
+    /// Runs of which the median is taken, after 5 or more to warm up
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    reps: u32,
+    /// Small images: shows that all works, and no speed
+    #[arg(long)]
+    quick: bool,
+    /// Write the times and what the machine is to a CSV file
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Report as one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+    /// Say nothing while it runs
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let workloads = chosen(args)?;
+    // Checked first: a record that cannot be written should not be measured.
+    let record = args.record.as_deref().map(OutputPath::new).transpose()?;
+    // Open all the time, so that the handles of single workloads need not start the driver anew.
+    let device = Device::open(args.device)?;
+    let pace = Pace { reps: args.reps as usize };
+    let tell = |line: &str| {
+        if !args.quiet && !args.json {
+            complain(line);
+        }
+    };
+    tell(&format!("device {}: its limits", device.name()));
+    let limits = Limits::measure(&device, pace, args.quick)?;
+    let mut rows = Vec::new();
+    let mut last: Option<(Picture, AnyImage<'static>)> = None;
+    for workload in workloads {
+        tell(&workload.to_string());
+        if last.as_ref().is_none_or(|(picture, _)| *picture != workload.picture) {
+            // The old one goes before the new one comes: they are large.
+            drop(last.take());
+            last = Some((workload.picture, workload.picture.make()?));
+        }
+        let Some((_, image)) = &last else { unreachable!("made above") };
+        let limit_ms = limits.ms(workload.limit, workload.amount());
+        let outcome = measured(&workload, &device, image, pace, args.quick).unwrap_or_else(Outcome::from);
+        rows.push(Row { workload, limit_ms, outcome, peers: Vec::new() });
+    }
+    let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
+    // Asked for now: the clock is still that of the work.
+    let mut bench = Bench::new(device.name(), pace, ordinal, limits, rows);
+    drop(last);
+    if args.peers {
+        let names: Vec<String> = bench.rows.iter().map(|row| row.workload.to_string()).collect();
+        bench.add(peers::run(&args.peers_dir, &names, ordinal.unwrap_or(0), tell));
+    }
+    print(&if args.json { format!("{}\n", bench.json()) } else { bench.text() })?;
+    if let Some(record) = record {
+        record.write(|file| Ok(file.write_all(bench.csv().as_bytes())?))?;
+    }
+    match bench.failures().count() {
+        0 => Ok(()),
+        failed => Err(Error::Failed(format!("{failed} of {} workloads failed", bench.rows.len()))),
+    }
+}
+
+/// The workloads that were asked for.
+fn chosen(args: &Args) -> Result<Vec<Workload>> {
+    let all = WORKLOADS.iter().map(|workload| if args.quick { workload.quick() } else { *workload });
+    let pattern = args.only.as_deref().unwrap_or("");
+    let chosen: Vec<Workload> = all.filter(|workload| workload.to_string().contains(pattern)).collect();
+    if chosen.is_empty() {
+        let first = WORKLOADS[0];
+        return Err(Error::Usage(format!("no workload's name holds '{pattern}'; the first of them is '{first}'")));
+    }
+    Ok(chosen)
+}
+
+/// Checks a workload's result, and times it.
+fn measured(
+    workload: &Workload,
+    device: &Device,
+    image: &AnyImage<'static>,
+    pace: Pace,
+    quick: bool,
+) -> apron::Result<Outcome> {
+    // A handle of its own has compiled nothing yet, so that the first call is one.
+    let device = Device::open(device.name())?;
+    let copy_in_ms = median_of_3(|| device.upload(image).map(drop))?;
+    let on_device = device.upload(image)?;
+    let solve = || workload.solve(&device, &on_device);
+    let start = Instant::now();
+    let solved = solve()?;
+    let report = solved.report()?;
+    let first_ms = milliseconds(start.elapsed());
+    let copy_out_ms = match &solved {
+        Solved::Image(image) => Some(median_of_3(|| image.download_any().map(drop))?),
+        Solved::Counts(..) => None,
+    };
+    // The suite holds the CPU to the reference, which would take minutes here.
+    let judge = if quick { Device::reference() } else { Device::cpu() };
+    if let Some(difference) = solved.difference(workload.solve(&judge, image)?)? {
+        return Ok(Outcome::Failed(format!("wrong: {difference}")));
+    }
+    let ms = pace.median(|| Ok(solve()?.report()?.kernels))?;
+    Ok(Outcome::Timed(Timed { variant: report.variant, why: report.why, ms, first_ms, copy_in_ms, copy_out_ms }))
+}
+
+impl From<apron::Error> for Outcome {
+    fn from(error: apron::Error) -> Outcome {
+        match error {
+            apron::Error::Unsupported { .. } => Outcome::Refused(error.to_string()),
+            error => Outcome::Failed(error.to_string()),
+        }
+    }
+}
+
+/// How often things run.
+#[derive(Clone, Copy)]
+struct Pace {
+    reps: usize,
+}
+
+impl Pace {
+    const WARM_UPS: usize = 5;
+    /// A GPU that had nothing to do takes some time to raise its clock.
+    const WARM: Duration = Duration::from_millis(50);
+
+    /// The median of the times that runs give, after some to warm up, in milliseconds.
+    fn median(self, mut run: impl FnMut() -> apron::Result<Duration>) -> apron::Result<f64> {
+        let start = Instant::now();
+        let mut warm_ups = 0;
+        while warm_ups < Pace::WARM_UPS || start.elapsed() < Pace::WARM {
+            run()?;
+            warm_ups += 1;
+        }
+        let times = (0..self.reps).map(|_| run()).collect::<apron::Result<Vec<_>>>()?;
+        Ok(median(times))
+    }
+}
+
+/// The median of the times that something takes on the host, in milliseconds.
+fn median_of_3(mut run: impl FnMut() -> apron::Result<()>) -> apron::Result<f64> {
+    let timed = |_| {
+        let start = Instant::now();
+        run().map(|()| start.elapsed())
+    };
+    Ok(median((0..3).map(timed).collect::<apron::Result<Vec<_>>>()?))
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    milliseconds(times[times.len() / 2])
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_is_of_the_runs_behind_the_warm_ups() {
+        let mut count = 0;
+        let run = || {
+            count += 1;
+            std::thread::sleep(Duration::from_millis(11));
+            Ok(Duration::from_millis(if count <= 5 { 1000 } else { count }))
+        };
+        assert_eq!(Pace { reps: 3 }.median(run).unwrap(), 7.0);
+        assert!(Pace { reps: 3 }.median(|| Err(apron::Error::Fault { fault: "planted".into() })).is_err());
+    }
+
+    #[test]
+    fn a_workload_is_timed_and_what_a_device_does_not_have_is_no_failure() {
+        let workload = WORKLOADS[0].quick();
+        let image = workload.picture.make().unwrap();
+        let outcome = measured(&workload, &Device::emulator(), &image, Pace { reps: 1 }, true).unwrap();
+        let Outcome::Timed(timed) = outcome else { panic!("not timed") };
+        assert!(timed.ms > 0.0 && timed.first_ms > 0.0 && timed.copy_out_ms.is_some());
+        let error = Device::cpu().limit(apron::Limit::Read, 1).err().unwrap();
+        assert!(matches!(Outcome::from(error), Outcome::Refused(why) if why.contains("'read'")));
+        let fault = apron::Error::Fault { fault: "planted".into() };
+        assert!(matches!(Outcome::from(fault), Outcome::Failed(why) if why.contains("planted")));
+    }
+}

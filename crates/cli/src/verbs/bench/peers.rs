@@ -1,0 +1,164 @@
+//! Other libraries, timed by programs of their own: whatever of them is there.
+//!
+//! A program takes the names of workloads, and prints `NAME,PEER,MILLISECONDS` for each that it can time
+//! and `# KEY: VALUE` for what it runs on. What goes wrong with it is said, and costs its rows alone.
+
+use apron_testkit::nvcc::Program;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The programs, and what nvcc needs to link them.
+const PEERS: &[(&str, &[&str])] =
+    &[("npp.cu", &["-lnppif", "-lnppist", "-lnppc"]), ("cub.cu", &[]), ("torch_peer.py", &[]), ("cupy_peer.py", &[])];
+
+/// A program that has not ended by then hangs.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Characters of what is told of a peer that fails: compilers say much.
+const LONGEST: usize = 300;
+
+/// What the peers said.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Workload, peer, milliseconds.
+    pub(super) times: Vec<(String, String, f64)>,
+    /// About their libraries.
+    pub(super) facts: Vec<(String, String)>,
+}
+
+/// Times the workloads of these names by every peer that is there.
+pub(super) fn run(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&str)) -> Found {
+    let mut found = Found::default();
+    for (file, libraries) in PEERS {
+        tell(&format!("peer {file}"));
+        if let Err(why) = one(&folder.join(file), libraries, names, ordinal, &mut found) {
+            let line: String = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
+            tell(&format!("peer {file}: {line}"));
+            found.facts.push((format!("peer {file}"), line));
+        }
+    }
+    found
+}
+
+/// Times by one peer; what it told before it failed counts.
+fn one(source: &Path, libraries: &[&str], names: &[String], ordinal: u32, found: &mut Found) -> Result<(), String> {
+    if !source.exists() {
+        return Err(format!("left out: no {}", source.display()));
+    }
+    // Kept until it has run.
+    let mut program = None;
+    let mut command = if source.extension().is_some_and(|extension| extension == "cu") {
+        let program = program.insert(Program::compile(source, libraries).map_err(|why| format!("left out: {why}"))?);
+        program.command()
+    } else {
+        let mut python = Command::new("python3");
+        // Without a folder of compiled modules beside the sources.
+        python.arg("-B").arg(source);
+        python
+    };
+    if ordinal > 0 {
+        command.env("CUDA_VISIBLE_DEVICES", ordinal.to_string());
+    }
+    let ended = finish(command.args(names), PATIENCE).map_err(|error| format!("left out: {error}"))?;
+    read(&ended.stdout, names, found);
+    ended.trouble.map_or(Ok(()), Err)
+}
+
+/// Takes what a peer printed.
+fn read(printed: &str, names: &[String], found: &mut Found) {
+    for line in printed.lines() {
+        if let Some((key, value)) = line.strip_prefix("# ").and_then(|line| line.split_once(": ")) {
+            found.facts.push((key.trim().into(), value.trim().into()));
+        } else if let [work, peer, ms] = line.split(',').collect::<Vec<_>>()[..]
+            && let Ok(ms) = ms.trim().parse::<f64>()
+            && names.iter().any(|name| name == work)
+            && ms.is_finite()
+            && ms > 0.0
+        {
+            found.times.push((work.into(), peer.into(), ms));
+        }
+    }
+}
+
+/// How a program ended.
+struct Ended {
+    stdout: String,
+    /// Why it is not to be trusted to have done all, if so.
+    trouble: Option<String>,
+}
+
+/// Runs a program to its end, or stops it after a while. Its output goes to files: a pipe that
+/// nobody reads would stop it, too.
+fn finish(command: &mut Command, patience: Duration) -> std::io::Result<Ended> {
+    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    let mut child = command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn()?;
+    let start = Instant::now();
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break Some(status),
+            None if start.elapsed() > patience => break None,
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let trouble = match status {
+        Some(status) if status.success() => None,
+        Some(status) => Some(format!("{status}: {}", text(&mut stderr)?.lines().last().unwrap_or(""))),
+        None => {
+            child.kill()?;
+            child.wait()?;
+            Some(format!("stopped after {} s", patience.as_secs()))
+        }
+    };
+    Ok(Ended { stdout: text(&mut stdout)?, trouble })
+}
+
+/// All of a file, whatever its bytes are.
+fn text(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, patience: Duration) -> Ended {
+        finish(Command::new("sh").args(["-c", script]), patience).unwrap()
+    }
+
+    #[test]
+    fn what_a_peer_prints_is_taken_as_far_as_it_makes_sense() {
+        let names = ["a 1".to_string(), "b 2".to_string()];
+        let mut found = Found::default();
+        let printed =
+            "# npp: 13.0\na 1,NPP,0.5\nb 2,NPP,0\nb 2,NPP,fast\nb 2,NPP,inf\nc 3,NPP,1\na 1,NPP\n\nb 2,CUB,2\n";
+        read(printed, &names, &mut found);
+        assert_eq!(found.facts, [("npp".into(), "13.0".into())]);
+        assert_eq!(found.times, [("a 1".into(), "NPP".into(), 0.5), ("b 2".into(), "CUB".into(), 2.0)]);
+    }
+
+    #[test]
+    fn a_peer_that_fails_or_hangs_has_told_what_it_told() {
+        let long = Duration::from_secs(60);
+        let ended = shell("echo one; echo warning >&2; echo 'no GPU' >&2; exit 3", long);
+        assert_eq!(ended.stdout, "one\n");
+        assert!(ended.trouble.is_some_and(|trouble| trouble.contains("3: no GPU")));
+        let ended = shell("echo one", long);
+        assert_eq!((ended.stdout.as_str(), ended.trouble), ("one\n", None));
+        let ended = shell("echo one; exec sleep 60", Duration::from_millis(300));
+        assert_eq!((ended.stdout.as_str(), ended.trouble), ("one\n", Some("stopped after 0 s".into())));
+    }
+
+    #[test]
+    fn a_folder_without_peers_is_said() {
+        let found = run(Path::new("/no/such/folder"), &["a 1".into()], 0, |_| {});
+        assert!(found.times.is_empty());
+        assert_eq!(found.facts.len(), PEERS.len());
+        assert!(found.facts.iter().all(|(_, why)| why.starts_with("left out: no ")), "{found:?}");
+    }
+}

@@ -1,0 +1,318 @@
+//! What is timed: a row of a table each.
+
+use super::images::{Data, Picture, mix};
+use apron::{Bins, Border, Device, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps};
+use apron_testkit::first_mismatch;
+use std::fmt;
+
+/// An operation on an image, what bounds it, and how near to that it should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Workload {
+    pub(super) operation: Operation,
+    pub(super) picture: Picture,
+    pub(super) limit: Limit,
+    pub(super) target: Option<Target>,
+}
+
+/// What is asked of the image.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// Taps of this radius along both axes.
+    Separable(u32),
+    /// A mask of this width and height that is no product.
+    Dense(u32, u32),
+    /// The mean over this width and height.
+    Box(u32, u32),
+    /// Binomial taps of this radius.
+    Gauss(u32),
+    /// A histogram of all samples.
+    Histogram,
+    /// A histogram a channel.
+    PerChannel,
+    /// 256 bins from 0 to 1.
+    Range,
+}
+
+/// When a time is good.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Target {
+    /// So many times the limit's time, or less.
+    Times(f64),
+    /// So many microseconds, or less.
+    Microseconds(f64),
+}
+
+use Data::{Constant, Natural, Sorted, TwoValued, Uniform};
+use Operation::{Box, Dense, Gauss, Histogram as Counts, PerChannel, Range, Separable};
+use PixelType::{F32, U8};
+
+const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Picture {
+    Picture { pixel, width, height, channels, data: Uniform }
+}
+
+const LARGE: [u32; 3] = [8192, 8192, 1];
+const PLANE: Picture = picture(F32, LARGE);
+const RGBA: Picture = picture(U8, [8192, 8192, 4]);
+/// A width that is a multiple of nothing.
+const AWKWARD: Picture = picture(F32, [8191, 8192, 1]);
+
+const fn row(operation: Operation, picture: Picture, limit: Limit, target: Option<Target>) -> Workload {
+    Workload { operation, picture, limit, target }
+}
+
+/// Bounded by copying the image.
+const fn copied(operation: Operation, picture: Picture, times: f64) -> Workload {
+    row(operation, picture, Limit::Copy, Some(Target::Times(times)))
+}
+
+/// Bounded by multiplying.
+const fn multiplied(operation: Operation, picture: Picture, times: f64) -> Workload {
+    row(operation, picture, Limit::Ffma, Some(Target::Times(times)))
+}
+
+/// Bounded by reading the image.
+const fn read(operation: Operation, picture: Picture, times: f64) -> Workload {
+    row(operation, picture, Limit::Read, Some(Target::Times(times)))
+}
+
+/// A byte a sample, one GiB of them.
+const fn gibibyte(data: Data) -> Workload {
+    read(Counts, Picture { data, ..picture(U8, [32768, 32768, 1]) }, 1.06)
+}
+
+/// Shows what a shape or a type costs.
+const fn shown(operation: Operation, picture: Picture) -> Workload {
+    row(operation, picture, Limit::Copy, None)
+}
+
+/// Every workload; those of one image stand together, which saves making it again.
+pub(super) const WORKLOADS: &[Workload] = &[
+    copied(Separable(1), PLANE, 1.12),
+    copied(Separable(2), PLANE, 1.12),
+    copied(Separable(4), PLANE, 1.12),
+    copied(Separable(8), PLANE, 1.12),
+    copied(Separable(16), PLANE, 1.25),
+    copied(Separable(32), PLANE, 1.9),
+    copied(Dense(3, 3), PLANE, 1.12),
+    copied(Dense(5, 5), PLANE, 1.12),
+    copied(Dense(7, 7), PLANE, 1.12),
+    multiplied(Dense(15, 15), PLANE, 1.15),
+    copied(Box(3, 3), PLANE, 1.12),
+    copied(Box(15, 15), PLANE, 1.12),
+    copied(Box(63, 63), PLANE, 1.12),
+    read(Range, PLANE, 1.10),
+    multiplied(Dense(64, 64), picture(F32, [2048, 2048, 1]), 1.35),
+    copied(Box(3, 3), RGBA, 1.12),
+    copied(Box(15, 15), RGBA, 1.12),
+    copied(Box(63, 63), RGBA, 1.12),
+    copied(Dense(3, 3), RGBA, 1.15),
+    copied(Gauss(2), RGBA, 1.25),
+    read(PerChannel, RGBA, 1.15),
+    gibibyte(Uniform),
+    gibibyte(Constant),
+    gibibyte(Natural),
+    gibibyte(TwoValued),
+    gibibyte(Sorted),
+    row(Counts, picture(U8, [2048, 2048, 1]), Limit::Read, Some(Target::Microseconds(6.0))),
+    shown(Separable(8), AWKWARD),
+    shown(Dense(7, 7), AWKWARD),
+    shown(Box(15, 15), AWKWARD),
+    shown(Gauss(2), picture(U8, [8191, 8192, 4])),
+    shown(Separable(2), picture(U8, LARGE)),
+    shown(Separable(8), picture(U8, LARGE)),
+    shown(Separable(8), picture(F32, [8192, 8192, 3])),
+];
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let picture = &self.picture;
+        match self.operation {
+            Separable(radius) => write!(f, "separable {picture} radius {radius}"),
+            Dense(width, height) => write!(f, "dense {picture} mask {width}x{height}"),
+            Box(width, height) => write!(f, "box {picture} window {width}x{height}"),
+            Gauss(radius) => write!(f, "gauss {picture} mask {0}x{0}", 2 * radius + 1),
+            Counts => write!(f, "histogram {picture} {}", picture.data.name()),
+            PerChannel => write!(f, "histogram {picture} per channel"),
+            Range => write!(f, "histogram {picture} range 0 to 1"),
+        }
+    }
+}
+
+impl Workload {
+    /// The same of a small image, which takes no time even in the emulator, and without a target.
+    pub(super) fn quick(self) -> Workload {
+        let small = |side: u32| (side / 128).max(16);
+        let Picture { width, height, .. } = self.picture;
+        let picture = Picture { width: small(width), height: small(height), ..self.picture };
+        Workload { picture, target: None, ..self }
+    }
+
+    fn is_histogram(&self) -> bool {
+        matches!(self.operation, Counts | PerChannel | Range)
+    }
+
+    /// What must at least be moved: the image read once and, by filters, written once.
+    pub(super) fn bytes(&self) -> u64 {
+        self.picture.bytes() * if self.is_histogram() { 1 } else { 2 }
+    }
+
+    /// A product and a sum for each tap and sample, for filters that need them.
+    pub(super) fn operations(&self) -> Option<u64> {
+        let taps = match self.operation {
+            Separable(radius) | Gauss(radius) => 2 * (2 * radius + 1),
+            Dense(width, height) => width * height,
+            // A mean is had by less; a histogram multiplies nothing.
+            Box(..) | Counts | PerChannel | Range => return None,
+        };
+        Some(2 * taps as u64 * self.picture.samples())
+    }
+
+    /// How much of its limit it needs: bytes, or operations.
+    pub(super) fn amount(&self) -> u64 {
+        if self.limit == Limit::Ffma { self.operations().unwrap_or(0) } else { self.bytes() }
+    }
+
+    /// Solves it on a device.
+    pub(super) fn solve<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Solved> {
+        let filter = match self.operation {
+            Separable(radius) => {
+                let taps = Taps::new(weights(2 * radius + 1))?.normalized()?;
+                device.separable(image, taps.clone(), taps)
+            }
+            Dense(width, height) => {
+                let mask = Mask::new(width, height, weights(width * height))?.normalized()?;
+                device.correlate(image, mask)
+            }
+            Box(width, height) => device.box_filter(image, width, height),
+            Gauss(radius) => {
+                let taps = Taps::new(binomial(2 * radius))?.normalized()?;
+                device.separable(image, taps.clone(), taps)
+            }
+            Counts | PerChannel | Range => {
+                let bins = Bins { range: (self.operation == Range).then_some((0.0, 1.0)), ..Bins::default() };
+                let counting = device.histogram(image).bins(bins).per_channel(self.operation == PerChannel);
+                let (histogram, report) = counting.run_reported()?;
+                return Ok(Solved::Counts(histogram, report));
+            }
+        };
+        Ok(Solved::Image(filter.border(Border::Replicate).run()?))
+    }
+}
+
+/// Weights above 0 that no row is a multiple of another of.
+fn weights(count: u32) -> Vec<f32> {
+    (1..=count).map(|i| (mix(i) >> 8) as f32 / (1 << 24) as f32 + 0.1).collect()
+}
+
+/// The numbers of ways to choose from `n`.
+fn binomial(n: u32) -> Vec<f32> {
+    let mut row = vec![1.0];
+    for k in 0..n {
+        row.push(row[k as usize] * (n - k) as f32 / (k + 1) as f32);
+    }
+    row
+}
+
+/// A workload's result.
+pub(super) enum Solved {
+    Image(DeviceImage),
+    Counts(Histogram, Report),
+}
+
+impl Solved {
+    /// What ran, and how long; waits for it.
+    pub(super) fn report(&self) -> Result<Report> {
+        match self {
+            Solved::Image(image) => image.report(),
+            Solved::Counts(_, report) => Ok(report.clone()),
+        }
+    }
+
+    /// Where it is not, bit for bit, what was expected.
+    pub(super) fn difference(self, expected: Solved) -> Result<Option<String>> {
+        match (self, expected) {
+            (Solved::Image(found), Solved::Image(expected)) => {
+                let (found, expected) = (found.into_any()?, expected.into_any()?);
+                // The long way only to say where.
+                Ok(if found.bytes() == expected.bytes() { None } else { first_mismatch(&found, &expected) })
+            }
+            (Solved::Counts(found, _), Solved::Counts(expected, _)) => {
+                let (found, expected) = (found.counts(), expected.counts());
+                let bin = (0..found.len().max(expected.len())).find(|&bin| found.get(bin) != expected.get(bin));
+                let count = |counts: &[u64], bin: usize| counts.get(bin).map_or("nothing".into(), u64::to_string);
+                Ok(bin.map(|bin| format!("bin {bin}: {} instead of {}", count(found, bin), count(expected, bin))))
+            }
+            _ => Ok(Some("a result of another kind".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_tell_workloads_apart_and_hold_no_comma() {
+        let names: HashSet<String> = WORKLOADS.iter().map(Workload::to_string).collect();
+        assert_eq!(names.len(), WORKLOADS.len());
+        assert!(names.iter().all(|name| !name.contains([',', ';', '=', '"'])), "{names:?}");
+        for name in [
+            "separable f32 8192x8192 radius 8",
+            "dense u8 8192x8192x4 mask 3x3",
+            "box f32 8192x8192 window 15x15",
+            "gauss u8 8192x8192x4 mask 5x5",
+            "histogram u8 32768x32768 two-valued",
+            "histogram u8 8192x8192x4 per channel",
+            "histogram f32 8192x8192 range 0 to 1",
+        ] {
+            assert!(names.contains(name), "{name}: {names:?}");
+        }
+    }
+
+    #[test]
+    fn every_workload_needs_some_of_its_limit() {
+        for workload in WORKLOADS {
+            assert!(workload.amount() > 0, "{workload}");
+            assert!(matches!(workload.limit, Limit::Copy | Limit::Read | Limit::Ffma), "{workload}");
+            assert_eq!(workload.limit == Limit::Read, workload.is_histogram(), "{workload}");
+            if let Some(Target::Times(times)) = workload.target {
+                assert!((1.0..2.0).contains(&times), "{workload}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_must_be_moved_and_computed() {
+        let of = |name: &str| WORKLOADS.iter().find(|workload| workload.to_string() == name).unwrap();
+        let separable = of("separable f32 8192x8192 radius 8");
+        assert_eq!((separable.bytes(), separable.operations()), (512 << 20, Some(68 << 26)));
+        let dense = of("dense f32 2048x2048 mask 64x64");
+        assert_eq!(dense.amount(), (2 * 4096) << 22);
+        let counts = of("histogram u8 32768x32768 sorted");
+        assert_eq!((counts.amount(), counts.operations()), (1 << 30, None));
+    }
+
+    #[test]
+    fn weights_of_a_gauss() {
+        assert_eq!(binomial(4), [1.0, 4.0, 6.0, 4.0, 1.0]);
+    }
+
+    #[test]
+    fn every_workload_is_solved_and_a_wrong_result_is_told() {
+        let (device, reference) = (Device::cpu(), Device::reference());
+        for workload in WORKLOADS.iter().map(|workload| workload.quick()) {
+            let image = workload.picture.make().unwrap();
+            let solve = |device, image| workload.solve(device, image).unwrap();
+            let expected = || solve(&reference, &image);
+            assert_eq!(solve(&device, &image).difference(expected()).unwrap(), None, "{workload}");
+            let other = Picture {
+                data: if workload.picture.data == Constant { Uniform } else { Constant },
+                ..workload.picture
+            };
+            let other = other.make().unwrap();
+            let told = solve(&device, &other).difference(expected()).unwrap();
+            assert!(told.is_some_and(|told| told.contains(" instead of ")), "{workload}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Recipes that solve nothing: they measure what the machine can do. No operation has them as variants.
+
+use crate::{Buffer, Launch, Recipe, Role};
+use apron_abi::{
+    ElementType, FFMA_A_ROUND, Kernel, LIMITS_BLOCK, LimitsFfmaParams, LimitsReadParams, Params, WORDS_AT_ONCE,
+};
+
+const OPERATION: &str = "limits";
+
+/// Reads `words` words of 32 bits, rounded up to what a thread reads at once, by so many blocks.
+pub fn read(words: u64, blocks: u32) -> Recipe {
+    let words = words.next_multiple_of(WORDS_AT_ONCE);
+    let params = Params::LimitsReadParams(LimitsReadParams { words });
+    recipe(Kernel::limits_read_u32_u32, words, blocks, params)
+}
+
+/// Multiplies and adds, in [`ffma_operations`] operations. The input is a factor and an addend.
+pub fn ffma(rounds: u32, blocks: u32) -> Recipe {
+    let params = Params::LimitsFfmaParams(LimitsFfmaParams { rounds });
+    recipe(Kernel::limits_ffma_f32_f32, 2, blocks, params)
+}
+
+/// The operations of [`ffma`]: a product and a sum for each instruction of each thread.
+pub fn ffma_operations(rounds: u32, blocks: u32) -> u64 {
+    2 * FFMA_A_ROUND as u64 * rounds as u64 * blocks as u64 * LIMITS_BLOCK as u64
+}
+
+fn recipe(kernel: Kernel, input: u64, blocks: u32, params: Params) -> Recipe {
+    let facts = kernel.facts();
+    let buffer = |role, element: ElementType, elems| Buffer { role, element, elems };
+    let launch = Launch {
+        kernel,
+        blocks: [blocks, 1],
+        shared_bytes: 0,
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params,
+        taps: Vec::new(),
+    };
+    Recipe {
+        operation: OPERATION,
+        variant: facts.variant,
+        why: "measures the machine",
+        buffers: vec![
+            buffer(Role::Input, facts.src, input),
+            buffer(Role::Output, facts.dst, blocks as u64 * LIMITS_BLOCK as u64),
+        ],
+        launches: vec![launch],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_one_launch_with_an_output_a_thread() {
+        let read = read(1001, 3);
+        assert_eq!((read.variant, read.buffers[0].elems, read.buffers[1].elems), ("read", 1004, 3 * 256));
+        assert_eq!(read.launches[0].params, Params::LimitsReadParams(LimitsReadParams { words: 1004 }));
+        let ffma = ffma(5, 3);
+        assert_eq!((ffma.variant, ffma.buffers[0].elems, ffma.launches[0].blocks), ("ffma", 2, [3, 1]));
+        assert_eq!(ffma_operations(5, 3), 2 * 512 * 5 * 3 * 256);
+    }
+}

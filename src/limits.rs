@@ -1,0 +1,62 @@
+//! What the machine can do at most, measured: beside it an operation's time says how good its kernels are.
+
+use crate::backend::Backend;
+use crate::{Device, Error, Limit, Result};
+use std::time::Duration;
+
+/// The measurement of a limit, ready to run as often as wanted.
+pub struct LimitRun {
+    #[cfg(feature = "gpu")]
+    run: apron_gpu::LimitRun,
+    #[cfg(not(feature = "gpu"))]
+    none: std::convert::Infallible,
+}
+
+impl Device {
+    /// Prepares to measure a limit of a GPU, by moving at least `amount` bytes or doing as many operations.
+    ///
+    /// ```no_run
+    /// use apron::{Device, Limit};
+    ///
+    /// let mut copy = Device::gpu(0)?.limit(Limit::Copy, 512 << 20)?;
+    /// copy.run()?; // to warm up
+    /// println!("{:.0} GB/s", copy.amount() as f64 / copy.run()?.as_secs_f64() / 1e9);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on other devices, [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn limit(&self, limit: Limit, amount: u64) -> Result<LimitRun> {
+        match &self.backend {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => Ok(LimitRun { run: apron_gpu::LimitRun::new(gpu, limit, amount)? }),
+            Backend::Cpu | Backend::Emulator | Backend::Reference => Err(Error::Unsupported {
+                operation: "limits",
+                device: self.name().to_string(),
+                what: format!("measuring the limit '{}' by an amount of {amount}", limit.name()),
+                hint: "use --device gpu".into(),
+            }),
+        }
+    }
+}
+
+impl LimitRun {
+    /// The bytes that a run moves, or the operations that it does.
+    pub fn amount(&self) -> u64 {
+        #[cfg(feature = "gpu")]
+        return self.run.amount();
+        #[cfg(not(feature = "gpu"))]
+        match self.none {}
+    }
+
+    /// Runs it once, and gives its time on the device.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn run(&mut self) -> Result<Duration> {
+        #[cfg(feature = "gpu")]
+        return self.run.run();
+        #[cfg(not(feature = "gpu"))]
+        match self.none {}
+    }
+}
