@@ -7,7 +7,7 @@ use apron_abi::*;
 
 macro_rules! define_entries {
     ($($entry:ident: $family:ident $program:literal $variant:literal $stage:literal, $body:ty,
-       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal;)*) => {
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal $(, $residents:literal)?;)*) => {
         $(define_entry!($family, $taps, $entry, $body, $src, $dst, $params);)*
 
         /// Runs the body of `kernel` as one thread of `device`.

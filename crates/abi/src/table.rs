@@ -137,6 +137,8 @@ pub struct KernelFacts {
     pub shared: SharedMemory,
     /// Calls of the barrier in the source, loops of fixed length counted out: as many as in the PTX.
     pub barriers: u32,
+    /// Blocks that the assembler must leave registers for on a multiprocessor.
+    pub residents: u32,
 }
 
 /// Width and height of a tiled kernel's block; of dense ones, also of the output that it computes.
@@ -163,6 +165,10 @@ pub const GROUP_THREADS: u32 = 32;
 pub const PARTIAL_ROWS: u32 = 8;
 /// Threads of a block of the histogram's merge: a power of two.
 pub const MERGE_BLOCK: u32 = 256;
+/// Threads of a block of the histogram's kernel with a column for each lane.
+pub const COLUMNS_BLOCK: u32 = 1024;
+/// Counters of a bin in that kernel: as many as a warp has lanes, and shared memory banks.
+pub const HISTOGRAM_COLUMNS: u32 = 32;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
 /// Threads of a block of the kernels that measure the machine.
@@ -208,10 +214,14 @@ const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
 const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
 const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
 const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
+/// Columns for so many channels.
+const fn columns(channels: u32) -> SharedMemory {
+    SharedMemory::Bytes(channels * BYTE_BINS * HISTOGRAM_COLUMNS * 4)
+}
 const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
 
 /// Calls `$then!` with every kernel: `entry: family program variant stage, Body<types>,
-/// source (src, dst), Params, taps, [block], shared, barriers;`.
+/// source (src, dst), Params, taps, [block], shared, barriers[, residents];`.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($then:ident) => {
@@ -301,6 +311,10 @@ macro_rules! for_each_kernel {
             rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
             rgba_cooperative_u8_u8: Rgba "P12" "rgba-cooperative" "", rgba::Cooperative, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
+            histogram_columns_1_u8_u32: Histogram "-" "columns" "1", histogram::Columns<1>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(1), 2, 2;
+            histogram_columns_2_u8_u32: Histogram "-" "columns" "2", histogram::Columns<2>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(2), 2, 1;
+            histogram_columns_3_u8_u32: Histogram "-" "columns" "3", histogram::Columns<3>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(3), 2, 1;
+            histogram_columns_4_u8_u32: Histogram "-" "columns" "4", histogram::Columns<4>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(4), 2, 1;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
@@ -309,9 +323,18 @@ macro_rules! for_each_kernel {
     };
 }
 
+macro_rules! residents {
+    () => {
+        1
+    };
+    ($residents:literal) => {
+        $residents
+    };
+}
+
 macro_rules! define_table {
     ($($entry:ident: $family:ident $program:literal $variant:literal $stage:literal, $body:ty,
-       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal;)*) => {
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal $(, $residents:literal)?;)*) => {
         /// Every kernel, named by its entry.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -339,6 +362,7 @@ macro_rules! define_table {
                         block: [$bx, $by],
                         shared: $shared,
                         barriers: $barriers,
+                        residents: residents!($($residents)?),
                     },)*
                 }
             }
@@ -372,6 +396,7 @@ mod tests {
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,
+                (Family::Histogram, "columns", _) => [COLUMNS_BLOCK, 1],
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],

@@ -1,6 +1,6 @@
 //! Devices: what is there, and a handle on one.
 
-use crate::error::driver;
+use crate::error::{checked, driver};
 use crate::ptx::Ptx;
 use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
@@ -38,6 +38,18 @@ fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
     })
 }
 
+/// Shared memory that a block may have, in bytes, once its kernel asks for it.
+fn shared_bytes(ordinal: u32) -> Result<u32> {
+    use cust::sys::{CUdevice_attribute, cuDeviceGetAttribute};
+    // Not among cust's attributes.
+    let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    let mut bytes = 0;
+    // SAFETY: writes only the variable; CUDA numbers devices as it does.
+    let result = unsafe { cuDeviceGetAttribute(&mut bytes, attribute, ordinal as i32) };
+    checked(result, || format!("asking GPU {ordinal}"))?;
+    Ok(bytes as u32)
+}
+
 /// Loads and starts the driver.
 fn start_driver() -> Result<()> {
     let none = |reason: String| Error::NoDevice { device: "gpu".into(), reason };
@@ -71,6 +83,8 @@ pub(crate) struct OpenDevice {
     info: DeviceInfo,
     ptx: &'static [Ptx],
     target: u32,
+    /// That a block may have.
+    shared_bytes: u32,
     // Before the context: modules are unloaded while it is there.
     modules: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
@@ -101,9 +115,10 @@ impl Gpu {
         };
         let opening = |error| driver(format!("opening GPU {ordinal}"), error);
         let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
+        let shared_bytes = shared_bytes(ordinal)?;
         let modules = [const { OnceLock::new() }; Kernel::ALL.len()];
         let (loading, taps_symbol) = Default::default();
-        let device = Arc::new(OpenDevice { info, ptx, target, modules, loading, taps_symbol, context });
+        let device = Arc::new(OpenDevice { info, ptx, target, shared_bytes, modules, loading, taps_symbol, context });
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
         Ok(Gpu { device, stream })
@@ -125,7 +140,11 @@ impl Gpu {
 
     /// What a plan must know of it.
     pub fn machine(&self) -> Machine {
-        Machine { target: self.device.target, multiprocessors: self.device.info.multiprocessors }
+        Machine {
+            target: self.device.target,
+            multiprocessors: self.device.info.multiprocessors,
+            shared_bytes: self.device.shared_bytes,
+        }
     }
 
     /// Waits until all that was enqueued on the stream is done.

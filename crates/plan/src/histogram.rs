@@ -1,8 +1,10 @@
 //! Recipes of the byte histogram.
 
 use crate::recipe::Steps;
-use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{BYTE_BINS, ElementType, HistogramMergeParams, HistogramPartialParams, Kernel, PARTIAL_BLOCK, Params};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{
+    BYTE_BINS, COLUMNS_BLOCK, ElementType, HistogramMergeParams, HistogramPartialParams, Kernel, PARTIAL_BLOCK, Params,
+};
 use apron_core::{ByteHistogram, Result};
 
 pub(crate) const OPERATION: &str = "histogram";
@@ -13,13 +15,19 @@ const MAX_PARTIALS: u64 = 1024;
 const WORDS_PER_THREAD: u64 = 16;
 
 /// P6 and P7: partial histograms by blocks, then one block a bin sums them.
-pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
+pub(crate) fn partials(problem: &ByteHistogram, _: &Machine) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
     // The kernel's threads then meet one channel in each byte of their words.
     let partials = partials.next_multiple_of(channels as u64);
-    if bytes / partials >= u32::MAX as u64 - PARTIAL_BLOCK as u64 * 4 {
+    two_launches(problem, Kernel::histogram_partial_u8_u32, partials)
+}
+
+/// Rows of counts by `counting`, a block each, and their sum.
+fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
+    let (bytes, channels) = (problem.shape.samples(), problem.channels());
+    if bytes / partials >= u32::MAX as u64 - (1 << 16) {
         // A partial counter has 32 bits.
         return Err(unsupported(OPERATION, format!("histograms of {bytes} bytes"), "use --device cpu"));
     }
@@ -34,8 +42,8 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
         params,
         taps: Vec::new(),
     };
-    let counting = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
-    let merging = Params::HistogramMergeParams(HistogramMergeParams { partials: partials as u32, bins });
+    let of_counting = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
+    let of_merging = Params::HistogramMergeParams(HistogramMergeParams { partials: partials as u32, bins });
     Ok((
         vec![
             Buffer { role: Role::Input, element: ElementType::U8, elems: bytes },
@@ -43,10 +51,27 @@ pub(crate) fn partials(problem: &ByteHistogram) -> Result<Steps> {
             Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
         ],
         vec![
-            launch(Kernel::histogram_partial_u8_u32, partials as u32, 0, 1, counting),
-            launch(Kernel::histogram_merge_u32_u64, bins, 1, 2, merging),
+            launch(counting, partials as u32, 0, 1, of_counting),
+            launch(Kernel::histogram_merge_u32_u64, bins, 1, 2, of_merging),
         ],
     ))
+}
+
+/// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.
+pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
+    let (bytes, channels) = (problem.shape.samples(), problem.channels());
+    let kernel = match channels {
+        1 => Kernel::histogram_columns_1_u8_u32,
+        2 => Kernel::histogram_columns_2_u8_u32,
+        3 => Kernel::histogram_columns_3_u8_u32,
+        _ => Kernel::histogram_columns_4_u8_u32,
+    };
+    let facts = kernel.facts();
+    // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
+    // same channels in all that they read.
+    let most = machine.multiprocessors * facts.residents / channels;
+    let enough = bytes.div_ceil(COLUMNS_BLOCK as u64 * 16).div_ceil(channels as u64);
+    two_launches(problem, kernel, enough.clamp(1, most.max(1) as u64) * channels as u64)
 }
 
 #[cfg(test)]
@@ -54,17 +79,37 @@ mod tests {
     use crate::{Machine, plan};
     use apron_core::{ByteHistogram, Problem, Shape};
 
-    fn launches(width: u32, height: u32, channels: u32, per_channel: bool) -> Vec<u32> {
-        let shape = Shape::new(width, height, channels).unwrap();
-        let recipe =
-            plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), None, &Machine::EMULATED).unwrap();
+    fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        let recipe = plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), variant, &machine).unwrap();
         recipe.launches.iter().map(|launch| launch.blocks[0]).collect()
     }
 
     #[test]
     fn blocks_grow_with_the_image_up_to_a_limit() {
-        assert_eq!(launches(1, 1, 1, false), [1, 256]);
-        assert_eq!(launches(16384, 2, 1, false), [2, 256]);
-        assert_eq!(launches(1 << 15, 1 << 15, 3, true), [1026, 768]);
+        let partials = |shape, per_channel| launches(shape, per_channel, Some("partials"), Machine::EMULATED);
+        assert_eq!(partials((1, 1, 1), false), [1, 256]);
+        assert_eq!(partials((16384, 2, 1), false), [2, 256]);
+        assert_eq!(partials((1 << 15, 1 << 15, 3), true), [1026, 768]);
+    }
+
+    #[test]
+    fn blocks_with_columns_fill_the_gpu_and_no_more() {
+        let columns = |shape, per_channel, multiprocessors| {
+            let machine = Machine { multiprocessors, ..Machine::EMULATED };
+            launches(shape, per_channel, None, machine)
+        };
+        assert_eq!(columns((1, 1, 1), false, 132), [1, 256]);
+        assert_eq!(columns((16384, 2, 1), false, 132), [2, 256]);
+        assert_eq!(columns((1 << 15, 1 << 15, 1), false, 132), [264, 256]);
+        assert_eq!(columns((1 << 15, 1 << 15, 3), true, 100), [99, 768]);
+        assert_eq!(columns((1 << 15, 1 << 15, 4), true, 2), [4, 1024]);
+    }
+
+    #[test]
+    fn a_gpu_of_little_shared_memory_counts_channels_by_partials() {
+        let machine = Machine { shared_bytes: 64 * 1024, ..Machine::EMULATED };
+        assert_eq!(launches((1 << 15, 1 << 15, 4), true, None, machine), [1024, 1024]);
+        assert_eq!(launches((1 << 15, 1 << 15, 2), true, None, machine), [132, 512]);
     }
 }

@@ -59,6 +59,11 @@ fn recipe(problem: &Problem, variant: &Variant, machine: &Machine, why: &'static
         return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
     }
     let (buffers, launches) = variant.steps(problem, machine)?;
+    if let Some(launch) = launches.iter().find(|launch| launch.shared_bytes > machine.shared_bytes) {
+        let (needs, has) = (launch.shared_bytes, machine.shared_bytes);
+        let what = format!("variant {} with {has} bytes of shared memory a block ({needs} are needed)", variant.name);
+        return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
+    }
     Ok(Recipe { operation: variant.operation, variant: variant.name, why, buffers, launches })
 }
 

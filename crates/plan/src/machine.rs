@@ -7,9 +7,11 @@ pub struct Machine {
     pub target: u32,
     /// Multiprocessors.
     pub multiprocessors: u32,
+    /// Shared memory that a block may have, in bytes.
+    pub shared_bytes: u32,
 }
 
 impl Machine {
     /// The GPU that the emulator stands for: an H100.
-    pub const EMULATED: Machine = Machine { target: 90, multiprocessors: 132 };
+    pub const EMULATED: Machine = Machine { target: 90, multiprocessors: 132, shared_bytes: 227 * 1024 };
 }

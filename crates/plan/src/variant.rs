@@ -23,7 +23,7 @@ pub struct Variant {
 enum Planner {
     Correlate(fn(&Correlate, &Variant) -> Result<Steps>),
     Separable(fn(&Separable, &Variant) -> Result<Steps>),
-    Histogram(fn(&ByteHistogram) -> Result<Steps>),
+    Histogram(fn(&ByteHistogram, &Machine) -> Result<Steps>),
     /// Those whose grids depend on the machine.
     CorrelateOn(fn(&Correlate, &Variant, &Machine) -> Result<Steps>),
     SeparableOn(fn(&Separable, &Variant, &Machine) -> Result<Steps>),
@@ -40,7 +40,7 @@ impl Variant {
             (Planner::Separable(planner), Problem::Separable(problem)) => planner(problem, self),
             (Planner::CorrelateOn(planner), Problem::Correlate(problem)) => planner(problem, self, machine),
             (Planner::SeparableOn(planner), Problem::Separable(problem)) => planner(problem, self, machine),
-            (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem),
+            (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
     }
@@ -139,6 +139,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: histogram::OPERATION,
+        name: "columns",
+        family: Family::Histogram,
+        limits: "256 bins, channels together or apart; 32 KiB of shared memory a channel",
+        planner: Planner::Histogram(histogram::columns),
+    },
+    Variant {
+        operation: histogram::OPERATION,
         name: "partials",
         family: Family::Histogram,
         limits: "256 bins, channels together or apart",
@@ -194,8 +201,8 @@ mod tests {
             assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}");
         }
-        // The histogram takes all of its operation.
-        assert_eq!(last.len() + 1, VARIANTS.len());
+        // The histograms take all of their operation.
+        assert_eq!(last.len() + 2, VARIANTS.len());
     }
 
     #[test]

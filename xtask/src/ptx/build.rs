@@ -172,11 +172,14 @@ fn with_block_sizes(text: &str, entries: &[Expected]) -> String {
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix(".visible .entry ") {
             let name = rest.split('(').next().unwrap_or("");
-            threads = entries.iter().find(|expected| expected.entry == name).map(|expected| expected.threads);
+            threads = entries
+                .iter()
+                .find(|expected| expected.entry == name)
+                .map(|expected| (expected.threads, expected.residents));
         }
-        if let ("{", Some(threads)) = (line, threads) {
+        if let ("{", Some((threads, residents))) = (line, threads) {
             // Without the second, ptxas may spill a register or two to fit another block.
-            result.push_str(&format!(".maxntid {threads}\n.minnctapersm 1\n"));
+            result.push_str(&format!(".maxntid {threads}\n.minnctapersm {residents}\n"));
         }
         if line == "{" {
             threads = None;
@@ -212,10 +215,10 @@ mod tests {
     #[test]
     fn entries_say_how_many_threads_a_block_has() {
         let text = ".visible .func dead()\n{\n}\n.visible .entry one(\n\t.param .u64 a\n)\n{\n\t{\n\t}\n}\n";
-        let one = Expected { entry: "one", barriers: 0, threads: 256 };
+        let one = Expected { entry: "one", barriers: 0, threads: 256, residents: 2 };
         assert_eq!(
             with_block_sizes(text, &[one]),
-            text.replace(")\n{\n\t{", ")\n.maxntid 256\n.minnctapersm 1\n{\n\t{")
+            text.replace(")\n{\n\t{", ")\n.maxntid 256\n.minnctapersm 2\n{\n\t{")
         );
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Expected {
     pub(super) barriers: u32,
     /// Threads of a block.
     pub(super) threads: u32,
+    /// Blocks on a multiprocessor.
+    pub(super) residents: u32,
 }
 
 /// Lints a file for `target` that should hold exactly the entries `expected`.
@@ -27,7 +29,7 @@ pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[Expect
     if module.target != target {
         fail("", format!(".target {}", module.target), format!(".target {target}"));
     }
-    for Expected { entry, barriers, threads } in expected {
+    for Expected { entry, barriers, threads, .. } in expected {
         if !module.entries.contains_key(*entry) {
             fail(entry, "no such entry".into(), "an entry, as the kernel table says".into());
             continue;
@@ -130,8 +132,10 @@ mod tests {
     use super::super::text::tests::GOOD;
     use super::*;
 
-    const TABLE: &[Expected] =
-        &[Expected { entry: "one", barriers: 1, threads: 256 }, Expected { entry: "two", barriers: 0, threads: 32 }];
+    const TABLE: &[Expected] = &[
+        Expected { entry: "one", barriers: 1, threads: 256, residents: 1 },
+        Expected { entry: "two", barriers: 0, threads: 32, residents: 1 },
+    ];
 
     fn failures(text: &str) -> Vec<Failure> {
         lint("x.sm_90.ptx", &Module::parse(text), "sm_90", TABLE)

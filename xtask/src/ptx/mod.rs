@@ -125,7 +125,12 @@ pub(crate) fn check() -> Result<(), String> {
 fn table(family: Family) -> Vec<Expected> {
     let facts = Kernel::ALL.iter().map(|kernel| kernel.facts()).filter(|facts| facts.family == family);
     facts
-        .map(|KernelFacts { entry, barriers, block: [x, y], .. }| Expected { entry, barriers, threads: x * y })
+        .map(|KernelFacts { entry, barriers, block: [x, y], residents, .. }| Expected {
+            entry,
+            barriers,
+            threads: x * y,
+            residents,
+        })
         .collect()
 }
 
