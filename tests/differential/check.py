@@ -152,6 +152,13 @@ def random_shape(rng, least=(1, 1)):
     return shape + (3,) if rng.random() < 0.4 else shape
 
 
+def random_floats(rng, most):
+    """Now and then: a square mask of odd side, and the shape of an image whose rows are whole 16 bytes of f32."""
+    side = 2 * int(rng.integers(1, (most + 1) // 2)) + 1
+    shape = random_shape(rng, (side, side))
+    return (side, side), (shape[0], shape[1] + -shape[1] % 4) + shape[2:]
+
+
 def random_image(rng, dtype, shape):
     if dtype == "u8":
         # Sometimes extremes only, which saturate.
@@ -238,10 +245,15 @@ def masked(rng):
     dtype = str(rng.choice(["u8", "f32"]))
     border, value, option = random_border(rng, BORDERS)
     size = tuple(int(side) for side in rng.integers(1, 10, 2))
-    image = random_image(rng, dtype, random_shape(rng, size if border == "crop" else (1, 1)))
+    shape = random_shape(rng, size if border == "crop" else (1, 1))
+    types = list(TYPES)
+    if rng.random() < 0.2:
+        dtype, types = "f32", ["f32"]
+        size, shape = random_floats(rng, 15)
+    image = random_image(rng, dtype, shape)
     mask, dyadic = random_taps(rng, size)
     options, arrays = {"border": option}, {}
-    out_type = random_out_type(rng, options, dtype, list(TYPES))
+    out_type = random_out_type(rng, options, dtype, types)
     put_taps(rng, options, arrays, "mask", mask)
     anchor = (size[0] // 2, size[1] // 2)
     given = verb == "correlate" and rng.random() < 0.5
@@ -303,9 +315,14 @@ def separable(rng):
     dtype = str(rng.choice(["u8", "f32"]))
     border, value, option = random_border(rng, BORDERS)
     size = tuple(int(side) for side in rng.integers(1, 12, 2))
-    image = random_image(rng, dtype, random_shape(rng, size if border == "crop" else (1, 1)))
+    shape = random_shape(rng, size if border == "crop" else (1, 1))
+    types = list(TYPES)
+    if rng.random() < 0.2:
+        dtype, types = "f32", ["f32"]
+        size, shape = random_floats(rng, 17)
+    image = random_image(rng, dtype, shape)
     options, arrays = {"border": option}, {}
-    out_type = random_out_type(rng, options, dtype, list(TYPES))
+    out_type = random_out_type(rng, options, dtype, types)
     if verb == "box":
         taps_y, taps_x = (np.full(side, 1 / side, np.float32) for side in size)
         dyadic = all(side & (side - 1) == 0 for side in size)
