@@ -10,7 +10,7 @@ use apron_abi::MarchParams;
 
 /// The kernel for masks of `K` x `K` taps over `C` channels.
 ///
-/// Launch contract: that of [`march`].
+/// Launch contract: that of [`march`](super).
 pub struct Dense<const K: usize, const C: usize>;
 
 impl<const K: usize, const C: usize> Body for Dense<K, C> {

@@ -15,6 +15,10 @@
 //!
 //! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks
 //! that see what lies beside the image, threads copy those samples, one each, as far ahead.
+//!
+//! Launch contract: the device has a copy engine, the buffers are as large as the parameters say and
+//! start at multiples of 16 bytes, as do input rows, the shared memory is [`apron_abi::march_bytes`], and
+//! the parameters are those that the plan gives.
 
 mod dense;
 mod separable;
@@ -41,9 +45,7 @@ trait Rows<const K: usize, const C: usize> {
 /// Runs a filter of `K` mask rows over images of `C` channels.
 ///
 /// # Safety
-/// The device has a copy engine, the buffers are as large as the parameters say and start at multiples
-/// of 16 bytes, as do input rows, the shared memory is [`apron_abi::march_bytes`], and the parameters
-/// are those that the plan gives.
+/// The launch contract holds.
 #[inline(always)]
 unsafe fn march<D: Device, F: Rows<K, C>, const K: usize, const C: usize>(
     d: D,

@@ -11,7 +11,7 @@ use apron_abi::{tap_stride, MarchParams};
 
 /// The kernel for `K` taps along the rows and as many along the columns, over `C` channels.
 ///
-/// Launch contract: that of [`march`]; the columns' taps start [`tap_stride`] behind the rows'.
+/// Launch contract: that of [`march`](super); the columns' taps start [`tap_stride`] behind the rows'.
 pub struct Separable<const K: usize, const C: usize>;
 
 impl<const K: usize, const C: usize> Body for Separable<K, C> {
