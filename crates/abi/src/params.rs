@@ -82,6 +82,42 @@ pub struct Conv1dParams {
     pub border: u32,
 }
 
+/// Parameters of the fused separable kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct FusedParams {
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Taps along the rows.
+    pub taps_x: u32,
+    /// Taps along the columns.
+    pub taps_y: u32,
+    /// Input column under the first tap at output column 0.
+    pub origin_x: i32,
+    /// Input row under the first tap at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+    /// Output rows of a block.
+    pub rows: u32,
+    /// [`fused_input_plane`](crate::fused_input_plane).
+    pub input_plane: u32,
+    /// [`fused_ring_rows`](crate::fused_ring_rows).
+    pub ring_rows: u32,
+    /// Rows of the first step that no output depends on.
+    pub skipped: u32,
+}
+
 /// Parameters of the marching kernels, which treat an image's row as samples, whatever the channels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -159,6 +195,7 @@ pub struct LimitsFfmaParams {
 pub enum Params {
     Conv2dParams(Conv2dParams),
     Conv1dParams(Conv1dParams),
+    FusedParams(FusedParams),
     MarchParams(MarchParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramMergeParams(HistogramMergeParams),

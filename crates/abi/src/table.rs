@@ -98,12 +98,16 @@ pub enum SharedMemory {
     Bytes(u32),
     /// An f32 for each pixel under the mask at any pixel of the block.
     MaskTile,
+    /// What [`fused_bytes`] says.
+    FusedRows,
 }
 
 impl SharedMemory {
-    /// Its size for a mask of this width and height, in bytes.
+    /// Its size for a mask of this width and height, in bytes; of [`FusedRows`](SharedMemory::FusedRows) for
+    /// one channel and sums in f32.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
+            SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
         }
@@ -183,6 +187,50 @@ pub const FFMA_CHAINS: usize = 8;
 /// no part of what is measured.
 pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;
 
+/// Threads of a block of the fused separable kernel.
+pub const FUSED_BLOCK: u32 = 256;
+/// Rows that it takes at a time.
+pub const FUSED_ROWS: u32 = 16;
+
+/// Pixels of an output row that a block of the fused kernel computes: a multiple of 8, and with all
+/// channels as many samples as it has threads, or a few less.
+pub const fn fused_plane(channels: u32) -> u32 {
+    match channels {
+        1 => 256,
+        2 => 128,
+        3 => 80,
+        _ => 64,
+    }
+}
+
+/// Sums from one channel to the next in a row of its ring: so many that lanes which read neighbouring
+/// pixels of all channels meet few banks twice.
+pub const fn fused_ring_plane(channels: u32) -> u32 {
+    fused_plane(channels)
+        + match channels {
+            1 => 0,
+            2 => 16,
+            3 => 4,
+            _ => 8,
+        }
+}
+
+/// Samples from one channel to the next in its input rows.
+pub const fn fused_input_plane(channels: u32, taps_x: u32) -> u32 {
+    (fused_plane(channels) + taps_x - 1).next_multiple_of(8)
+}
+
+/// Rows of its ring: those under the taps of the first output of a step, and the step's own.
+pub const fn fused_ring_rows(taps_y: u32) -> u32 {
+    (taps_y - 1).next_multiple_of(FUSED_ROWS) + FUSED_ROWS
+}
+
+/// Its shared memory, in bytes, with sums of so many: two steps' input rows, and the ring.
+pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32) -> u32 {
+    let input = 2 * FUSED_ROWS * channels * fused_input_plane(channels, taps_x) * 4;
+    input + fused_ring_rows(taps_y) * channels * fused_ring_plane(channels) * sum_bytes
+}
+
 /// Threads of a block of the marching kernels; each computes four adjacent samples of a row.
 pub const MARCH_BLOCK: u32 = 128;
 /// Rows of input that a block of the marching kernels holds in shared memory: a power of two.
@@ -211,6 +259,7 @@ pub const fn march_bytes(side: u32, channels: u32) -> u32 {
 const NONE: SharedMemory = SharedMemory::Bytes(0);
 const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
 const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
+const FUSED: SharedMemory = SharedMemory::FusedRows;
 const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
 const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
 const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
@@ -226,6 +275,14 @@ const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
 macro_rules! for_each_kernel {
     ($then:ident) => {
         $then! {
+            conv1d_fused_u8_u8: Conv1d "-" "fused" "", conv1d::Fused<u8, u8>, Buffer (u8, u8), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_u8_u16: Conv1d "-" "fused" "", conv1d::Fused<u8, u16>, Buffer (u8, u16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_u8_i16: Conv1d "-" "fused" "", conv1d::Fused<u8, i16>, Buffer (u8, i16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_u8_f32: Conv1d "-" "fused" "", conv1d::Fused<u8, f32>, Buffer (u8, f32), FusedParams, SmallParameter, [256, 1], FUSED, 2, 3;
+            conv1d_fused_f32_u8: Conv1d "-" "fused" "", conv1d::Fused<f32, u8>, Buffer (f32, u8), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_f32_u16: Conv1d "-" "fused" "", conv1d::Fused<f32, u16>, Buffer (f32, u16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_f32_i16: Conv1d "-" "fused" "", conv1d::Fused<f32, i16>, Buffer (f32, i16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
+            conv1d_fused_f32_f32: Conv1d "-" "fused" "", conv1d::Fused<f32, f32>, Buffer (f32, f32), FusedParams, SmallParameter, [256, 1], FUSED, 2, 3;
             conv1d_simple_rows_u8_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_rows_u8_f64: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_rows_f32_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
@@ -393,6 +450,7 @@ mod tests {
             let facts = kernel.facts();
             let expected = match (facts.family, facts.variant, facts.stage) {
                 (Family::Conv1d | Family::Conv2d, "tiled" | "tiled-symbol", _) => [TILE_WIDTH, TILE_WIDTH],
+                (Family::Conv1d, "fused", _) => [FUSED_BLOCK, 1],
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,

@@ -2,11 +2,71 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{Conv1dParams, ElementType, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH, tap_stride};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{
+    Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, FusedParams, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH,
+    fused_bytes, fused_input_plane, fused_plane, fused_ring_rows, tap_stride,
+};
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
 pub(crate) const OPERATION: &str = "separable";
+
+/// Both passes in one launch.
+pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let window = problem.window()?;
+    let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
+    let mut taps = padded(taps_x);
+    taps.extend(padded(taps_y));
+    if taps.len() > FEW_TAPS {
+        let what = format!("filters of over {FEW_TAPS} taps, both axes together (this one has {})", taps.len());
+        return Err(unsupported(OPERATION, what, "use --variant simple"));
+    }
+    let (src, dst) = (problem.src.element(), problem.dst.element());
+    let kernel = Kernel::find(variant.family, variant.name, "", src, dst).ok_or_else(|| {
+        unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu")
+    })?;
+    let (mode, constant) = problem.border.mode();
+    let (shape, out) = (problem.shape, window.out);
+    let sum_bytes = if problem.dst == PixelType::F32 { 4 } else { 8 };
+    let shared_bytes = fused_bytes(shape.channels, taps_x.len(), taps_y.len(), sum_bytes);
+    let strips = out.width.div_ceil(fused_plane(shape.channels));
+    // As many blocks as run at a time, each of whole steps; but each brings the halo's rows anew.
+    let residents = (machine.shared_bytes / shared_bytes.max(1)).clamp(1, 4);
+    let segments = (residents * machine.multiprocessors / strips).max(1);
+    let rows = out.height.div_ceil(segments).max(taps_y.len()).next_multiple_of(FUSED_ROWS);
+    let ring_rows = fused_ring_rows(taps_y.len());
+    let launch = Launch {
+        kernel,
+        blocks: [strips, out.height.div_ceil(rows)],
+        shared_bytes,
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params: Params::FusedParams(FusedParams {
+            width: shape.width,
+            height: shape.height,
+            out_width: out.width,
+            out_height: out.height,
+            channels: shape.channels,
+            taps_x: taps_x.len(),
+            taps_y: taps_y.len(),
+            origin_x: window.origin_x,
+            origin_y: window.origin_y,
+            border: mode as u32,
+            constant,
+            rows,
+            input_plane: fused_input_plane(shape.channels, taps_x.len()),
+            ring_rows,
+            skipped: ring_rows - FUSED_ROWS - (taps_y.len() - 1),
+        }),
+        taps,
+    };
+    let buffers = vec![
+        Buffer { role: Role::Input, element: src, elems: shape.samples() },
+        Buffer { role: Role::Output, element: dst, elems: out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
+}
 
 /// P2: an output sample a thread.
 pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {

@@ -115,16 +115,17 @@ impl Tuning {
         let (rows, residents) = match (variant, side) {
             ("march-dense", ..=4) => (8, 4),
             ("march-dense", ..=5) => (16, 4),
-            ("march-dense", _) => (249, 8),
-            (_, ..=9) => (16, 4),
+            ("march-dense", _) => (249, 4),
+            (_, ..=8) => (16, 4),
             _ => (249, 5),
         };
         Tuning { rows, residents }
     }
 
-    /// Fewer where blocks would be too few for every multiprocessor.
+    /// Fewer where blocks would be too few for every multiprocessor; but never a few more blocks than run at
+    /// a time.
     fn rows(self, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
-        let blocks = (self.residents * machine.multiprocessors).div_ceil(strips);
+        let blocks = (self.residents * machine.multiprocessors / strips).max(1);
         let enough = height.div_ceil(blocks).max(side);
         self.rows.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
     }

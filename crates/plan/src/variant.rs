@@ -62,6 +62,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
+        name: "fused",
+        family: Family::Conv1d,
+        limits: "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
+        planner: Planner::SeparableOn(conv1d::fused),
+    },
+    Variant {
+        operation: conv1d::OPERATION,
         name: "simple",
         family: Family::Conv1d,
         limits: "up to 4096 taps an axis",

@@ -5,7 +5,7 @@ pub mod nvptx;
 #[cfg(feature = "rust-cuda")]
 pub mod rust_cuda;
 
-use apron_abi::{Accumulator, Element};
+use apron_abi::{Accumulator, Element, ElementType, Sample};
 use core::marker::PhantomData;
 
 /// The address of a buffer in device memory.
@@ -158,6 +158,21 @@ pub trait Device: Copy {
     /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); nobody, not even this thread, reads
     /// it before the barrier behind the [wait](Device::wait_copies) for it.
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
+    /// The same of a sample, as f32; at once where it has not 4 bytes.
+    ///
+    /// # Safety
+    /// As [`start_copy`](Device::start_copy).
+    #[inline(always)]
+    unsafe fn start_copy_as_f32<S: Sample>(self, to: Shared<f32>, index: u32, from: Global<S>, at: u64) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if S::TYPE == ElementType::F32 {
+                self.start_copy(to, index, Global::<f32>::at(from.address), at);
+            } else {
+                self.shared_store(to, index, self.load(from, at).to_f32());
+            }
+        }
+    }
     /// Makes a group of the copies that this thread started since the last one: perhaps none.
     fn end_copies(self);
     /// Waits for all groups of copies of this thread but the last `PENDING`.

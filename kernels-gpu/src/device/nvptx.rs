@@ -13,6 +13,9 @@ use core::mem::transmute_copy;
 // The launch says how large it is.
 global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
 
+/// Whether threads can copy into shared memory without waiting; else they do it at once.
+const COPIES: bool = cfg!(apron_copies);
+
 /// Ends the kernel with an error.
 pub fn trap() -> ! {
     // SAFETY: trap has no precondition and does not return.
@@ -355,6 +358,9 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        if !COPIES {
+            return unsafe { self.shared_store(to, index, self.load(from, at)) };
+        }
         unsafe {
             asm!(
                 "cp.async.ca.shared.global [{0}], [{1}], 4;",
@@ -367,12 +373,16 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn end_copies(self) {
-        unsafe { asm!("cp.async.commit_group;", options(nostack)) }
+        if COPIES {
+            unsafe { asm!("cp.async.commit_group;", options(nostack)) }
+        }
     }
 
     #[inline(always)]
     fn wait_copies<const PENDING: u32>(self) {
-        unsafe { asm!("cp.async.wait_group {0};", const PENDING, options(nostack)) }
+        if COPIES {
+            unsafe { asm!("cp.async.wait_group {0};", const PENDING, options(nostack)) }
+        }
     }
 
     #[inline(always)]

@@ -125,7 +125,9 @@ impl Device for RustCuda {
     unsafe fn signal(self, _: Shared<u64>) {}
     unsafe fn copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}
     unsafe fn signal_wait(self, _: Shared<u64>, _: u32) {}
-    unsafe fn start_copy<T: Element>(self, _: Shared<T>, _: u32, _: Global<T>, _: u64) {}
+    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        unsafe { self.shared_store(to, index, self.load(from, at)) };
+    }
     fn end_copies(self) {}
     fn wait_copies<const PENDING: u32>(self) {}
 
