@@ -62,6 +62,9 @@ impl fmt::Display for SharedSize {
 /// [`SharedMemory::MaskTile`] in words.
 const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 
+/// [`SharedMemory::Blocked`] in words.
+const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask height) x 4";
+
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
 const FUSED_ROWS: &str =
     "128 x (256 + taps x - 1, up to a multiple of 8) + (16 + taps y - 1, up to a multiple of 16) x 256 x 4";
@@ -111,6 +114,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
         block: facts.block,
         shared: match facts.shared {
             SharedMemory::Bytes(bytes) => SharedSize::Bytes(bytes),
+            SharedMemory::Blocked => SharedSize::Formula(BLOCKED),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
         },
@@ -200,6 +204,9 @@ mod tests {
         let halo = apron_abi::TILE_WIDTH - 1;
         assert_eq!(MASK_TILE, format!("({halo} + mask width) x ({halo} + mask height) x 4"));
         assert_eq!(SharedMemory::MaskTile.bytes(5, 3), (halo + 5) * (halo + 3) * 4);
+        let [across, down] = apron_abi::BLOCKED_TILE.map(|side| side - 1);
+        assert_eq!(BLOCKED, format!("({across} + mask width, up to a multiple of 8) x ({down} + mask height) x 4"));
+        assert_eq!(SharedMemory::Blocked.bytes(5, 3), 136 * (down + 3) * 4);
         assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 256 x 4"));
         assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 256 * 4);
     }

@@ -100,6 +100,8 @@ pub enum SharedMemory {
     MaskTile,
     /// What [`fused_bytes`] says.
     FusedRows,
+    /// An f32 for each pixel under the mask at any pixel of [`BLOCKED_TILE`].
+    Blocked,
 }
 
 impl SharedMemory {
@@ -107,6 +109,7 @@ impl SharedMemory {
     /// one channel and sums in f32.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
+            SharedMemory::Blocked => blocked_pitch(mask_width) * (BLOCKED_TILE[1] + mask_height - 1) * 4,
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
@@ -187,6 +190,16 @@ pub const FFMA_CHAINS: usize = 8;
 /// no part of what is measured.
 pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;
 
+/// Threads of a block of the dense kernel with several outputs a thread.
+pub const BLOCKED_BLOCK: u32 = 256;
+/// Output pixels of its blocks.
+pub const BLOCKED_TILE: [u32; 2] = [128, 64];
+
+/// Samples from one row of its tile to the next.
+pub const fn blocked_pitch(mask_width: u32) -> u32 {
+    (BLOCKED_TILE[0] + mask_width - 1).next_multiple_of(8)
+}
+
 /// Threads of a block of the fused separable kernel.
 pub const FUSED_BLOCK: u32 = 256;
 /// Rows that it takes at a time.
@@ -260,6 +273,7 @@ const NONE: SharedMemory = SharedMemory::Bytes(0);
 const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
 const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
 const FUSED: SharedMemory = SharedMemory::FusedRows;
+const BLOCKED: SharedMemory = SharedMemory::Blocked;
 const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
 const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
 const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
@@ -299,6 +313,22 @@ macro_rules! for_each_kernel {
             conv1d_tiled_columns_f64_u16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
             conv1d_tiled_columns_f64_i16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
             conv1d_tiled_columns_f32_f32: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1;
+            conv2d_blocked_small_u8_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u8, false>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u16, false>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, i16, false>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, f32, false>, Buffer (u8, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u8, false>, Buffer (f32, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u16, false>, Buffer (f32, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, i16, false>, Buffer (f32, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, f32, false>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u8, true>, Buffer (u8, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u16, true>, Buffer (u8, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, i16, true>, Buffer (u8, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, f32, true>, Buffer (u8, f32), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u8, true>, Buffer (f32, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u16, true>, Buffer (f32, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, i16, true>, Buffer (f32, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, f32, true>, Buffer (f32, f32), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
             conv2d_naive_u8_u8: Conv2d "-" "naive" "", conv2d::Naive<u8, u8>, Buffer (u8, u8), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_u8_f32: Conv2d "-" "naive" "", conv2d::Naive<u8, f32>, Buffer (u8, f32), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_f32_f32: Conv2d "-" "naive" "", conv2d::Naive<f32, f32>, Buffer (f32, f32), Conv2dParams, Global, [32, 8], NONE, 0;
@@ -450,6 +480,7 @@ mod tests {
             let facts = kernel.facts();
             let expected = match (facts.family, facts.variant, facts.stage) {
                 (Family::Conv1d | Family::Conv2d, "tiled" | "tiled-symbol", _) => [TILE_WIDTH, TILE_WIDTH],
+                (Family::Conv2d, "blocked", _) => [BLOCKED_BLOCK, 1],
                 (Family::Conv1d, "fused", _) => [FUSED_BLOCK, 1],
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],

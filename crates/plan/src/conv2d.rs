@@ -3,7 +3,9 @@
 use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, reciprocal, tap_stride};
+use apron_abi::{
+    BLOCKED_TILE, Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, reciprocal, tap_stride,
+};
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
@@ -19,6 +21,13 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     let taps = padded_rows(mask);
     let stage = if taps.len() > FEW_TAPS { "large" } else { "small" };
     one_launch(problem, variant, stage, [TILE_WIDTH, TILE_WIDTH], taps)
+}
+
+/// One launch, 128x64 output pixels a block, 8x4 a thread.
+pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+    let taps = padded_rows(&problem.mask);
+    let stage = if taps.len() > FEW_TAPS { "large" } else { "small" };
+    one_launch(problem, variant, stage, BLOCKED_TILE, taps)
 }
 
 /// One launch, an output pixel a thread, without shared memory; the mask in constant memory.

@@ -90,6 +90,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv2d::OPERATION,
+        name: "blocked",
+        family: Family::Conv2d,
+        limits: "masks up to 4096 taps, rows counted in fours, as far as shared memory holds the tile",
+        planner: Planner::Correlate(conv2d::blocked),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
         name: "tiled",
         family: Family::Conv2d,
         limits: "masks up to 64x64",

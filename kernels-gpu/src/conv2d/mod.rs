@@ -1,10 +1,12 @@
 //! Dense 2-D correlation, a file a variant.
 
+mod blocked;
 mod constant;
 mod naive;
 mod tiled;
 mod tiled_symbol;
 
+pub use blocked::Blocked;
 pub use constant::Constant;
 pub use naive::Naive;
 pub use tiled::Tiled;

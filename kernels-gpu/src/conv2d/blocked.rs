@@ -1,0 +1,236 @@
+//! A dense mask over a shared tile, with 8x4 neighbouring outputs a thread in registers.
+//!
+//! A block of 256 threads computes 128x64 output pixels:
+//!
+//! ```text
+//! for each channel:
+//!     bring the tile: the input under the outputs and their halo    (border by index map); barrier
+//!     for each row of the tile under the thread's outputs:
+//!         add its share to the sums of all four output rows that the mask puts it under
+//!     barrier; pass the sums on in shared memory; barrier; store them, neighbours by neighbours; barrier
+//! ```
+//!
+//! Along a row eight outputs share their samples, which wait in registers, and four output rows share
+//! each sample once it is there. Per 128 multiply-adds: a shared load of 16 bytes, and four reads of four
+//! taps. Per output and channel: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers a channel.
+
+use crate::conv2d::clamped;
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{
+    blocked_pitch, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, BLOCKED_BLOCK, BLOCKED_TILE, TAPS_AT_ONCE,
+};
+use core::marker::PhantomData;
+
+/// The kernel. `LARGE` is that of [`Tiled`](super::Tiled).
+///
+/// Launch contract: the buffers are as large as the parameters say, the shared memory is
+/// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] apart.
+pub struct Blocked<I, O, const LARGE: bool>(PhantomData<(I, O)>);
+
+/// Outputs of a thread, across and down.
+const ACROSS: usize = 8;
+const DOWN: usize = 4;
+/// Threads beside each other.
+const COLUMNS: u32 = BLOCKED_TILE[0] / ACROSS as u32;
+/// Lanes of a warp; a warp brings and stores a row at a time.
+const LANES: u32 = 32;
+const WARPS: u32 = BLOCKED_BLOCK / LANES;
+
+impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Blocked<I, O, LARGE> {
+    type Src = I;
+    type Dst = O;
+    type Params = Conv2dParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
+        let (x, y) = (d.block_x() * BLOCKED_TILE[0], d.block_y() * BLOCKED_TILE[1]);
+        let (column, row) = (d.thread_x() % COLUMNS * ACROSS as u32, d.thread_x() / COLUMNS * DOWN as u32);
+        // Always 0, which the compiler cannot know: see `LARGE`.
+        let tap = if LARGE { d.thread_x() / BLOCKED_BLOCK * TAPS_AT_ONCE } else { 0 };
+        for channel in 0..p.channels {
+            // SAFETY: the launch keeps the contract; barriers stand between all that threads exchange.
+            unsafe {
+                bring::<D, I>(d, src, p, (x, y), channel);
+                d.end_copies();
+                d.wait_copies::<0>();
+                d.barrier();
+                let sums = sum::<D, O::Sum>(d, p, (column, row), tap);
+                d.barrier();
+                pass_on::<D, O>(d, p, (column, row), sums);
+                d.barrier();
+                store::<D, O>(d, dst, p, (x, y), channel);
+                d.barrier();
+            }
+        }
+    }
+}
+
+/// Starts copying a channel's tile, a warp a row.
+#[inline(always)]
+unsafe fn bring<D: Device, I: Pixel>(d: D, src: Global<I>, p: &Conv2dParams, (x, y): (u32, u32), channel: u32) {
+    let pitch = blocked_pitch(p.mask_width);
+    let (left, top) = (x as i32 + p.origin_x, y as i32 + p.origin_y);
+    let border = BorderMode::from_u32(p.border);
+    let inside = left >= 0 && left + pitch as i32 <= p.width as i32;
+    let tile = Shared::<f32>::at(0);
+    let mut row = d.thread_x() / LANES;
+    while row < BLOCKED_TILE[1] + p.mask_height - 1 {
+        let from_row = border.map(top + row as i32, p.height as i32);
+        let mut column = d.thread_x() % LANES;
+        while column < pitch {
+            let from = left + column as i32;
+            let from = if inside { Some(from) } else { border.map(from, p.width as i32) };
+            let to = swizzled(row * pitch + column);
+            // SAFETY: the sample is in the image; its place is this thread's, and nobody reads it before
+            // the next barrier.
+            unsafe {
+                match (from_row, from) {
+                    (Some(from_row), Some(from)) => {
+                        let at = from_row as u32 as u64 * p.width as u64 + from as u32 as u64;
+                        d.start_copy_as_f32(tile, to, src, at * p.channels as u64 + channel as u64);
+                    }
+                    _ => d.shared_store(tile, to, p.constant),
+                }
+            }
+            column += LANES;
+        }
+        row += WARPS;
+    }
+}
+
+/// The sums of a thread's outputs, the first of which is at (`column`, `first_row`) of the block.
+#[inline(always)]
+unsafe fn sum<D: Device, A: Accumulator>(
+    d: D,
+    p: &Conv2dParams,
+    (column, first_row): (u32, u32),
+    tap: u32,
+) -> [[A; ACROSS]; DOWN] {
+    let mut sums = [[A::ZERO; ACROSS]; DOWN];
+    let (pitch, stride) = (blocked_pitch(p.mask_width), tap_stride(p.mask_width));
+    let mut at = first_row * pitch + column;
+    let mut row = 0;
+    while row < p.mask_height + DOWN as u32 - 1 {
+        // Output row k sees this row under mask row `row - k`.
+        // SAFETY: the taps are those of the mask's rows, and the samples are in the tile.
+        unsafe {
+            if row >= DOWN as u32 - 1 && row < p.mask_height {
+                add_row::<D, A, true>(d, p, at, tap + row * stride, row, &mut sums);
+            } else {
+                add_row::<D, A, false>(d, p, at, tap.wrapping_add(row.wrapping_mul(stride)), row, &mut sums);
+            }
+        }
+        at += pitch;
+        row += 1;
+    }
+    sums
+}
+
+/// Adds a row of the tile, from its sample `at` on, to the sums of the output rows that see it: `ALL`, or
+/// those for which there is such a mask row. The first output row sees it under the taps at `tap`.
+#[inline(always)]
+unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool>(
+    d: D,
+    p: &Conv2dParams,
+    mut at: u32,
+    mut tap: u32,
+    row: u32,
+    sums: &mut [[A; ACROSS]; DOWN],
+) {
+    let stride = tap_stride(p.mask_width);
+    let mut next = || {
+        // SAFETY: in the tile, whose rows are as long as all windows need.
+        let four = unsafe { d.shared_load4(Shared::<f32>::at(0), swizzled(at)) };
+        at += 4;
+        [A::of(four[0]), A::of(four[1]), A::of(four[2]), A::of(four[3])]
+    };
+    let (mut a, mut b) = (next(), next());
+    let mut add = |tap: u32, count: u32, window: [[A; 4]; 3]| {
+        for k in 0..DOWN {
+            if ALL || (row >= k as u32 && row - (k as u32) < p.mask_height) {
+                // SAFETY: the mask has this row.
+                let taps = unsafe { d.taps4(tap - k as u32 * stride) };
+                for i in 0..4 {
+                    if i < count {
+                        for x in 0..ACROSS {
+                            let sample = window[(x + i as usize) / 4][(x + i as usize) % 4];
+                            sums[k][x] = d.fma(A::of(taps[i as usize]), sample, sums[k][x]);
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let mut count = p.mask_width;
+    // Three at a time, so that no sample changes its register.
+    while count >= 12 {
+        let c = next();
+        add(tap, 4, [a, b, c]);
+        a = next();
+        add(tap + 4, 4, [b, c, a]);
+        b = next();
+        add(tap + 8, 4, [c, a, b]);
+        (tap, count) = (tap + 12, count - 12);
+    }
+    while count >= 4 {
+        let c = next();
+        add(tap, 4, [a, b, c]);
+        (a, b) = (b, c);
+        (tap, count) = (tap + 4, count - 4);
+    }
+    if count > 0 {
+        let c = if count > 1 { next() } else { [A::ZERO; 4] };
+        add(tap, count, [a, b, c]);
+    }
+}
+
+/// Leaves a thread's results in shared memory, as f32, which holds every integer result exactly.
+#[inline(always)]
+unsafe fn pass_on<D: Device, O: Pixel>(
+    d: D,
+    p: &Conv2dParams,
+    (column, row): (u32, u32),
+    sums: [[O::Sum; ACROSS]; DOWN],
+) {
+    for k in 0..DOWN {
+        for x in 0..ACROSS {
+            let sum = if p.clamp != 0 { clamped(sums[k][x]) } else { sums[k][x] };
+            let at = (row + k as u32) * BLOCKED_TILE[0] + column + x as u32;
+            // SAFETY: in the tile, which nobody reads any more; this thread's place.
+            unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled(at), O::from_sum(sum).to_f32()) };
+        }
+    }
+}
+
+/// Stores the block's results, a warp a row.
+#[inline(always)]
+unsafe fn store<D: Device, O: Pixel>(d: D, dst: Global<O>, p: &Conv2dParams, (x, y): (u32, u32), channel: u32) {
+    let mut row = d.thread_x() / LANES;
+    while row < BLOCKED_TILE[1] && y + row < p.out_height {
+        let start = (y + row) as u64 * p.out_width as u64 + x as u64;
+        let mut column = d.thread_x() % LANES;
+        while column < BLOCKED_TILE[0] && x + column < p.out_width {
+            // SAFETY: a result of this block, in the output, and no other thread's.
+            unsafe {
+                let result: f32 = d.shared_load(Shared::at(0), result_swizzled(row * BLOCKED_TILE[0] + column));
+                let at = (start + column as u64) * p.channels as u64 + channel as u64;
+                d.store(dst, at, O::from_sum(O::Sum::of(result)));
+            }
+            column += LANES;
+        }
+        row += WARPS;
+    }
+}
+
+/// Where a sample of the tile lies: eight lanes that each read 16 bytes, 32 bytes apart, so meet no bank twice.
+#[inline(always)]
+fn swizzled(index: u32) -> u32 {
+    index ^ (index >> 5 & 1) << 2
+}
+
+/// Where a result lies: lanes that write eight apart so meet no bank twice.
+#[inline(always)]
+fn result_swizzled(index: u32) -> u32 {
+    index ^ index >> 5 & 7
+}
