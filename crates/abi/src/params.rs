@@ -53,6 +53,8 @@ pub struct Conv2dParams {
     pub constant: f32,
     /// Whether sums are limited to 0 to 1: 0 or 1.
     pub clamp: u32,
+    /// How far a sum of bytes in f32 may be from the exact one, where it is rounded to an integer.
+    pub slack: f32,
     /// By which to divide by the width of the shared tile, see [`reciprocal`](crate::reciprocal).
     pub tile_reciprocal: u32,
 }

@@ -110,6 +110,17 @@ macro_rules! integer_pixel {
                 ((inside + MAGIC) - MAGIC) as i32 as $type
             }
         }
+
+        impl FromSum<f32> for $type {
+            #[inline(always)]
+            fn from_sum(sum: f32) -> $type {
+                let (low, high) = (<$type>::MIN as f32, <$type>::MAX as f32);
+                let inside = if sum < low { low } else if sum > high { high } else { sum };
+                // At 1.5 * 2^23 the spacing of f32 is 1.
+                const MAGIC: f32 = 12582912.0;
+                ((inside + MAGIC) - MAGIC) as i32 as $type
+            }
+        }
     )*};
 }
 integer_pixel!(u8, u16, i16);
@@ -124,14 +135,16 @@ mod tests {
             [(0.5, 0), (1.5, 2), (2.5, 2), (254.5, 254), (255.4, 255), (1e9, 255), (-0.5, 0), (-7.0, 0)]
         {
             assert_eq!(u8::from_sum(sum), expected, "{sum}");
+            assert_eq!(u8::from_sum(sum as f32), expected, "{sum}");
         }
         for (sum, expected) in
             [(-0.5, 0), (-1.5, -2), (-2.5, -2), (-4e4, -32768), (4e4, 32767), (f64::NEG_INFINITY, -32768)]
         {
             assert_eq!(i16::from_sum(sum), expected, "{sum}");
+            assert_eq!(i16::from_sum(sum as f32), expected, "{sum}");
         }
         assert_eq!(u16::from_sum(65534.5), 65534);
-        assert_eq!(u16::from_sum(f64::INFINITY), 65535);
-        assert_eq!((u8::from_sum(f64::NAN), i16::from_sum(f64::NAN)), (0, 0));
+        assert_eq!((u16::from_sum(f64::INFINITY), u16::from_sum(f32::INFINITY)), (65535, 65535));
+        assert_eq!((u8::from_sum(f64::NAN), i16::from_sum(f32::NAN)), (0, 0));
     }
 }

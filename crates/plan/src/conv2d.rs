@@ -2,7 +2,7 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, unsupported};
+use crate::{Buffer, Launch, Role, rounding, unsupported};
 use apron_abi::{
     BLOCKED_TILE, Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, reciprocal, tap_stride,
 };
@@ -26,7 +26,13 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
 /// One launch, 128x64 output pixels a block, 8x4 a thread.
 pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     let taps = padded_rows(&problem.mask);
-    let stage = if taps.len() > FEW_TAPS { "large" } else { "small" };
+    let stage = if taps.len() > FEW_TAPS {
+        "large"
+    } else if problem.dst != PixelType::F32 && rounding::slack(problem) <= rounding::MOST_SLACK {
+        "checked"
+    } else {
+        "small"
+    };
     one_launch(problem, variant, stage, BLOCKED_TILE, taps)
 }
 
@@ -97,6 +103,7 @@ pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
         border: mode as u32,
         constant,
         clamp: problem.clamp as u32,
+        slack: rounding::slack(problem),
         tile_reciprocal: reciprocal::of(TILE_WIDTH + problem.mask.width() - 1),
     }
 }

@@ -12,6 +12,7 @@ mod machine;
 mod march;
 mod recipe;
 mod rgba;
+mod rounding;
 mod variant;
 
 pub use machine::Machine;

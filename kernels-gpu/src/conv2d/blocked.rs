@@ -18,15 +18,20 @@ use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    blocked_pitch, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, BLOCKED_BLOCK, BLOCKED_TILE, TAPS_AT_ONCE,
+    blocked_pitch, tap_stride, Accumulator, BorderMode, Conv2dParams, Element, FromSum, Pixel, BLOCKED_BLOCK,
+    BLOCKED_TILE, TAPS_AT_ONCE,
 };
 use core::marker::PhantomData;
 
-/// The kernel. `LARGE` is that of [`Tiled`](super::Tiled).
+/// The kernel, which sums in `A`. `LARGE` is that of [`Tiled`](super::Tiled).
+///
+/// Sums of bytes in f32 are off by at most the parameters' `slack`, which the plan gives. Where all
+/// numbers within it round to one integer, that is the result; where not, and that is rare, the thread
+/// sums again in f64. Integer results are so the same as of sums in f64.
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
 /// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] apart.
-pub struct Blocked<I, O, const LARGE: bool>(PhantomData<(I, O)>);
+pub struct Blocked<I, O, A, const LARGE: bool>(PhantomData<(I, O, A)>);
 
 /// Outputs of a thread, across and down.
 const ACROSS: usize = 8;
@@ -37,7 +42,7 @@ const COLUMNS: u32 = BLOCKED_TILE[0] / ACROSS as u32;
 const LANES: u32 = 32;
 const WARPS: u32 = BLOCKED_BLOCK / LANES;
 
-impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Blocked<I, O, LARGE> {
+impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool> Body for Blocked<I, O, A, LARGE> {
     type Src = I;
     type Dst = O;
     type Params = Conv2dParams;
@@ -55,9 +60,10 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Blocked<I, O, LARGE> {
                 d.end_copies();
                 d.wait_copies::<0>();
                 d.barrier();
-                let sums = sum::<D, O::Sum>(d, p, (column, row), tap);
+                let sums = sum::<D, A>(d, p, (column, row), tap);
+                let results = results::<D, O, A>(d, p, (column, row), tap, sums);
                 d.barrier();
-                pass_on::<D, O>(d, p, (column, row), sums);
+                pass_on(d, (column, row), results);
                 d.barrier();
                 store::<D, O>(d, dst, p, (x, y), channel);
                 d.barrier();
@@ -185,20 +191,74 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool>(
     }
 }
 
-/// Leaves a thread's results in shared memory, as f32, which holds every integer result exactly.
+/// What a thread's sums are stored as, in f32, which holds every integer result exactly.
 #[inline(always)]
-unsafe fn pass_on<D: Device, O: Pixel>(
+unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator>(
     d: D,
     p: &Conv2dParams,
     (column, row): (u32, u32),
-    sums: [[O::Sum; ACROSS]; DOWN],
-) {
+    tap: u32,
+    sums: [[A; ACROSS]; DOWN],
+) -> [[f32; ACROSS]; DOWN] {
+    let mut results = [[0.0; ACROSS]; DOWN];
+    let mut unsure = 0u32;
     for k in 0..DOWN {
         for x in 0..ACROSS {
             let sum = if p.clamp != 0 { clamped(sums[k][x]) } else { sums[k][x] };
+            results[k][x] = O::from_sum(sum).to_f32();
+            if A::TYPE != O::Sum::TYPE {
+                let (sum, slack) = (sum.to_f32(), p.slack);
+                let (low, high) = (O::from_sum(A::of(sum - slack)), O::from_sum(A::of(sum + slack)));
+                unsure |= ((low != high) as u32) << (k * ACROSS + x);
+            }
+        }
+    }
+    while unsure != 0 {
+        let index = unsure.trailing_zeros();
+        unsure &= unsure - 1;
+        let (down, across) = (index / ACROSS as u32, index % ACROSS as u32);
+        // SAFETY: an output of this thread, whose window is in the tile.
+        let sum = unsafe { sum_one::<D, O::Sum>(d, p, (column + across, row + down), tap) };
+        let result = <O as FromSum<O::Sum>>::from_sum(sum).to_f32();
+        for k in 0..DOWN {
+            for x in 0..ACROSS {
+                if index == (k * ACROSS + x) as u32 {
+                    results[k][x] = result;
+                }
+            }
+        }
+    }
+    results
+}
+
+/// The sum of one output, tap by tap.
+#[inline(always)]
+unsafe fn sum_one<D: Device, A: Accumulator>(d: D, p: &Conv2dParams, (column, row): (u32, u32), tap: u32) -> A {
+    let (pitch, stride) = (blocked_pitch(p.mask_width), tap_stride(p.mask_width));
+    let mut sum = A::ZERO;
+    let mut j = 0;
+    while j < p.mask_height {
+        let mut i = 0;
+        while i < p.mask_width {
+            let at = swizzled((row + j) * pitch + column + i);
+            // SAFETY: the tap is in the mask, the sample in the tile.
+            let (weight, sample) = unsafe { (d.tap(tap + j * stride + i), d.shared_load(Shared::<f32>::at(0), at)) };
+            sum = d.fma(A::of(weight), A::of(sample), sum);
+            i += 1;
+        }
+        j += 1;
+    }
+    sum
+}
+
+/// Leaves a thread's results in shared memory.
+#[inline(always)]
+unsafe fn pass_on<D: Device>(d: D, (column, row): (u32, u32), results: [[f32; ACROSS]; DOWN]) {
+    for k in 0..DOWN {
+        for x in 0..ACROSS {
             let at = (row + k as u32) * BLOCKED_TILE[0] + column + x as u32;
             // SAFETY: in the tile, which nobody reads any more; this thread's place.
-            unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled(at), O::from_sum(sum).to_f32()) };
+            unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled(at), results[k][x]) };
         }
     }
 }
@@ -215,7 +275,7 @@ unsafe fn store<D: Device, O: Pixel>(d: D, dst: Global<O>, p: &Conv2dParams, (x,
             unsafe {
                 let result: f32 = d.shared_load(Shared::at(0), result_swizzled(row * BLOCKED_TILE[0] + column));
                 let at = (start + column as u64) * p.channels as u64 + channel as u64;
-                d.store(dst, at, O::from_sum(O::Sum::of(result)));
+                d.store(dst, at, <O as FromSum<O::Sum>>::from_sum(O::Sum::of(result)));
             }
             column += LANES;
         }
