@@ -67,7 +67,7 @@ const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask he
 
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
 const FUSED_ROWS: &str =
-    "128 x (256 + taps x - 1, up to a multiple of 8) + (16 + taps y - 1, up to a multiple of 16) x 256 x 4";
+    "128 x (256 + taps x - 1, up to a multiple of 8) + (16 + taps y - 1, up to a multiple of 16) x 288 x 4";
 
 /// Every kernel, those of a variant together, and the variants that an operation prefers first.
 ///
@@ -207,7 +207,7 @@ mod tests {
         let [across, down] = apron_abi::BLOCKED_TILE.map(|side| side - 1);
         assert_eq!(BLOCKED, format!("({across} + mask width, up to a multiple of 8) x ({down} + mask height) x 4"));
         assert_eq!(SharedMemory::Blocked.bytes(5, 3), 136 * (down + 3) * 4);
-        assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 256 x 4"));
-        assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 256 * 4);
+        assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 288 x 4"));
+        assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 288 * 4);
     }
 }

@@ -228,6 +228,9 @@ pub const fn fused_ring_plane(channels: u32) -> u32 {
         }
 }
 
+/// Sums from one row of its ring to the next.
+pub const FUSED_PITCH: u32 = 288;
+
 /// Samples from one channel to the next in its input rows.
 pub const fn fused_input_plane(channels: u32, taps_x: u32) -> u32 {
     (fused_plane(channels) + taps_x - 1).next_multiple_of(8)
@@ -241,7 +244,7 @@ pub const fn fused_ring_rows(taps_y: u32) -> u32 {
 /// Its shared memory, in bytes, with sums of so many: two steps' input rows, and the ring.
 pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32) -> u32 {
     let input = 2 * FUSED_ROWS * channels * fused_input_plane(channels, taps_x) * 4;
-    input + fused_ring_rows(taps_y) * channels * fused_ring_plane(channels) * sum_bytes
+    input + fused_ring_rows(taps_y) * FUSED_PITCH * sum_bytes
 }
 
 /// Threads of a block of the marching kernels; each computes four adjacent samples of a row.
@@ -510,6 +513,14 @@ mod tests {
             assert_eq!(found, Some(*kernel));
         }
         assert_eq!(Kernel::find(Family::Conv2d, "tiled", "", ElementType::F64, ElementType::U8), None);
+    }
+
+    #[test]
+    fn a_row_of_the_fused_ring_holds_every_channel() {
+        for channels in 1..=4 {
+            assert!(channels * fused_ring_plane(channels) <= FUSED_PITCH && fused_plane(channels) % 8 == 0);
+            assert!(channels * fused_plane(channels) <= FUSED_BLOCK);
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{
-    fused_plane, fused_ring_plane, tap_stride, Accumulator, BorderMode, FusedParams, Pixel, FUSED_BLOCK, FUSED_ROWS,
+    fused_plane, fused_ring_plane, tap_stride, Accumulator, BorderMode, FusedParams, Pixel, FUSED_BLOCK, FUSED_PITCH,
+    FUSED_ROWS,
 };
 use core::marker::PhantomData;
 
@@ -183,12 +184,12 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
                 // SAFETY: there are as many taps.
                 let sums = unsafe { sum_across(d, 0, p.taps_x, &mut next) };
                 // SAFETY: the ring has rows.
-                let slot = unsafe { div_rem(step * FUSED_ROWS + row, p.ring_rows) }.1;
-                let at =
-                    slot * p.channels * fused_ring_plane(p.channels) + channel * fused_ring_plane(p.channels) + pixel;
+                let slot = unsafe { div_rem(step * FUSED_ROWS + row - p.skipped + 1, p.ring_rows) }.1;
+                let at = channel * fused_ring_plane(p.channels) + pixel;
                 for k in 0..ACROSS {
+                    let at = slot * FUSED_PITCH + ring_swizzled::<O::Sum>(at + k as u32);
                     // SAFETY: in the ring; nobody else's, and nobody reads it before the next barrier.
-                    unsafe { d.shared_store(self.ring(), ring_swizzled::<O::Sum>(at + k as u32), sums[k]) };
+                    unsafe { d.shared_store(self.ring(), at, sums[k]) };
                 }
             }
             row += WARPS;
@@ -206,15 +207,22 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         if pixel >= fused_plane(p.channels) || column >= p.out_width {
             return;
         }
-        let row_length = p.channels * fused_ring_plane(p.channels);
-        let at = channel * fused_ring_plane(p.channels) + pixel;
+        let at = ring_swizzled::<O::Sum>(channel * fused_ring_plane(p.channels) + pixel);
+        // The first row under the outputs' taps is the second of four: they turn the ring's end together.
         // SAFETY: the ring has rows.
-        let mut slot = unsafe { div_rem((step + 1) * FUSED_ROWS + p.skipped, p.ring_rows) }.1;
-        let mut next = || {
-            // SAFETY: in the ring, where all rows under the outputs' taps are complete.
-            let sum = unsafe { d.shared_load(self.ring(), ring_swizzled::<O::Sum>(slot * row_length + at)) };
-            slot = if slot + 1 == p.ring_rows { 0 } else { slot + 1 };
-            sum
+        let slot = unsafe { div_rem((step + 1) * FUSED_ROWS, p.ring_rows) }.1;
+        let (mut place, end) = (slot * FUSED_PITCH + at, p.ring_rows * FUSED_PITCH);
+        let mut next = |from: u32, to: u32| {
+            let mut four = [O::Sum::ZERO; 4];
+            for k in 0..4 {
+                if k >= from && k < to {
+                    // SAFETY: in the ring, where all rows under the outputs' taps are complete.
+                    four[k as usize] = unsafe { d.shared_load(self.ring(), place + k * FUSED_PITCH) };
+                }
+            }
+            place += 4 * FUSED_PITCH;
+            place = if place >= end { place - end } else { place };
+            four
         };
         // SAFETY: there are as many taps.
         let sums = unsafe { sum_down(d, tap_stride(p.taps_x), p.taps_y, &mut next) };
@@ -277,7 +285,8 @@ unsafe fn sum_across<D: Device, A: Accumulator>(
     sums
 }
 
-/// Sixteen neighbouring sums, over samples that come one at a time.
+/// Sixteen neighbouring sums, over samples that come four at a time, of which `next` gives those from one
+/// to another. The first of all is none.
 ///
 /// # Safety
 /// As [`sum_across`].
@@ -286,13 +295,10 @@ unsafe fn sum_down<D: Device, A: Accumulator>(
     d: D,
     mut tap: u32,
     mut count: u32,
-    next: &mut impl FnMut() -> A,
+    next: &mut impl FnMut(u32, u32) -> [A; 4],
 ) -> [A; DOWN] {
     let mut sums = [A::ZERO; DOWN];
-    // The first of all is nothing: then four new samples are four new taps.
-    let mut a = [A::ZERO, next(), next(), next()];
-    let mut four = || [next(), next(), next(), next()];
-    let (mut b, mut c, mut e) = (four(), four(), four());
+    let (mut a, mut b, mut c, mut e) = (next(1, 4), next(0, 4), next(0, 4), next(0, 4));
     let mut add = |tap, count, window: [[A; 4]; 5]| {
         // SAFETY: the caller's promise.
         let taps = unsafe { d.taps4(tap) };
@@ -306,31 +312,26 @@ unsafe fn sum_down<D: Device, A: Accumulator>(
         }
     };
     while count >= 20 {
-        let f = four();
+        let f = next(0, 4);
         add(tap, 4, [a, b, c, e, f]);
-        a = four();
+        a = next(0, 4);
         add(tap + 4, 4, [b, c, e, f, a]);
-        b = four();
+        b = next(0, 4);
         add(tap + 8, 4, [c, e, f, a, b]);
-        c = four();
+        c = next(0, 4);
         add(tap + 12, 4, [e, f, a, b, c]);
-        e = four();
+        e = next(0, 4);
         add(tap + 16, 4, [f, a, b, c, e]);
         (tap, count) = (tap + 20, count - 20);
     }
     while count >= 4 {
-        let f = four();
+        let f = next(0, 4);
         add(tap, 4, [a, b, c, e, f]);
         (a, b, c, e) = (b, c, e, f);
         (tap, count) = (tap + 4, count - 4);
     }
     if count > 0 {
-        let mut f = [A::ZERO; 4];
-        for i in 0..3 {
-            if i < count {
-                f[i as usize] = next();
-            }
-        }
+        let f = next(0, count);
         add(tap, count, [a, b, c, e, f]);
     }
     sums
