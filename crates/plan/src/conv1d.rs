@@ -236,7 +236,7 @@ mod tests {
         let outside = |dst| {
             let Problem::Separable(mut problem) = problem(dst, Border::Constant(300.7)) else { unreachable!() };
             problem.taps_x = Taps::new(taps).unwrap();
-            let recipe = plan(&Problem::Separable(problem), None, &Machine::EMULATED).unwrap();
+            let recipe = plan(&Problem::Separable(problem), Some("simple"), &Machine::EMULATED).unwrap();
             let Params::Conv1dParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
             params.constant
         };
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn crop_shrinks_each_axis_in_its_pass() {
-        let recipe = plan(&problem(PixelType::F32, Border::Crop), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem(PixelType::F32, Border::Crop), Some("simple"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.buffers[1].elems, 38 * 20 * 3);
         assert_eq!(recipe.buffers[2].elems, 38 * 16 * 3);
     }

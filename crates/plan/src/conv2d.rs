@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn one_launch_covers_the_output() {
-        let recipe = plan(&Problem::Correlate(problem()), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&Problem::Correlate(problem()), Some("tiled"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.variant, "tiled");
         let roles: Vec<_> = recipe.buffers.iter().map(|b| (b.role, b.element, b.elems)).collect();
         let samples = 33 * 65 * 3;
@@ -165,8 +165,25 @@ mod tests {
             ((33, 29), Kernel::conv2d_tiled_large_u8_f32),
         ] {
             let mask = Mask::new(size.0, size.1, vec![1.0; (size.0 * size.1) as usize]).unwrap();
-            let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
+            let problem = Problem::Correlate(Correlate { mask, ..problem() });
+            let recipe = plan(&problem, Some("tiled"), &Machine::EMULATED).unwrap();
             assert_eq!(recipe.launches[0].kernel, kernel);
+        }
+    }
+
+    #[test]
+    fn bytes_are_summed_in_f32_where_few_sums_must_be_done_again() {
+        let third = 1.0f32 / 3.0;
+        for (taps, dst, kernel) in [
+            (vec![third; 9], PixelType::U8, Kernel::conv2d_blocked_checked_u8_u8),
+            (vec![third; 9], PixelType::F32, Kernel::conv2d_blocked_small_u8_f32),
+            (vec![third * 100.0; 9], PixelType::U8, Kernel::conv2d_blocked_small_u8_u8),
+            (vec![1.0; 2025], PixelType::U16, Kernel::conv2d_blocked_large_u8_u16),
+        ] {
+            let side = taps.len().isqrt() as u32;
+            let mask = Mask::new(side, side, taps).unwrap();
+            let problem = Problem::Correlate(Correlate { mask, dst, ..problem() });
+            assert_eq!(plan(&problem, None, &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
         }
     }
 
@@ -193,7 +210,7 @@ mod tests {
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
         let recipe = plan(&Problem::Correlate(wide.clone()), None, &Machine::EMULATED).unwrap();
-        assert_eq!((recipe.variant, recipe.why), ("constant", "the preferred variant does not take it"));
+        assert_eq!((recipe.variant, recipe.why), ("blocked", "the preferred variant does not take it"));
         for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
             assert_eq!(
                 plan(&Problem::Correlate(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),

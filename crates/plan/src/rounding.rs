@@ -65,9 +65,9 @@ mod tests {
         let (replicate, u8) = (Border::Replicate, PixelType::U8);
         assert_eq!(slack_of(&[0.0625, 0.25, 0.375, 0.25, 0.0625], replicate, u8), 0.0);
         assert!(slack_of(&[0.0625, 0.25, 0.375, 0.25, 0.0625], Border::Constant(0.1), u8) > 0.0);
-        // 2^24 units is too many: 257 * 255 * 2^8.
-        assert_eq!(slack_of(&[257.0, 2f32.powi(-7)], replicate, u8), 0.0);
-        assert!(slack_of(&[257.0, 2f32.powi(-8)], replicate, u8) > 0.0);
+        // 2^24 units are too many: 257 * 255 * 2^8 and 255 are one less.
+        assert_eq!(slack_of(&[257.0, 2f32.powi(-8)], replicate, u8), 0.0);
+        assert!(slack_of(&[257.0, 2f32.powi(-9)], replicate, u8) > 0.0);
     }
 
     #[test]

@@ -206,6 +206,9 @@ mod tests {
             (separable(32), "tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
             (march(17), "march-separable", march(19)),
+            (separable(129), "fused", separable(130)),
+            (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
+            (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
         ];
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
@@ -216,7 +219,7 @@ mod tests {
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}");
         }
         // The histograms take all of their operation.
-        assert_eq!(last.len() + 2, VARIANTS.len());
+        assert_eq!(last.len() + 2, VARIANTS.len() + 1);
     }
 
     #[test]
