@@ -3,7 +3,7 @@
 use crate::conv2d::GROUP;
 use crate::rows::{Extend, Seen, Store};
 use crate::weigh::{LANES, Rows, Weights};
-use crate::{Fma, simd, tiles};
+use crate::{Fma, pages, simd, tiles};
 use apron_core::{Accumulator, Border, Image, Pixel, Result, Taps, Window};
 
 /// Separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
@@ -32,6 +32,24 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
     border: Border,
 ) -> Result<Image<'static, O>> {
     let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
+    let mut out = pages::zeros(window.out.samples() as usize);
+    separable_into(image, taps_x, taps_y, border, &mut out)?;
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// [`separable`] into memory that is there already: packed rows of the output's shape.
+///
+/// # Errors
+/// As [`separable`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
+pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
+    image: &Image<I>,
+    taps_x: &Taps,
+    taps_y: &Taps,
+    border: Border,
+    out: &mut [O],
+) -> Result<()> {
+    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
+    tiles::check_length(out, window.out)?;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let channels = window.out.channels as usize;
@@ -41,8 +59,7 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
     let weights_y = Weights { taps: &along_y, width: 1, step: channels };
     let (halo, halo_rows) = (weights_x.halo(), weights_y.height() - 1);
 
-    let mut out = vec![O::default(); window.out.samples() as usize];
-    tiles::for_each(&mut out, window.out, (halo, halo_rows), |mut tile| {
+    tiles::for_each(out, window.out, (halo, halo_rows), |mut tile| {
         let samples = tile.rows[0].len();
         let length = samples.next_multiple_of(LANES);
         let stride = length + halo;
@@ -74,5 +91,5 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
             }
         }
     });
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::rows::{Extend, Seen, Store};
 use crate::weigh::{LANES, Rows, Weights};
-use crate::{Fma, simd, tiles};
+use crate::{Fma, pages, simd, tiles};
 use apron_core::{Accumulator, Border, Image, Mask, Pixel, Result, Window};
 
 /// Rows of sums between the inner loops and the output: few enough for the first-level cache.
@@ -34,6 +34,24 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
     clamp: bool,
 ) -> Result<Image<'static, O>> {
     let window = Window::dense(image.shape(), mask, border)?;
+    let mut out = pages::zeros(window.out.samples() as usize);
+    correlate_into(image, mask, border, clamp, &mut out)?;
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// [`correlate`] into memory that is there already: packed rows of the output's shape.
+///
+/// # Errors
+/// As [`correlate`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
+pub fn correlate_into<I: Pixel, O: Pixel<Sum: Fma>>(
+    image: &Image<I>,
+    mask: &Mask,
+    border: Border,
+    clamp: bool,
+    out: &mut [O],
+) -> Result<()> {
+    let window = Window::dense(image.shape(), mask, border)?;
+    tiles::check_length(out, window.out)?;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let channels = window.out.channels as usize;
@@ -41,8 +59,7 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
     let weights = Weights { taps: &taps, width: mask.width() as usize, step: channels };
     let (halo, halo_rows) = (weights.halo(), weights.height() - 1);
 
-    let mut out = vec![O::default(); window.out.samples() as usize];
-    tiles::for_each(&mut out, window.out, (halo, halo_rows), |mut tile| {
+    tiles::for_each(out, window.out, (halo, halo_rows), |mut tile| {
         let samples = tile.rows[0].len();
         let length = samples.next_multiple_of(LANES);
         let stride = length + halo;
@@ -64,5 +81,5 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
             }
         }
     });
-    Image::new(window.out.width, window.out.height, window.out.channels, out)
+    Ok(())
 }

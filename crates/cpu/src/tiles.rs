@@ -1,6 +1,6 @@
 //! Cutting an output image into tiles that are computed in parallel.
 
-use apron_core::Shape;
+use apron_core::{Error, Result, Shape};
 use rayon::prelude::*;
 
 /// Sums that a tile holds, about: they and the rows under them fit a core's second-level cache.
@@ -18,6 +18,15 @@ pub(crate) struct Tile<'a, O> {
     pub(crate) y: usize,
     /// The tile's rows, of equal length.
     pub(crate) rows: Vec<&'a mut [O]>,
+}
+
+/// Whether `out` is an image of this shape, packed.
+pub(crate) fn check_length<O>(out: &[O], shape: Shape) -> Result<()> {
+    if out.len() as u64 == shape.samples() {
+        return Ok(());
+    }
+    let limit = format!("{} for {shape}", shape.samples());
+    Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit })
 }
 
 /// Computes every tile of `out`, which is packed and of `shape`. `halo` is by how many samples and

@@ -148,6 +148,28 @@ type_pairs! {
 }
 
 #[test]
+fn an_output_that_is_there_is_filled() {
+    let rng = &mut StdRng::seed_from_u64(7);
+    for (width, border) in [(64, Border::Wrap), (65, Border::Crop)] {
+        let image = image::<f32>(rng, width, 40, 3, 2);
+        let mask = Mask::new(3, 5, taps(rng, 15)).unwrap();
+        let axis = Taps::new(taps(rng, 5)).unwrap();
+        let expected: Image<f32> = apron_reference::correlate(&image, &mask, border, false).unwrap();
+        let mut out = vec![f32::NAN; expected.shape().samples() as usize];
+        apron_cpu::correlate_into(&image, &mask, border, false, &mut out).unwrap();
+        assert_eq!(out, expected.packed().as_ref());
+        assert!(apron_cpu::correlate_into(&image, &mask, border, false, &mut out[1..]).is_err());
+
+        let expected: Image<i16> = apron_reference::separable(&image, &axis, &axis, border).unwrap();
+        let mut out = vec![i16::MAX; expected.shape().samples() as usize];
+        apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).unwrap();
+        assert_eq!(out, expected.packed().as_ref());
+        out.push(0);
+        assert!(apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).is_err());
+    }
+}
+
+#[test]
 fn nan_and_infinity_spread_no_further_than_their_windows() {
     let rng = &mut StdRng::seed_from_u64(3);
     let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE / 8.0];
