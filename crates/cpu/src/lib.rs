@@ -8,8 +8,10 @@
 
 mod conv1d;
 mod conv2d;
+mod filter;
 mod histogram;
 mod pages;
+mod rounding;
 mod rows;
 mod simd;
 mod tiles;
