@@ -8,13 +8,16 @@
 
 mod conv1d;
 mod conv2d;
+mod filter;
 mod histogram;
+mod pages;
+mod rounding;
 mod rows;
 mod simd;
 mod tiles;
 mod weigh;
 
-pub use conv1d::separable;
-pub use conv2d::correlate;
+pub use conv1d::{separable, separable_into};
+pub use conv2d::{correlate, correlate_into};
 pub use histogram::{byte_histogram, histogram};
 pub use weigh::Fma;

@@ -3,7 +3,7 @@
 use crate::simd::{Level, Work};
 use apron_abi::BorderMode;
 use apron_core::{Accumulator, FromSum, Sample};
-use std::collections::HashMap;
+use std::ops::Sub;
 
 /// Converts one row and extends it to the left and right.
 pub(crate) struct Extend<'a, I, S> {
@@ -17,17 +17,27 @@ pub(crate) struct Extend<'a, I, S> {
     pub(crate) mode: BorderMode,
     /// The value outside, where the border is constant.
     pub(crate) constant: S,
+    /// What is taken off each sample.
+    pub(crate) zero: S,
     /// Whole pixels.
     pub(crate) out: &'a mut [S],
 }
 
-impl<I: Sample, S: Accumulator> Work for Extend<'_, I, S> {
+impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Extend { row, channels, origin, mode, constant, out } = self;
+        let Extend { row, channels, origin, mode, constant, zero, out } = self;
         let Some(row) = row else {
-            return out.fill(constant);
+            return out.fill(constant - zero);
         };
+        let start = origin as isize * channels as isize;
+        if start >= 0 && start as usize + out.len() <= row.len() {
+            // All inside, and none of the divisions below.
+            for (sum, &sample) in out.iter_mut().zip(&row[start as usize..]) {
+                *sum = S::of(sample) - zero;
+            }
+            return;
+        }
         let width = (row.len() / channels) as i32;
         let end = origin + (out.len() / channels) as i32;
         let (first, last) = (origin.clamp(0, width), end.clamp(0, width));
@@ -35,7 +45,7 @@ impl<I: Sample, S: Accumulator> Work for Extend<'_, I, S> {
         let (left, rest) = out.split_at_mut(channels * (first.min(end) - origin).max(0) as usize);
         let (inside, right) = rest.split_at_mut(channels * (last - first) as usize);
         for (sum, &sample) in inside.iter_mut().zip(&row[channels * first as usize..]) {
-            *sum = S::of(sample);
+            *sum = S::of(sample) - zero;
         }
         let right_origin = origin.max(last);
         for (part, part_origin) in [(left, origin), (right, right_origin)] {
@@ -43,9 +53,9 @@ impl<I: Sample, S: Accumulator> Work for Extend<'_, I, S> {
                 match mode.map(x, width) {
                     Some(x) => {
                         let from = &row[x as usize * channels..][..channels];
-                        pixel.iter_mut().zip(from).for_each(|(sum, &sample)| *sum = S::of(sample));
+                        pixel.iter_mut().zip(from).for_each(|(sum, &sample)| *sum = S::of(sample) - zero);
                     }
-                    None => pixel.fill(constant),
+                    None => pixel.fill(constant - zero),
                 }
             }
         }
@@ -74,30 +84,5 @@ impl<S: Accumulator, O: FromSum<S>> Work for Store<'_, S, O> {
                 *out = O::from_sum(sum);
             }
         }
-    }
-}
-
-/// The distinct rows of an image that a mask sees, each once, however often it is seen: a mask
-/// taller than the image needs no more rows than the image has.
-pub(crate) struct Seen {
-    /// The rows of the image in the order of their slots; `None` is the constant row outside.
-    pub(crate) sources: Vec<Option<u32>>,
-    /// The slot of each row from the first one seen.
-    pub(crate) slots: Vec<usize>,
-}
-
-impl Seen {
-    /// The `count` rows from `first`, which may lie outside the image of `height` rows.
-    pub(crate) fn new(first: i32, count: usize, mode: BorderMode, height: i32) -> Seen {
-        let (mut sources, mut slot_of) = (Vec::new(), HashMap::new());
-        let slots = (first..).take(count).map(|y| {
-            let source = mode.map(y, height).map(|y| y as u32);
-            *slot_of.entry(source).or_insert_with(|| {
-                sources.push(source);
-                sources.len() - 1
-            })
-        });
-        let slots = slots.collect();
-        Seen { sources, slots }
     }
 }

@@ -3,12 +3,14 @@
 use apron_core::Shape;
 use rayon::prelude::*;
 
-/// Sums that a tile holds, about: they and the rows under them fit a core's second-level cache.
+/// Samples of the rows that a mask sees at a time, about: half of a core's second-level cache.
+const SEEN_SAMPLES: usize = 1 << 17;
+/// Sums of a tile, about: enough to be worth a task of its own.
 const TILE_SAMPLES: usize = 1 << 16;
-/// Longest row of a tile, in samples, about: long enough for the memory's prefetching.
-const TILE_ROW: usize = 2048;
-/// Most samples that a tile reads, about, unless its mask needs more.
-const READ_SAMPLES: usize = 1 << 20;
+/// How many times as high a tile is as its halo, which its neighbours read, too.
+const HALOS: usize = 16;
+/// Tiles of a thread at least, so that none waits long for another.
+const TILES: usize = 4;
 
 /// A part of the output.
 pub(crate) struct Tile<'a, O> {
@@ -20,23 +22,52 @@ pub(crate) struct Tile<'a, O> {
     pub(crate) rows: Vec<&'a mut [O]>,
 }
 
+/// Memory that a thread uses for one tile after another: fresh memory would cost a page fault
+/// every 4 KiB, again and again.
+#[derive(Default)]
+pub(crate) struct Scratch<S> {
+    pub(crate) samples: Buffer<S>,
+    pub(crate) lines: Buffer<S>,
+    pub(crate) sums: Buffer<S>,
+}
+
+/// Memory that grows to what was asked for at most.
+#[derive(Default)]
+pub(crate) struct Buffer<S>(Vec<S>);
+
+impl<S: Copy + Default> Buffer<S> {
+    /// Samples of any value.
+    pub(crate) fn take(&mut self, count: usize) -> &mut [S] {
+        if self.0.len() < count {
+            self.0.resize(count, S::default());
+        }
+        &mut self.0[..count]
+    }
+}
+
 /// Computes every tile of `out`, which is packed and of `shape`. `halo` is by how many samples and
 /// rows a tile reads more than it writes.
-pub(crate) fn for_each<O: Send>(out: &mut [O], shape: Shape, halo: (usize, usize), work: impl Fn(Tile<'_, O>) + Sync) {
+pub(crate) fn for_each<O: Send, W: Default>(
+    out: &mut [O],
+    shape: Shape,
+    halo: (usize, usize),
+    work: impl Fn(&mut W, Tile<'_, O>) + Sync + Send,
+) {
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
-    let tile_width = (TILE_ROW / channels).min(shape.width as usize);
-    let tile_row = tile_width * channels;
-    // A taller mask is worth taller tiles, because neighbours read its halo twice.
-    let tall = (TILE_SAMPLES / tile_row).max(4 * halo.1);
-    let fit = (READ_SAMPLES / (tile_row + halo.0)).saturating_sub(halo.1).max(8);
-    let tile_height = tall.min(fit).min(shape.height as usize);
-    out.par_chunks_mut(row * tile_height).enumerate().for_each(|(band, out)| {
-        let mut parts: Vec<_> = out.chunks_mut(row).map(|row| row.chunks_mut(tile_row)).collect();
-        let tiles: Vec<Vec<_>> =
-            (0..row.div_ceil(tile_row)).map(|_| parts.iter_mut().filter_map(Iterator::next).collect()).collect();
-        tiles
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, rows)| work(Tile { x: i * tile_width, y: band * tile_height, rows }));
-    });
+    let tile_row = (SEEN_SAMPLES / (halo.1 + 8)).max(512).next_multiple_of(channels).min(row);
+    let columns = row.div_ceil(tile_row);
+    let share = shape.height as usize / (TILES * rayon::current_num_threads()).div_ceil(columns);
+    let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);
+    let tile_height = tall.min(share.max(4 * halo.1)).max(8);
+    let bands = out.chunks_mut(row * tile_height).enumerate();
+    let tiles: Vec<Tile<'_, O>> = bands
+        .flat_map(|(band, out)| {
+            let mut parts: Vec<_> = out.chunks_mut(row).map(|row| row.chunks_mut(tile_row)).collect();
+            (0..columns).map(move |i| {
+                let rows = parts.iter_mut().filter_map(Iterator::next).collect();
+                Tile { x: i * tile_row / channels, y: band * tile_height, rows }
+            })
+        })
+        .collect();
+    tiles.into_par_iter().for_each_init(W::default, work);
 }

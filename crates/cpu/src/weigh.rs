@@ -2,15 +2,17 @@
 
 use crate::simd::{self, Level, Vector, Work};
 use apron_core::Accumulator;
+use bytemuck::Pod;
+use std::ops::Sub;
 
 /// An accumulator with the host's fused multiply-add: f32 and f64.
-pub trait Fma: Accumulator {
+pub trait Fma: Accumulator + Sub<Output = Self> + Pod {
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
 
     /// Weighs rows. Not generic, so that it is compiled here and not by every caller.
     #[doc(hidden)]
-    fn weigh(rows: Rows<'_, Self>, weights: Weights<'_, Self>, out: &mut [Self]);
+    fn weigh(rows: Rows<'_, Self>, weights: Weights<'_, Self>, out: &mut [&mut [Self]]);
 }
 
 macro_rules! fma {
@@ -21,12 +23,12 @@ macro_rules! fma {
                 self.mul_add(b, c)
             }
 
-            fn weigh(rows: Rows<'_, $type>, weights: Weights<'_, $type>, out: &mut [$type]) {
+            fn weigh(rows: Rows<'_, $type>, weights: Weights<'_, $type>, out: &mut [&mut [$type]]) {
                 simd::run(Weigh { rows, weights, out });
             }
         }
 
-        impl Work for Weigh<'_, $type> {
+        impl Work for Weigh<'_, '_, $type> {
             #[inline(always)]
             fn run<L: Level>(mut self) {
                 // Sums fill half of the registers: rows that share each loaded sample, of four
@@ -82,19 +84,19 @@ impl<S> Weights<'_, S> {
     }
 }
 
-/// Sums the rows under the mask. `out` holds whole rows of `stride - halo` samples, a multiple of [`LANES`].
-struct Weigh<'a, S> {
+/// Sums the rows under the mask. Each row of `out` is `stride - halo` samples long, a multiple of [`LANES`].
+struct Weigh<'a, 'b, S> {
     rows: Rows<'a, S>,
     weights: Weights<'a, S>,
-    out: &'a mut [S],
+    out: &'a mut [&'b mut [S]],
 }
 
-impl<S: Fma> Weigh<'_, S> {
+impl<S: Fma> Weigh<'_, '_, S> {
     /// `R` rows at a time, the rest one by one.
     #[inline(always)]
     fn bands<V: Vector<S>, const C: usize, const R: usize>(&mut self) {
         let length = self.rows.stride - self.weights.halo();
-        let count = self.out.len() / length;
+        let count = self.out.len();
         let mut y = 0;
         // Under a mask of one row no samples are shared.
         while self.weights.height() > 1 && y + R <= count {
@@ -102,7 +104,7 @@ impl<S: Fma> Weigh<'_, S> {
             y += R;
         }
         while y < count {
-            self.band::<V, C, 1>(y, length);
+            self.band::<V, 8, 1>(y, length);
             y += 1;
         }
     }
@@ -112,11 +114,11 @@ impl<S: Fma> Weigh<'_, S> {
     fn band<V: Vector<S>, const C: usize, const R: usize>(&mut self, y: usize, length: usize) {
         let mut x = 0;
         while x + C * V::LANES <= length {
-            self.block::<V, C, R>(x, y, length);
+            self.block::<V, C, R>(x, y);
             x += C * V::LANES;
         }
         while x + V::LANES <= length {
-            self.block::<V, 1, R>(x, y, length);
+            self.block::<V, 1, R>(x, y);
             x += V::LANES;
         }
     }
@@ -124,7 +126,7 @@ impl<S: Fma> Weigh<'_, S> {
     /// The sums of `C` vectors of each of `R` rows. Each sum meets its taps in their order; samples,
     /// once loaded, serve all rows of sums whose masks cover them.
     #[inline(always)]
-    fn block<V: Vector<S>, const C: usize, const R: usize>(&mut self, x: usize, y: usize, length: usize) {
+    fn block<V: Vector<S>, const C: usize, const R: usize>(&mut self, x: usize, y: usize) {
         let Weights { taps, width, step } = self.weights;
         let height = self.weights.height();
         let mut sums = [[V::splat(S::ZERO); C]; R];
@@ -152,7 +154,7 @@ impl<S: Fma> Weigh<'_, S> {
             }
         }
         for (r, sums) in sums.iter().enumerate() {
-            let out = &mut self.out[(y + r) * length + x..][..C * V::LANES];
+            let out = &mut self.out[y + r][x..][..C * V::LANES];
             for (c, sum) in sums.iter().enumerate() {
                 sum.store(&mut out[c * V::LANES..]);
             }
@@ -178,28 +180,34 @@ fn add<S, V: Vector<S>, const C: usize>(sums: &mut [V; C], tap: S, samples: &[V;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
+    use std::cell::Cell;
 
     /// Runs at one level and checks.
-    struct Check<'a, S>(Weigh<'a, S>, &'a [S], &'a RefCell<u32>);
+    struct Check<'a, S> {
+        rows: Rows<'a, S>,
+        weights: Weights<'a, S>,
+        expected: &'a [S],
+        runs: &'a Cell<u32>,
+    }
 
-    impl<'a, S: Fma> Work for Check<'a, S>
+    impl<S: Fma> Work for Check<'_, S>
     where
-        for<'b> Weigh<'b, S>: Work,
+        for<'a, 'b> Weigh<'a, 'b, S>: Work,
     {
         #[inline(always)]
         fn run<L: Level>(self) {
-            let Weigh { rows, weights, out } = self.0;
-            out.fill(S::ZERO);
-            Weigh { rows, weights, out: &mut *out }.run::<L>();
-            assert_eq!(out, self.1, "{}", std::any::type_name::<L>());
-            *self.2.borrow_mut() += 1;
+            let Check { rows, weights, expected, runs } = self;
+            let mut out = vec![S::ZERO; expected.len()];
+            let mut out_rows: Vec<_> = out.chunks_mut(rows.stride - weights.halo()).collect();
+            Weigh { rows, weights, out: &mut out_rows }.run::<L>();
+            assert_eq!(out, expected, "{}", std::any::type_name::<L>());
+            runs.update(|runs| runs + 1);
         }
     }
 
     fn every_level_agrees<S: Fma>()
     where
-        for<'b> Weigh<'b, S>: Work,
+        for<'a, 'b> Weigh<'a, 'b, S>: Work,
     {
         for (length, count, width, height, step) in
             [(16, 1, 1, 1, 1), (80, 3, 3, 1, 4), (144, 9, 4, 7, 3), (208, 6, 1, 2, 1), (64, 5, 17, 3, 2)]
@@ -217,15 +225,11 @@ mod tests {
                     }));
                 }
             }
-            let runs = RefCell::new(0);
-            let mut buffers: Vec<_> = (0..3).map(|_| vec![S::ZERO; length * count]).collect();
-            let mut buffers = buffers.iter_mut();
-            simd::run_at_all(|| {
-                let rows = Rows { data: &data, stride, slots: &slots };
-                let weights = Weights { taps: &taps, width, step };
-                Check(Weigh { rows, weights, out: buffers.next().unwrap() }, &expected, &runs)
-            });
-            assert!(runs.into_inner() > 0);
+            let runs = Cell::new(0);
+            let rows = Rows { data: &data, stride, slots: &slots };
+            let weights = Weights { taps: &taps, width, step };
+            simd::run_at_all(|| Check { rows, weights, expected: &expected, runs: &runs });
+            assert!(runs.get() > 0);
         }
     }
 

@@ -105,7 +105,7 @@ fn all_small_sizes() {
 
 fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
-    // Tiles are some 2000 samples wide and 32 rows high or more, so some images are larger.
+    // Tiles are at least 512 samples wide and 8 rows high, and lines are held for fewer rows than some images have.
     for (width, height, mask_width, mask_height) in [
         (67, 33, 3, 3),
         (129, 70, 7, 7),
@@ -116,6 +116,7 @@ fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed
         (5, 3, 23, 31),
         (40, 9, 1, 50),
         (17, 40, 50, 1),
+        (30, 300, 3, 40),
     ] {
         for border in BORDERS {
             let channels = rng.random_range(1..=4);
@@ -145,6 +146,120 @@ type_pairs! {
     from_u16: u16 => u8, u16, i16, f32;
     from_i16: i16 => u8, u16, i16, f32;
     from_f32: f32 => u8, u16, i16, f32;
+}
+
+/// Masks, and taps of both axes, for which sums in f32 round otherwise than sums in f64: now and
+/// then, at every rounding boundary, or everywhere; and some for which they never do.
+fn hard_taps(rng: &mut StdRng) -> Vec<(Mask, Taps, Taps)> {
+    let mut all = Vec::new();
+    let mut add = |x: Vec<f32>, y: Vec<f32>| {
+        let products = y.iter().flat_map(|y| x.iter().map(move |x| x * y)).collect::<Vec<_>>();
+        let mask = Mask::new(x.len() as u32, y.len() as u32, products).unwrap();
+        all.push((mask, Taps::new(x).unwrap(), Taps::new(y).unwrap()));
+    };
+    let limited = |taps: Vec<f32>, most: f32| {
+        let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
+        taps.iter().map(|tap| tap / total * most).collect::<Vec<_>>()
+    };
+    // Means of even numbers of samples, which lie on a boundary every so often; and half of a mean.
+    add(vec![1.0 / 3.0; 3], vec![0.5; 2]);
+    add(vec![1.0 / 6.0; 6], vec![1.0 / 6.0; 6]);
+    add(vec![0.2; 5], vec![0.1; 5]);
+    add(vec![1.0 / 3.0; 3], vec![1.0 / 6.0; 3]);
+    // Exact in f64 and not in f32, on a boundary where the image is even.
+    let small = 2f32.powi(-20);
+    add(vec![0.25 + small, 0.25 - small], vec![0.5 + small, 0.5 - small]);
+    // Exact in f32, too: small fractions, whole numbers, large ones, nothing.
+    add(vec![0.25, 0.5, 0.25], vec![0.25, 0.5, 0.25]);
+    add(vec![-1.0, 0.0, 1.0], vec![1.0, 2.0, 1.0]);
+    add(vec![1024.0, -1023.5], vec![1.0]);
+    add(vec![0.0; 2], vec![1e30; 2]);
+    add(vec![1.0, 0.0], vec![1.0]);
+    // Sums beyond f32's range on the way.
+    add(vec![1e37, -1e37, 1e37], vec![1e-38; 3]);
+    // Large taps that nearly cancel, sums beyond a byte's range, numbers without any pattern.
+    let large = rng.random_range(1e4f32..1e6);
+    add(vec![large, rng.random_range(0.0f32..0.7) - large], vec![0.3, 0.4, 0.3]);
+    add(vec![large, rng.random_range(0.0f32..0.7) - large], vec![1.0, -1.0, 1.0]);
+    for most in [0.5, 1.0, 1.7] {
+        add(limited(taps(rng, 9), most), limited(taps(rng, 7), 1.0));
+        add(
+            limited((0..19).map(|_| rng.random()).collect(), most),
+            limited((0..23).map(|_| rng.random()).collect(), 1.0),
+        );
+    }
+    all
+}
+
+#[test]
+fn bytes_round_as_their_sums_in_f64_do() {
+    let rng = &mut StdRng::seed_from_u64(6);
+    let mut borders = BORDERS.to_vec();
+    // A byte outside, and what is none.
+    borders.extend([77.0, 255.0, 1.499_999_9, 300.0, f32::INFINITY, f32::NAN].map(Border::Constant));
+    for channels in 1..=4 {
+        let shape = |rng: &mut StdRng| (rng.random_range(20..300), rng.random_range(20..50));
+        let (width, height) = shape(rng);
+        let mut images = vec![image::<u8>(rng, width, height, channels, 3)];
+        for flat in [77, 255] {
+            let (width, height) = shape(rng);
+            let samples = (width * height * channels) as usize;
+            images.push(Image::new(width, height, channels, vec![flat; samples]).unwrap());
+            // Nearly flat: on a boundary in a few places only.
+            let patch = |i: usize| if i % 997 < 8 { flat } else { flat & !1 };
+            images.push(Image::new(width, height, channels, (0..samples).map(patch).collect::<Vec<_>>()).unwrap());
+        }
+        for (n, (mask, x, y)) in hard_taps(rng).iter().enumerate() {
+            for (m, image) in images.iter().enumerate() {
+                let border = borders[(n + m + channels as usize) % borders.len()];
+                check_correlate::<u8, u8>(image, mask, border, false);
+                check_separable::<u8, u8>(image, (x, y), border);
+            }
+            for &border in &borders {
+                let small = Image::new(9, 7, 1, (0..63).map(|i| (i * i) as u8).collect::<Vec<_>>()).unwrap();
+                check_correlate::<u8, u8>(&small, mask, border, n % 2 == 0);
+                check_separable::<u8, u8>(&small, (x, y), border);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_one_order_of_summation_loses_is_lost() {
+    // Along the rows first, 255 * 2^-55 is lost beside 127.5, and 38.5 rounds to 38; along the columns
+    // first it stays, beside 38.5, which then rounds to 39.
+    let mut bytes = vec![0u8; 60 * 60];
+    for (at, byte) in [(1234, 255), (1235, 255), (1234 + 60, 178)] {
+        bytes[at] = byte;
+    }
+    let image = Image::new(60, 60, 1, bytes).unwrap();
+    let taps = |taps: [f32; 2]| Taps::new(taps).unwrap();
+    let taps = (&taps([0.5, 2f32.powi(-55)]), &taps([1.0, -1.0]));
+    check_separable::<u8, u8>(&image, taps, Border::Replicate);
+    let out: Image<u8> = apron_cpu::separable(&image, taps.0, taps.1, Border::Replicate).unwrap();
+    assert!(out.packed().contains(&38) && !out.packed().contains(&39));
+}
+
+#[test]
+fn an_output_that_is_there_is_filled() {
+    let rng = &mut StdRng::seed_from_u64(7);
+    for (width, border) in [(64, Border::Wrap), (65, Border::Crop)] {
+        let image = image::<f32>(rng, width, 40, 3, 2);
+        let mask = Mask::new(3, 5, taps(rng, 15)).unwrap();
+        let axis = Taps::new(taps(rng, 5)).unwrap();
+        let expected: Image<f32> = apron_reference::correlate(&image, &mask, border, false).unwrap();
+        let mut out = vec![f32::NAN; expected.shape().samples() as usize];
+        apron_cpu::correlate_into(&image, &mask, border, false, &mut out).unwrap();
+        assert_eq!(out, expected.packed().as_ref());
+        assert!(apron_cpu::correlate_into(&image, &mask, border, false, &mut out[1..]).is_err());
+
+        let expected: Image<i16> = apron_reference::separable(&image, &axis, &axis, border).unwrap();
+        let mut out = vec![i16::MAX; expected.shape().samples() as usize];
+        apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).unwrap();
+        assert_eq!(out, expected.packed().as_ref());
+        out.push(0);
+        assert!(apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).is_err());
+    }
 }
 
 #[test]

@@ -1,0 +1,274 @@
+//! Filters, dense and separable: from an image to sums, tile by tile, and from sums to pixels.
+
+use crate::rounding::{Round, Rounding};
+use crate::rows::{Extend, Store};
+use crate::simd::{self, Level, Work};
+use crate::tiles::{self, Scratch, Tile};
+use crate::weigh::{LANES, Rows, Weights};
+use crate::{Fma, pages};
+use apron_abi::BorderMode;
+use apron_core::{Accumulator, Border, Error, FromSum, Image, Mask, Pixel, PixelType, Result, Taps, Window};
+
+/// Rows of sums between the inner loops and the output: few enough to stay near the core.
+const GROUP: usize = 8;
+
+/// A filter of an image.
+pub(crate) struct Filter<'a, I: Pixel> {
+    image: &'a Image<'a, I>,
+    window: Window,
+    mode: BorderMode,
+    constant: f32,
+    /// The taps of a pass along the rows before, for a separable filter.
+    across: Option<&'a [f32]>,
+    /// The taps, row by row.
+    taps: &'a [f32],
+    /// Taps of a row.
+    width: usize,
+}
+
+impl<'a, I: Pixel> Filter<'a, I> {
+    pub(crate) fn dense(image: &'a Image<'_, I>, window: Window, border: Border, mask: &'a Mask) -> Self {
+        let (mode, constant) = border.mode();
+        let width = mask.width() as usize;
+        Filter { image, window, mode, constant, across: None, taps: mask.taps(), width }
+    }
+
+    pub(crate) fn separable(
+        image: &'a Image<'_, I>,
+        window: Window,
+        border: Border,
+        (taps_x, taps_y): (&'a Taps, &'a Taps),
+    ) -> Self {
+        let (mode, constant) = border.mode();
+        Filter { image, window, mode, constant, across: Some(taps_x.taps()), taps: taps_y.taps(), width: 1 }
+    }
+
+    /// The output.
+    pub(crate) fn run<O: Pixel<Sum: Fma>>(&self, clamp: bool) -> Result<Image<'static, O>> {
+        let shape = self.window.out;
+        let mut out = pages::zeros(shape.samples() as usize);
+        self.run_into(clamp, &mut out)?;
+        Image::new(shape.width, shape.height, shape.channels, out)
+    }
+
+    /// The output, into memory that is there.
+    pub(crate) fn run_into<O: Pixel<Sum: Fma>>(&self, clamp: bool, out: &mut [O]) -> Result<()> {
+        let shape = self.window.out;
+        if out.len() as u64 != shape.samples() {
+            let limit = format!("{} for {shape}", shape.samples());
+            return Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit });
+        }
+        let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
+        let bytes = self.is_bytes() && O::PIXEL == PixelType::U8 && !clamp;
+        match Rounding::new(self.across.unwrap_or(&[1.0]), self.taps) {
+            Some(rounding) if bytes => {
+                let out = bytemuck::cast_slice_mut(out);
+                tiles::for_each(out, shape, halo, |scratch, tile| self.bytes(rounding, scratch, tile));
+            }
+            _ => tiles::for_each(out, shape, halo, |scratch, mut tile| {
+                // Sums that are the output as they are go there at once.
+                let stored = O::PIXEL == PixelType::F32 && !clamp;
+                self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out| {
+                    simd::run(Store { sums, clamp, out });
+                });
+            }),
+        }
+        Ok(())
+    }
+
+    fn channels(&self) -> usize {
+        self.window.out.channels as usize
+    }
+
+    /// Columns that a sum sees.
+    fn columns(&self) -> usize {
+        self.across.map_or(self.width, <[f32]>::len)
+    }
+
+    /// Rows that a sum sees beside its first.
+    fn halo_rows(&self) -> usize {
+        self.taps.len() / self.width - 1
+    }
+
+    /// Whether every sample is a byte, those outside included.
+    fn is_bytes(&self) -> bool {
+        I::PIXEL == PixelType::U8 && (self.mode != BorderMode::Constant || self.constant as u8 as f32 == self.constant)
+    }
+
+    /// The row of the image under row `y` of the mask at output row 0; `None` where the constant is.
+    #[inline(always)]
+    fn row(&self, y: usize) -> Option<u32> {
+        let y = y as i32 + self.window.origin_y;
+        self.mode.map(y, self.image.height() as i32).map(|y| y as u32)
+    }
+
+    /// Samples of a row of the image, less `zero`, from the first under the mask at output column `x`.
+    #[inline(always)]
+    fn extend<'b, S: Accumulator>(&'b self, y: Option<u32>, x: usize, zero: f32, out: &'b mut [S]) -> Extend<'b, I, S> {
+        Extend {
+            row: y.map(|y| self.image.row(y)),
+            channels: self.channels(),
+            origin: x as i32 + self.window.origin_x,
+            mode: self.mode,
+            constant: S::of(self.constant),
+            zero: S::of(zero),
+            out,
+        }
+    }
+
+    /// Sums a tile of samples less `zero`. `finish` takes each row of sums, which go on to whole
+    /// vectors, with its number and where it belongs; it is not asked where the sums are `stored` as they are.
+    fn sums<S: Fma, O: Pixel>(
+        &self,
+        scratch: &mut Scratch<S>,
+        tile: &mut Tile<'_, O>,
+        zero: f32,
+        stored: bool,
+        mut finish: impl FnMut(usize, &[S], &mut [O]),
+    ) {
+        let convert = |taps: &[f32]| -> Vec<S> { taps.iter().map(|&tap| S::of(tap)).collect() };
+        let (taps, across) = (convert(self.taps), self.across.map(convert));
+        let step = self.channels();
+        let weights = Weights { taps: &taps, width: self.width, step };
+
+        let samples = tile.rows[0].len();
+        let length = samples.next_multiple_of(LANES);
+        let halo = (self.columns() - 1) * step;
+        let extended = scratch.samples.take(length + halo);
+        let sums = scratch.sums.take(GROUP * length);
+
+        // Lines are what the mask passes over: rows of samples, or of sums along the rows. Each takes the
+        // place of one that is no longer seen; if all of the image has places, each of its rows has one.
+        let stride = length + weights.halo();
+        let image_rows = self.image.height() as usize;
+        let mut held = vec![None; (GROUP + self.halo_rows()).min(image_rows + 1)];
+        let lines = scratch.lines.take(held.len() * stride);
+        let mut slots = Vec::with_capacity(tile.rows.len() + self.halo_rows());
+        for (group, out) in tile.rows.chunks_mut(GROUP).enumerate() {
+            let first = group * GROUP;
+            while slots.len() < first + out.len() + self.halo_rows() {
+                let y = self.row(tile.y + slots.len());
+                let slot = match y {
+                    _ if held.len() <= image_rows => slots.len() % held.len(),
+                    Some(y) => y as usize,
+                    None => image_rows,
+                };
+                slots.push(slot);
+                if held[slot] == Some(y) {
+                    continue;
+                }
+                held[slot] = Some(y);
+                let line = &mut lines[slot * stride..][..stride];
+                let Some(across) = &across else {
+                    simd::run(self.extend(y, tile.x, zero, &mut line[..samples + halo]));
+                    continue;
+                };
+                // A row outside, all constant, gives what the first pass makes of the constant.
+                simd::run(self.extend(y, tile.x, zero, &mut extended[..samples + halo]));
+                let rows = Rows { data: extended, stride: length + halo, slots: &[0] };
+                S::weigh(rows, Weights { taps: across, width: across.len(), step }, &mut [line]);
+            }
+            let rows = Rows { data: lines, stride, slots: &slots[first..] };
+            if stored && length == samples {
+                let mut sums: Vec<&mut [S]> = out.iter_mut().map(|out| bytemuck::cast_slice_mut(out)).collect();
+                S::weigh(rows, weights, &mut sums);
+                continue;
+            }
+            let mut sums: Vec<&mut [S]> = sums.chunks_mut(length).take(out.len()).collect();
+            S::weigh(rows, weights, &mut sums);
+            for (row, (out, sums)) in out.iter_mut().zip(sums).enumerate() {
+                finish(first + row, sums, out);
+            }
+        }
+    }
+
+    /// A tile of bytes, rounded from sums in f32. What they leave open is summed again in f64: sample
+    /// by sample, or the whole tile where that is less work, as in an image of one value.
+    fn bytes(
+        &self,
+        rounding: Rounding,
+        (scratch, scratch_f64): &mut (Scratch<f32>, Scratch<f64>),
+        mut tile: Tile<'_, u8>,
+    ) {
+        let samples = tile.rows.len() * tile.rows[0].len();
+        let across = self.across.map_or(0, <[f32]>::len);
+        let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
+        // A sum alone has no others beside it in its vector.
+        let most = samples * among / alone / 8;
+        let (mut count, mut open) = (0, Vec::new());
+        let (x, y) = (tile.x, tile.y);
+        self.sums::<f32, u8>(scratch, &mut tile, Rounding::ZERO, false, |row, sums, out| {
+            simd::run(Round { rounding, sums, out, open: &mut open });
+            count += open.len();
+            if count <= most && !open.is_empty() {
+                simd::run(Again { filter: self, x, y: y + row, open: &open, scratch: scratch_f64, out });
+            }
+            open.clear();
+        });
+        if count > most {
+            self.sums::<f64, u8>(scratch_f64, &mut tile, 0.0, false, |_, sums, out| {
+                simd::run(Store { sums, clamp: false, out });
+            });
+        }
+    }
+}
+
+/// Sums some samples of a row again, in f64.
+struct Again<'a, I: Pixel> {
+    filter: &'a Filter<'a, I>,
+    /// The column of the first sample of `out`, and its row.
+    x: usize,
+    y: usize,
+    /// Which samples.
+    open: &'a [usize],
+    scratch: &'a mut Scratch<f64>,
+    out: &'a mut [u8],
+}
+
+impl<I: Pixel> Work for Again<'_, I> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Again { filter, x, y, open, scratch, out } = self;
+        let channels = filter.channels();
+        let seen = filter.columns() * channels;
+        let stride = seen.next_multiple_of(LANES);
+        let height = filter.halo_rows() + 1;
+        let pixels = scratch.samples.take(stride * height);
+        let columns = scratch.sums.take(seen);
+        for &sample in open {
+            for (y, pixels) in (y..).zip(pixels.chunks_exact_mut(stride)) {
+                filter.extend(filter.row(y), x + sample / channels, 0.0, &mut pixels[..seen]).run::<L>();
+            }
+            let channel = sample % channels;
+            let sum = match filter.across {
+                None => {
+                    let lines = filter.taps.chunks(filter.width).zip(pixels.chunks(stride));
+                    lines.fold(0.0, |start, (taps, line)| sum(start, taps, &line[channel..], channels))
+                }
+                Some(across) => {
+                    // Down the columns first, many side by side: another order, and near enough for all but
+                    // one sum in a thousand million.
+                    columns.fill(0.0);
+                    for (&tap, line) in filter.taps.iter().zip(pixels.chunks(stride)) {
+                        columns.iter_mut().zip(line).for_each(|(sum, &pixel)| *sum = (tap as f64).mul_add(pixel, *sum));
+                    }
+                    let near = sum(0.0, across, &columns[channel..], channels);
+                    if Rounding::is_decided(near) {
+                        near
+                    } else {
+                        let lines = pixels.chunks(stride).map(|line| sum(0.0, across, &line[channel..], channels));
+                        filter.taps.iter().zip(lines).fold(0.0, |sum, (&tap, line)| (tap as f64).mul_add(line, sum))
+                    }
+                }
+            };
+            out[sample] = u8::from_sum(sum);
+        }
+    }
+}
+
+/// `start` and the sum of weighted samples, `step` apart.
+#[inline(always)]
+fn sum(start: f64, taps: &[f32], samples: &[f64], step: usize) -> f64 {
+    let samples = samples.iter().step_by(step);
+    taps.iter().zip(samples).fold(start, |sum, (&tap, &sample)| (tap as f64).mul_add(sample, sum))
+}

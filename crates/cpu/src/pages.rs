@@ -1,0 +1,24 @@
+//! Memory for outputs.
+#![allow(unsafe_code)] // one call of the system's, which only advises
+
+/// What the system's huge pages are aligned to: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
+const HUGE_PAGE: usize = 1 << 21;
+
+/// That many zeros. The first touch of each page of fresh memory is a fault, which for pages of
+/// 4 KiB takes longer than a small filter; so large memory asks for huge ones.
+pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
+    let zeros = vec![T::default(); count];
+    #[cfg(target_os = "linux")]
+    {
+        let bytes = size_of_val(&zeros[..]);
+        let before = zeros.as_ptr().addr().wrapping_neg() % HUGE_PAGE;
+        let whole = bytes.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
+        if whole > 0 {
+            let start = zeros.as_ptr().wrapping_byte_add(before);
+            // SAFETY: the range lies inside the vector, and the advice changes no memory's contents.
+            // Where it is not taken, nothing is lost, so its result says nothing of use.
+            unsafe { libc::madvise(start as *mut libc::c_void, whole, libc::MADV_HUGEPAGE) };
+        }
+    }
+    zeros
+}

@@ -1,0 +1,236 @@
+//! Bytes from sums in f32: exact by a bound of their error.
+//!
+//! Integer results are defined by their sum in f64. A sum in f32, which is taken twice as fast, has
+//! the same nearest integer unless a rounding boundary lies between the two, and so within the
+//! bound of their distance; only such sums must be taken again in f64.
+
+use crate::simd::{Level, Work};
+use crate::weigh::LANES;
+
+/// How sums of bytes in f32 are rounded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounding {
+    /// What the sum lacks because samples were taken less [`ZERO`](Rounding::ZERO).
+    shift: f32,
+    /// A sum whose distance from its nearest integer is larger is open.
+    limit: f32,
+}
+
+/// Distance from the f64 sum above which too many sums would be open: one in 32.
+const MOST: f64 = 1.0 / 64.0;
+/// The sum of |tap| up to which nothing overflows.
+const MOST_TOTAL: f64 = 1e30;
+/// Taps up to which [`SLACK`] is enough.
+const MOST_TAPS: usize = 4096;
+/// Covers what the bound leaves out: that rounded sums, which are rounded again, are larger than true
+/// ones by (1 + 2^-24)^8192 at most, and that sums in f64 have errors, too, 2^-28 times as large.
+const SLACK: f64 = 1.001;
+
+impl Rounding {
+    /// Samples are summed less this, which makes sums of positive taps half as large, and their errors.
+    pub(crate) const ZERO: f32 = 128.0;
+
+    /// For sums along `taps_x` and, of these sums, along `taps_y`. `None` where a sum could be too
+    /// far from the one in f64.
+    ///
+    /// With u = 2^-24, each multiply-add rounds a partial sum, which changes it by u times its size
+    /// at most, or by 2^-150 where it is denormal. Samples are -128 to 127, so the partial sums along
+    /// `taps_x` are at most 128 A(1), 128 A(2), ..., with A(k) the sum of the first k |tap|. The error
+    /// of a whole sum is at most 128 u (A(1) + ... + A(n)); `taps_y` weigh it, and add the errors of
+    /// their own partial sums, which are at most 128 A(n) B(1), 128 A(n) B(2), ... The shift is added last:
+    /// it is rounded once, at most 128 A(n) B(m), and the last sum once, at most 255 A(n) B(m).
+    pub(crate) fn new(taps_x: &[f32], taps_y: &[f32]) -> Option<Rounding> {
+        let (x, y) = (Sizes::of(taps_x), Sizes::of(taps_y));
+        let shift = (Rounding::ZERO as f64 * x.sum * y.sum) as f32;
+        let total = x.total * y.total;
+        if x.total.max(total) > MOST_TOTAL {
+            return None;
+        }
+        // Multiples of a power of two stay exact up to 2^24 of it.
+        let exact = |most: f64, grid: f64| 256.0 * most <= 2f64.powi(24) * grid;
+        if exact(x.total, x.grid) && exact(total, x.grid * y.grid) {
+            return Some(Rounding { shift, limit: 0.5 });
+        }
+        let relative = 128.0 * (x.partial * y.total + x.total * y.partial) + 512.0 * total;
+        let denormal = taps_x.len() as f64 * y.total + taps_y.len() as f64;
+        let error = SLACK * (relative * 2f64.powi(-24) + denormal * 2f64.powi(-150));
+        let few = taps_x.len().max(taps_y.len()) <= MOST_TAPS;
+        // Rounded down, so that the bound stays one.
+        (few && error <= MOST).then(|| Rounding { shift, limit: ((0.5 - error) as f32).next_down() })
+    }
+
+    /// Whether a sum in f64, in any order, is farther from a rounding boundary than from the sum in the
+    /// reference's order: the error of each is at most 2^-28 of [`MOST`].
+    pub(crate) fn is_decided(sum: f64) -> bool {
+        ((sum - sum.floor()) - 0.5).abs() > MOST * 2f64.powi(-26)
+    }
+}
+
+/// What the bound needs to know of taps.
+struct Sizes {
+    sum: f64,
+    /// The sum of |tap|.
+    total: f64,
+    /// The sum of all partial sums of |tap|.
+    partial: f64,
+    /// The largest power of two of which all taps are multiples; infinite if all are 0.
+    grid: f64,
+}
+
+impl Sizes {
+    fn of(taps: &[f32]) -> Sizes {
+        let mut sizes = Sizes { sum: 0.0, total: 0.0, partial: 0.0, grid: f64::INFINITY };
+        for tap in taps.iter().map(|&tap| tap as f64) {
+            sizes.sum += tap;
+            sizes.total += tap.abs();
+            sizes.partial += sizes.total;
+            sizes.grid = sizes.grid.min(lowest_bit(tap));
+        }
+        sizes
+    }
+}
+
+/// The largest power of two that this is a multiple of. No f32 is a denormal f64.
+fn lowest_bit(number: f64) -> f64 {
+    if number == 0.0 {
+        return f64::INFINITY;
+    }
+    let bits = number.to_bits();
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1075;
+    2f64.powi(exponent + (bits | 1 << 52).trailing_zeros() as i32)
+}
+
+/// Rounds a row of sums half to even, saturated, and notes which are open.
+pub(crate) struct Round<'a> {
+    pub(crate) rounding: Rounding,
+    /// Whole vectors.
+    pub(crate) sums: &'a [f32],
+    pub(crate) out: &'a mut [u8],
+    /// Which are open.
+    pub(crate) open: &'a mut Vec<usize>,
+}
+
+impl Work for Round<'_> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Round { rounding: Rounding { shift, limit }, sums, out, open } = self;
+        // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the
+        // integer in the low bits.
+        const MAGIC: f32 = 12582912.0;
+        let (sums, _) = sums.as_chunks::<LANES>();
+        for (n, (sums, out)) in sums.iter().zip(out.chunks_mut(LANES)).enumerate() {
+            let mut bytes = [0; LANES];
+            let mut is_open = [false; LANES];
+            for lane in 0..LANES {
+                let sum = sums[lane] + shift;
+                // Beyond a byte's range by whatever, it saturates: the bound is less than half.
+                let sum = if sum > 0.0 { sum } else { 0.0 };
+                let sum = if sum < 255.0 { sum } else { 255.0 };
+                let rounded = sum + MAGIC;
+                bytes[lane] = rounded.to_bits() as u8;
+                is_open[lane] = ((rounded - MAGIC) - sum).abs() > limit;
+            }
+            match <&mut [u8; LANES]>::try_from(&mut *out) {
+                Ok(out) => *out = bytes,
+                Err(_) => out.copy_from_slice(&bytes[..out.len()]),
+            }
+            if is_open != [false; LANES] {
+                let lanes = (0..out.len()).filter(|&lane| is_open[lane]);
+                open.extend(lanes.map(|lane| n * LANES + lane));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+    fn sum<T: Copy, S: Copy>(taps: &[T], samples: &[S], zero: S, fma: impl Fn(T, S, S) -> S) -> S {
+        taps.iter().zip(samples).fold(zero, |sum, (&tap, &sample)| fma(tap, sample, sum))
+    }
+
+    #[test]
+    fn no_sum_is_beyond_the_bound() {
+        let rng = &mut StdRng::seed_from_u64(1);
+        let (mut rounded, mut largest) = (0, 0.0f64);
+        for _ in 0..400 {
+            let (width, height) = (rng.random_range(1..30), rng.random_range(1..30));
+            let low = [-1.0, 0.0, 0.9][rng.random_range(0..3)];
+            let scale = rng.random_range(0.0f32..2.0);
+            let mut axis = |count: usize| -> Vec<f32> {
+                let taps: Vec<f32> = (0..count).map(|_| rng.random_range(low..1.0)).collect();
+                let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
+                taps.iter().map(|tap| tap / total * scale).collect()
+            };
+            let (x, y) = (axis(width), axis(height));
+            let Some(Rounding { shift, limit }) = Rounding::new(&x, &y) else { continue };
+            rounded += 1;
+            // Extreme bytes have the largest errors.
+            let bytes: Vec<u8> = (0..width * height).map(|_| if rng.random() { 255 } else { rng.random() }).collect();
+            let near: Vec<f32> = bytes.iter().map(|&byte| byte as f32 - Rounding::ZERO).collect();
+            let near: Vec<f32> = near.chunks(width).map(|line| sum(&x, line, 0.0, f32::mul_add)).collect();
+            let near = sum(&y, &near, 0.0, f32::mul_add) + shift;
+            let exact: Vec<f64> = bytes.iter().map(|&byte| byte as f64).collect();
+            let fma = |tap: f32, sample: f64, sum: f64| (tap as f64).mul_add(sample, sum);
+            let exact: Vec<f64> = exact.chunks(width).map(|line| sum(&x, line, 0.0, fma)).collect();
+            let distance = (near as f64 - sum(&y, &exact, 0.0, fma)).abs();
+            let bound = 0.5 - limit as f64;
+            assert!(distance <= bound, "{distance} beyond {bound}: {x:?} {y:?}");
+            largest = largest.max(distance / bound);
+        }
+        assert!(rounded > 300, "{rounded}");
+        // A bound far from all errors would send too many sums back.
+        assert!(largest > 0.02, "{largest}");
+    }
+
+    #[test]
+    fn sums_without_errors_are_never_open() {
+        let exact: [(&[f32], &[f32]); 4] = [
+            (&[0.25, 0.5, 0.25], &[0.25, 0.5, 0.25]),
+            (&[1.0], &[-1.0, 8.0, -1.0]),
+            (&[4096.0], &[-2.5]),
+            (&[0.0], &[1e9]),
+        ];
+        for (x, y) in exact {
+            assert_eq!(Rounding::new(x, y).unwrap().limit, 0.5, "{x:?} {y:?}");
+        }
+        for (x, y) in [([0.1f32, 0.2], [0.3f32, 0.4]), ([0.5 + 2f32.powi(-20), 0.25], [0.5, 0.5])] {
+            assert!(Rounding::new(&x, &y).unwrap().limit < 0.5);
+        }
+        assert_eq!([1.0, 0.75, -6.0, 1e-40f32 as f64].map(lowest_bit)[..3], [1.0, 0.25, 2.0]);
+        assert_eq!(lowest_bit(f32::from_bits(2) as f64), 2f64.powi(-148));
+    }
+
+    #[test]
+    fn sums_that_could_be_far_off_are_refused() {
+        assert!(Rounding::new(&[1e6, -1e6 + 0.4], &[1.0]).is_none());
+        assert!(Rounding::new(&[1e38, 1e38], &[1e-38]).is_none());
+        let large = 2f32.powi(70);
+        assert!(Rounding::new(&[2f32.powi(60)], &[large, -large]).is_none());
+        assert!(Rounding::new(&[1e-45; 5000], &[0.1]).is_none());
+        assert!(Rounding::new(&[1e-45; 3], &[1e38, 3e38]).is_none_or(|rounding| rounding.limit < 0.5));
+    }
+
+    /// Rounds at one level and checks.
+    struct Check;
+
+    impl Work for Check {
+        #[inline(always)]
+        fn run<L: Level>(self) {
+            let sums =
+                [-3.0, -0.4, 0.5, 1.5, 2.49, 2.51, 254.5, 254.6, 300.0, 7.0, 99.48, 99.52, 1e9, -1e9, 128.5, 0.0];
+            let (mut out, mut open) = ([9; 15], Vec::new());
+            let rounding = Rounding { shift: 0.0, limit: 0.4875 };
+            Round { rounding, sums: &sums, out: &mut out, open: &mut open }.run::<L>();
+            assert_eq!(out, [0, 0, 0, 2, 2, 3, 254, 255, 255, 7, 99, 100, 255, 0, 128]);
+            assert_eq!(open, [2, 3, 4, 5, 6, 14]);
+        }
+    }
+
+    #[test]
+    fn rounds_half_to_even_and_says_what_is_open() {
+        crate::simd::run_at_all(|| Check);
+    }
+}
