@@ -16,7 +16,7 @@ pub use apron_abi::{Accumulator, FromSum, Sample};
 pub use border::Border;
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
-pub use histogram::{Bins, Histogram};
+pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
