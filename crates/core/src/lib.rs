@@ -20,4 +20,4 @@ pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
-pub use problem::{ByteHistogram, Correlate, Problem, Separable, Window};
+pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, Window};
