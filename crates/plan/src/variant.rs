@@ -181,15 +181,14 @@ pub static VARIANTS: &[Variant] = &[
         operation: histogram::OPERATION,
         name: "nearest-edge",
         family: Family::Histogram,
-        limits: "f32 pixels; bins as of edge-search, and wider than the steps of f32 there",
+        limits: "f32 pixels; bins as for edge-search, but wider than the steps of f32 there",
         planner: Planner::EdgeHistogram(edges::nearest),
     },
     Variant {
         operation: histogram::OPERATION,
         name: "edge-search",
         family: Family::Histogram,
-        limits: "f32 pixels; as many bins as shared memory holds edges of, and counters for each channel: on an H100 \
-                 29055, of 4 channels apart 11622",
+        limits: "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29055, 4 channels apart 11622",
         planner: Planner::EdgeHistogram(edges::search),
     },
 ];

@@ -268,8 +268,8 @@ impl fmt::Display for Case {
             }
             Problem::EdgeHistogram(p) => {
                 let apart = if p.per_channel { " per channel" } else { "" };
-                let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.3e} to {high:.3e}"));
-                write!(f, "{} f32 bins {}{range}{apart}", p.shape, p.bins.count)
+                let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
+                write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
             }
         }
     }
