@@ -46,7 +46,7 @@ pub struct KernelInfo {
 pub enum SharedSize {
     /// As many, whatever the launch.
     Bytes(u32),
-    /// As many as this formula gives for a mask.
+    /// As many as this formula gives for a mask, or for bins.
     Formula(&'static str),
 }
 
@@ -68,6 +68,9 @@ const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask he
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
 const FUSED_ROWS: &str =
     "128 x (256 + taps x - 1, up to a multiple of 8) + (16 + taps y - 1, up to a multiple of 16) x 288 x 4";
+
+/// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
+const EDGES: &str = "(1 + bins + bins x channels x 32) x 4";
 
 /// Every kernel, those of a variant together, and the variants that an operation prefers first.
 ///
@@ -117,6 +120,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::Blocked => SharedSize::Formula(BLOCKED),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
+            SharedMemory::Edges => SharedSize::Formula(EDGES),
         },
         barriers: facts.barriers,
         limits: variant.limits,
@@ -200,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_is_that_of_the_kernel_table() {
+    fn formulas_are_those_of_the_kernel_table() {
         let halo = apron_abi::TILE_WIDTH - 1;
         assert_eq!(MASK_TILE, format!("({halo} + mask width) x ({halo} + mask height) x 4"));
         assert_eq!(SharedMemory::MaskTile.bytes(5, 3), (halo + 5) * (halo + 3) * 4);
@@ -209,5 +213,7 @@ mod tests {
         assert_eq!(SharedMemory::Blocked.bytes(5, 3), 136 * (down + 3) * 4);
         assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 288 x 4"));
         assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 288 * 4);
+        assert_eq!(EDGES, format!("(1 + bins + bins x channels x {}) x 4", apron_abi::HISTOGRAM_COLUMNS));
+        assert_eq!(SharedMemory::Edges.bytes(5, 3), (1 + 256 + 256 * 32) * 4);
     }
 }

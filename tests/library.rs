@@ -108,6 +108,7 @@ fn no_full_window_is_an_input_error_that_names_both() {
 #[test]
 fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
+    let integers = Image::new(8, 8, 1, vec![1u16; 64]).unwrap();
     let large = Mask::new(65, 1, [1.0 / 65.0; 65]).unwrap();
     // Only the kernel of masks up to 64x64 gives u16.
     let filter = |device: &Device| device.correlate(&image, large.clone()).out_type(PixelType::U16).run();
@@ -119,15 +120,53 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
         let name = device.name().to_string();
         let refused = filter(device).err().expect("refused");
         assert!(matches!(&refused, Error::Unsupported { .. }), "{refused}");
-        let refused = device.histogram(&image).run().expect_err("refused");
-        assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
+        let of_u16 = device.histogram(&integers).run();
+        let many = device.histogram(&image).bins(Bins { count: 1 << 20, range: None }).run();
+        let of_bytes = device.histogram(&image).variant("columns").run();
+        for refused in [of_u16, many, of_bytes] {
+            let refused = refused.expect_err("refused");
+            assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
+        }
     }
     // `auto` takes the CPU for these, and says so.
     let auto = Device::auto();
     let report = filter(&auto).unwrap().report().unwrap();
     assert_eq!((report.device.as_str(), report.why.contains("auto: ")), ("cpu", true), "{report:?}");
-    let (_, report) = auto.histogram(&image).run_reported().unwrap();
+    let (_, report) = auto.histogram(&integers).run_reported().unwrap();
     assert_eq!(report.device, "cpu");
+}
+
+#[test]
+fn histograms_of_floats_are_the_same_everywhere() {
+    let mut samples: Vec<f32> = (0..61 * 37 * 3).map(|i| (i * i % 1009) as f32 / 504.5 - 1.0).collect();
+    samples[0] = -0.0;
+    let image = Image::new(61, 37, 3, samples.clone()).unwrap();
+    let zeros = Image::new(4, 1, 1, vec![-1.0f32, -0.0, 0.0, -0.0]).unwrap();
+    let ranges = [None, Some((-1.0, 1.0)), Some((0.1, 0.7)), Some((1.0, 1.0)), Some((1.0, 1.0000001))];
+    for (count, range) in ranges.into_iter().flat_map(|range| [1, 10, 256, 5000].map(|count| (count, range))) {
+        for (image, per_channel) in [(&image, false), (&image, true), (&zeros, false)] {
+            let count = |device: &Device| {
+                let uploaded = device.upload(image).unwrap();
+                device.histogram(&uploaded).bins(Bins { count, range }).per_channel(per_channel).run().unwrap()
+            };
+            let expected = count(&Device::reference());
+            for device in devices() {
+                let found = count(&device);
+                assert_eq!(found, expected, "{} {count:?} {range:?}", device.name(), count = expected.bins());
+                let bits = |edges: &[f64]| edges.iter().map(|edge| edge.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(found.edges()), bits(expected.edges()), "{}", device.name());
+            }
+        }
+    }
+    // What no range can be found from, wherever it is: in a whole four of samples, or behind the last.
+    for (place, value) in [0, 4000, 6770].into_iter().flat_map(|at| [f32::NAN, f32::INFINITY].map(|v| (at, v))) {
+        let mut samples = samples.clone();
+        samples[place] = value;
+        let image = Image::new(61, 37, 3, samples).unwrap();
+        let refused = |device: &Device| device.histogram(&image).run().expect_err("refused").to_string();
+        let expected = refused(&Device::reference());
+        devices().iter().for_each(|device| assert_eq!(refused(device), expected, "{} {place}", device.name()));
+    }
 }
 
 #[test]

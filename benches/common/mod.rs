@@ -69,13 +69,14 @@ impl Work {
             Problem::Correlate(problem) => (problem.shape, problem.src),
             Problem::Separable(problem) => (problem.shape, problem.src),
             Problem::ByteHistogram(problem) => (problem.shape, PixelType::U8),
+            Problem::EdgeHistogram(problem) => (problem.shape, PixelType::F32),
         }
     }
 
     /// What must at least be moved: the image read once and, by filters, written once.
     pub(crate) fn bytes(&self) -> u64 {
         let (shape, pixel) = self.input();
-        let passes = if let Problem::ByteHistogram(_) = self.problem { 1 } else { 2 };
+        let passes = if self.problem.operation() == "histogram" { 1 } else { 2 };
         shape.samples() * pixel.size_bytes() as u64 * passes
     }
 
@@ -84,7 +85,7 @@ impl Work {
         let a_sample = match &self.problem {
             Problem::Correlate(problem) => 2 * problem.mask.taps().len(),
             Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
-            Problem::ByteHistogram(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
         };
         self.input().0.samples() * a_sample as u64
     }
@@ -93,7 +94,7 @@ impl Work {
     pub(crate) fn rates(&self, seconds: f64) -> String {
         let gigas = self.operations() as f64 / seconds / 1e9;
         let computed = match &self.problem {
-            Problem::ByteHistogram(_) => format!("{gigas:.2} Gupdate/s"),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => format!("{gigas:.2} Gupdate/s"),
             _ => format!("{:.5} TFLOP/s", gigas / 1e3),
         };
         format!("{:.4} ms, {:.2} GB/s, {computed}", seconds * 1e3, self.bytes() as f64 / seconds / 1e9)
@@ -113,6 +114,11 @@ impl Work {
             }
             Problem::ByteHistogram(_) => {
                 let (histogram, report) = device.histogram(image).variant(variant).run_reported()?;
+                return Ok(Solved::Counts(histogram, report));
+            }
+            Problem::EdgeHistogram(problem) => {
+                let histogram = device.histogram(image).bins(problem.bins).per_channel(problem.per_channel);
+                let (histogram, report) = histogram.variant(variant).run_reported()?;
                 return Ok(Solved::Counts(histogram, report));
             }
         };

@@ -13,7 +13,9 @@ macro_rules! filter {
                     let out: Image<'static, $out> = match problem {
                         Problem::Correlate(p) => $device::correlate($image, &p.mask, p.border, p.clamp)?,
                         Problem::Separable(p) => $device::separable($image, &p.taps_x, &p.taps_y, p.border)?,
-                        Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+                        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
+                            unreachable!("a histogram is no filter")
+                        },
                     };
                     Ok(<$out as Pixel>::into_any(out))
                 }};
@@ -21,7 +23,9 @@ macro_rules! filter {
             let dst = match problem {
                 Problem::Correlate(p) => p.dst,
                 Problem::Separable(p) => p.dst,
-                Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
+                            unreachable!("a histogram is no filter")
+                        },
             };
             each_type!(input, image => match dst {
                 PixelType::U8 => solve!(image, u8),

@@ -4,10 +4,11 @@ mod host;
 
 use crate::device_image::Made;
 use crate::{AnyImage, Bins, DeviceImage, DeviceInfo, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
-use apron_core::{ByteHistogram, Problem};
+use apron_core::{ByteHistogram, EdgeHistogram, Problem, join_extremes};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
-use apron_plan::Machine;
+use apron_plan::{Machine, Recipe, Role};
+use bytemuck::Pod;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -129,7 +130,7 @@ impl Backend {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
-            Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
         let (storage, made) = match self {
             #[cfg(feature = "gpu")]
@@ -188,40 +189,86 @@ impl Backend {
             };
             return Ok((histogram, self.report(OPERATION, name, HOST_WHY, Duration::ZERO, start.elapsed())));
         }
-        if source.pixel_type() != PixelType::U8 {
-            return Err(Error::Unsupported {
+        match source.pixel_type() {
+            PixelType::U8 => {
+                let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
+                let problem = ByteHistogram { shape: source.shape(), per_channel };
+                let channels = problem.channels();
+                let (counts, report) = self.count(&Problem::ByteHistogram(problem), source, variant)?;
+                Ok((Histogram::from_byte_counts(edges, channels, &counts), report))
+            }
+            PixelType::F32 if bins.range.is_none() => {
+                // Once on the device, for both that read it.
+                let (image, copy_in) = self.import_timed(source, OPERATION)?;
+                let source = Source::Device(&image);
+                let (extremes, finding) = self.extremes(&source)?;
+                let (histogram, report) = self.between_edges(&source, bins, Some(extremes), per_channel, variant)?;
+                Ok((histogram, Report { copy_in, kernels: finding + report.kernels, ..report }))
+            }
+            PixelType::F32 => self.between_edges(source, bins, None, per_channel, variant),
+            other => Err(Error::Unsupported {
                 operation: OPERATION,
                 device: self.name().to_string(),
-                what: format!("histograms of {} pixels", source.pixel_type()),
+                what: format!("histograms of {other} pixels"),
                 hint: "use --device cpu".into(),
-            });
+            }),
         }
-        let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
-        let problem = ByteHistogram { shape: source.shape(), per_channel };
-        let channels = problem.channels();
-        let machine = self.machine().expect("a device that runs kernels");
-        let recipe = apron_plan::plan(&Problem::ByteHistogram(problem), variant, &machine);
+    }
+
+    /// Counts samples of f32; `extremes` are the range of bins without one.
+    fn between_edges(
+        &self,
+        source: &Source<'_>,
+        bins: &Bins,
+        extremes: Option<(f64, f64)>,
+        per_channel: bool,
+        variant: Option<&str>,
+    ) -> Result<(Histogram, Report)> {
+        let problem = EdgeHistogram { shape: source.shape(), bins: *bins, extremes, per_channel };
+        let (edges, channels) = (problem.edges()?, problem.channels());
+        let (counts, report) = self.count(&Problem::EdgeHistogram(problem), source, variant)?;
+        Ok((Histogram::new(edges, channels, counts), report))
+    }
+
+    /// The least and the largest sample of f32, and the time of the kernels that found them.
+    fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
+        let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
+        let (found, _, kernels) = self.run_kernels::<f32>(&recipe, source)?;
+        let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
+        let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
+        Ok((extremes, kernels))
+    }
+
+    /// Solves a histogram's problem by kernels.
+    fn count(&self, problem: &Problem, source: &Source<'_>, variant: Option<&str>) -> Result<(Vec<u64>, Report)> {
+        let recipe = apron_plan::plan(problem, variant, &self.machine().expect("a device that runs kernels"));
         let recipe = if let Backend::Emulator = self { recipe.map_err(for_emulator)? } else { recipe? };
-        let mut counts = vec![0u64; 256 * channels as usize];
+        let (counts, copy_in, kernels) = self.run_kernels(&recipe, source)?;
+        Ok((counts, self.report(recipe.operation, recipe.variant, recipe.why, copy_in, kernels)))
+    }
+
+    /// Runs a recipe, and gives what it writes, and the times of the copy and of the kernels.
+    fn run_kernels<T: Pod>(&self, recipe: &Recipe, source: &Source<'_>) -> Result<(Vec<T>, Duration, Duration)> {
+        let output = recipe.buffers.iter().find(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
+        let mut result = vec![T::zeroed(); output.elems as usize];
         let (copy_in, kernels) = match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
-                let (input, copy_in) = self.import_timed(source, OPERATION)?;
+                let (input, copy_in) = self.import_timed(source, recipe.operation)?;
                 let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
-                let (output, timer) = gpu.execute(&recipe, input)?;
-                output.read(bytemuck::cast_slice_mut(&mut counts))?;
+                let (output, timer) = gpu.execute(recipe, input)?;
+                output.read(bytemuck::cast_slice_mut(&mut result))?;
                 (copy_in, timer.elapsed()?)
             }
             _ => {
                 let input = host_image(source)?;
                 let start = Instant::now();
-                let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
-                bytemuck::cast_slice_mut(&mut counts).copy_from_slice(&bytes);
+                let bytes = apron_emulator::execute(recipe, &input.bytes())?;
+                bytemuck::cast_slice_mut(&mut result).copy_from_slice(&bytes);
                 (Duration::ZERO, start.elapsed())
             }
         };
-        let report = self.report(OPERATION, recipe.variant, recipe.why, copy_in, kernels);
-        Ok((Histogram::from_byte_counts(edges, channels, &counts), report))
+        Ok((result, copy_in, kernels))
     }
 
     /// The one implementation that a host device has.
@@ -237,7 +284,6 @@ impl Backend {
     }
 
     /// The image on this device, and the time that it took to get there.
-    #[cfg(feature = "gpu")]
     fn import_timed(&self, source: &Source<'_>, operation: &'static str) -> Result<(DeviceImage, Duration)> {
         let imported = self.import(source, operation)?;
         let copy_in = if let Source::Host(_) = source { imported.made.report.copy_in } else { Duration::ZERO };

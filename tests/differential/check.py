@@ -532,14 +532,6 @@ def main():
         operations = {"convolve": "correlate", "gaussian": "separable", "box": "separable"}
         known = variants(args.apron)
         jobs = [job.by(name) for job in jobs for name in known[operations.get(job.verb, job.verb)]]
-    elsewhere = 0
-    if args.device.startswith(("gpu", "emulator")):
-        # There are no kernels for histograms but of bytes: these devices refuse them.
-        for job in jobs:
-            if job.verb == "histogram" and job.image.dtype != np.uint8:
-                job.options = {**job.options, "device": "cpu"}
-                job.options.pop("variant", None)
-                elsewhere += 1
     wrong, ran = run(args.apron, args.device, jobs, folder) if jobs else ([], Counter())
     # Of few problems, some variants may take none.
     if args.variants and args.problems >= 200:
@@ -556,8 +548,6 @@ def main():
         print(f"{len(wrong)} complaints about {len(jobs)} problems; inputs and jobs.jsonl are kept in {folder}")
         return 1
     shutil.rmtree(folder)
-    if elsewhere:
-        print(f"{elsewhere} histograms of f32 ran on the cpu: {args.device} has none")
     print(f"{len(jobs)} problems agree: {counted}")
     print(", ".join(f"{count} {name}" for name, count in sorted(ran.items())))
     return 0

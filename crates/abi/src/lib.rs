@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod border;
+mod edges;
 mod element;
 mod params;
 mod pixel;
@@ -12,6 +13,7 @@ pub mod reciprocal;
 mod table;
 
 pub use border::BorderMode;
+pub use edges::nearest_edge;
 pub use element::{Element, ElementType};
 pub use params::*;
 pub use pixel::{Accumulator, FromSum, Pixel, Sample};

@@ -165,7 +165,36 @@ pub struct HistogramPartialParams {
     pub reserved: u32,
 }
 
-/// Parameters of the byte histogram's merge.
+/// Parameters of the kernels that count f32 samples between edges.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramEdgesParams {
+    /// Samples to count.
+    pub samples: u64,
+    /// The first edge: samples below are not counted.
+    pub low: f32,
+    /// The last edge: samples above are not counted.
+    pub high: f32,
+    /// Edges in a unit, for [`nearest_edge`](crate::nearest_edge).
+    pub per_unit: f32,
+    /// Bins of a channel: one less than there are edges.
+    pub bins: u32,
+    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    pub channels: u32,
+    /// Counters of a bin in shared memory: a power of two, up to
+    /// [`HISTOGRAM_COLUMNS`](crate::HISTOGRAM_COLUMNS).
+    pub columns: u32,
+}
+
+/// Parameters of the kernel that finds the least and the largest sample.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramExtremesParams {
+    /// Samples to look at.
+    pub samples: u64,
+}
+
+/// Parameters of the histograms' merge.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramMergeParams {
@@ -200,6 +229,8 @@ pub enum Params {
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     HistogramPartialParams(HistogramPartialParams),
+    HistogramEdgesParams(HistogramEdgesParams),
+    HistogramExtremesParams(HistogramExtremesParams),
     HistogramMergeParams(HistogramMergeParams),
     LimitsReadParams(LimitsReadParams),
     LimitsFfmaParams(LimitsFfmaParams),

@@ -102,15 +102,18 @@ pub enum SharedMemory {
     FusedRows,
     /// An f32 for each pixel under the mask at any pixel of [`BLOCKED_TILE`].
     Blocked,
+    /// What [`edges_bytes`] says.
+    Edges,
 }
 
 impl SharedMemory {
     /// Its size for a mask of this width and height, in bytes; of [`FusedRows`](SharedMemory::FusedRows) for
-    /// one channel and sums in f32.
+    /// one channel and sums in f32, of [`Edges`](SharedMemory::Edges) for one channel and 256 bins.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked => blocked_pitch(mask_width) * (BLOCKED_TILE[1] + mask_height - 1) * 4,
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
+            SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
         }
@@ -178,6 +181,16 @@ pub const COLUMNS_BLOCK: u32 = 1024;
 pub const HISTOGRAM_COLUMNS: u32 = 32;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
+/// Threads of a block of the kernels that count f32 samples between edges.
+pub const EDGES_BLOCK: u32 = 1024;
+/// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
+pub const EXTREMES_BLOCK: u32 = 256;
+
+/// Shared memory of the kernels that count between edges, in bytes: the edges, and each bin's counters.
+pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
+    4 * (bins as u64 + 1 + bins as u64 * channels as u64 * columns as u64)
+}
+
 /// Threads of a block of the kernels that measure the machine.
 pub const LIMITS_BLOCK: u32 = 256;
 /// Words of 32 bits that a thread reads at once, in one access.
@@ -285,6 +298,9 @@ const fn columns(channels: u32) -> SharedMemory {
     SharedMemory::Bytes(channels * BYTE_BINS * HISTOGRAM_COLUMNS * 4)
 }
 const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
+const EDGES: SharedMemory = SharedMemory::Edges;
+/// A pair of f32 for each thread.
+const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
 
 /// Calls `$then!` with every kernel: `entry: family program variant stage, Body<types>,
 /// source (src, dst), Params, taps, [block], shared, barriers[, residents];`.
@@ -410,6 +426,9 @@ macro_rules! for_each_kernel {
             histogram_columns_4_u8_u32: Histogram "-" "columns" "4", histogram::Columns<4>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(4), 2, 1;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
+            histogram_nearest_edge_f32_u32: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_edge_search_f32_u32: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
             limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
         }
@@ -492,6 +511,8 @@ mod tests {
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,
                 (Family::Histogram, "columns", _) => [COLUMNS_BLOCK, 1],
+                (Family::Histogram, _, "count") => [EDGES_BLOCK, 1],
+                (Family::Histogram, _, "extremes") => [EXTREMES_BLOCK, 1],
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],
@@ -528,5 +549,6 @@ mod tests {
         assert_eq!(SharedMemory::MaskTile.bytes(1, 1), 32 * 32 * 4);
         assert_eq!(SharedMemory::MaskTile.bytes(64, 32), 95 * 63 * 4);
         assert_eq!(SharedMemory::Bytes(7).bytes(64, 32), 7);
+        assert_eq!(SharedMemory::Edges.bytes(0, 0), (257 + 256 * 32) * 4);
     }
 }

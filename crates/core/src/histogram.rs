@@ -55,7 +55,11 @@ impl Bins {
         let (mut low, mut high) = match (self.range, pixel) {
             (Some(range), _) => range,
             (None, PixelType::U8) => (0.0, 256.0),
-            (None, _) => extremes(),
+            (None, _) => {
+                let (least, largest) = extremes();
+                // Which of two equal zeros was found depends on the order of the search: let it be +0.
+                (least + 0.0, largest + 0.0)
+            }
         };
         let width = if single { (high as f32 - low as f32) as f64 } else { high - low };
         if !(low.is_finite() && high.is_finite() && width.is_finite()) {
@@ -81,6 +85,15 @@ impl Bins {
         }
         Ok(Edges { per_width: self.count as f64 / (high - low), edges })
     }
+}
+
+/// The least and the largest of samples whose parts have these; both NaN if one is, and of no samples infinity
+/// and negative infinity.
+pub fn join_extremes((low, high): (f64, f64), (least, largest): (f64, f64)) -> (f64, f64) {
+    if least.is_nan() || low.is_nan() {
+        return (f64::NAN, f64::NAN);
+    }
+    (low.min(least), high.max(largest))
 }
 
 /// The edges of a histogram's bins, one more than there are bins.
@@ -217,6 +230,26 @@ mod tests {
         assert_eq!(nan.kind(), crate::ErrorKind::Input);
         let wide = Bins::default().edges(PixelType::F32, || (-3e38, 3e38)).unwrap_err();
         assert_eq!(wide.kind(), crate::ErrorKind::Input);
+    }
+
+    #[test]
+    fn extremes_of_parts() {
+        let none = (f64::INFINITY, f64::NEG_INFINITY);
+        assert_eq!(join_extremes(none, (1.0, 2.0)), (1.0, 2.0));
+        assert_eq!(join_extremes((0.0, 1.0), (-3.0, 0.5)), (-3.0, 1.0));
+        for pair in [((f64::NAN, f64::NAN), (0.0, 1.0)), ((0.0, 1.0), (f64::NAN, f64::NAN))] {
+            assert!(join_extremes(pair.0, pair.1).0.is_nan() && join_extremes(pair.0, pair.1).1.is_nan());
+        }
+    }
+
+    #[test]
+    fn edges_of_f32_are_f32_and_zeros_have_no_sign() {
+        let found = |least, largest| Bins::default().edges(PixelType::F32, || (least, largest)).unwrap();
+        let edges = found(-0.1f32 as f64, -0.0);
+        assert!(edges.values().iter().all(|&edge| edge as f32 as f64 == edge));
+        assert!(edges.values()[256].is_sign_positive());
+        let given = Bins { count: 7, range: Some((0.1, 0.7)) }.edges(PixelType::F32, || unreachable!()).unwrap();
+        assert!(given.values().iter().all(|&edge| edge as f32 as f64 == edge));
     }
 
     #[test]

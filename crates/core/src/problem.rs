@@ -1,6 +1,6 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Border, Error, Mask, PixelType, Result, Shape, Taps};
+use crate::{Bins, Border, Edges, Error, Mask, PixelType, Result, Shape, Taps};
 
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,34 @@ impl ByteHistogram {
     }
 }
 
+/// Counts of the samples of an f32 image between edges, of all channels together or of each apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeHistogram {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// How many bins, over which range.
+    pub bins: Bins,
+    /// The least and the largest sample: the range of bins without one.
+    pub extremes: Option<(f64, f64)>,
+    /// Whether channels are counted apart.
+    pub per_channel: bool,
+}
+
+impl EdgeHistogram {
+    /// The bins' edges.
+    ///
+    /// # Errors
+    /// As [`Bins::edges`]; samples whose extremes are not known have no range.
+    pub fn edges(&self) -> Result<Edges> {
+        self.bins.edges(PixelType::F32, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
+    }
+
+    /// Channels counted apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+}
+
 /// Any problem that a device solves.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the problem of its name
@@ -128,6 +156,7 @@ pub enum Problem {
     Correlate(Correlate),
     Separable(Separable),
     ByteHistogram(ByteHistogram),
+    EdgeHistogram(EdgeHistogram),
 }
 
 impl Problem {
@@ -136,7 +165,7 @@ impl Problem {
         match self {
             Problem::Correlate(_) => "correlate",
             Problem::Separable(_) => "separable",
-            Problem::ByteHistogram(_) => "histogram",
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The parallel histograms.
 
-use apron_core::{Bins, Histogram, Image, Pixel, PixelType, Result};
+use apron_core::{Bins, Histogram, Image, Pixel, PixelType, Result, join_extremes};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -161,16 +161,9 @@ fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
 /// The least and the largest sample; both NaN if one is.
 fn extremes<T: Pixel>(image: &Image<T>) -> (f64, f64) {
     const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
-    // Of equal zeros the first wins, as in the reference: the fold keeps the order.
-    let join = |(low, high): (f64, f64), (least, largest): (f64, f64)| {
-        if least.is_nan() || low.is_nan() {
-            return (f64::NAN, f64::NAN);
-        }
-        (if least < low { least } else { low }, if largest > high { largest } else { high })
-    };
     let of_band = |rows: Range<u32>| {
         let samples = rows.flat_map(|y| image.row(y)).map(|sample| sample.to_f64());
-        samples.fold(NONE, |all, sample| join(all, (sample, sample)))
+        samples.fold(NONE, |all, sample| join_extremes(all, (sample, sample)))
     };
-    bands(image).map(of_band).reduce(|| NONE, join)
+    bands(image).map(of_band).reduce(|| NONE, join_extremes)
 }

@@ -3,7 +3,9 @@
 #![allow(clippy::undocumented_unsafe_blocks)] // every access is handed on to the emulator, which checks it
 
 use apron_abi::{Accumulator, Element, SourceSpace};
-use apron_core::{Border, ByteHistogram, Correlate, Mask, PixelType, Problem, Separable, Shape, Taps};
+use apron_core::{
+    Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Mask, PixelType, Problem, Separable, Shape, Taps,
+};
 use apron_emulator::{Geometry, Memory, Thread, launch};
 use apron_plan::{Role, plan};
 use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
@@ -222,4 +224,20 @@ fn histogram() {
     // The tree of 256 sums: two loads for each of 255 additions, and one to write.
     let merge = Costs { loads: 256 * 3, shared_loads: 256 * (255 * 2 + 1), most_loads: 1, ..Costs::default() };
     assert_eq!(launches, [partial, merge]);
+}
+
+#[test]
+fn histogram_between_edges() {
+    // Four loads of each thread of a block, and 3 samples more; 8 bins, of 32 counters each.
+    let samples = 1024 * 16 + 3;
+    let shape = Shape::new(samples as u32, 1, 1).unwrap();
+    let bins = Bins { count: 8, range: Some((0.0, 1.0)) };
+    let problem = Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false });
+    // Another block is worth its merge for the 3, and takes half of the loads: 2 of 4 words a thread.
+    let sums = 2 * 8 * 32;
+    let count = Costs { loads: samples, increments: samples, most_loads: 2 * 4 + 1, ..Costs::default() };
+    let nearest = Costs { shared_loads: samples + sums, ..count };
+    assert_eq!(costs(&problem, "nearest-edge")[0], nearest);
+    // 8 bins are 3 doublings.
+    assert_eq!(costs(&problem, "edge-search")[0], Costs { shared_loads: 3 * samples + sums, ..count });
 }

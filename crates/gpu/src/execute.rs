@@ -195,6 +195,8 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::FusedParams(params) => (&raw mut *params).cast(),
         Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
+        Params::HistogramEdgesParams(params) => (&raw mut *params).cast(),
+        Params::HistogramExtremesParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
         Params::LimitsReadParams(params) => (&raw mut *params).cast(),
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),

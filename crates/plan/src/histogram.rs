@@ -1,4 +1,4 @@
-//! Recipes of the byte histogram.
+//! Recipes of histograms: of bytes, and the launches that those between edges have in common with them.
 
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
@@ -27,34 +27,42 @@ pub(crate) fn partials(problem: &ByteHistogram, _: &Machine) -> Result<Steps> {
 /// Rows of counts by `counting`, a block each, and their sum.
 fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
-    if bytes / partials >= u32::MAX as u64 - (1 << 16) {
+    let params = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
+    let counting = launch(counting, partials as u32, params);
+    with_merge(bytes, BYTE_BINS * channels, counting)
+}
+
+/// A launch that counts rows of `bins` out of `samples`, a row a block, and their sum.
+pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
+    let partials = counting.blocks[0];
+    if samples / partials as u64 >= u32::MAX as u64 - (1 << 16) {
         // A partial counter has 32 bits.
-        return Err(unsupported(OPERATION, format!("histograms of {bytes} bytes"), "use --device cpu"));
+        return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
     }
-    let bins = BYTE_BINS * channels;
-    let launch = |kernel: Kernel, blocks, src, dst, params| Launch {
+    let params = Params::HistogramMergeParams(HistogramMergeParams { partials, bins });
+    let merging = Launch { src: 1, dst: 2, ..launch(Kernel::histogram_merge_u32_u64, bins, params) };
+    Ok((
+        vec![
+            Buffer { role: Role::Input, element: counting.kernel.facts().src, elems: samples },
+            Buffer { role: Role::Scratch, element: ElementType::U32, elems: partials as u64 * bins as u64 },
+            Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
+        ],
+        vec![counting, merging],
+    ))
+}
+
+/// A launch from the first buffer to the second.
+pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
+    Launch {
         kernel,
         blocks: [blocks, 1],
         shared_bytes: kernel.facts().shared.bytes(0, 0),
         reserved_bytes: 0,
-        src,
-        dst,
+        src: 0,
+        dst: 1,
         params,
         taps: Vec::new(),
-    };
-    let of_counting = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
-    let of_merging = Params::HistogramMergeParams(HistogramMergeParams { partials: partials as u32, bins });
-    Ok((
-        vec![
-            Buffer { role: Role::Input, element: ElementType::U8, elems: bytes },
-            Buffer { role: Role::Scratch, element: ElementType::U32, elems: partials * bins as u64 },
-            Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
-        ],
-        vec![
-            launch(counting, partials as u32, 0, 1, of_counting),
-            launch(Kernel::histogram_merge_u32_u64, bins, 1, 2, of_merging),
-        ],
-    ))
+    }
 }
 
 /// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.

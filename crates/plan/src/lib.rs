@@ -6,6 +6,7 @@
 
 mod conv1d;
 mod conv2d;
+mod edges;
 mod histogram;
 pub mod limits;
 mod machine;
@@ -15,6 +16,7 @@ mod rgba;
 mod rounding;
 mod variant;
 
+pub use edges::extremes;
 pub use machine::Machine;
 pub use recipe::{Buffer, Launch, Recipe, Role};
 pub use variant::{VARIANTS, Variant, variants};
@@ -35,6 +37,10 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
     let operation = problem.operation();
     if let Some(name) = variant {
         return match variants(operation).find(|known| known.name == name) {
+            Some(variant) if !variant.solves(problem) => {
+                let what = format!("variant {name} for pixels of this type");
+                Err(unsupported(operation, what, "leave the variant to the plan"))
+            }
             Some(variant) => recipe(problem, variant, machine, "asked for by name"),
             None => {
                 let names: Vec<_> = variants(operation).map(|known| known.name).collect();
@@ -43,8 +49,8 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
             }
         };
     }
-    let mut known = variants(operation);
-    let preferred = recipe(problem, known.next().expect("an operation has variants"), machine, "the preferred variant");
+    let mut known = variants(operation).filter(|variant| variant.solves(problem));
+    let preferred = recipe(problem, known.next().expect("a problem has variants"), machine, "the preferred variant");
     if let Err(Error::Unsupported { .. }) = preferred {
         let others = known.map(|variant| recipe(problem, variant, machine, "the preferred variant does not take it"));
         // If none takes it, what the preferred one says is the error to know.

@@ -1,7 +1,7 @@
 //! A problem with its data.
 
-use apron::{AnyImage, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
-use apron_core::{ByteHistogram, Correlate, Problem, Separable};
+use apron::{AnyImage, Bins, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
+use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, join_extremes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -126,7 +126,7 @@ impl Case {
                 let (mask, x, y) = (problem.mask.clone(), problem.mask.width() / 2, problem.mask.height() / 2);
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
-            Problem::ByteHistogram(_) => {}
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
         }
         self
     }
@@ -169,6 +169,48 @@ impl Case {
         let image = random_image(rng, PixelType::U8, shape, data);
         Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image }
     }
+
+    /// A histogram of f32 by `bins`: of samples in and around their range, of which some lie exactly on an edge
+    /// or next to one, and with [`Data::Special`] some are no numbers; or of one value everywhere.
+    pub fn between_edges(seed: u64, shape: (u32, u32, u32), bins: Bins, per_channel: bool, data: Data) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let (AnyImage::F32(image), Some(range)) = (random_image(rng, PixelType::F32, shape, data), bins.range) else {
+            return Case::own_range(rng, shape, bins.count, per_channel, data);
+        };
+        let edges = bins.edges(PixelType::F32, || range).expect("valid bins");
+        let edges: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
+        let (low, high) = (edges[0], edges[bins.count]);
+        let place = |sample: f32| {
+            if data == Data::Constant || sample.abs() > 1.0 || sample.is_nan() {
+                return sample;
+            }
+            let edge = edges[rng.random_range(0..edges.len())];
+            match rng.random_range(0..8) {
+                0 => edge,
+                1 => edge.next_down(),
+                2 => edge.next_up(),
+                // Beyond either end a little.
+                3 => low + (high - low) * (sample * 0.6 + 0.5),
+                4 if data == Data::Special => sample,
+                _ => low + (high - low) * sample.abs(),
+            }
+        };
+        let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
+        let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
+        let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
+        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image) }
+    }
+
+    /// The same over the range from the least to the largest sample, which are numbers.
+    fn own_range(rng: &mut StdRng, shape: Shape, count: usize, per_channel: bool, data: Data) -> Case {
+        let data = if data == Data::Special { Data::Uniform } else { data };
+        let image = random_image(rng, PixelType::F32, shape, data);
+        let AnyImage::F32(samples) = &image else { unreachable!("f32 was asked for") };
+        let pairs = samples.rows().flatten().map(|&sample| (sample as f64, sample as f64));
+        let (extremes, bins) = (pairs.reduce(join_extremes), Bins { count, range: None });
+        Case { problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }), image }
+    }
 }
 
 /// A case drawn from everything that the kernels take, for a seed.
@@ -190,6 +232,12 @@ pub fn random_case(seed: u64) -> Case {
             }
             let (shape, types) = ((shape.0, shape.1, 4), (PixelType::U8, PixelType::U8));
             Case::correlate(seed, shape, types, (3, 3), border, Data::Uniform)
+        }
+        0 if src == PixelType::F32 => {
+            let count = [1, 7, 256, 1000, 5000][rng.random_range(0..5)];
+            let (middle, half) = (rng.random_range(-10.0..10.0), 10f64.powi(rng.random_range(-9..9)));
+            let range = if rng.random_ratio(1, 4) { None } else { Some((middle - half, middle + half)) };
+            Case::between_edges(seed, shape, Bins { count, range }, rng.random(), data)
         }
         0 => Case::histogram(seed, shape, rng.random(), if rng.random() { Data::Uniform } else { Data::Constant }),
         1 => {
@@ -217,6 +265,11 @@ impl fmt::Display for Case {
             }
             Problem::ByteHistogram(p) => {
                 write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
+            }
+            Problem::EdgeHistogram(p) => {
+                let apart = if p.per_channel { " per channel" } else { "" };
+                let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
+                write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
             }
         }
     }

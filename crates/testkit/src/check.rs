@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::exact;
-use apron::{AnyImage, Device, DeviceName, Error, Image, Pixel, PixelType, Result};
+use apron::{AnyImage, Bins, Device, DeviceName, Error, Image, Pixel, PixelType, Result};
 use apron_core::Problem;
 use apron_plan::Machine;
 
@@ -45,7 +45,7 @@ impl Case {
         let taps = match &self.problem {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
-            Problem::ByteHistogram(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
     }
@@ -60,6 +60,10 @@ impl Expected {
     pub fn of(case: &Case) -> Result<Expected> {
         if let (Problem::ByteHistogram(problem), AnyImage::U8(image)) = (&case.problem, &case.image) {
             return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
+        }
+        if let (Problem::EdgeHistogram(problem), AnyImage::F32(image)) = (&case.problem, &case.image) {
+            let histogram = apron_reference::histogram(image, &problem.bins, problem.per_channel)?;
+            return Ok(Expected::Counts(histogram.counts().to_vec()));
         }
         if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
             && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
@@ -153,7 +157,7 @@ fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<
         Problem::Separable(p) => {
             device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
         }
-        Problem::ByteHistogram(_) => unreachable!("a histogram is no filter"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
     };
     let image = filter.variant(variant).run()?;
     Ok((image.download_any()?, image.report()?.variant))
@@ -199,13 +203,17 @@ fn histogram(
     expected: &[u64],
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
-    let Problem::ByteHistogram(problem) = &case.problem else { unreachable!("counts are expected of histograms") };
-    let request = device.histogram(&case.image).per_channel(problem.per_channel).variant(variant);
+    let (bins, per_channel) = match &case.problem {
+        Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
+        Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
+        _ => unreachable!("counts are expected of histograms"),
+    };
+    let request = device.histogram(&case.image).bins(bins).per_channel(per_channel).variant(variant);
     let (histogram, report) = request.run_reported()?;
     outcome.variant = report.variant;
     let wrong = histogram.counts().iter().zip(expected).position(|(found, expected)| found != expected);
     Ok(wrong.map(|index| {
-        let (channel, bin) = (index / 256, index % 256);
+        let (channel, bin) = (index / bins.count, index % bins.count);
         format!("channel {channel}, bin {bin}: {} instead of {}", histogram.counts()[index], expected[index])
     }))
 }

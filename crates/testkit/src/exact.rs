@@ -49,7 +49,7 @@ pub(crate) fn stride(problem: &Problem) -> usize {
         Problem::Separable(problem) => {
             (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
         }
-        Problem::ByteHistogram(_) => return 1,
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return 1,
     };
     // Odd, so that it falls on every column and channel of most images sooner or later.
     (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
@@ -60,7 +60,7 @@ pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>, x: u32, y: u32, ch
     match problem {
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
-        Problem::ByteHistogram(_) => unreachable!("a histogram has no sums"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no sums"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
 
 use crate::case::{Case, Data};
-use apron::{Border, PixelType};
+use apron::{Bins, Border, PixelType};
 
 /// How large the suite's images may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,46 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    // Bins of f32: ranges in which arithmetic tells a bin, and those in which f32 has hardly a step a bin.
+    let ranges = [
+        None,
+        Some((0.0, 1.0)),
+        Some((-1.0, 1.0)),
+        Some((0.1, 0.7)),
+        Some((-7e5, -3.0)),
+        Some((-1e-40, 1e-38)),
+        Some((-1.6e38, 1.7e38)),
+        Some((1.0, 1.00003)),
+        Some((-0.5, -0.499999)),
+        Some((1e30, 1e30)),
+        Some((0.25, 0.25)),
+    ];
+    for (n, range) in ranges.into_iter().enumerate() {
+        for (m, count) in [1, 2, 256, 1000].into_iter().enumerate() {
+            let (channels, per_channel) = ((n + m) as u32 % 4 + 1, (n + m / 2) % 2 == 0);
+            let data = if m % 2 == 0 { Data::Special } else { Data::Uniform };
+            let bins = Bins { count, range };
+            cases.push(Case::between_edges(next(), (67, 33, channels), bins, per_channel, data));
+        }
+    }
+    // Lengths around fours of samples, every number of channels, one value only, its own range and another.
+    for channels in 1..=4 {
+        for (width, height) in [(1, 1), (2, 1), (3, 1), (5, 1), (131, 65)] {
+            for per_channel in [false, true] {
+                let bins = Bins { count: 256, range: Some((-1.0, 0.77)) };
+                let size = (width, height, channels);
+                cases.push(Case::between_edges(next(), size, bins, per_channel, Data::Uniform));
+                cases.push(Case::between_edges(next(), size, bins, per_channel, Data::Constant));
+                let bins = Bins { count: 10, range: None };
+                cases.push(Case::between_edges(next(), size, bins, per_channel, Data::Constant));
+            }
+        }
+    }
+    // Columns that lanes share.
+    for count in [1801, 3600] {
+        let bins = Bins { count, range: Some((-1.0, 1.0)) };
+        cases.push(Case::between_edges(next(), (97, 61, 3), bins, false, Data::Uniform));
+    }
     if scale == Scale::Full {
         for mask in [(64, 64), (64, 32), (5, 5)] {
             cases.push(Case::ones(next(), (2048, 2048, 1), mask));
@@ -172,6 +212,11 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         for data in [Data::Uniform, Data::Constant] {
             cases.push(Case::histogram(next(), (4099, 1031, 1), false, data));
             cases.push(Case::histogram(next(), (1031, 1031, 3), true, data));
+            cases.push(Case::between_edges(next(), (517, 1031, 4), Bins { count: 5000, range: None }, true, data));
+            for range in [None, Some((-0.5, 0.77))] {
+                cases.push(Case::between_edges(next(), (4099, 1031, 1), Bins { count: 256, range }, false, data));
+                cases.push(Case::between_edges(next(), (1031, 1031, 3), Bins { count: 256, range }, true, data));
+            }
         }
     }
     cases

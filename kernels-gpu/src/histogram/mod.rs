@@ -1,9 +1,25 @@
-//! Byte histograms: partial histograms in shared memory, then their sum.
+//! Histograms of bytes, and of f32 between edges: partial histograms in shared memory, then their sum.
 
 mod columns;
+mod edges;
+mod extremes;
 mod merge;
 mod partial;
 
 pub use columns::Columns;
+pub use edges::{Edges, Nearest, Search};
+pub use extremes::Extremes;
 pub use merge::Merge;
 pub use partial::Partial;
+
+/// The channel of a sample.
+#[inline(always)]
+fn channel_of(sample: u64, channels: u32) -> u32 {
+    // A 64-bit division would be a call; the channels are few enough to name.
+    match channels {
+        1 => 0,
+        2 => (sample % 2) as u32,
+        3 => (sample % 3) as u32,
+        _ => (sample % 4) as u32,
+    }
+}

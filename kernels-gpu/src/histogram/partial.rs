@@ -15,6 +15,7 @@
 //! Departures from the article: the last bytes of an input that is no multiple of 4 are counted;
 //! interleaved channels.
 
+use super::channel_of;
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{HistogramPartialParams, BYTE_BINS, GROUP_THREADS, PARTIAL_BLOCK, PARTIAL_ROWS};
@@ -95,17 +96,5 @@ unsafe fn add_word<D: Device>(d: D, [a, b, c, e]: [Shared<u32>; 4], word: u32) {
         d.shared_increment(b, word >> 8 & 0xff);
         d.shared_increment(c, word >> 16 & 0xff);
         d.shared_increment(e, word >> 24);
-    }
-}
-
-/// The channel of a sample.
-#[inline(always)]
-fn channel_of(sample: u64, channels: u32) -> u32 {
-    // A 64-bit division would be a call; the channels are few enough to name.
-    match channels {
-        1 => 0,
-        2 => (sample % 2) as u32,
-        3 => (sample % 3) as u32,
-        _ => (sample % 4) as u32,
     }
 }

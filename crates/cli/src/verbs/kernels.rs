@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let architectures = architectures(&kernels);
     let formulas = formulas(&kernels);
-    let notes: String = formulas.iter().map(|formula| format!("{BY_MASK}: {formula} bytes\n")).collect();
+    let notes: String = formulas.iter().map(|formula| format!("{BY_PROBLEM}: {formula} bytes\n")).collect();
     print(&format!(
         "{}{notes}{}: registers of a thread there\n\n{}",
         aligned(&table(&kernels, &architectures)),
@@ -66,7 +66,7 @@ fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
 }
 
 /// In the table for a formula, which stands below it.
-const BY_MASK: &str = "by mask";
+const BY_PROBLEM: &str = "by problem";
 
 /// Every formula of shared memory.
 fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
@@ -97,7 +97,7 @@ fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
             format!("{x}x{y}"),
             match kernel.shared {
                 SharedSize::Bytes(bytes) => bytes.to_string(),
-                SharedSize::Formula(_) => BY_MASK.into(),
+                SharedSize::Formula(_) => BY_PROBLEM.into(),
             },
         ];
         let registers = architectures.iter().map(|arch| {
