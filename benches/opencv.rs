@@ -1,0 +1,192 @@
+//! The CPU beside OpenCV: `cargo bench --bench opencv` prints the table of benches/record/cpu.md, with
+//! `-- 'radius 8'` the rows with these words.
+//!
+//! It needs a Python with opencv-python-headless and numpy, `python3` or what `APRON_PYTHON` names. Both
+//! sides use as many threads, `RAYON_NUM_THREADS` or one a core, and take turns, run by run.
+
+mod common;
+
+use apron::{Border, Image, Mask, Pixel, Taps, filters};
+use apron_cpu::Fma;
+use common::median;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+/// What both sides do.
+struct Work {
+    text: String,
+    operation: &'static str,
+    taps: Vec<f32>,
+}
+
+fn works() -> Vec<Work> {
+    let mut works = Vec::new();
+    for width in [3usize, 7, 15] {
+        let taps = (0..width * width).map(|i| (i as f32 * 0.37).sin()).collect();
+        works.push(Work { text: format!("dense {width}x{width}"), operation: "dense", taps: limited(taps) });
+    }
+    for radius in [2u32, 8, 32] {
+        let gaussian = filters::gaussian(radius as f64 / 3.0, 3.0).expect("a valid sigma");
+        let taps = gaussian.taps().to_vec();
+        works.push(Work { text: format!("separable, radius {radius}, Gaussian"), operation: "separable", taps });
+        let taps = (0..2 * radius + 1).map(|i| (i as f32 * 0.37).cos()).collect();
+        let text = format!("separable, radius {radius}, uneven");
+        works.push(Work { text, operation: "separable", taps: limited(taps) });
+    }
+    let taps = filters::mean(15).expect("a valid size").taps().to_vec();
+    works.push(Work { text: "box 15x15".into(), operation: "box", taps });
+    works
+}
+
+/// Taps whose sums of bytes are bytes, or negative.
+fn limited(taps: Vec<f32>) -> Vec<f32> {
+    let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
+    taps.iter().map(|tap| tap / total).collect()
+}
+
+/// As in benches/peers/opencv.py: bytes without any pattern.
+fn bytes(side: u32) -> Vec<u8> {
+    let mix = |mut x: u32| {
+        x ^= x >> 16;
+        x = x.wrapping_mul(0x7feb352d);
+        x ^= x >> 15;
+        (x.wrapping_mul(0x846ca68b) >> 24) as u8
+    };
+    (0..side * side).map(mix).collect()
+}
+
+/// Runs of each side.
+const RUNS: usize = 21;
+
+fn main() {
+    let side = common::side(4096);
+    let bytes = bytes(side);
+    let floats: Vec<f32> = bytes.iter().map(|&byte| byte as f32 / 256.0).collect();
+    let bytes = Image::new(side, side, 1, bytes).expect("a valid shape");
+    let floats = Image::new(side, side, 1, floats).expect("a valid shape");
+    let mut peer = if common::measured() { Peer::start(side) } else { None };
+    println!("| work, {side}x{side} | output | Apron, ms | OpenCV, ms | OpenCV / Apron |");
+    println!("|---|---|---|---|---|");
+    for work in works() {
+        filter(&work, &floats, &mut peer);
+        filter(&work, &bytes, &mut peer);
+    }
+    row("byte histogram", "-", &mut peer, "histogram u8 fresh", || {
+        apron_cpu::byte_histogram(&bytes, false)[128] as f64
+    });
+}
+
+/// The rows of a filter: into memory that is there, and into fresh memory.
+fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<Peer>) {
+    let side = image.width() as usize;
+    let Work { text, operation, taps } = work;
+    let width = if *operation == "dense" { taps.len().isqrt() } else { taps.len() } as u32;
+    let mask = Mask::new(width, taps.len() as u32 / width, &taps[..]).expect("a valid mask");
+    let axis = Taps::new(&taps[..]).expect("valid taps");
+    let mut out = vec![T::default(); side * side];
+    let pixels = T::PIXEL;
+    let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
+    let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
+    row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
+        match *operation {
+            "dense" => apron_cpu::correlate_into(image, &mask, Border::Replicate, false, &mut out),
+            _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
+        }
+        .expect("an output of the right size");
+        out[side * (side / 2) + side / 2].to_f64()
+    });
+    row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
+        let out: Image<T> = match *operation {
+            "dense" => apron_cpu::correlate(image, &mask, Border::Replicate, false),
+            _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
+        }
+        .expect("nothing is cropped");
+        out.sample(image.width() / 2, image.width() / 2, 0).to_f64()
+    });
+}
+
+/// Times both sides in turn, and prints a row.
+fn row(text: &str, output: &str, peer: &mut Option<Peer>, asked: &str, mut run: impl FnMut() -> f64) {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    if only.is_some_and(|only| !text.contains(&only)) {
+        return;
+    }
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..if common::measured() { RUNS } else { 1 } {
+        let start = Instant::now();
+        let found = run();
+        ours.push(start.elapsed().as_secs_f64() * 1e3);
+        if let Some(peer) = peer {
+            let (time, expected) = peer.run(asked);
+            theirs.push(time);
+            // OpenCV rounds some taps for bytes to 8 bits.
+            assert!((found - expected).abs() <= 1.0, "{text}: {found}, but {expected} from OpenCV");
+        }
+    }
+    println!("| {text} | {output} | {} | {} | {} |", times(&ours), times(&theirs), ratio(theirs, ours));
+}
+
+/// The median and the best.
+fn times(times: &[f64]) -> String {
+    let best = times.iter().copied().min_by(f64::total_cmp);
+    best.map_or("-".into(), |best| format!("{:.2} ({best:.2})", median(times.to_vec())))
+}
+
+/// How many times as long the first take, by their medians.
+fn ratio(theirs: Vec<f64>, ours: Vec<f64>) -> String {
+    if theirs.is_empty() { "-".into() } else { format!("{:.2}", median(theirs) / median(ours)) }
+}
+
+/// OpenCV, in a process of its own.
+struct Peer {
+    child: Child,
+    asked: ChildStdin,
+    told: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Started, or `None` with a line that says why not.
+    fn start(side: u32) -> Option<Peer> {
+        let python = std::env::var("APRON_PYTHON").unwrap_or_else(|_| "python3".into());
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get()).to_string();
+        let threads = std::env::var("RAYON_NUM_THREADS").unwrap_or_else(|_| cores());
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers/opencv.py");
+        let mut command = Command::new(python);
+        command.arg(script).args([&side.to_string(), &threads]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| eprintln!("OpenCV left out: {error}")).ok()?;
+        let (asked, told) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
+        let mut peer = Peer { child, asked, told };
+        let version = peer.line();
+        if version.is_empty() {
+            eprintln!("OpenCV left out: opencv.py did not start");
+            return None;
+        }
+        eprintln!("OpenCV {}, {threads} threads", version.trim());
+        Some(peer)
+    }
+
+    /// The milliseconds of a run, and one number of its result.
+    fn run(&mut self, asked: &str) -> (f64, f64) {
+        writeln!(self.asked, "{asked}").expect("OpenCV listens");
+        let line = self.line();
+        let numbers: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [time, number] = numbers[..] else { panic!("OpenCV: '{line}'") };
+        (time, number)
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.told.read_line(&mut line).expect("OpenCV's answer");
+        line
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
