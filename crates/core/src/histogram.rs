@@ -87,8 +87,8 @@ impl Bins {
     }
 }
 
-/// The least and the largest of samples whose parts have these; both NaN if one is, and of no samples infinity
-/// and negative infinity.
+/// The least and the largest of samples whose parts have these: both NaN if one is, for which the least tells;
+/// of no samples infinity and negative infinity.
 pub fn join_extremes((low, high): (f64, f64), (least, largest): (f64, f64)) -> (f64, f64) {
     if least.is_nan() || low.is_nan() {
         return (f64::NAN, f64::NAN);

@@ -147,6 +147,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn edges_far_from_their_places_are_not_proved() {
+        assert_eq!(super::per_unit(&[0.0, 0.5, 1.0]), Some(2.0));
+        // 0.8 is nearest to edge 2, and in bin 0; 0.2 is nearest to edge 0, and in bin 1.
+        assert_eq!(super::per_unit(&[0.0, 0.9, 1.0]), None);
+        assert_eq!(super::per_unit(&[0.0, 0.1, 1.0]), None);
+        assert_eq!(super::per_unit(&[1.0, 1.0]), None);
+    }
+
     /// The proof of [`super::per_unit`] against every sample of ranges with few.
     #[test]
     fn what_is_proved_of_a_bins_ends_holds_between_them() {

@@ -41,7 +41,8 @@ impl Place for Nearest {
         let nearest = nearest_edge(x, p.low, p.per_unit, |a, b, c| d.fma(a, b, c));
         // SAFETY: by the launch contract an edge.
         let edge = unsafe { d.shared_load(edges, nearest) };
-        nearest - (x < edge) as u32
+        // Wrapping, here and below: behind a fault the emulator reads zeros, and goes on to report it.
+        nearest.wrapping_sub((x < edge) as u32)
     }
 }
 
@@ -185,6 +186,6 @@ unsafe fn add<D: Device, P: Place>(d: D, edges: Shared<f32>, own: Shared<u32>, p
     // False for NaN.
     if x >= p.low && x <= p.high {
         // SAFETY: a bin's counter is among its channel's.
-        unsafe { d.shared_increment(own, P::bin(d, edges, p, x) * p.columns) };
+        unsafe { d.shared_increment(own, P::bin(d, edges, p, x).wrapping_mul(p.columns)) };
     }
 }
