@@ -3,9 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
 
 use apron_abi::ElementType;
-use apron_core::{ByteHistogram, Problem, Shape};
-use apron_emulator::{Fault, Geometry, Memory, Thread, execute, launch};
-use apron_plan::{Machine, Role, plan};
+use apron_emulator::{Fault, Geometry, Memory, Thread, launch};
 use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 
 const WIDTH: u32 = 8;
@@ -129,99 +127,6 @@ fn global_races() {
         t.store(input, global_index(t, n), value);
     });
     expect(write_what_was_read, 0, (0, 0), &["writes u32", "data race with the read by block 0, thread 0"]);
-}
-
-/// Runs `body(thread, number in the block, sums, output)` as [`run`] does, and gives sums, which start at 0, and
-/// outputs.
-fn run_with_sums(
-    backwards: bool,
-    body: impl Fn(Thread<'_, '_>, u32, Global<u64>, Global<u64>),
-) -> Result<(Vec<u64>, Vec<u64>), Fault> {
-    let mut memory = Memory::new();
-    let elements = (BLOCKS * THREADS) as u64;
-    let sums = memory.add_written(ElementType::U64, &vec![0; elements as usize * 8]);
-    let output = memory.add_unwritten(ElementType::U64, elements);
-    let (blocks, block, shared_bytes) = ([BLOCKS, 1], [WIDTH, 4], 0);
-    let geometry = Geometry { kernel: "planted", blocks, block, shared_bytes, barriers: false, backwards };
-    launch(&mut memory, &geometry, &[], |thread| {
-        let number = thread.thread_y() * WIDTH + thread.thread_x();
-        body(thread, number, Global::at(sums), Global::at(output));
-    })?;
-    let mut words = |address| -> Vec<u64> {
-        let bytes = memory.take(address).expect("every element written");
-        bytes.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
-    };
-    Ok((words(sums), words(output)))
-}
-
-#[test]
-fn additions_meet_no_race_and_give_what_was_before() {
-    let last = (BLOCKS * THREADS - 1) as usize;
-    for backwards in [false, true] {
-        let (sums, before) = run_with_sums(backwards, |t, n, sums, output| unsafe {
-            let before = t.atomic_add(sums, 5, 10);
-            t.store(output, global_index(t, n), before);
-        })
-        .unwrap();
-        assert_eq!((sums[5], sums[4]), ((BLOCKS * THREADS) as u64 * 10, 0));
-        // Threads of a block come in order; its blocks as they were told to.
-        let first = if backwards { (BLOCKS - 1) * THREADS } else { 0 } as usize;
-        assert_eq!(before[first], 0);
-        assert_eq!(before[last] == last as u64 * 10, !backwards);
-    }
-}
-
-#[test]
-fn additions_beside_other_accesses() {
-    let expect = |result: Result<_, Fault>, block, thread, what: &[&str]| {
-        expect(result.map(|_| Vec::new()), block, thread, what);
-    };
-    let read = run_with_sums(false, |t, n, sums, _| unsafe {
-        t.atomic_add(sums, 0, 1);
-        if n == 9 {
-            t.load(sums, 0);
-        }
-    });
-    expect(read, 0, (1, 1), &["reads u64", "data race with the addition by block 0, thread 9"]);
-    // Even by who added last: nothing says that it was.
-    let write = run_with_sums(false, |t, n, sums, _| unsafe {
-        if t.atomic_add(sums, n as u64, 1) + 1 == BLOCKS as u64 {
-            t.store(sums, n as u64, 0u64);
-        }
-    });
-    expect(write, BLOCKS - 1, (0, 0), &["writes u64", "data race with the addition by block 2, thread 0"]);
-    let added_to_what_was_read = run_with_sums(false, |t, n, sums, _| unsafe {
-        t.load(sums, 3);
-        t.atomic_add(sums, n as u64, 1);
-    });
-    expect(added_to_what_was_read, 0, (3, 0), &["adds to u64", "data race with the read by block 0, thread 3"]);
-    let added_to_what_was_written = run_with_sums(false, |t, n, sums, _| unsafe {
-        if n == 0 {
-            t.store(sums, 3, 0u64);
-        }
-        t.atomic_add(sums, n as u64, 1);
-    });
-    expect(added_to_what_was_written, 0, (3, 0), &["data race with the write by block 0, thread 0"]);
-    let added_to_nothing = run_with_sums(false, |t, _, _, output| unsafe {
-        t.atomic_add(output, 2, 1);
-    });
-    expect(added_to_nothing, 0, (0, 0), &["adds to u64", "element 2, which nothing wrote"]);
-    let added_beyond = run_with_sums(false, |t, _, sums, _| unsafe {
-        t.atomic_add(sums, (BLOCKS * THREADS) as u64, 1);
-    });
-    expect(added_beyond, 0, (0, 0), &["adds to u64", "out of bounds"]);
-}
-
-/// A recipe whose kernel writes to memory that it should leave at 0.
-#[test]
-fn zeroed_memory_that_is_not_zeroed_again() {
-    let shape = Shape::new(100, 1, 1).unwrap();
-    let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
-    let mut recipe = plan(&problem, Some("columns"), &Machine::EMULATED).unwrap();
-    assert!(execute(&recipe, &[3; 100]).is_ok());
-    recipe.buffers[1].role = Role::Zeroed;
-    let error = execute(&recipe, &[3; 100]).unwrap_err().to_string();
-    assert!(error.contains("element 3 of the zeroed memory is not 0 again"), "{error}");
 }
 
 #[test]

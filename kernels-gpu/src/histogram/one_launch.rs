@@ -98,7 +98,7 @@ unsafe fn sum<D: Device>(d: D, bin: u32) -> u32 {
     let mut column = 0;
     while column < HISTOGRAM_COLUMNS {
         // Each thread starts at another four, so that no two of eight meet in a bank.
-        let fours = (column ^ bin * 4) % HISTOGRAM_COLUMNS;
+        let fours = (column ^ (bin * 4)) % HISTOGRAM_COLUMNS;
         // SAFETY: inside the counters, which nobody changes any more.
         let [a, b, c, e] = unsafe { d.shared_load_words(Shared::at(0), bin * HISTOGRAM_COLUMNS + fours) };
         sum += a + b + c + e;
