@@ -183,6 +183,19 @@ pub const COLUMNS_BLOCK: u32 = 1024;
 pub const HISTOGRAM_COLUMNS: u32 = 32;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
+/// Lowest bits of a total that all blocks of a launch add to: what was counted. Those above hold how many blocks
+/// have added theirs, so that the last one knows.
+pub const TOTAL_BITS: u32 = 48;
+
+/// Where the total of a bin is. The L2 cache adds to 32 bytes at once: four totals in each of its lines of 128
+/// bytes, so that the blocks, which all add at about the same time, meet in as few lines as may be.
+pub const fn total_of(bin: u32) -> u64 {
+    (bin / 4 * 16 + bin % 4) as u64
+}
+
+/// Most zeroed memory that a launch takes, in bytes: for the totals of four channels.
+pub const ZEROED_BYTES: u64 = total_of(4 * BYTE_BINS) * 8;
+
 /// Threads of a block of the kernels that count f32 samples between edges.
 pub const EDGES_BLOCK: u32 = 1024;
 /// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
@@ -432,6 +445,10 @@ macro_rules! for_each_kernel {
             histogram_columns_2_u8_u32: Histogram "-" "columns" "2", histogram::Columns<2>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(2), 2, 1;
             histogram_columns_3_u8_u32: Histogram "-" "columns" "3", histogram::Columns<3>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(3), 2, 1;
             histogram_columns_4_u8_u32: Histogram "-" "columns" "4", histogram::Columns<4>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(4), 2, 1;
+            histogram_one_launch_1_u8_u64: Histogram "-" "one-launch" "1", histogram::OneLaunch<1>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(1), 2;
+            histogram_one_launch_2_u8_u64: Histogram "-" "one-launch" "2", histogram::OneLaunch<2>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(2), 2;
+            histogram_one_launch_3_u8_u64: Histogram "-" "one-launch" "3", histogram::OneLaunch<3>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(3), 2;
+            histogram_one_launch_4_u8_u64: Histogram "-" "one-launch" "4", histogram::OneLaunch<4>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(4), 2;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
             histogram_nearest_edge_f32_u32: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
@@ -518,7 +535,7 @@ mod tests {
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,
-                (Family::Histogram, "columns", _) => [COLUMNS_BLOCK, 1],
+                (Family::Histogram, "columns" | "one-launch", _) => [COLUMNS_BLOCK, 1],
                 (Family::Histogram, _, "count") => [EDGES_BLOCK, 1],
                 (Family::Histogram, _, "extremes") => [EXTREMES_BLOCK, 1],
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],

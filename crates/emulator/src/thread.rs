@@ -146,6 +146,10 @@ impl Device for Thread<'_, '_> {
         self.access(|state| state.memory.store(address_of(to, index), value, self.accessor(state)));
     }
 
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        self.access(|state| state.memory.atomic_add(address_of(to, index), value, self.accessor(state)))
+    }
+
     #[inline]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         self.access(|state| state.shared.load(byte_of(from, index), self.number, state.interval))
@@ -162,6 +166,16 @@ impl Device for Thread<'_, '_> {
             self.access(|_| Err(format!("reads 4 f32 from shared memory at byte {}: misaligned", byte_of(from, index))))
         }
         // SAFETY: every element is checked where it is read.
+        [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
+    }
+
+    #[inline]
+    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
+        if !byte_of(from, index).is_multiple_of(16) {
+            let byte = byte_of(from, index);
+            self.access(|_| Err(format!("reads 4 words from shared memory at byte {byte}: misaligned")))
+        }
+        // SAFETY: every word is checked where it is read.
         [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
     }
 

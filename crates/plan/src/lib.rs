@@ -49,7 +49,7 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
             }
         };
     }
-    let mut known = variants(operation).filter(|variant| variant.solves(problem));
+    let mut known = variants(operation).filter(|variant| variant.suits(problem));
     let preferred = recipe(problem, known.next().expect("a problem has variants"), machine, "the preferred variant");
     if let Err(Error::Unsupported { .. }) = preferred {
         let others = known.map(|variant| recipe(problem, variant, machine, "the preferred variant does not take it"));

@@ -16,6 +16,9 @@ pub enum Role {
     },
     /// Lives between launches, on the device only.
     Scratch,
+    /// Holds zeros before the first launch and again after the last, so that recipes on a stream take turns to use
+    /// it, and none of them has to zero it: [`apron_abi::ZEROED_BYTES`] or less.
+    Zeroed,
     /// Holds the result after the last launch.
     Output,
 }
@@ -54,10 +57,17 @@ pub struct Launch {
     pub src: usize,
     /// Index of the buffer that is written.
     pub dst: usize,
-    /// The parameters behind the two addresses.
+    /// The parameters behind the two addresses; of further buffers they name the index.
     pub params: Params,
     /// The taps, for kernels that take some; in constant memory at most [`apron_abi::MAX_TAPS`].
     pub taps: Vec<f32>,
+}
+
+impl Launch {
+    /// The parameters, with buffers at these addresses.
+    pub fn params_at(&self, addresses: &[u64]) -> Params {
+        self.params.with_addresses(|buffer| addresses[buffer])
+    }
 }
 
 /// What a variant makes of a problem: its buffers and launches.
@@ -72,7 +82,7 @@ pub struct Recipe {
     pub variant: &'static str,
     /// Why it was chosen.
     pub why: &'static str,
-    /// The buffers: one input, one output, any scratch.
+    /// The buffers: one input, one output, any scratch, at most one that is zeroed.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,

@@ -111,6 +111,12 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, and no other thread accesses that element.
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T);
+    /// Adds to an element of a buffer, atomically among all threads of the launch, and gives what it was before.
+    /// This orders no other access: what else the threads wrote need not be visible to who comes later.
+    ///
+    /// # Safety
+    /// `index` is inside the buffer, and in this launch the element is accessed by this call only.
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64;
     /// Reads an element of shared memory.
     ///
     /// # Safety
@@ -126,6 +132,11 @@ pub trait Device: Copy {
     /// # Safety
     /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 4, and so is the array's offset of 16.
     unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4];
+    /// Reads words `index` to `index + 3` of shared memory, in one access.
+    ///
+    /// # Safety
+    /// As [`shared_load4`](Device::shared_load4).
+    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4];
     /// Writes four elements of a buffer.
     ///
     /// # Safety

@@ -273,6 +273,21 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        let before: u64;
+        unsafe {
+            asm!(
+                "atom.relaxed.gpu.global.add.u64 {0}, [{1}], {2};",
+                out(reg64) before,
+                in(reg64) global_address(to, index),
+                in(reg64) value,
+                options(nostack)
+            );
+        }
+        before
+    }
+
+    #[inline(always)]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         unsafe { load!(T, "ld.shared", shared_address(from, index), reg32, readonly, nostack) }
     }
@@ -288,6 +303,20 @@ impl<S: Taps> Device for Nvptx<S> {
         unsafe {
             asm!(
                 "ld.shared.v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];",
+                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
+                in(reg32) shared_address(from, index),
+                options(readonly, nostack)
+            );
+        }
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
+        let (a, b, c, d): (u32, u32, u32, u32);
+        unsafe {
+            asm!(
+                "ld.shared.v4.u32 {{{0}, {1}, {2}, {3}}}, [{4}];",
                 out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
                 in(reg32) shared_address(from, index),
                 options(readonly, nostack)

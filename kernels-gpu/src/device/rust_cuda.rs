@@ -3,7 +3,7 @@
 use super::{Device, Global, Shared, TextureHandle};
 use apron_abi::{Accumulator, Element, ElementType};
 use core::mem::transmute_copy;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 
 /// A thread on an NVIDIA GPU.
@@ -101,6 +101,12 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        let element = unsafe { AtomicU64::from_ptr((to.address as *mut u64).add(index as usize)) };
+        element.fetch_add(value, Ordering::Relaxed)
+    }
+
+    #[inline(always)]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         unsafe { *shared_pointer(from, index) }
     }
@@ -113,6 +119,11 @@ impl Device for RustCuda {
     #[inline(always)]
     unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
         unsafe { *shared_pointer(from, index).cast::<[f32; 4]>() }
+    }
+
+    #[inline(always)]
+    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
+        unsafe { *shared_pointer(from, index).cast::<[u32; 4]>() }
     }
 
     #[inline(always)]
