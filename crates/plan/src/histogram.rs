@@ -77,14 +77,15 @@ pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Step
     let facts = kernel.facts();
     // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
     // same channels in all that they read.
-    let most = machine.multiprocessors * facts.residents / channels;
+    let residents = machine.tuning.map_or(facts.residents, |tuning| tuning.residents);
+    let most = machine.multiprocessors * residents / channels;
     let enough = bytes.div_ceil(COLUMNS_BLOCK as u64 * 16).div_ceil(channels as u64);
     two_launches(problem, kernel, enough.clamp(1, most.max(1) as u64) * channels as u64)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, plan};
+    use crate::{Machine, untuned as plan};
     use apron_core::{ByteHistogram, Problem, Shape};
 
     fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {

@@ -139,13 +139,7 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
 
 /// The blocks and threads of the launches that the plan gives.
 fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
-    let Ok(recipe) = apron_plan::plan(&case.problem, variant, machine) else { return "-".into() };
-    let launches = recipe.launches.iter().map(|launch| {
-        let [x, y] = launch.kernel.facts().block;
-        let [columns, rows] = launch.blocks;
-        format!("{columns}x{rows} x {x}x{y}")
-    });
-    launches.collect::<Vec<_>>().join(" + ")
+    apron_plan::plan(&case.problem, variant, machine).map_or("-".into(), |recipe| recipe.grid())
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
