@@ -16,8 +16,17 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "apron", version, after_help = verbs::EXAMPLES)]
 struct Cli {
+    /// Log on stderr what runs, by which variant, and why; as APRON_LOG=debug
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     verb: verbs::Verb,
+}
+
+/// Shows the library's log: what `APRON_LOG` asks for, such as `debug`, or else all that --verbose does.
+fn start_log(verbose: bool) {
+    let level = if verbose { log::LevelFilter::Debug } else { log::LevelFilter::Warn };
+    env_logger::Builder::new().filter_module("apron", level).parse_env("APRON_LOG").init();
 }
 
 fn main() -> ExitCode {
@@ -26,7 +35,10 @@ fn main() -> ExitCode {
         std::panic::set_hook(Box::new(|_| {}));
     }
     let result = match Cli::try_parse() {
-        Ok(cli) => error::guarded(|| verbs::run(&cli.verb)),
+        Ok(cli) => {
+            start_log(cli.verbose);
+            error::guarded(|| verbs::run(&cli.verb))
+        }
         // Help and the version arrive as errors that are none.
         Err(said) if said.exit_code() == 0 => report::print(&said.render().to_string()),
         Err(wrong) => Err(error::usage(&wrong)),
