@@ -118,7 +118,7 @@ impl Device {
             },
             Err(error) => return Err(error),
         };
-        log::debug!("{}", result.ran().line());
+        log::debug!(target: "apron", "{}", result.ran().line());
         Ok(result)
     }
 }

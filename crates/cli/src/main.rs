@@ -23,10 +23,15 @@ struct Cli {
     verb: verbs::Verb,
 }
 
-/// Shows the library's log: what `APRON_LOG` asks for, such as `debug`, or else all that --verbose does.
+/// Shows the library's log: what runs, and why, or what `APRON_LOG` asks for.
 fn start_log(verbose: bool) {
-    let level = if verbose { log::LevelFilter::Debug } else { log::LevelFilter::Warn };
-    env_logger::Builder::new().filter_module("apron", level).parse_env("APRON_LOG").init();
+    let mut log = env_logger::Builder::new();
+    if verbose {
+        log.filter_module("apron", log::LevelFilter::Debug);
+    } else {
+        log.filter_level(log::LevelFilter::Warn).parse_env("APRON_LOG");
+    }
+    log.init();
 }
 
 fn main() -> ExitCode {
