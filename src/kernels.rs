@@ -73,7 +73,7 @@ const FUSED_ROWS: &str =
 /// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
 const EDGES: &str = "(1 + bins + bins x channels x 32) x 4";
 
-/// Every kernel, those of a variant together, and the variants that an operation prefers first.
+/// Every kernel, those of a variant together, and of an operation the variants first that run where none was measured.
 ///
 /// ```
 /// let kernels = apron::kernels();

@@ -79,7 +79,8 @@ pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Step
         3 => Kernel::histogram_columns_3_u8_u32,
         _ => Kernel::histogram_columns_4_u8_u32,
     };
-    two_launches(problem, kernel, column_blocks(problem, machine.multiprocessors * kernel.facts().residents))
+    let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
+    two_launches(problem, kernel, column_blocks(problem, machine.multiprocessors * residents))
 }
 
 /// Blocks with columns, up to about `most`, but no more than have enough to count; a multiple of the channels, so
@@ -104,7 +105,8 @@ pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<S
         3 => Kernel::histogram_one_launch_3_u8_u64,
         _ => Kernel::histogram_one_launch_4_u8_u64,
     };
-    let blocks = column_blocks(problem, machine.multiprocessors) as u32;
+    let residents = machine.tuning.map_or(1, |tuning| tuning.residents);
+    let blocks = column_blocks(problem, machine.multiprocessors * residents) as u32;
     check_counters(bytes, blocks)?;
     let bins = BYTE_BINS * channels;
     let params = Params::HistogramTotalsParams(HistogramTotalsParams { bytes, totals: 1 });
@@ -120,7 +122,7 @@ pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<S
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, Role, plan};
+    use crate::{Machine, Role, untuned as plan};
     use apron_abi::{Params, ZEROED_BYTES};
     use apron_core::{ByteHistogram, Problem, Shape};
 

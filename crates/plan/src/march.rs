@@ -2,7 +2,7 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Machine, Role, unsupported};
+use crate::{Buffer, Launch, Machine, Role, Tuning, unsupported};
 use apron_abi::{FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MARCH_STAGES, MarchParams, Params, march_lead, tap_stride};
 use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
 
@@ -66,13 +66,13 @@ impl Image {
         let left = (origin - lead).div_euclid(4) * 4;
         let first = left + lead - origin;
         let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(MARCH_BLOCK as u64 * 4) as u32;
-        let tuning = Tuning::of(variant.name, side);
-        let rows = tuning.rows(side, strips, out.height, machine);
+        let tuning = machine.tuning.unwrap_or(UNMEASURED);
+        let rows = rows(tuning, side, strips, out.height, machine);
         let launch = Launch {
             kernel,
             blocks: [strips, out.height.div_ceil(rows)],
             shared_bytes: kernel.facts().shared.bytes(0, 0),
-            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents),
+            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents, machine),
             src: 0,
             dst: 1,
             params: Params::MarchParams(MarchParams {
@@ -100,40 +100,22 @@ impl Image {
     }
 }
 
-/// What was found fastest on an H100 for an image of 8192x8192, one channel.
-#[derive(Clone, Copy)]
-struct Tuning {
-    /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has,
-    /// the closer together are the rows that all blocks read and write at a time.
-    rows: u32,
-    /// Blocks that share a multiprocessor.
-    residents: u32,
-}
+/// Where the tuning table is empty.
+const UNMEASURED: Tuning = Tuning { rows: 64, residents: 4 };
 
-impl Tuning {
-    fn of(variant: &str, side: u32) -> Tuning {
-        let (rows, residents) = match (variant, side) {
-            ("march-dense", ..=4) => (8, 4),
-            ("march-dense", ..=5) => (16, 4),
-            ("march-dense", _) => (249, 4),
-            (_, ..=8) => (16, 4),
-            _ => (249, 5),
-        };
-        Tuning { rows, residents }
-    }
-
-    /// Fewer where blocks would be too few for every multiprocessor; but never a few more blocks than run at
-    /// a time.
-    fn rows(self, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
-        let blocks = (self.residents * machine.multiprocessors / strips).max(1);
-        let enough = height.div_ceil(blocks).max(side);
-        self.rows.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
-    }
+/// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
+/// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too
+/// few for every multiprocessor; but never a few more blocks than run at a time.
+fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
+    let blocks = (tuning.residents * machine.multiprocessors / strips).max(1);
+    let enough = height.div_ceil(blocks).max(side);
+    let most = if tuning.rows == 0 { enough } else { tuning.rows };
+    most.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
 }
 
 /// Shared memory that a block must take besides its own, so that so many share a multiprocessor. Of
 /// 228 KiB the driver keeps 1 KiB for each block.
-fn reserved(own: u32, residents: u32) -> u32 {
+fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
     let share = (228 / residents - 1) * 1024;
-    share.saturating_sub(own)
+    share.min(machine.shared_bytes).saturating_sub(own)
 }

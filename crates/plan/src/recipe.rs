@@ -1,6 +1,7 @@
 //! A recipe and its parts.
 
 use apron_abi::{ElementType, Kernel, Params};
+use std::borrow::Cow;
 
 /// What a buffer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +82,20 @@ pub struct Recipe {
     /// The variant that was chosen.
     pub variant: &'static str,
     /// Why it was chosen.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
     /// The buffers: one input, one output, any scratch, at most one that is zeroed.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
+}
+
+impl Recipe {
+    /// The blocks and threads of each launch, columns x rows: `132x64 x 32x8 + 264x1 x 256x1`.
+    pub fn grid(&self) -> String {
+        let launches = self.launches.iter().map(|launch| {
+            let ([x, y], [columns, rows]) = (launch.kernel.facts().block, launch.blocks);
+            format!("{columns}x{rows} x {x}x{y}")
+        });
+        launches.collect::<Vec<_>>().join(" + ")
+    }
 }

@@ -72,12 +72,12 @@ impl Variant {
     }
 }
 
-/// The variants of an operation, the preferred one first.
+/// The variants of an operation, in the order of [`VARIANTS`].
 pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
     VARIANTS.iter().filter(move |variant| variant.operation == operation)
 }
 
-/// Every variant, those of an operation with the preferred one first.
+/// Every variant; of an operation those first that should run where nothing was [measured](crate::tuning).
 pub static VARIANTS: &[Variant] = &[
     Variant {
         operation: conv1d::OPERATION,
