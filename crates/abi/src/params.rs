@@ -16,6 +16,10 @@ pub const fn tap_stride(mask_width: u32) -> u32 {
     mask_width.next_multiple_of(TAPS_AT_ONCE)
 }
 
+/// What one is worth in the bytes that a device unpacks, and so the inverse of what taps for them are times: a
+/// GPU takes bytes for numbers of 16 bits below all normal ones, which it widens as fast as it adds.
+pub const BYTE_UNIT: f32 = 1.0 / (1 << 24) as f32;
+
 /// The taps of one launch; those beyond the mask's own are not read. A launch takes longer for large
 /// parameters, 0.17 us a KiB on an H100, so kernels of small masks take [`FEW_TAPS`].
 #[repr(C, align(16))]
@@ -134,7 +138,7 @@ pub struct MarchParams {
     pub out_height: u32,
     /// Output rows of a block.
     pub rows: u32,
-    /// Input sample at which the first strip starts, a multiple of 4.
+    /// Input sample at which the first strip starts, a multiple of 16 bytes.
     pub left: i32,
     /// Output sample at which it starts, at most 0.
     pub first: i32,
@@ -144,13 +148,14 @@ pub struct MarchParams {
     pub border: u32,
     /// The value outside the image, where the border is constant.
     pub constant: f32,
-    /// Rows that the ring is ahead: one less than it has. Here, as the next one is, lest the compiler
-    /// unrolls for it.
+    /// Rows that the ring is ahead. Here, as the next one is, lest the compiler unrolls for it.
     pub ahead: u32,
     /// Rows of the mask, but one.
     pub halo_rows: u32,
-    /// Whether every thread's output starts at a multiple of 16 bytes: 0 or 1.
+    /// Whether each thread's outputs are all in the row and start at a multiple of their size: 0 or 1.
     pub whole: u32,
+    /// How far a sum of bytes in f32 may be from the exact one; 0 where it is exact.
+    pub slack: f32,
 }
 
 /// Parameters of the byte histogram's first kernel.

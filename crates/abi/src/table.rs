@@ -280,29 +280,57 @@ pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32
     input + fused_ring_rows(taps_y) * FUSED_PITCH * sum_bytes
 }
 
-/// Threads of a block of the marching kernels; each computes four adjacent samples of a row.
+/// Threads of a block of the marching kernels; each computes [a few](march_across) adjacent samples of a row.
 pub const MARCH_BLOCK: u32 = 128;
-/// Rows of input that a block of the marching kernels holds in shared memory: a power of two.
-pub const MARCH_STAGES: u32 = 8;
-
-/// Samples between the start of a strip's input and the first that its first output needs, so that
-/// both start at multiples of 4 where the mask of `side` columns is anchored at its centre.
-pub const fn march_lead(side: u32, channels: u32) -> u32 {
-    side / 2 * channels * 3 % 4
-}
-
-/// Groups of four samples that a thread of the marching kernels needs from a row.
-pub const fn march_quads(side: u32, channels: u32) -> u32 {
-    (march_lead(side, channels) + 4 + (side - 1) * channels).div_ceil(4)
-}
-
 /// Most input rows of a block of the marching kernels.
 pub const MARCH_ROWS: u32 = 640;
+/// Most words of 32 bits beside the image that a block of the marching kernels over bytes sees of a row.
+pub const MARCH_BESIDE: u32 = 64;
 
-/// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each,
-/// and the list of all rows.
-pub const fn march_bytes(side: u32, channels: u32) -> u32 {
-    MARCH_STAGES * ((MARCH_BLOCK + march_quads(side, channels) - 1) * 16 + 8) + MARCH_ROWS * 4
+/// Samples of 16 bytes, the pieces in which the marching kernels' rows are copied.
+pub const fn march_piece(src: ElementType) -> u32 {
+    16 / src.size_bytes()
+}
+
+/// Adjacent outputs of a thread of the marching kernels: 16 bytes, or 8 where there would be too many sums.
+pub const fn march_across(src: ElementType, dense: bool, side: u32) -> u32 {
+    match src {
+        ElementType::U8 if side <= if dense { 3 } else { 5 } => 16,
+        ElementType::U8 => 8,
+        _ => 4,
+    }
+}
+
+/// Rows of input that a block of the marching kernels holds in shared memory, a power of two: those on their
+/// way, and over bytes also those under the mask, from which doubtful sums are taken again.
+pub const fn march_stages(src: ElementType, side: u32) -> u32 {
+    match src {
+        ElementType::U8 => (side + 7).next_power_of_two(),
+        _ => 8,
+    }
+}
+
+/// Samples between the start of a strip's input and the first that its first output needs, so that
+/// both start at pieces of 16 bytes where the mask of `side` columns is anchored at its centre.
+pub const fn march_lead(src: ElementType, side: u32, channels: u32) -> u32 {
+    side / 2 * channels * (march_piece(src) - 1) % march_piece(src)
+}
+
+/// Samples of a row of a strip's input whose threads have `across` outputs: all that they need, in whole pieces.
+pub const fn march_samples(src: ElementType, across: u32, side: u32, channels: u32) -> u32 {
+    let needed = march_lead(src, side, channels) + MARCH_BLOCK * across + (side - 1) * channels;
+    needed.next_multiple_of(march_piece(src))
+}
+
+/// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each, the
+/// list of all rows, and over bytes where the samples beside the image come from.
+pub const fn march_bytes(src: ElementType, across: u32, side: u32, channels: u32) -> u32 {
+    let row = march_samples(src, across, side, channels) * src.size_bytes();
+    let beside = match src {
+        ElementType::U8 => MARCH_BESIDE * 16,
+        _ => 0,
+    };
+    march_stages(src, side) * (row + 8) + MARCH_ROWS * 4 + beside
 }
 
 const NONE: SharedMemory = SharedMemory::Bytes(0);
@@ -320,6 +348,14 @@ const fn columns(channels: u32) -> SharedMemory {
 }
 const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
 const EDGES: SharedMemory = SharedMemory::Edges;
+/// Rows of a dense marching kernel.
+const fn dense(src: ElementType, side: u32, channels: u32) -> SharedMemory {
+    SharedMemory::Bytes(march_bytes(src, march_across(src, true, side), side, channels))
+}
+/// Rows of a separable marching kernel.
+const fn separable(src: ElementType, side: u32, channels: u32) -> SharedMemory {
+    SharedMemory::Bytes(march_bytes(src, march_across(src, false, side), side, channels))
+}
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
 
@@ -400,43 +436,87 @@ macro_rules! for_each_kernel {
             conv2d_tiled_large_f32_u16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, u16, true>, Buffer (f32, u16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
             conv2d_tiled_large_f32_i16: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, i16, true>, Buffer (f32, i16), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
             conv2d_tiled_large_f32_f32: Conv2d "P4" "tiled" "large", conv2d::Tiled<f32, f32, true>, Buffer (f32, f32), Conv2dParams, Parameter, [32, 32], MASK_TILE, 2;
-            march_separable_3_c1_f32_f32: March "-" "march-separable" "3x1", march::Separable<3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 1)), 2;
-            march_separable_5_c1_f32_f32: March "-" "march-separable" "5x1", march::Separable<5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 1)), 2;
-            march_separable_7_c1_f32_f32: March "-" "march-separable" "7x1", march::Separable<7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 1)), 2;
-            march_separable_9_c1_f32_f32: March "-" "march-separable" "9x1", march::Separable<9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 1)), 2;
-            march_separable_11_c1_f32_f32: March "-" "march-separable" "11x1", march::Separable<11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 1)), 2;
-            march_separable_13_c1_f32_f32: March "-" "march-separable" "13x1", march::Separable<13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 1)), 2;
-            march_separable_15_c1_f32_f32: March "-" "march-separable" "15x1", march::Separable<15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 1)), 2;
-            march_separable_17_c1_f32_f32: March "-" "march-separable" "17x1", march::Separable<17, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 1)), 2;
-            march_separable_3_c3_f32_f32: March "-" "march-separable" "3x3", march::Separable<3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 3)), 2;
-            march_separable_5_c3_f32_f32: March "-" "march-separable" "5x3", march::Separable<5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 3)), 2;
-            march_separable_7_c3_f32_f32: March "-" "march-separable" "7x3", march::Separable<7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 3)), 2;
-            march_separable_9_c3_f32_f32: March "-" "march-separable" "9x3", march::Separable<9, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 3)), 2;
-            march_separable_11_c3_f32_f32: March "-" "march-separable" "11x3", march::Separable<11, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 3)), 2;
-            march_separable_13_c3_f32_f32: March "-" "march-separable" "13x3", march::Separable<13, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 3)), 2;
-            march_separable_15_c3_f32_f32: March "-" "march-separable" "15x3", march::Separable<15, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 3)), 2;
-            march_separable_17_c3_f32_f32: March "-" "march-separable" "17x3", march::Separable<17, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 3)), 2;
-            march_separable_3_c4_f32_f32: March "-" "march-separable" "3x4", march::Separable<3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 4)), 2;
-            march_separable_5_c4_f32_f32: March "-" "march-separable" "5x4", march::Separable<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
-            march_separable_7_c4_f32_f32: March "-" "march-separable" "7x4", march::Separable<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
-            march_separable_9_c4_f32_f32: March "-" "march-separable" "9x4", march::Separable<9, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 4)), 2;
-            march_separable_11_c4_f32_f32: March "-" "march-separable" "11x4", march::Separable<11, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 4)), 2;
-            march_separable_13_c4_f32_f32: March "-" "march-separable" "13x4", march::Separable<13, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 4)), 2;
-            march_separable_15_c4_f32_f32: March "-" "march-separable" "15x4", march::Separable<15, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 4)), 2;
-            march_separable_17_c4_f32_f32: March "-" "march-separable" "17x4", march::Separable<17, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(17, 4)), 2;
-            march_dense_3_c1_f32_f32: March "-" "march-dense" "3x1", march::Dense<3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 1)), 2;
-            march_dense_5_c1_f32_f32: March "-" "march-dense" "5x1", march::Dense<5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 1)), 2;
-            march_dense_7_c1_f32_f32: March "-" "march-dense" "7x1", march::Dense<7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 1)), 2;
-            march_dense_9_c1_f32_f32: March "-" "march-dense" "9x1", march::Dense<9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(9, 1)), 2;
-            march_dense_11_c1_f32_f32: March "-" "march-dense" "11x1", march::Dense<11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(11, 1)), 2;
-            march_dense_13_c1_f32_f32: March "-" "march-dense" "13x1", march::Dense<13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(13, 1)), 2;
-            march_dense_15_c1_f32_f32: March "-" "march-dense" "15x1", march::Dense<15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(15, 1)), 2;
-            march_dense_3_c3_f32_f32: March "-" "march-dense" "3x3", march::Dense<3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 3)), 2;
-            march_dense_5_c3_f32_f32: March "-" "march-dense" "5x3", march::Dense<5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 3)), 2;
-            march_dense_7_c3_f32_f32: March "-" "march-dense" "7x3", march::Dense<7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 3)), 2;
-            march_dense_3_c4_f32_f32: March "-" "march-dense" "3x4", march::Dense<3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 4)), 2;
-            march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
-            march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
+            march_separable_3_c1_f32_f32: March "-" "march-separable" "3x1", march::Separable<f32, 4, 3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 3, 1), 2;
+            march_separable_5_c1_f32_f32: March "-" "march-separable" "5x1", march::Separable<f32, 4, 5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 5, 1), 2;
+            march_separable_7_c1_f32_f32: March "-" "march-separable" "7x1", march::Separable<f32, 4, 7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 7, 1), 2;
+            march_separable_9_c1_f32_f32: March "-" "march-separable" "9x1", march::Separable<f32, 4, 9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 9, 1), 2;
+            march_separable_11_c1_f32_f32: March "-" "march-separable" "11x1", march::Separable<f32, 4, 11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 11, 1), 2;
+            march_separable_13_c1_f32_f32: March "-" "march-separable" "13x1", march::Separable<f32, 4, 13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 13, 1), 2;
+            march_separable_15_c1_f32_f32: March "-" "march-separable" "15x1", march::Separable<f32, 4, 15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 15, 1), 2;
+            march_separable_17_c1_f32_f32: March "-" "march-separable" "17x1", march::Separable<f32, 4, 17, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 17, 1), 2;
+            march_separable_3_c3_f32_f32: March "-" "march-separable" "3x3", march::Separable<f32, 4, 3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 3, 3), 2;
+            march_separable_5_c3_f32_f32: March "-" "march-separable" "5x3", march::Separable<f32, 4, 5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 5, 3), 2;
+            march_separable_7_c3_f32_f32: March "-" "march-separable" "7x3", march::Separable<f32, 4, 7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 7, 3), 2;
+            march_separable_9_c3_f32_f32: March "-" "march-separable" "9x3", march::Separable<f32, 4, 9, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 9, 3), 2;
+            march_separable_11_c3_f32_f32: March "-" "march-separable" "11x3", march::Separable<f32, 4, 11, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 11, 3), 2;
+            march_separable_13_c3_f32_f32: March "-" "march-separable" "13x3", march::Separable<f32, 4, 13, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 13, 3), 2;
+            march_separable_15_c3_f32_f32: March "-" "march-separable" "15x3", march::Separable<f32, 4, 15, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 15, 3), 2;
+            march_separable_17_c3_f32_f32: March "-" "march-separable" "17x3", march::Separable<f32, 4, 17, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 17, 3), 2;
+            march_separable_3_c4_f32_f32: March "-" "march-separable" "3x4", march::Separable<f32, 4, 3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 3, 4), 2;
+            march_separable_5_c4_f32_f32: March "-" "march-separable" "5x4", march::Separable<f32, 4, 5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 5, 4), 2;
+            march_separable_7_c4_f32_f32: March "-" "march-separable" "7x4", march::Separable<f32, 4, 7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 7, 4), 2;
+            march_separable_9_c4_f32_f32: March "-" "march-separable" "9x4", march::Separable<f32, 4, 9, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 9, 4), 2;
+            march_separable_11_c4_f32_f32: March "-" "march-separable" "11x4", march::Separable<f32, 4, 11, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 11, 4), 2;
+            march_separable_13_c4_f32_f32: March "-" "march-separable" "13x4", march::Separable<f32, 4, 13, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 13, 4), 2;
+            march_separable_15_c4_f32_f32: March "-" "march-separable" "15x4", march::Separable<f32, 4, 15, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 15, 4), 2;
+            march_separable_17_c4_f32_f32: March "-" "march-separable" "17x4", march::Separable<f32, 4, 17, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 17, 4), 2;
+            march_dense_3_c1_f32_f32: March "-" "march-dense" "3x1", march::Dense<f32, 4, 3, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 3, 1), 2;
+            march_dense_5_c1_f32_f32: March "-" "march-dense" "5x1", march::Dense<f32, 4, 5, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 5, 1), 2;
+            march_dense_7_c1_f32_f32: March "-" "march-dense" "7x1", march::Dense<f32, 4, 7, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 7, 1), 2;
+            march_dense_9_c1_f32_f32: March "-" "march-dense" "9x1", march::Dense<f32, 4, 9, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 9, 1), 2;
+            march_dense_11_c1_f32_f32: March "-" "march-dense" "11x1", march::Dense<f32, 4, 11, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 11, 1), 2;
+            march_dense_13_c1_f32_f32: March "-" "march-dense" "13x1", march::Dense<f32, 4, 13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 13, 1), 2;
+            march_dense_15_c1_f32_f32: March "-" "march-dense" "15x1", march::Dense<f32, 4, 15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 15, 1), 2;
+            march_dense_3_c3_f32_f32: March "-" "march-dense" "3x3", march::Dense<f32, 4, 3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 3, 3), 2;
+            march_dense_5_c3_f32_f32: March "-" "march-dense" "5x3", march::Dense<f32, 4, 5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 5, 3), 2;
+            march_dense_7_c3_f32_f32: March "-" "march-dense" "7x3", march::Dense<f32, 4, 7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 7, 3), 2;
+            march_dense_3_c4_f32_f32: March "-" "march-dense" "3x4", march::Dense<f32, 4, 3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 3, 4), 2;
+            march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<f32, 4, 5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 5, 4), 2;
+            march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<f32, 4, 7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 7, 4), 2;
+            march_separable_3_c1_u8_u8: March "-" "march-separable" "3x1", march::Separable<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 1), 2;
+            march_separable_5_c1_u8_u8: March "-" "march-separable" "5x1", march::Separable<u8, 16, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 1), 2;
+            march_separable_7_c1_u8_u8: March "-" "march-separable" "7x1", march::Separable<u8, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 1), 2;
+            march_separable_9_c1_u8_u8: March "-" "march-separable" "9x1", march::Separable<u8, 8, 9, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 1), 2;
+            march_separable_11_c1_u8_u8: March "-" "march-separable" "11x1", march::Separable<u8, 8, 11, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 1), 2;
+            march_separable_13_c1_u8_u8: March "-" "march-separable" "13x1", march::Separable<u8, 8, 13, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 1), 2;
+            march_separable_15_c1_u8_u8: March "-" "march-separable" "15x1", march::Separable<u8, 8, 15, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 1), 2;
+            march_separable_17_c1_u8_u8: March "-" "march-separable" "17x1", march::Separable<u8, 8, 17, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 1), 2;
+            march_separable_3_c2_u8_u8: March "-" "march-separable" "3x2", march::Separable<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 2), 2;
+            march_separable_5_c2_u8_u8: March "-" "march-separable" "5x2", march::Separable<u8, 16, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 2), 2;
+            march_separable_7_c2_u8_u8: March "-" "march-separable" "7x2", march::Separable<u8, 8, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 2), 2;
+            march_separable_9_c2_u8_u8: March "-" "march-separable" "9x2", march::Separable<u8, 8, 9, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 2), 2;
+            march_separable_11_c2_u8_u8: March "-" "march-separable" "11x2", march::Separable<u8, 8, 11, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 2), 2;
+            march_separable_13_c2_u8_u8: March "-" "march-separable" "13x2", march::Separable<u8, 8, 13, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 2), 2;
+            march_separable_15_c2_u8_u8: March "-" "march-separable" "15x2", march::Separable<u8, 8, 15, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 2), 2;
+            march_separable_17_c2_u8_u8: March "-" "march-separable" "17x2", march::Separable<u8, 8, 17, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 2), 2;
+            march_separable_3_c3_u8_u8: March "-" "march-separable" "3x3", march::Separable<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 3), 2;
+            march_separable_5_c3_u8_u8: March "-" "march-separable" "5x3", march::Separable<u8, 16, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 3), 2;
+            march_separable_7_c3_u8_u8: March "-" "march-separable" "7x3", march::Separable<u8, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 3), 2;
+            march_separable_9_c3_u8_u8: March "-" "march-separable" "9x3", march::Separable<u8, 8, 9, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 3), 2;
+            march_separable_11_c3_u8_u8: March "-" "march-separable" "11x3", march::Separable<u8, 8, 11, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 3), 2;
+            march_separable_13_c3_u8_u8: March "-" "march-separable" "13x3", march::Separable<u8, 8, 13, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 3), 2;
+            march_separable_15_c3_u8_u8: March "-" "march-separable" "15x3", march::Separable<u8, 8, 15, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 3), 2;
+            march_separable_17_c3_u8_u8: March "-" "march-separable" "17x3", march::Separable<u8, 8, 17, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 3), 2;
+            march_separable_3_c4_u8_u8: March "-" "march-separable" "3x4", march::Separable<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 4), 2;
+            march_separable_5_c4_u8_u8: March "-" "march-separable" "5x4", march::Separable<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 4), 2;
+            march_separable_7_c4_u8_u8: March "-" "march-separable" "7x4", march::Separable<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 4), 2;
+            march_separable_9_c4_u8_u8: March "-" "march-separable" "9x4", march::Separable<u8, 8, 9, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 4), 2;
+            march_separable_11_c4_u8_u8: March "-" "march-separable" "11x4", march::Separable<u8, 8, 11, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 4), 2;
+            march_separable_13_c4_u8_u8: March "-" "march-separable" "13x4", march::Separable<u8, 8, 13, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 4), 2;
+            march_separable_15_c4_u8_u8: March "-" "march-separable" "15x4", march::Separable<u8, 8, 15, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 4), 2;
+            march_separable_17_c4_u8_u8: March "-" "march-separable" "17x4", march::Separable<u8, 8, 17, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 4), 2;
+            march_dense_3_c1_u8_u8: March "-" "march-dense" "3x1", march::Dense<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 1), 2;
+            march_dense_5_c1_u8_u8: March "-" "march-dense" "5x1", march::Dense<u8, 8, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 1), 2;
+            march_dense_7_c1_u8_u8: March "-" "march-dense" "7x1", march::Dense<u8, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 1), 2;
+            march_dense_3_c2_u8_u8: March "-" "march-dense" "3x2", march::Dense<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 2), 2;
+            march_dense_5_c2_u8_u8: March "-" "march-dense" "5x2", march::Dense<u8, 8, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 2), 2;
+            march_dense_7_c2_u8_u8: March "-" "march-dense" "7x2", march::Dense<u8, 8, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 2), 2;
+            march_dense_3_c3_u8_u8: March "-" "march-dense" "3x3", march::Dense<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 3), 2;
+            march_dense_5_c3_u8_u8: March "-" "march-dense" "5x3", march::Dense<u8, 8, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 3), 2;
+            march_dense_7_c3_u8_u8: March "-" "march-dense" "7x3", march::Dense<u8, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 3), 2;
+            march_dense_3_c4_u8_u8: March "-" "march-dense" "3x4", march::Dense<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 4), 2;
+            march_dense_5_c4_u8_u8: March "-" "march-dense" "5x4", march::Dense<u8, 8, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 2;
+            march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2;
             rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::global::{Accessor, Memory};
 use crate::shared::SharedMemory;
-use apron_abi::{Accumulator, Element, ElementType};
+use apron_abi::{Accumulator, BYTE_UNIT, Element, ElementType, FromSum};
 use corosensei::Yielder;
 use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 use std::cell::RefCell;
@@ -58,6 +58,14 @@ impl Thread<'_, '_> {
     /// Number of the block in the grid, rows first.
     fn block_number(self) -> u32 {
         self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
+    }
+
+    /// Checks that an access of several words starts where the machine can have them at once.
+    #[inline]
+    fn aligned(self, at: u64, bytes: u64, what: &str) {
+        if !at.is_multiple_of(bytes) {
+            self.access(|_| Err(format!("{what} at {at:#x}: misaligned")))
+        }
     }
 
     fn accessor(self, state: &State<'_>) -> Accessor {
@@ -161,33 +169,45 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline]
-    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
-        if !byte_of(from, index).is_multiple_of(16) {
-            self.access(|_| Err(format!("reads 4 f32 from shared memory at byte {}: misaligned", byte_of(from, index))))
-        }
+    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
+        self.aligned(byte_of(from, index) as u64, 16, "reads 4 words from shared memory");
         // SAFETY: every element is checked where it is read.
         [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
     }
 
     #[inline]
-    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
-        if !byte_of(from, index).is_multiple_of(16) {
-            let byte = byte_of(from, index);
-            self.access(|_| Err(format!("reads 4 words from shared memory at byte {byte}: misaligned")))
-        }
-        // SAFETY: every word is checked where it is read.
-        [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
+    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
+        self.aligned(byte_of(from, index) as u64, 8, "reads 2 words from shared memory");
+        // SAFETY: every element is checked where it is read.
+        [0, 1].map(|i| unsafe { self.shared_load(from, index + i) })
     }
 
     #[inline]
-    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
-        if !address_of(to, index).is_multiple_of(16) {
-            self.access(|_| Err(format!("writes 4 f32 to global memory at {:#x}: misaligned", address_of(to, index))))
-        }
+    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
+        self.aligned(address_of(to, index), 16, "writes 4 words to global memory");
         for (i, value) in (0..).zip(values) {
             // SAFETY: every element is checked where it is written.
             unsafe { self.store(to, index + i, value) };
         }
+    }
+
+    #[inline]
+    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
+        self.aligned(address_of(to, index), 8, "writes 2 words to global memory");
+        for (i, value) in (0..).zip(values) {
+            // SAFETY: every element is checked where it is written.
+            unsafe { self.store(to, index + i, value) };
+        }
+    }
+
+    #[inline]
+    fn bytes_of(self, word: u32) -> [f32; 4] {
+        word.to_le_bytes().map(|byte| byte as f32 * BYTE_UNIT)
+    }
+
+    #[inline]
+    fn word_of(self, values: [f32; 4]) -> u32 {
+        u32::from_le_bytes(values.map(u8::from_sum))
     }
 
     unsafe fn signal_start(self, signal: Shared<u64>) {

@@ -94,15 +94,25 @@ impl<D: Device> Device for Counted<'_, D> {
     unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
         unsafe { self.thread.shared_store(to, index, value) }
     }
-    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
+    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
         self.count(|costs| costs.shared_loads += 1);
         unsafe { self.thread.shared_load4(from, index) }
     }
-    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
-        [0, 1, 2, 3].map(|k| unsafe { self.shared_load(from, index + k) })
+    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
+        self.count(|costs| costs.shared_loads += 1);
+        unsafe { self.thread.shared_load2(from, index) }
     }
-    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
+    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
         unsafe { self.thread.store4(to, index, values) }
+    }
+    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
+        unsafe { self.thread.store2(to, index, values) }
+    }
+    fn bytes_of(self, word: u32) -> [f32; 4] {
+        self.thread.bytes_of(word)
+    }
+    fn word_of(self, values: [f32; 4]) -> u32 {
+        self.thread.word_of(values)
     }
     unsafe fn signal_start(self, signal: Shared<u64>) {
         unsafe { self.thread.signal_start(signal) }

@@ -198,7 +198,7 @@ fn shared_races() {
     let misaligned = run(true, |t, n, _, _| unsafe {
         t.shared_store(Shared::<u32>::at(0), n, 0);
         t.barrier();
-        t.shared_load_words(Shared::at(0), n % 4 * 2);
+        t.shared_load4(Shared::<u32>::at(0), n % 4 * 2);
     });
     expect(misaligned, 0, (1, 0), &["reads 4 words from shared memory at byte 8", "misaligned"]);
 }

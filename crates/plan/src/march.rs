@@ -2,8 +2,11 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Machine, Role, Tuning, unsupported};
-use apron_abi::{FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MARCH_STAGES, MarchParams, Params, march_lead, tap_stride};
+use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
+use apron_abi::{
+    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead, march_piece,
+    tap_stride,
+};
 use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
 
 /// Correlation with a square mask.
@@ -14,22 +17,36 @@ pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -
     if side != mask.height() || problem.clamp {
         return Err(refused(variant, format!("{side}x{} masks, or clamped sums", mask.height())));
     }
-    let image = Image { shape: problem.shape, src: problem.src, dst: problem.dst, border: problem.border };
-    image.march(variant, machine, side, &window, mask.taps().to_vec())
+    let image = Image {
+        shape: problem.shape,
+        src: problem.src,
+        dst: problem.dst,
+        border: problem.border,
+        dense: true,
+        slack: if problem.src == PixelType::U8 { rounding::dense_slack(mask.taps()) } else { 0.0 },
+    };
+    image.march(variant, machine, side, &window, image.in_units(mask.taps()))
 }
 
 /// Both passes of a separable filter whose taps are as many along the rows as along the columns.
 pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
-    let side = taps_x.len();
+    let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
+    let side = problem.taps_x.len();
     let window = problem.window()?;
-    if side != taps_y.len() {
+    if taps_x.len() != taps_y.len() {
         return Err(refused(variant, format!("{side} taps along rows and {} along columns", taps_y.len())));
     }
-    let mut taps = taps_x.taps().to_vec();
+    let image = Image {
+        shape: problem.shape,
+        src: problem.src,
+        dst: problem.dst,
+        border: problem.border,
+        dense: false,
+        slack: if problem.src == PixelType::U8 { rounding::separable_slack(taps_x, taps_y) } else { 0.0 },
+    };
+    let mut taps = image.in_units(taps_x);
     taps.resize(tap_stride(side) as usize, 0.0);
-    taps.extend(taps_y.taps());
-    let image = Image { shape: problem.shape, src: problem.src, dst: problem.dst, border: problem.border };
+    taps.extend(taps_y);
     image.march(variant, machine, side, &window, taps)
 }
 
@@ -43,30 +60,48 @@ struct Image {
     src: PixelType,
     dst: PixelType,
     border: Border,
+    dense: bool,
+    /// How far sums in f32 may be from the exact ones, where they are rounded to bytes.
+    slack: f32,
 }
 
 impl Image {
+    /// Taps for samples as the kernels have them: bytes are [`BYTE_UNIT`]s there.
+    fn in_units(&self, taps: &[f32]) -> Vec<f32> {
+        let scale = if self.src == PixelType::U8 { 1.0 / BYTE_UNIT } else { 1.0 };
+        taps.iter().map(|tap| tap * scale).collect()
+    }
+
     fn march(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
-        let (shape, out) = (self.shape, window.out);
+        let (shape, out, src) = (self.shape, window.out, self.src.element());
         let channels = shape.channels;
         let stage = format!("{side}x{channels}");
-        let kernel = Kernel::find(variant.family, variant.name, &stage, self.src.element(), self.dst.element());
+        let kernel = Kernel::find(variant.family, variant.name, &stage, src, self.dst.element());
         let kernel = kernel.ok_or_else(|| {
             let types = format!("{} to {} pixels", self.src, self.dst);
             refused(variant, format!("{side} taps a side over {channels} channels of {types}"))
         })?;
         let (samples, out_samples) = (shape.row_samples(), out.row_samples());
-        if samples >= 1 << 30 || !samples.is_multiple_of(4) {
+        let piece = march_piece(src) as usize;
+        if samples >= 1 << 30 || !samples.is_multiple_of(piece) {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
-        assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
         let (mode, constant) = self.border.mode();
+        if self.src == PixelType::U8 && f32::from(constant as u8) != constant {
+            return Err(refused(variant, format!("a constant border of {constant}")));
+        }
+        if self.slack > rounding::MOST_SLACK {
+            return Err(refused(variant, "taps whose sums in f32 are too far off".into()));
+        }
+        assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
+        let across = march_across(src, self.dense, side);
         let origin = window.origin_x * channels as i32;
-        let lead = march_lead(side, channels) as i32;
-        let left = (origin - lead).div_euclid(4) * 4;
+        let lead = march_lead(src, side, channels) as i32;
+        let left = (origin - lead).div_euclid(piece as i32) * piece as i32;
         let first = left + lead - origin;
-        let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(MARCH_BLOCK as u64 * 4) as u32;
-        let tuning = machine.tuning.unwrap_or(UNMEASURED);
+        let strip = MARCH_BLOCK * across;
+        let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
+        let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
         let rows = rows(tuning, side, strips, out.height, machine);
         let launch = Launch {
             kernel,
@@ -86,9 +121,10 @@ impl Image {
                 origin_y: window.origin_y,
                 border: mode as u32,
                 constant,
-                ahead: MARCH_STAGES - 1,
+                ahead: AHEAD,
                 halo_rows: side - 1,
-                whole: (first % 4 == 0 && out_samples.is_multiple_of(4)) as u32,
+                whole: (first % across as i32 == 0 && out_samples.is_multiple_of(across as usize)) as u32,
+                slack: self.slack,
             }),
             taps,
         };
@@ -100,8 +136,12 @@ impl Image {
     }
 }
 
-/// Where the tuning table is empty.
-const UNMEASURED: Tuning = Tuning { rows: 64, residents: 4 };
+/// Rows that are on their way while one is used.
+const AHEAD: u32 = 7;
+
+/// Where the tuning table is empty, for small masks and for large ones.
+const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
+const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
 /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
 /// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too

@@ -29,6 +29,80 @@ pub(crate) fn slack(problem: &Correlate) -> f32 {
     ((count + 2.0) * 2f64.powi(-24) * sum) as f32
 }
 
+/// The same bound for the marching kernels' sums of bytes, which start at `-slack`: 0 where the sums are exact,
+/// infinite where taps are so large that multiples of them might overflow.
+///
+/// With u = 2^-24, each multiply-add rounds a partial sum, and changes it by u times its size at most, or by
+/// 2^-150 where it is denormal. Partial sums are at most 255 A(1), 255 A(2), ..., with A(k) the sum of the first k
+/// |tap|. Twice the slack, which the kernel adds, is rounded once; sums above 255.5 do not matter.
+pub(crate) fn dense_slack(taps: &[f32]) -> f32 {
+    let sizes = Sizes::of(taps);
+    if sizes.total > MOST_TOTAL {
+        return f32::INFINITY;
+    }
+    if exact(sizes.total, sizes.unit) {
+        return 0.0;
+    }
+    started(MOST_BYTE * sizes.partial, taps.len())
+}
+
+/// The same for the sums along `taps_y` of sums along `taps_x`.
+///
+/// The errors along the rows, as above, are weighed by `taps_y`, which adds the errors of its own partial sums:
+/// those are at most 255 A(n) B(1), 255 A(n) B(2), ..., with B(k) the sum of the first k |tap| of `taps_y`.
+pub(crate) fn separable_slack(taps_x: &[f32], taps_y: &[f32]) -> f32 {
+    let (x, y) = (Sizes::of(taps_x), Sizes::of(taps_y));
+    let total = x.total * y.total;
+    if x.total.max(y.total).max(total) > MOST_TOTAL {
+        return f32::INFINITY;
+    }
+    if exact(x.total, x.unit) && exact(total, x.unit * y.unit) {
+        return 0.0;
+    }
+    let denormal = (taps_x.len() as f64 * y.total).ceil() as usize + taps_y.len();
+    started(MOST_BYTE * (x.partial * y.total + x.total * y.partial), denormal)
+}
+
+/// The largest sample.
+const MOST_BYTE: f64 = 255.0;
+/// The sum of |tap| up to which nothing overflows.
+const MOST_TOTAL: f64 = 1e30;
+
+/// Whether all sums of bytes times taps that are multiples of a unit are exact.
+fn exact(total: f64, unit: f64) -> bool {
+    MOST_BYTE * total <= unit * 2f64.powi(24)
+}
+
+/// The slack of sums that start at it, of partial sums of a size that are rounded, and of some that may be denormal.
+fn started(partial: f64, denormal: usize) -> f32 {
+    let error = (partial + 256.0) * 2f64.powi(-24) + denormal as f64 * 2f64.powi(-150);
+    // One in a thousand for the start, which enlarges the partial sums, for errors of the errors, and for the sum
+    // in f64, whose own are 2^-29 times as large.
+    ((error * 1.001) as f32).next_up()
+}
+
+/// What the bounds need to know of taps.
+struct Sizes {
+    /// The sum of |tap|.
+    total: f64,
+    /// The sum of all partial sums of |tap|.
+    partial: f64,
+    /// The largest power of two of which all taps are multiples; infinite if all are 0.
+    unit: f64,
+}
+
+impl Sizes {
+    fn of(taps: &[f32]) -> Sizes {
+        let mut sizes = Sizes { total: 0.0, partial: 0.0, unit: f64::INFINITY };
+        for &tap in taps {
+            sizes.total += tap.abs() as f64;
+            sizes.partial += sizes.total;
+            sizes.unit = sizes.unit.min(unit(tap));
+        }
+        sizes
+    }
+}
+
 /// The largest power of two of which a number is a multiple; infinite for 0.
 fn unit(number: f32) -> f64 {
     let bits = number.to_bits();

@@ -114,6 +114,39 @@ impl Case {
         self
     }
 
+    /// The same with taps whose sizes sum to 1 on each axis, so that few sums are out of range.
+    pub fn averaging(self) -> Case {
+        self.with_taps(|tap, total| tap / total)
+    }
+
+    /// The same with taps of few bits, in sixteenths, so that sums in f32 are exact and many end in a half.
+    pub fn in_sixteenths(self) -> Case {
+        self.with_taps(|tap, _| (tap * 6.0).round() / 16.0)
+    }
+
+    /// The same with other taps, each made of one and the sum of their sizes.
+    fn with_taps(mut self, new: impl Fn(f32, f32) -> f32) -> Case {
+        let all = |taps: &[f32]| -> Vec<f32> {
+            let total = taps.iter().map(|tap| tap.abs()).sum();
+            taps.iter().map(|&tap| new(tap, total)).collect()
+        };
+        match &mut self.problem {
+            Problem::Separable(problem) => {
+                for taps in [&mut problem.taps_x, &mut problem.taps_y] {
+                    let other = Taps::new(all(taps.taps())).and_then(|other| other.with_anchor(taps.anchor()));
+                    *taps = other.expect("as many taps");
+                }
+            }
+            Problem::Correlate(problem) => {
+                let (mask, (x, y)) = (&problem.mask, problem.mask.anchor());
+                let other = Mask::new(mask.width(), mask.height(), all(mask.taps()));
+                problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
+            }
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+        }
+        self
+    }
+
     /// The same with the anchors in the middle of the taps, as the articles have them.
     pub fn centered(mut self) -> Case {
         match &mut self.problem {

@@ -108,6 +108,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    marching_bytes(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
     }
@@ -221,6 +222,36 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Strips of bytes, 2048 or 1024: one and a part of another, barely one, and few bytes; sums that are exact, and
+/// sums that are not; anchors anywhere and at the centre, constants that are bytes.
+fn marching_bytes(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
+    let types = (PixelType::U8, PixelType::U8);
+    let byte_borders =
+        borders().map(|border| if let Border::Constant(_) = border { Border::Constant(77.0) } else { border });
+    for (n, side) in (3..=17).step_by(2).enumerate() {
+        for channels in 1..=4 {
+            let m = n + channels as usize;
+            // Rows of whole 16 bytes and whole pixels.
+            let (two, one) = if side <= 5 { (2064, 2016) } else { (1056, 1008) };
+            let few = if channels == 3 { 48 } else { 16 };
+            let sizes = [(two, 19, m), (one, 18, m + 3), (few, 37, m + n + 1)];
+            for (k, (bytes, height, border)) in sizes.into_iter().enumerate() {
+                let (size, border) = ((bytes / channels, height, channels), byte_borders[border % 6]);
+                let border = if size.0 < side as u32 { Border::Replicate } else { border };
+                let taps = (side as u32, side as u32);
+                let vary = |case: Case| {
+                    let case = if (k + m).is_multiple_of(2) { case.averaging() } else { case.in_sixteenths() };
+                    if k % 2 == 0 { case.centered() } else { case }
+                };
+                cases.push(vary(Case::separable(next(), size, types, taps, border, Data::Uniform)));
+                if side <= 7 {
+                    cases.push(vary(Case::correlate(next(), size, types, taps, border, Data::Uniform)));
+                }
+            }
+        }
+    }
 }
 
 /// Every image of 1 to `side` pixels a side with every mask of 1 to `mask` taps a side and every

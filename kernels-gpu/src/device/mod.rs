@@ -127,21 +127,30 @@ pub trait Device: Copy {
     /// # Safety
     /// The element is inside the launch's shared memory and no other thread accesses it before the next barrier.
     unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T);
-    /// Reads four elements of shared memory.
+    /// Reads four elements of 4 bytes of shared memory.
     ///
     /// # Safety
     /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 4, and so is the array's offset of 16.
-    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4];
-    /// Reads words `index` to `index + 3` of shared memory, in one access.
+    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4];
+    /// Reads two elements of 4 bytes of shared memory.
     ///
     /// # Safety
-    /// As [`shared_load4`](Device::shared_load4).
-    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4];
-    /// Writes four elements of a buffer.
+    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 2, and so is the array's offset of 8.
+    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2];
+    /// Writes four elements of 4 bytes of a buffer.
     ///
     /// # Safety
     /// As [`store`](Device::store) for each; `index` is a multiple of 4, and so is the buffer's address of 16.
-    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]);
+    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]);
+    /// Writes two elements of 4 bytes of a buffer.
+    ///
+    /// # Safety
+    /// As [`store`](Device::store) for each; `index` is a multiple of 2, and so is the buffer's address of 8.
+    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]);
+    /// The bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).
+    fn bytes_of(self, word: u32) -> [f32; 4];
+    /// The word of four bytes, the lowest first: the integers nearest to `values`, half to even, limited to 0 to 255.
+    fn word_of(self, values: [f32; 4]) -> u32;
     /// Makes a signal of 8 bytes of shared memory. It may be used after the next barrier.
     ///
     /// # Safety

@@ -113,6 +113,30 @@ fn global_address<T: Element>(at: Global<T>, index: u64) -> u64 {
     at.address + index * T::TYPE.size_bytes() as u64
 }
 
+/// The number of 16 bits in a word's low half.
+#[inline(always)]
+fn low_half(word: u32) -> f32 {
+    let number: f32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("{{ .reg .b16 low, high; mov.b32 {{low, high}}, {1}; cvt.f32.f16 {0}, low; }}",
+            out(reg32) number, in(reg32) word, options(pure, nomem, nostack));
+    }
+    number
+}
+
+/// The number of 16 bits in a word's high half.
+#[inline(always)]
+fn high_half(word: u32) -> f32 {
+    let number: f32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!("{{ .reg .b16 low, high; mov.b32 {{low, high}}, {1}; cvt.f32.f16 {0}, high; }}",
+            out(reg32) number, in(reg32) word, options(pure, nomem, nostack));
+    }
+    number
+}
+
 /// One load or store of each element type, by the type's tag: a generic function's asm cannot
 /// name a type, but the tag is a constant, so one arm is left.
 macro_rules! load {
@@ -298,44 +322,87 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
-    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
-        let (a, b, c, d): (f32, f32, f32, f32);
-        unsafe {
-            asm!(
-                "ld.shared.v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];",
-                out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
-                in(reg32) shared_address(from, index),
-                options(readonly, nostack)
-            );
-        }
-        [a, b, c, d]
-    }
-
-    #[inline(always)]
-    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
+    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
         let (a, b, c, d): (u32, u32, u32, u32);
         unsafe {
             asm!(
-                "ld.shared.v4.u32 {{{0}, {1}, {2}, {3}}}, [{4}];",
+                "ld.shared.v4.b32 {{{0}, {1}, {2}, {3}}}, [{4}];",
                 out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
                 in(reg32) shared_address(from, index),
                 options(readonly, nostack)
             );
+            transmute_copy(&[a, b, c, d])
         }
-        [a, b, c, d]
     }
 
     #[inline(always)]
-    unsafe fn store4(self, to: Global<f32>, index: u64, [a, b, c, d]: [f32; 4]) {
-        // Streamed: what is written once should not push out what will be read.
+    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
+        let (a, b): (u32, u32);
         unsafe {
             asm!(
-                "st.global.cs.v4.f32 [{4}], {{{0}, {1}, {2}, {3}}};",
+                "ld.shared.v2.b32 {{{0}, {1}}}, [{2}];",
+                out(reg32) a, out(reg32) b,
+                in(reg32) shared_address(from, index),
+                options(readonly, nostack)
+            );
+            transmute_copy(&[a, b])
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
+        // Streamed: what is written once should not push out what will be read.
+        unsafe {
+            let [a, b, c, d]: [u32; 4] = transmute_copy(&values);
+            asm!(
+                "st.global.cs.v4.b32 [{4}], {{{0}, {1}, {2}, {3}}};",
                 in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
                 in(reg64) global_address(to, index),
                 options(nostack)
             );
         }
+    }
+
+    #[inline(always)]
+    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
+        unsafe {
+            let [a, b]: [u32; 2] = transmute_copy(&values);
+            asm!(
+                "st.global.cs.v2.b32 [{2}], {{{0}, {1}}};",
+                in(reg32) a, in(reg32) b,
+                in(reg64) global_address(to, index),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn bytes_of(self, word: u32) -> [f32; 4] {
+        // Two bytes of 16 bits each: the first and the third, the second and the fourth. Each half is then a
+        // number of its own, so that what nobody needs goes.
+        let (even, odd): (u32, u32);
+        unsafe {
+            asm!("and.b32 {0}, {1}, 0x00ff00ff;", out(reg32) even, in(reg32) word, options(pure, nomem, nostack));
+            asm!("prmt.b32 {0}, {1}, 0, 0x4341;", out(reg32) odd, in(reg32) word, options(pure, nomem, nostack));
+            [low_half(even), low_half(odd), high_half(even), high_half(odd)]
+        }
+    }
+
+    #[inline(always)]
+    fn word_of(self, [a, b, c, d]: [f32; 4]) -> u32 {
+        // ptxas makes this one instruction for two bytes.
+        let word: u32;
+        unsafe {
+            asm!(
+                "{{ .reg .b32 a, b, c, d; cvt.rni.s32.f32 a, {1}; cvt.rni.s32.f32 b, {2}; \
+                 cvt.rni.s32.f32 c, {3}; cvt.rni.s32.f32 d, {4}; \
+                 cvt.pack.sat.u8.s32.b32 c, d, c, 0; cvt.pack.sat.u8.s32.b32 {0}, b, a, c; }}",
+                out(reg32) word,
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+                options(pure, nomem, nostack)
+            );
+        }
+        word
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The device layer in `cuda_std`, for the Rust-CUDA compiler.
 
 use super::{Device, Global, Shared, TextureHandle};
-use apron_abi::{Accumulator, Element, ElementType};
+use apron_abi::{Accumulator, Element, ElementType, FromSum, BYTE_UNIT};
 use core::mem::transmute_copy;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
@@ -117,18 +117,33 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
-    unsafe fn shared_load4(self, from: Shared<f32>, index: u32) -> [f32; 4] {
-        unsafe { *shared_pointer(from, index).cast::<[f32; 4]>() }
+    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
+        unsafe { *shared_pointer(from, index).cast::<[T; 4]>() }
     }
 
     #[inline(always)]
-    unsafe fn shared_load_words(self, from: Shared<u32>, index: u32) -> [u32; 4] {
-        unsafe { *shared_pointer(from, index).cast::<[u32; 4]>() }
+    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
+        unsafe { *shared_pointer(from, index).cast::<[T; 2]>() }
     }
 
     #[inline(always)]
-    unsafe fn store4(self, to: Global<f32>, index: u64, values: [f32; 4]) {
-        unsafe { *(to.address as *mut f32).add(index as usize).cast::<[f32; 4]>() = values }
+    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
+        unsafe { *(to.address as *mut T).add(index as usize).cast::<[T; 4]>() = values }
+    }
+
+    #[inline(always)]
+    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
+        unsafe { *(to.address as *mut T).add(index as usize).cast::<[T; 2]>() = values }
+    }
+
+    #[inline(always)]
+    fn bytes_of(self, word: u32) -> [f32; 4] {
+        word.to_le_bytes().map(|byte| byte as f32 * BYTE_UNIT)
+    }
+
+    #[inline(always)]
+    fn word_of(self, values: [f32; 4]) -> u32 {
+        u32::from_le_bytes(values.map(u8::from_sum))
     }
 
     // No kernel gets here without a copy engine.

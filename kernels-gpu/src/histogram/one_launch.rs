@@ -100,7 +100,7 @@ unsafe fn sum<D: Device>(d: D, bin: u32) -> u32 {
         // Each thread starts at another four, so that no two of eight meet in a bank.
         let fours = (column ^ (bin * 4)) % HISTOGRAM_COLUMNS;
         // SAFETY: inside the counters, which nobody changes any more.
-        let [a, b, c, e] = unsafe { d.shared_load_words(Shared::at(0), bin * HISTOGRAM_COLUMNS + fours) };
+        let [a, b, c, e] = unsafe { d.shared_load4(Shared::<u32>::at(0), bin * HISTOGRAM_COLUMNS + fours) };
         sum += a + b + c + e;
         column += 4;
     }

@@ -1,43 +1,65 @@
 //! A dense square mask over a strip of the image, in registers: see [`march`](super).
 //!
-//! Per output: one global load (and the halo's share), `(K + 3) / 4` shared loads of 16 bytes for
-//! four outputs, K * K multiply-adds whose tap is an operand in constant memory.
+//! Per output: one global load (and the halo's share), a shared load of 16 bytes for each group of four
+//! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
+//! constant memory.
 
-use super::{march, Rows, WINDOW};
+use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
-use apron_abi::MarchParams;
+use apron_abi::{Accumulator, MarchParams};
+use core::marker::PhantomData;
 
-/// The kernel for masks of `K` x `K` taps over `C` channels.
+/// The kernel for masks of `K` x `K` taps over `C` channels of type `S`, `P` adjacent outputs a thread.
 ///
 /// Launch contract: that of [`march`](super).
-pub struct Dense<const K: usize, const C: usize>;
+pub struct Dense<S, const P: usize, const K: usize, const C: usize>(PhantomData<S>);
 
-impl<const K: usize, const C: usize> Body for Dense<K, C> {
-    type Src = f32;
-    type Dst = f32;
+#[allow(private_bounds)] // nobody else has samples to march over
+impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize> Body for Dense<S, P, K, C> {
+    type Src = S;
+    type Dst = S;
     type Params = MarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &MarchParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &MarchParams) {
         // SAFETY: the launch keeps the contract.
-        unsafe { march::<D, Self, K, C>(d, src, dst, p) }
+        unsafe { march::<D, Self, S, P, K, C>(d, src, dst, p) }
     }
 }
 
-impl<const K: usize, const C: usize> Rows<K, C> for Dense<K, C> {
+impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Dense<S, P, K, C> {
+    const DENSE: bool = true;
+
     #[inline(always)]
-    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; 4]; K], window: &[f32; WINDOW]) {
+    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32) {
         for j in (0..K).rev() {
-            let mut four = if j == 0 { [0.0; 4] } else { sums[j - 1] };
+            let mut some = if j == 0 { [start; P] } else { sums[j - 1] };
             for i in 0..K {
                 // SAFETY: the mask has K * K taps.
                 let tap = unsafe { d.tap((j * K + i) as u32) };
-                for k in 0..4 {
-                    four[k] = d.fma(tap, window[k + i * C], four[k]);
+                for k in 0..P {
+                    some[k] = d.fma(tap, window[k + i * C], some[k]);
                 }
             }
-            sums[j] = four;
+            sums[j] = some;
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
+        let mut sum = 0.0;
+        let mut j = 0;
+        while j <= last {
+            let mut i = 0;
+            while i <= last {
+                // SAFETY: as above.
+                let tap = unsafe { d.tap(j * K as u32 + i) };
+                sum = d.fma(f64::of(tap), sample(j, i), sum);
+                i += 1;
+            }
+            j += 1;
+        }
+        sum
     }
 }

@@ -1,49 +1,76 @@
 //! Both passes of a separable filter over a strip of the image, in registers: see
 //! [`march`](super). The sums between the passes are never in memory.
 //!
-//! Per output: one global load (and the halo's share), `(K + 3) / 4` shared loads of 16 bytes for
-//! four outputs, 2 K multiply-adds whose tap is an operand in constant memory.
+//! Per output: one global load (and the halo's share), a shared load of 16 bytes for each group of four
+//! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
+//! constant memory.
 
-use super::{march, Rows, WINDOW};
+use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
-use apron_abi::{tap_stride, MarchParams};
+use apron_abi::{tap_stride, Accumulator, MarchParams};
+use core::marker::PhantomData;
 
-/// The kernel for `K` taps along the rows and as many along the columns, over `C` channels.
+/// The kernel for `K` taps along the rows and as many along the columns, over `C` channels of type `S`, `P`
+/// adjacent outputs a thread.
 ///
 /// Launch contract: that of [`march`](super); the columns' taps start [`tap_stride`] behind the rows'.
-pub struct Separable<const K: usize, const C: usize>;
+pub struct Separable<S, const P: usize, const K: usize, const C: usize>(PhantomData<S>);
 
-impl<const K: usize, const C: usize> Body for Separable<K, C> {
-    type Src = f32;
-    type Dst = f32;
+#[allow(private_bounds)] // nobody else has samples to march over
+impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize> Body for Separable<S, P, K, C> {
+    type Src = S;
+    type Dst = S;
     type Params = MarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &MarchParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &MarchParams) {
         // SAFETY: the launch keeps the contract.
-        unsafe { march::<D, Self, K, C>(d, src, dst, p) }
+        unsafe { march::<D, Self, S, P, K, C>(d, src, dst, p) }
     }
 }
 
-impl<const K: usize, const C: usize> Rows<K, C> for Separable<K, C> {
+impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Separable<S, P, K, C> {
+    const DENSE: bool = false;
+
     #[inline(always)]
-    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; 4]; K], window: &[f32; WINDOW]) {
-        let mut row = [0.0; 4];
+    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32) {
+        let mut row = [0.0; P];
         for i in 0..K {
             // SAFETY: there are K taps an axis.
             let tap = unsafe { d.tap(i as u32) };
-            for k in 0..4 {
+            for k in 0..P {
                 row[k] = d.fma(tap, window[k + i * C], row[k]);
             }
         }
         for j in (0..K).rev() {
             // SAFETY: as above.
             let tap = unsafe { d.tap(tap_stride(K as u32) + j as u32) };
-            let before = if j == 0 { [0.0; 4] } else { sums[j - 1] };
-            for k in 0..4 {
+            let before = if j == 0 { [start; P] } else { sums[j - 1] };
+            for k in 0..P {
                 sums[j][k] = d.fma(tap, row[k], before[k]);
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
+        let mut sum = 0.0;
+        let mut j = 0;
+        while j <= last {
+            let mut row = 0.0;
+            let mut i = 0;
+            while i <= last {
+                // SAFETY: as above.
+                let tap = unsafe { d.tap(i) };
+                row = d.fma(f64::of(tap), sample(j, i), row);
+                i += 1;
+            }
+            // SAFETY: as above.
+            let tap = unsafe { d.tap(tap_stride(K as u32) + j) };
+            sum = d.fma(f64::of(tap), row, sum);
+            j += 1;
+        }
+        sum
     }
 }

@@ -1,0 +1,49 @@
+//! Samples of f32: a word each, whose sums are the results.
+
+use super::{Place, Results, Ring, Rows, Samples};
+use crate::device::{Device, Global};
+use apron_abi::MarchParams;
+
+impl Samples for f32 {
+    const OF_WORD: u32 = 1;
+
+    #[inline(always)]
+    fn constant(constant: f32) -> u32 {
+        constant.to_bits()
+    }
+
+    #[inline(always)]
+    fn unpack<D: Device>(_: D, word: u32) -> [f32; 4] {
+        [f32::from_bits(word); 4]
+    }
+
+    #[inline(always)]
+    fn start(_: &MarchParams) -> f32 {
+        0.0
+    }
+}
+
+impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
+    unsafe fn store<D: Device, F: Rows<4, K, C>>(
+        ring: &Ring<'_, D, f32, 4, K, C>,
+        dst: Global<f32>,
+        place: Place,
+        _: u32,
+        sums: &[f32; 4],
+    ) {
+        // SAFETY: in the row.
+        unsafe {
+            if place.whole {
+                ring.d.store4(dst, place.row + place.first as u64, *sums);
+            } else {
+                for k in 0..4 {
+                    if let Some(at) = place.of(k) {
+                        ring.d.store(dst, at, sums[k]);
+                    }
+                }
+            }
+        }
+    }
+}
