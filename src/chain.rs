@@ -13,10 +13,12 @@ pub struct Chain<'a, T> {
     runs: Runs<'a, T>,
 }
 
+type Work<'a, T> = Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + 'a>;
+
 /// What gives the results anew.
 enum Runs<'a, T> {
     /// The work, on a device that runs it when it is called, and the time that it took.
-    Calls { device: Device, work: Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + 'a>, took: Duration },
+    Calls { device: Device, work: Work<'a, T>, took: Duration },
     #[cfg(feature = "gpu")]
     Graph { recorded: apron_gpu::Recorded, last: Option<apron_gpu::Timer> },
 }
@@ -27,8 +29,8 @@ impl Device {
     /// [histograms](crate::HistogramOf::enqueue). A GPU then runs all of it by one launch, whose kernels follow each
     /// other at once; other devices call `work` at each run.
     ///
-    /// `work` is called at least once before; masks and parameters are recorded as they then are. All images in
-    /// it, also those that it drops, take memory as long as the chain is there.
+    /// For a GPU `work` is called here, twice and no more; masks and parameters are recorded as they then are. All
+    /// images in it, also those that it drops, take memory there as long as the chain exists.
     ///
     /// ```
     /// use apron::{filters, Device, Image};
@@ -46,8 +48,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// Those of `work`; on a GPU, [`Error::Unsupported`] for what cannot be recorded: reading a result, images from
-    /// elsewhere, variants whose launches share a texture or constant memory.
+    /// Those of `work`; on a GPU, [`Error::Unsupported`] for what cannot be recorded: reading a result (as f32
+    /// histograms without a range do), images from elsewhere, variants whose launches share a texture or constant memory.
     pub fn record<'a, 'i, T>(
         &self,
         image: impl Into<Source<'i>>,

@@ -1,6 +1,6 @@
 //! Recorded chains: what they give is what their operations give one by one, on every device, however often they run.
 
-use apron::{Bins, Device, DeviceHistogram, DeviceImage, Error, Image, Mask, PixelType, Result};
+use apron::{Bins, Device, DeviceHistogram, DeviceImage, Error, Image, Mask, PixelType, Result, filters};
 use apron_testkit::gpu_or_skip;
 
 const WIDTH: u32 = 150;
@@ -12,7 +12,7 @@ fn frame(seed: u32) -> Image<'static, u8> {
 }
 
 fn sobel() -> Mask {
-    "-1 0 1\n-2 0 2\n-1 0 1".parse().unwrap()
+    filters::named_mask("sobel-x").unwrap()
 }
 
 /// Filters through an image that is dropped, and a histogram.
