@@ -365,7 +365,7 @@ mod tests {
         assert_eq!((&json["device"], &json["failed"]), (&json!("gpu:0"), &json!(1)));
         assert_eq!(json["limits"]["copy"]["amount"], 512 << 20);
         let rows = json["workloads"].as_array().unwrap();
-        assert_eq!(rows.len(), 9);
+        assert_eq!(rows.len(), 11);
         let (first, last) = (&rows[0], &rows[6]);
         assert_eq!((&first["best_peer"], &first["peers"][0]["ms"]), (&json!("CUDA samples"), &json!(1.3)));
         assert!((first["times_the_limit"].as_f64().unwrap() - 0.2 / 0.185).abs() < 1e-9, "{first}");
@@ -381,10 +381,11 @@ mod tests {
             "{csv}"
         );
         assert_eq!(rows[0], COLUMNS);
-        assert_eq!(rows.len(), 1 + 7);
+        assert_eq!(rows.len(), 1 + 9);
         let expected = "separable f32 8192x8192 radius 8,tuned,536870912,4563402752,0.20000,copy,0.18500,1.12 x,\
                         80.00000,40.00000,,NPP=1.30000;CUDA samples=0.60000";
         assert_eq!(rows[1], expected);
+        assert!(rows[8].contains(",0.05400,parts,0.05000,1.1 x,"), "{csv}");
         assert!(rows.iter().all(|row| row.matches(',').count() == COLUMNS.matches(',').count()), "{csv}");
     }
 }
