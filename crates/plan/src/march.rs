@@ -101,7 +101,7 @@ impl Image {
         let first = left + lead - origin;
         let strip = MARCH_BLOCK * across;
         let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
-        let tuning = Tuning::of(variant.name, side);
+        let tuning = Tuning::of(self.src, self.dense, side);
         let rows = tuning.rows(side, strips, out.height, machine);
         let launch = Launch {
             kernel,
@@ -123,7 +123,7 @@ impl Image {
                 constant,
                 ahead: AHEAD,
                 halo_rows: side - 1,
-                whole: (first % across as i32 == 0 && out_samples.is_multiple_of(across as usize)) as u32,
+                aligned: 1 << ((first as u32 | out_samples as u32) * src.size_bytes()).trailing_zeros().min(4),
                 slack: self.slack,
             }),
             taps,
@@ -139,7 +139,7 @@ impl Image {
 /// Rows that are on their way while one is used.
 const AHEAD: u32 = 7;
 
-/// What was found fastest on an H100 for an image of 8192x8192, one channel.
+/// What was found fastest on an H100 for an image of 8192x8192, one channel of f32.
 #[derive(Clone, Copy)]
 struct Tuning {
     /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has,
@@ -150,13 +150,22 @@ struct Tuning {
 }
 
 impl Tuning {
-    fn of(variant: &str, side: u32) -> Tuning {
-        let (rows, residents) = match (variant, side) {
-            ("march-dense", ..=4) => (8, 4),
-            ("march-dense", ..=5) => (16, 4),
-            ("march-dense", _) => (249, 4),
-            (_, ..=8) => (16, 4),
-            _ => (249, 5),
+    fn of(src: PixelType, dense: bool, side: u32) -> Tuning {
+        let (rows, residents) = match (src, dense, side) {
+            // Estimated from the instructions of a row, of which halos have nearly as many.
+            (PixelType::U8, true, ..=4) => (16, 4),
+            (PixelType::U8, true, ..=6) => (32, 3),
+            (PixelType::U8, true, _) => (128, 4),
+            (PixelType::U8, false, ..=6) => (32, 4),
+            (PixelType::U8, false, ..=8) => (64, 3),
+            (PixelType::U8, false, ..=10) => (128, 4),
+            (PixelType::U8, false, ..=16) => (249, 3),
+            (PixelType::U8, false, _) => (249, 2),
+            (_, true, ..=4) => (8, 4),
+            (_, true, ..=5) => (16, 4),
+            (_, true, _) => (249, 4),
+            (_, false, ..=8) => (16, 4),
+            (_, false, _) => (249, 5),
         };
         Tuning { rows, residents }
     }
