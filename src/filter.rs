@@ -1,7 +1,8 @@
 //! Filters: a problem in the making.
 
 use crate::backend::Backend;
-use crate::{Border, Device, DeviceImage, Error, Mask, PixelType, Result, Source, Taps};
+use crate::choice::Choice;
+use crate::{Border, Device, DeviceImage, Error, Mask, PixelType, Result, Source, Taps, Tuning};
 use apron_core::{Correlate, Problem, Separable};
 
 enum Weights {
@@ -18,7 +19,7 @@ pub struct Filter<'a> {
     border: Border,
     out_type: Option<PixelType>,
     clamp: bool,
-    variant: Option<&'a str>,
+    choice: Choice<'a>,
 }
 
 impl<'a> Filter<'a> {
@@ -31,7 +32,15 @@ impl<'a> Filter<'a> {
     }
 
     fn new(device: &'a Device, source: Source<'a>, weights: Weights) -> Self {
-        Filter { device, source, weights, border: Border::default(), out_type: None, clamp: false, variant: None }
+        Filter {
+            device,
+            source,
+            weights,
+            border: Border::default(),
+            out_type: None,
+            clamp: false,
+            choice: Choice::default(),
+        }
     }
 
     /// What lies outside the image; [`Border::Reflect101`] if not said.
@@ -52,9 +61,17 @@ impl<'a> Filter<'a> {
         self
     }
 
-    /// Asks for an implementation by name, instead of the one that the plan prefers.
+    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
+    /// the plan prefers.
     pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.variant = name.into();
+        self.choice.variant = name.into();
+        self
+    }
+
+    /// Gives the numbers of the kernels' grid, where the variant leaves some open, instead of those that were
+    /// measured: for a sweep.
+    pub fn tuning(mut self, tuning: impl Into<Option<Tuning>>) -> Self {
+        self.choice.tuning = tuning.into();
         self
     }
 
@@ -84,22 +101,24 @@ impl<'a> Filter<'a> {
                 Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })
             }
         };
-        self.device.with_fallback(|backend| backend.filter(&problem, &self.source, self.variant))
+        self.device.with_fallback(|backend| backend.filter(&problem, &self.source, &self.choice))
     }
 }
 
 impl Device {
-    /// Runs on this device; one that `auto` chose hands what it does not have to the CPU.
+    /// Runs on this device; one that `auto` chose hands what it does not have to the CPU. Logs a line.
     pub(crate) fn with_fallback<T: crate::backend::Explained>(&self, run: impl Fn(&Backend) -> Result<T>) -> Result<T> {
-        match run(&self.backend) {
+        let result = match run(&self.backend) {
             Err(error @ (Error::Unsupported { .. } | Error::OutOfMemory { .. })) if self.chosen.is_some() => {
-                Ok(run(&Backend::Cpu)?.explain(&format!("auto: {error}")))
+                run(&Backend::Cpu)?.explain(&format!("auto: {error}"))
             }
             Ok(result) => match &self.chosen {
-                Some(chosen) => Ok(result.explain(chosen)),
-                None => Ok(result),
+                Some(chosen) => result.explain(chosen),
+                None => result,
             },
-            Err(error) => Err(error),
-        }
+            Err(error) => return Err(error),
+        };
+        log::debug!(target: "apron", "{}", result.ran().line());
+        Ok(result)
     }
 }

@@ -1,6 +1,7 @@
 //! Histograms: a request in the making.
 
-use crate::{Bins, Device, Histogram, Report, Result, Source};
+use crate::choice::Choice;
+use crate::{Bins, Device, Histogram, Report, Result, Source, Tuning};
 
 /// A histogram that is ready to [`run`](HistogramOf::run), with defaults that may be changed before.
 #[must_use = "a histogram does nothing until it is run"]
@@ -9,12 +10,12 @@ pub struct HistogramOf<'a> {
     source: Source<'a>,
     bins: Bins,
     per_channel: bool,
-    variant: Option<&'a str>,
+    choice: Choice<'a>,
 }
 
 impl<'a> HistogramOf<'a> {
     pub(crate) fn new(device: &'a Device, source: Source<'a>) -> Self {
-        HistogramOf { device, source, bins: Bins::default(), per_channel: false, variant: None }
+        HistogramOf { device, source, bins: Bins::default(), per_channel: false, choice: Choice::default() }
     }
 
     /// How many bins over which range; 256 over the type's or the samples' range if not said.
@@ -29,9 +30,17 @@ impl<'a> HistogramOf<'a> {
         self
     }
 
-    /// Asks for an implementation by name, instead of the one that the plan prefers.
+    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
+    /// the plan prefers.
     pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.variant = name.into();
+        self.choice.variant = name.into();
+        self
+    }
+
+    /// Gives the numbers of the kernels' grid, where the variant leaves some open, instead of those that were
+    /// measured: for a sweep.
+    pub fn tuning(mut self, tuning: impl Into<Option<Tuning>>) -> Self {
+        self.choice.tuning = tuning.into();
         self
     }
 
@@ -51,6 +60,6 @@ impl<'a> HistogramOf<'a> {
     /// As [`run`](HistogramOf::run).
     pub fn run_reported(self) -> Result<(Histogram, Report)> {
         self.bins.check()?;
-        self.device.with_fallback(|backend| backend.histogram(&self.source, &self.bins, self.per_channel, self.variant))
+        self.device.with_fallback(|backend| backend.histogram(&self.source, &self.bins, self.per_channel, &self.choice))
     }
 }

@@ -62,8 +62,9 @@ impl fmt::Display for SharedSize {
 /// [`SharedMemory::MaskTile`] in words.
 const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 
-/// [`SharedMemory::Blocked`] in words.
+/// [`SharedMemory::Blocked`] in words, for 8 and for 16 outputs across a thread.
 const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask height) x 4";
+const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
 const FUSED_ROWS: &str =
@@ -72,7 +73,7 @@ const FUSED_ROWS: &str =
 /// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
 const EDGES: &str = "(1 + bins + bins x channels x 32) x 4";
 
-/// Every kernel, those of a variant together, and the variants that an operation prefers first.
+/// Every kernel, those of a variant together, and of an operation the variants first that run where none was measured.
 ///
 /// ```
 /// let kernels = apron::kernels();
@@ -117,7 +118,8 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
         block: facts.block,
         shared: match facts.shared {
             SharedMemory::Bytes(bytes) => SharedSize::Bytes(bytes),
-            SharedMemory::Blocked => SharedSize::Formula(BLOCKED),
+            SharedMemory::Blocked(8) => SharedSize::Formula(BLOCKED),
+            SharedMemory::Blocked(_) => SharedSize::Formula(BLOCKED_WIDE),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),
@@ -208,9 +210,14 @@ mod tests {
         let halo = apron_abi::TILE_WIDTH - 1;
         assert_eq!(MASK_TILE, format!("({halo} + mask width) x ({halo} + mask height) x 4"));
         assert_eq!(SharedMemory::MaskTile.bytes(5, 3), (halo + 5) * (halo + 3) * 4);
-        let [across, down] = apron_abi::BLOCKED_TILE.map(|side| side - 1);
-        assert_eq!(BLOCKED, format!("({across} + mask width, up to a multiple of 8) x ({down} + mask height) x 4"));
-        assert_eq!(SharedMemory::Blocked.bytes(5, 3), 136 * (down + 3) * 4);
+        for (across, formula) in [(8, BLOCKED), (16, BLOCKED_WIDE)] {
+            let [columns, rows] = apron_abi::blocked_tile(across).map(|side| side - 1);
+            assert_eq!(
+                formula,
+                format!("({columns} + mask width, up to a multiple of 8) x ({rows} + mask height) x 4")
+            );
+            assert_eq!(SharedMemory::Blocked(across).bytes(5, 3), 136 * (rows + 3) * 4);
+        }
         assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 288 x 4"));
         assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 288 * 4);
         assert_eq!(EDGES, format!("(1 + bins + bins x channels x {}) x 4", apron_abi::HISTOGRAM_COLUMNS));

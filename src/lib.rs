@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod choice;
 mod device;
 mod device_image;
 mod filter;
@@ -15,7 +16,7 @@ pub use apron_core::{
     AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask,
     Pixel, PixelType, Result, Shape, Taps, filters,
 };
-pub use apron_plan::Machine;
+pub use apron_plan::{Machine, Tuning};
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;

@@ -13,9 +13,20 @@ pub struct Report {
     pub variant: String,
     /// Why that one, and why that device where another was meant.
     pub why: String,
+    /// Blocks and threads of each launch, columns x rows; empty where no kernels run.
+    pub grid: String,
     /// Time to copy the input to the device; zero for what was there already.
     pub copy_in: Duration,
     /// Time of the kernels, with the copies that their variant needs at every run (of the mask to its
     /// symbol, of the image into a texture); or of the computation on the host.
     pub kernels: Duration,
+}
+
+impl Report {
+    /// What ran and why, for the log.
+    pub(crate) fn line(&self) -> String {
+        let Report { operation, device, variant, why, grid, .. } = self;
+        let grid = if grid.is_empty() { String::new() } else { format!(", blocks {grid}") };
+        format!("{operation} on {device}: {variant}{grid}; {why}")
+    }
 }

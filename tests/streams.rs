@@ -145,6 +145,26 @@ fn two_streams_in_turn() {
     }
 }
 
+/// Counts in the stream's own zeros, from threads with streams of their own and from two on one stream.
+#[test]
+fn histograms_in_one_launch_under_load() {
+    let Some(gpu) = gpu_or_skip("histograms in one launch under load") else { return };
+    std::thread::scope(|scope| {
+        for (seed, device) in [(3, gpu.new_stream().unwrap()), (7, gpu.clone()), (11, gpu.clone())] {
+            scope.spawn(move || {
+                let bytes = (0..400 * 500).map(|i: u32| (i.wrapping_mul(seed) >> 4) as u8).collect::<Vec<_>>();
+                let image = Image::new(400, 500, 1, bytes).unwrap();
+                let expected = Device::reference().histogram(&image).run().unwrap();
+                let on_device = device.upload(&image).unwrap();
+                for launch in 0..LAUNCHES {
+                    let counted = device.histogram(&on_device).variant("one-launch").run().unwrap();
+                    assert!(counted.counts() == expected.counts(), "seed {seed}, launch {launch}");
+                }
+            });
+        }
+    });
+}
+
 /// An image made on one stream is used on another, and dropped while that may still read it.
 #[test]
 fn an_image_crosses_streams_and_is_dropped_at_once() {

@@ -2,6 +2,7 @@
 
 mod host;
 
+use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::{AnyImage, Bins, DeviceImage, DeviceInfo, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
 use apron_core::{ByteHistogram, EdgeHistogram, Problem, join_extremes};
@@ -32,6 +33,8 @@ pub(crate) enum Storage {
 /// A result whose report can take one more reason.
 pub(crate) trait Explained {
     fn explain(self, why: &str) -> Self;
+    /// The report, but for the time of kernels that may still run.
+    fn ran(&self) -> &Report;
 }
 
 impl Explained for DeviceImage {
@@ -41,12 +44,20 @@ impl Explained for DeviceImage {
         }
         self
     }
+
+    fn ran(&self) -> &Report {
+        &self.made.report
+    }
 }
 
 impl Explained for (Histogram, Report) {
     fn explain(mut self, why: &str) -> Self {
         self.1.why = format!("{}; {why}", self.1.why);
         self
+    }
+
+    fn ran(&self) -> &Report {
+        &self.1
     }
 }
 
@@ -121,12 +132,12 @@ impl Backend {
                 Storage::Gpu(_) => Storage::Host(image.download_any()?),
             },
         };
-        let report = self.report(operation, "copy", "asked for", start.elapsed(), Duration::ZERO);
+        let report = self.report(operation, "copy", "asked for", start.elapsed());
         Ok(DeviceImage { shape, pixel, storage: Arc::new(storage), made: Arc::new(Made::on_host(report)) })
     }
 
     /// Solves a filter's problem.
-    pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, variant: Option<&str>) -> Result<DeviceImage> {
+    pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<DeviceImage> {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
@@ -135,15 +146,15 @@ impl Backend {
         let (storage, made) = match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
-                let recipe = apron_plan::plan(problem, variant, &gpu.machine())?;
+                let recipe = self.planned(problem, choice)?;
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
                 let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
                 let (output, timer) = gpu.execute(&recipe, input)?;
-                let report = self.report(problem.operation(), recipe.variant, recipe.why, copy_in, Duration::ZERO);
+                let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
                 (Storage::Gpu(output), Made { report, timer: Some(timer) })
             }
             Backend::Emulator => {
-                let recipe = apron_plan::plan(problem, variant, &Machine::EMULATED).map_err(for_emulator)?;
+                let recipe = self.planned(problem, choice)?;
                 let input = host_image(source)?;
                 let start = Instant::now();
                 let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
@@ -152,18 +163,19 @@ impl Backend {
                     out.copy_from_slice(&bytes);
                     Ok(())
                 })?;
-                let report = self.report(problem.operation(), recipe.variant, recipe.why, Duration::ZERO, time);
+                let report = self.by_kernels(&recipe, Duration::ZERO, time);
                 (Storage::Host(output), Made::on_host(report))
             }
             Backend::Cpu | Backend::Reference => {
-                let name = self.host_variant(problem.operation(), variant)?;
+                let name = self.host_variant(problem.operation(), choice)?;
                 let input = host_image(source)?;
                 let start = Instant::now();
                 let output = match self {
                     Backend::Cpu => host::cpu_filter(problem, &input)?,
                     _ => host::reference_filter(problem, &input)?,
                 };
-                let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO, start.elapsed());
+                let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
+                let report = Report { kernels: start.elapsed(), ..report };
                 (Storage::Host(output), Made::on_host(report))
             }
         };
@@ -176,25 +188,26 @@ impl Backend {
         source: &Source<'_>,
         bins: &Bins,
         per_channel: bool,
-        variant: Option<&str>,
+        choice: &Choice<'_>,
     ) -> Result<(Histogram, Report)> {
         const OPERATION: &str = "histogram";
         if let Backend::Cpu | Backend::Reference = self {
-            let name = self.host_variant(OPERATION, variant)?;
+            let name = self.host_variant(OPERATION, choice)?;
             let input = host_image(source)?;
             let start = Instant::now();
             let histogram = match self {
                 Backend::Cpu => host::cpu_histogram(&input, bins, per_channel)?,
                 _ => host::reference_histogram(&input, bins, per_channel)?,
             };
-            return Ok((histogram, self.report(OPERATION, name, HOST_WHY, Duration::ZERO, start.elapsed())));
+            let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
+            return Ok((histogram, Report { kernels: start.elapsed(), ..report }));
         }
         match source.pixel_type() {
             PixelType::U8 => {
                 let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
                 let problem = ByteHistogram { shape: source.shape(), per_channel };
                 let channels = problem.channels();
-                let (counts, report) = self.count(&Problem::ByteHistogram(problem), source, variant)?;
+                let (counts, report) = self.count(&Problem::ByteHistogram(problem), source, choice)?;
                 Ok((Histogram::from_byte_counts(edges, channels, &counts), report))
             }
             PixelType::F32 if bins.range.is_none() => {
@@ -202,10 +215,10 @@ impl Backend {
                 let (image, copy_in) = self.import_timed(source, OPERATION)?;
                 let source = Source::Device(&image);
                 let (extremes, finding) = self.extremes(&source)?;
-                let (histogram, report) = self.between_edges(&source, bins, Some(extremes), per_channel, variant)?;
+                let (histogram, report) = self.between_edges(&source, bins, Some(extremes), per_channel, choice)?;
                 Ok((histogram, Report { copy_in, kernels: finding + report.kernels, ..report }))
             }
-            PixelType::F32 => self.between_edges(source, bins, None, per_channel, variant),
+            PixelType::F32 => self.between_edges(source, bins, None, per_channel, choice),
             other => Err(Error::Unsupported {
                 operation: OPERATION,
                 device: self.name().to_string(),
@@ -222,11 +235,11 @@ impl Backend {
         bins: &Bins,
         extremes: Option<(f64, f64)>,
         per_channel: bool,
-        variant: Option<&str>,
+        choice: &Choice<'_>,
     ) -> Result<(Histogram, Report)> {
         let problem = EdgeHistogram { shape: source.shape(), bins: *bins, extremes, per_channel };
         let (edges, channels) = (problem.edges()?, problem.channels());
-        let (counts, report) = self.count(&Problem::EdgeHistogram(problem), source, variant)?;
+        let (counts, report) = self.count(&Problem::EdgeHistogram(problem), source, choice)?;
         Ok((Histogram::new(edges, channels, counts), report))
     }
 
@@ -240,11 +253,17 @@ impl Backend {
     }
 
     /// Solves a histogram's problem by kernels.
-    fn count(&self, problem: &Problem, source: &Source<'_>, variant: Option<&str>) -> Result<(Vec<u64>, Report)> {
-        let recipe = apron_plan::plan(problem, variant, &self.machine().expect("a device that runs kernels"));
-        let recipe = if let Backend::Emulator = self { recipe.map_err(for_emulator)? } else { recipe? };
+    fn count(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<(Vec<u64>, Report)> {
+        let recipe = self.planned(problem, choice)?;
         let (counts, copy_in, kernels) = self.run_kernels(&recipe, source)?;
-        Ok((counts, self.report(recipe.operation, recipe.variant, recipe.why, copy_in, kernels)))
+        Ok((counts, self.by_kernels(&recipe, copy_in, kernels)))
+    }
+
+    /// How this device, which runs kernels, solves a problem.
+    fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
+        let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
+        let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
+        if let Backend::Emulator = self { recipe.map_err(for_emulator) } else { recipe }
     }
 
     /// Runs a recipe, and gives what it writes, and the times of the copy and of the kernels.
@@ -272,9 +291,10 @@ impl Backend {
     }
 
     /// The one implementation that a host device has.
-    fn host_variant(&self, operation: &'static str, variant: Option<&str>) -> Result<&'static str> {
+    fn host_variant(&self, operation: &'static str, choice: &Choice<'_>) -> Result<&'static str> {
         let own = if let Backend::Cpu = self { "parallel" } else { "serial" };
-        match variant {
+        choice::environment()?;
+        match choice.variant {
             Some(name) if name != own => {
                 let limit = format!("{own} on the {} device", self.name());
                 Err(Error::parameter(operation, "variant", format!("'{name}'"), limit))
@@ -290,16 +310,14 @@ impl Backend {
         Ok((imported, copy_in))
     }
 
-    fn report(
-        &self,
-        operation: &'static str,
-        variant: &str,
-        why: &str,
-        copy_in: Duration,
-        kernels: Duration,
-    ) -> Report {
-        let device = self.name().to_string();
-        Report { operation, device, variant: variant.into(), why: why.into(), copy_in, kernels }
+    fn by_kernels(&self, recipe: &Recipe, copy_in: Duration, kernels: Duration) -> Report {
+        let report = self.report(recipe.operation, recipe.variant, &recipe.why, copy_in);
+        Report { grid: recipe.grid(), kernels, ..report }
+    }
+
+    fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
+        let (device, grid, kernels) = (self.name().to_string(), String::new(), Duration::ZERO);
+        Report { operation, device, variant: variant.into(), why: why.into(), grid, copy_in, kernels }
     }
 }
 

@@ -19,6 +19,7 @@ usage: cargo xtask <task>
   ladder --check  compare the committed ones with what the record gives
   speed           make the table in README.md and its picture from benches/record/h100-speed.csv
   speed --check   compare the committed ones with what the record gives
+  tune [OPTIONS]  time every variant on the GPU at hand, and print the tuning table; `tune --help` has the options
   bundle          build all release binaries into target/bundle, for a GPU machine without Rust
   check           check everything: format, lints, docs, the ladder, the speed, PTX, tests
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         ["ladder", "--check"] => ladder::check(),
         ["speed"] => speed::generate(),
         ["speed", "--check"] => speed::check(),
+        ["tune", ref options @ ..] => tune(options),
         ["bundle"] => bundle::run(),
         ["check"] => check::run(),
         ["help" | "--help" | "-h"] => {
@@ -52,6 +54,16 @@ fn main() -> ExitCode {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Runs `apron tune`, as it is now, in the workspace's root: `--write crates/plan/tuning.csv` writes the table.
+fn tune(options: &[&str]) -> Result<(), String> {
+    let run = ["run", "--release", "--package", "apron-cli", "--bin", "apron", "--", "tune"];
+    match cargo().args(run).args(options).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("apron tune: {status}")),
+        Err(error) => Err(format!("cargo run: {error}")),
     }
 }
 

@@ -170,6 +170,16 @@ pub struct HistogramPartialParams {
     pub reserved: u32,
 }
 
+/// Parameters of the byte histogram in one launch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramTotalsParams {
+    /// Samples to count, in bytes.
+    pub bytes: u64,
+    /// Address of the blocks' common totals, all 0; in a recipe, the number of their buffer.
+    pub totals: u64,
+}
+
 /// Parameters of the kernels that count f32 samples between edges.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -234,9 +244,22 @@ pub enum Params {
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     HistogramPartialParams(HistogramPartialParams),
+    HistogramTotalsParams(HistogramTotalsParams),
     HistogramEdgesParams(HistogramEdgesParams),
     HistogramExtremesParams(HistogramExtremesParams),
     HistogramMergeParams(HistogramMergeParams),
     LimitsReadParams(LimitsReadParams),
     LimitsFfmaParams(LimitsFfmaParams),
+}
+
+impl Params {
+    /// With the address of a buffer in place of its number, where they have one.
+    pub fn with_addresses(self, of: impl Fn(usize) -> u64) -> Params {
+        match self {
+            Params::HistogramTotalsParams(p) => {
+                Params::HistogramTotalsParams(HistogramTotalsParams { totals: of(p.totals as usize), ..p })
+            }
+            others => others,
+        }
+    }
 }

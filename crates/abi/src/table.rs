@@ -100,8 +100,8 @@ pub enum SharedMemory {
     MaskTile,
     /// What [`fused_bytes`] says.
     FusedRows,
-    /// An f32 for each pixel under the mask at any pixel of [`BLOCKED_TILE`].
-    Blocked,
+    /// An f32 for each pixel under the mask at any pixel of a [`blocked_tile`] of so many outputs across a thread.
+    Blocked(u32),
     /// What [`edges_bytes`] says.
     Edges,
 }
@@ -111,7 +111,9 @@ impl SharedMemory {
     /// one channel and sums in f32, of [`Edges`](SharedMemory::Edges) for one channel and 256 bins.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
-            SharedMemory::Blocked => blocked_pitch(mask_width) * (BLOCKED_TILE[1] + mask_height - 1) * 4,
+            SharedMemory::Blocked(across) => {
+                blocked_pitch(mask_width) * (blocked_tile(across)[1] + mask_height - 1) * 4
+            }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
             SharedMemory::Bytes(bytes) => bytes,
@@ -181,6 +183,19 @@ pub const COLUMNS_BLOCK: u32 = 1024;
 pub const HISTOGRAM_COLUMNS: u32 = 32;
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
+/// Lowest bits of a total that all blocks of a launch add to: what was counted. Those above hold how many blocks
+/// have added theirs, so that the last one knows.
+pub const TOTAL_BITS: u32 = 48;
+
+/// Where the total of a bin is. The L2 cache adds to 32 bytes at once: four totals in each of its lines of 128
+/// bytes, so that the blocks, which all add at about the same time, meet in as few lines as may be.
+pub const fn total_of(bin: u32) -> u64 {
+    (bin / 4 * 16 + bin % 4) as u64
+}
+
+/// Most zeroed memory that a launch takes, in bytes: for the totals of four channels.
+pub const ZEROED_BYTES: u64 = total_of(4 * BYTE_BINS) * 8;
+
 /// Threads of a block of the kernels that count f32 samples between edges.
 pub const EDGES_BLOCK: u32 = 1024;
 /// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
@@ -205,12 +220,17 @@ pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;
 
 /// Threads of a block of the dense kernel with several outputs a thread.
 pub const BLOCKED_BLOCK: u32 = 256;
-/// Output pixels of its blocks.
-pub const BLOCKED_TILE: [u32; 2] = [128, 64];
+/// Output pixels of its blocks across.
+pub const BLOCKED_COLUMNS: u32 = 128;
+
+/// Output pixels of its blocks, across and down: four rows a thread, of so many outputs each.
+pub const fn blocked_tile(across: u32) -> [u32; 2] {
+    [BLOCKED_COLUMNS, BLOCKED_BLOCK * across * 4 / BLOCKED_COLUMNS]
+}
 
 /// Samples from one row of its tile to the next.
 pub const fn blocked_pitch(mask_width: u32) -> u32 {
-    (BLOCKED_TILE[0] + mask_width - 1).next_multiple_of(8)
+    (BLOCKED_COLUMNS + mask_width - 1).next_multiple_of(8)
 }
 
 /// Threads of a block of the fused separable kernel.
@@ -317,7 +337,8 @@ const NONE: SharedMemory = SharedMemory::Bytes(0);
 const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
 const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
 const FUSED: SharedMemory = SharedMemory::FusedRows;
-const BLOCKED: SharedMemory = SharedMemory::Blocked;
+const BLOCKED: SharedMemory = SharedMemory::Blocked(8);
+const BLOCKED_WIDE: SharedMemory = SharedMemory::Blocked(16);
 const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
 const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
 const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
@@ -368,25 +389,25 @@ macro_rules! for_each_kernel {
             conv1d_tiled_columns_f64_u16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
             conv1d_tiled_columns_f64_i16: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
             conv1d_tiled_columns_f32_f32: Conv1d "P3" "tiled" "columns", conv1d::Tiled<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1;
-            conv2d_blocked_small_u8_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u8, f64, false>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_u8_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u16, f64, false>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_u8_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, i16, f64, false>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_u8_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, f32, f32, false>, Buffer (u8, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_small_f32_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u8, f64, false>, Buffer (f32, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_f32_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u16, f64, false>, Buffer (f32, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_f32_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, i16, f64, false>, Buffer (f32, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_f32_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, f32, f32, false>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_large_u8_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u8, f64, true>, Buffer (u8, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_u8_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u16, f64, true>, Buffer (u8, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_u8_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, i16, f64, true>, Buffer (u8, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_u8_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, f32, f32, true>, Buffer (u8, f32), Conv2dParams, Parameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_large_f32_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u8, f64, true>, Buffer (f32, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_f32_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u16, f64, true>, Buffer (f32, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_f32_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, i16, f64, true>, Buffer (f32, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_large_f32_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, f32, f32, true>, Buffer (f32, f32), Conv2dParams, Parameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_checked_u8_u8: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, u8, f32, false>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_checked_u8_u16: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, u16, f32, false>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
-            conv2d_blocked_checked_u8_i16: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, i16, f32, false>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_small_u8_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u8, f64, false, 8>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u16, f64, false, 8>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, i16, f64, false, 8>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_u8_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, f32, f32, false, 8>, Buffer (u8, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_small_f32_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u8, f64, false, 8>, Buffer (f32, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u16, f64, false, 8>, Buffer (f32, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, i16, f64, false, 8>, Buffer (f32, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_small_f32_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, f32, f32, false, 8>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_large_u8_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u8, f64, true, 8>, Buffer (u8, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u16, f64, true, 8>, Buffer (u8, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, i16, f64, true, 8>, Buffer (u8, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_u8_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, f32, f32, true, 16>, Buffer (u8, f32), Conv2dParams, Parameter, [256, 1], BLOCKED_WIDE, 4;
+            conv2d_blocked_large_f32_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u8, f64, true, 8>, Buffer (f32, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, u16, f64, true, 8>, Buffer (f32, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, i16, f64, true, 8>, Buffer (f32, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
+            conv2d_blocked_large_f32_f32: Conv2d "-" "blocked" "large", conv2d::Blocked<f32, f32, f32, true, 16>, Buffer (f32, f32), Conv2dParams, Parameter, [256, 1], BLOCKED_WIDE, 4;
+            conv2d_blocked_checked_u8_u8: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, u8, f32, false, 8>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_checked_u8_u16: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, u16, f32, false, 8>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_checked_u8_i16: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, i16, f32, false, 8>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
             conv2d_naive_u8_u8: Conv2d "-" "naive" "", conv2d::Naive<u8, u8>, Buffer (u8, u8), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_u8_f32: Conv2d "-" "naive" "", conv2d::Naive<u8, f32>, Buffer (u8, f32), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_f32_f32: Conv2d "-" "naive" "", conv2d::Naive<f32, f32>, Buffer (f32, f32), Conv2dParams, Global, [32, 8], NONE, 0;
@@ -504,6 +525,10 @@ macro_rules! for_each_kernel {
             histogram_columns_2_u8_u32: Histogram "-" "columns" "2", histogram::Columns<2>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(2), 2, 1;
             histogram_columns_3_u8_u32: Histogram "-" "columns" "3", histogram::Columns<3>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(3), 2, 1;
             histogram_columns_4_u8_u32: Histogram "-" "columns" "4", histogram::Columns<4>, Buffer (u8, u32), HistogramPartialParams, None, [1024, 1], columns(4), 2, 1;
+            histogram_one_launch_1_u8_u64: Histogram "-" "one-launch" "1", histogram::OneLaunch<1>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(1), 2;
+            histogram_one_launch_2_u8_u64: Histogram "-" "one-launch" "2", histogram::OneLaunch<2>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(2), 2;
+            histogram_one_launch_3_u8_u64: Histogram "-" "one-launch" "3", histogram::OneLaunch<3>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(3), 2;
+            histogram_one_launch_4_u8_u64: Histogram "-" "one-launch" "4", histogram::OneLaunch<4>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(4), 2;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
             histogram_nearest_edge_f32_u32: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
@@ -590,7 +615,7 @@ mod tests {
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Rgba, ..) => RGBA_BLOCK,
-                (Family::Histogram, "columns", _) => [COLUMNS_BLOCK, 1],
+                (Family::Histogram, "columns" | "one-launch", _) => [COLUMNS_BLOCK, 1],
                 (Family::Histogram, _, "count") => [EDGES_BLOCK, 1],
                 (Family::Histogram, _, "extremes") => [EXTREMES_BLOCK, 1],
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],

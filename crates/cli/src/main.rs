@@ -16,8 +16,22 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "apron", version, after_help = verbs::EXAMPLES)]
 struct Cli {
+    /// Log on stderr what runs, by which variant, and why; as APRON_LOG=debug
+    #[arg(short, long, global = true)]
+    verbose: bool,
     #[command(subcommand)]
     verb: verbs::Verb,
+}
+
+/// Shows the library's log: what runs, and why, or what `APRON_LOG` asks for.
+fn start_log(verbose: bool) {
+    let mut log = env_logger::Builder::new();
+    if verbose {
+        log.filter_module("apron", log::LevelFilter::Debug);
+    } else {
+        log.filter_level(log::LevelFilter::Warn).parse_env("APRON_LOG");
+    }
+    log.init();
 }
 
 fn main() -> ExitCode {
@@ -26,7 +40,10 @@ fn main() -> ExitCode {
         std::panic::set_hook(Box::new(|_| {}));
     }
     let result = match Cli::try_parse() {
-        Ok(cli) => error::guarded(|| verbs::run(&cli.verb)),
+        Ok(cli) => {
+            start_log(cli.verbose);
+            error::guarded(|| verbs::run(&cli.verb))
+        }
         // Help and the version arrive as errors that are none.
         Err(said) if said.exit_code() == 0 => report::print(&said.render().to_string()),
         Err(wrong) => Err(error::usage(&wrong)),

@@ -14,6 +14,8 @@ pub(crate) struct Ran {
     pub(crate) device: String,
     pub(crate) variant: String,
     pub(crate) why: String,
+    /// Blocks and threads of each launch.
+    pub(crate) grid: String,
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) channels: u32,

@@ -17,6 +17,8 @@ pub(crate) struct Accessor {
 #[derive(Clone, Copy)]
 struct Shadow {
     written_ever: bool,
+    /// Whether what the writer did was an atomic addition.
+    atomic: bool,
     writer: Option<Accessor>,
     reader: Option<(u32, u16)>,
 }
@@ -133,7 +135,7 @@ impl Memory {
             }
             if let Some(writer) = shadow.writer {
                 // Reads go through the read-only cache: even the writer itself may see the old value.
-                return Err(fail(format!("element {index}: data race with the write by {}", name(writer))));
+                return Err(fail(format!("element {index}: {}", race(shadow.atomic, writer))));
             }
             shadow.reader = Some((by.block, by.thread));
         }
@@ -151,8 +153,8 @@ impl Memory {
             }
             if let Some(writer) = shadow.writer {
                 let ordered = writer.block == by.block && (writer.thread == by.thread || writer.interval < by.interval);
-                if !ordered {
-                    return Err(fail(format!("element {index}: data race with the write by {}", name(writer))));
+                if !ordered || shadow.atomic {
+                    return Err(fail(format!("element {index}: {}", race(shadow.atomic, writer))));
                 }
             }
             shadow.writer = Some(by);
@@ -161,14 +163,47 @@ impl Memory {
         value.write(&mut buffer.bytes[offset..]);
         Ok(())
     }
+
+    /// Adds atomically, and gives what was there before. Additions order nothing, so what is added to in a launch
+    /// may be accessed by additions only: even who saw the last of them cannot know it from anything but their sum.
+    pub(crate) fn atomic_add(&mut self, address: u64, value: u64, by: Accessor) -> Result<u64, String> {
+        let fail = |what: String| format!("adds to u64 in global memory at {address:#x}, {what}");
+        let (buffer, offset, elements) = self.locate::<u64>(address).map_err(fail)?;
+        for index in elements {
+            let shadow = &mut buffer.shadow[index];
+            if !shadow.written_ever {
+                return Err(fail(format!("element {index}, which nothing wrote")));
+            }
+            if let Some((block, thread)) = shadow.reader {
+                let what = format!("element {index}: data race with the read by block {block}, thread {thread}");
+                return Err(fail(what));
+            }
+            if let Some(writer) = shadow.writer.filter(|_| !shadow.atomic) {
+                return Err(fail(format!("element {index}: {}", race(false, writer))));
+            }
+            (shadow.writer, shadow.atomic) = (Some(by), true);
+        }
+        let bytes = &mut buffer.bytes[offset..];
+        let before = u64::read(bytes);
+        before.wrapping_add(value).write(bytes);
+        Ok(before)
+    }
+
+    /// The first element of the buffer at `address` that is not all zeros.
+    pub(crate) fn first_not_zero(&self, address: u64) -> Option<usize> {
+        let buffer = &self.buffers[(address >> SPACING_BITS) as usize - 1];
+        let byte = buffer.bytes.iter().position(|byte| *byte != 0)?;
+        Some(byte / buffer.element.size_bytes() as usize)
+    }
 }
 
-fn name(accessor: Accessor) -> String {
-    format!("block {}, thread {}", accessor.block, accessor.thread)
+fn race(atomic: bool, Accessor { block, thread, .. }: Accessor) -> String {
+    let access = if atomic { "addition" } else { "write" };
+    format!("data race with the {access} by block {block}, thread {thread}")
 }
 
 impl Shadow {
     fn new(written_ever: bool) -> Shadow {
-        Shadow { written_ever, writer: None, reader: None }
+        Shadow { written_ever, atomic: false, writer: None, reader: None }
     }
 }

@@ -29,6 +29,8 @@ pub struct Geometry {
     pub shared_bytes: u32,
     /// Whether the kernel has barriers; without, its threads need no coroutines.
     pub barriers: bool,
+    /// Whether the last block runs first, and the first one last.
+    pub backwards: bool,
 }
 
 /// Runs `body` once for every thread of the grid.
@@ -46,8 +48,9 @@ pub fn launch(
     let state = RefCell::new(State { memory, shared, interval: 1, fault: None });
     let [width, height] = geometry.block;
     let [columns, rows] = geometry.blocks;
-    let blocks = (0..rows).flat_map(|row| (0..columns).map(move |column| [column, row]));
-    for block in blocks {
+    let number = |place: u64| if geometry.backwards { columns as u64 * rows as u64 - 1 - place } else { place };
+    for place in 0..columns as u64 * rows as u64 {
+        let block = [(number(place) % columns as u64) as u32, (number(place) / columns as u64) as u32];
         if geometry.shared_bytes > 0 {
             state.borrow_mut().shared.start_block();
         }

@@ -23,12 +23,24 @@ use apron_plan::{Recipe, Role};
 
 /// Runs a recipe on `input` and gives the bytes of its output.
 ///
+/// Where blocks meet in zeroed memory, it is run again with the blocks in the opposite order, and must give the
+/// same: what a kernel makes of who comes first or last would otherwise not show.
+///
 /// # Errors
 /// [`Error::Fault`] for the first rule that a kernel broke.
 ///
 /// # Panics
 /// If `input` has not the size of the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
+    let output = run(recipe, input, false)?;
+    let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
+    if meet && run(recipe, input, true)? != output {
+        return Err(fault(recipe, "the output depends on the order of the blocks"));
+    }
+    Ok(output)
+}
+
+fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<Vec<u8>> {
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
         .buffers
@@ -40,6 +52,7 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
             }
             Role::Texture { width, height } => memory.add_texture(width, height, input),
             Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),
+            Role::Zeroed => memory.add_written(buffer.element, &vec![0; buffer.size_bytes() as usize]),
         })
         .collect();
     for step in &recipe.launches {
@@ -50,17 +63,28 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
             block: facts.block,
             shared_bytes: step.shared_bytes,
             barriers: facts.barriers > 0,
+            backwards,
         };
-        let (src, dst) = (addresses[step.src], addresses[step.dst]);
+        let (src, dst, params) = (addresses[step.src], addresses[step.dst], step.params_at(&addresses));
         let fault = launch(&mut memory, &geometry, &step.taps, |thread| {
             // SAFETY: the emulator checks every access, so no launch contract can be broken unseen.
             #[allow(unsafe_code)]
             unsafe {
-                kernels_gpu::run_on(thread, step.kernel, src, dst, &step.params);
+                kernels_gpu::run_on(thread, step.kernel, src, dst, &params);
             }
         });
         fault.map_err(|fault| Error::Fault { fault: fault.to_string() })?;
     }
+    for (buffer, &address) in recipe.buffers.iter().zip(&addresses) {
+        let left = if buffer.role == Role::Zeroed { memory.first_not_zero(address) } else { None };
+        if let Some(element) = left {
+            return Err(fault(recipe, &format!("element {element} of the zeroed memory is not 0 again")));
+        }
+    }
     let output = recipe.buffers.iter().position(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
-    memory.take(addresses[output]).map_err(|what| Error::Fault { fault: format!("{}: {what}", recipe.operation) })
+    memory.take(addresses[output]).map_err(|what| fault(recipe, &what))
+}
+
+fn fault(recipe: &Recipe, what: &str) -> Error {
+    Error::Fault { fault: format!("{}: {what}", recipe.operation) }
 }

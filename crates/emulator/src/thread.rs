@@ -154,6 +154,10 @@ impl Device for Thread<'_, '_> {
         self.access(|state| state.memory.store(address_of(to, index), value, self.accessor(state)));
     }
 
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        self.access(|state| state.memory.atomic_add(address_of(to, index), value, self.accessor(state)))
+    }
+
     #[inline]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         self.access(|state| state.shared.load(byte_of(from, index), self.number, state.interval))

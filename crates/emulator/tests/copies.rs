@@ -23,7 +23,14 @@ fn run(body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<V
     let input = memory.add_written(ElementType::U32, &values);
     let output = memory.add_unwritten(ElementType::U32, THREADS as u64);
     let shared_bytes = SIGNAL.offset + 8;
-    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [THREADS, 1], shared_bytes, barriers: true };
+    let geometry = Geometry {
+        kernel: "planted",
+        blocks: [1, 1],
+        block: [THREADS, 1],
+        shared_bytes,
+        barriers: true,
+        backwards: false,
+    };
     launch(&mut memory, &geometry, &[], |t| body(t, t.thread_x(), Global::at(input), Global::at(output)))?;
     let bytes = memory.take(output).expect("every element written");
     Ok(bytes.chunks(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect())

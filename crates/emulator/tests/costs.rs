@@ -18,6 +18,7 @@ struct Costs {
     shared_loads: u64,
     texels: u64,
     increments: u64,
+    atomics: u64,
     /// Global loads of the thread that has the most.
     most_loads: u64,
 }
@@ -81,6 +82,10 @@ impl<D: Device> Device for Counted<'_, D> {
     }
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
         unsafe { self.thread.store(to, index, value) }
+    }
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        self.count(|costs| costs.atomics += 1);
+        unsafe { self.thread.atomic_add(to, index, value) }
     }
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         self.count(|costs| costs.shared_loads += 1);
@@ -153,16 +158,19 @@ fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
             Role::Input => memory.add_written(buffer.element, &input),
             Role::Texture { width, height } => memory.add_texture(width, height, &input),
             Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),
+            Role::Zeroed => memory.add_written(buffer.element, &vec![0; buffer.size_bytes() as usize]),
         })
         .collect();
     let launches = recipe.launches.iter().map(|step| {
         let facts = step.kernel.facts();
         let (blocks, block, shared_bytes) = (step.blocks, facts.block, step.shared_bytes);
-        let geometry = Geometry { kernel: facts.entry, blocks, block, shared_bytes, barriers: facts.barriers > 0 };
+        let (kernel, barriers, backwards) = (facts.entry, facts.barriers > 0, false);
+        let geometry = Geometry { kernel, blocks, block, shared_bytes, barriers, backwards };
+        let params = step.params_at(&addresses);
         let counted = Cell::new(Costs::default());
         launch(&mut memory, &geometry, &step.taps, |thread: Thread<'_, '_>| unsafe {
             let device = Counted { thread, costs: &counted, loads: &Cell::new(0) };
-            kernels_gpu::run_on(device, step.kernel, addresses[step.src], addresses[step.dst], &step.params);
+            kernels_gpu::run_on(device, step.kernel, addresses[step.src], addresses[step.dst], &params);
         })
         .unwrap();
         assert_eq!(counted.get().texels > 0, facts.source == SourceSpace::Texture, "{}", facts.entry);
@@ -237,6 +245,18 @@ fn histogram() {
     // The tree of 256 sums: two loads for each of 255 additions, and one to write.
     let merge = Costs { loads: 256 * 3, shared_loads: 256 * (255 * 2 + 1), most_loads: 1, ..Costs::default() };
     assert_eq!(launches, [partial, merge]);
+}
+
+#[test]
+fn histogram_in_one_launch() {
+    // Two blocks of 1024 threads and 16 bytes each, of which the second has 5 sixteens, and 3 bytes more.
+    let bytes = 1029 * 16 + 3;
+    let shape = Shape::new(bytes as u32, 1, 1).unwrap();
+    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "one-launch");
+    // Both add each bin's 32 counters to its total, and one takes it away again.
+    let (shared_loads, atomics) = (2 * 256 * 32, 3 * 256);
+    let loads = Costs { loads: bytes / 4 + 3, most_loads: 4 + 1, ..Costs::default() };
+    assert_eq!(launches, [Costs { shared_loads, atomics, increments: bytes, ..loads }]);
 }
 
 #[test]

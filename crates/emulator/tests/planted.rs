@@ -17,8 +17,14 @@ fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u3
     let values: Vec<u8> = (0..BLOCKS * THREADS).flat_map(|i| i.to_ne_bytes()).collect();
     let input = memory.add_written(ElementType::U32, &values);
     let output = memory.add_unwritten(ElementType::U32, (BLOCKS * THREADS) as u64);
-    let geometry =
-        Geometry { kernel: "planted", blocks: [BLOCKS, 1], block: [WIDTH, 4], shared_bytes: THREADS * 4, barriers };
+    let geometry = Geometry {
+        kernel: "planted",
+        blocks: [BLOCKS, 1],
+        block: [WIDTH, 4],
+        shared_bytes: THREADS * 4,
+        barriers,
+        backwards: false,
+    };
     launch(&mut memory, &geometry, &[1.0, 2.0], |thread| {
         let number = thread.thread_y() * WIDTH + thread.thread_x();
         body(thread, number, Global::at(input), Global::at(output));
@@ -93,7 +99,14 @@ fn global_reads_of_what_nothing_wrote() {
 fn an_output_that_is_not_all_written() {
     let mut memory = Memory::new();
     let output = memory.add_unwritten(ElementType::U8, 4);
-    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [3, 1], shared_bytes: 0, barriers: false };
+    let geometry = Geometry {
+        kernel: "planted",
+        blocks: [1, 1],
+        block: [3, 1],
+        shared_bytes: 0,
+        barriers: false,
+        backwards: false,
+    };
     launch(&mut memory, &geometry, &[], |t| unsafe { t.store(Global::at(output), t.thread_x() as u64, 1u8) }).unwrap();
     assert!(memory.take(output).unwrap_err().contains("element 3"));
 }
@@ -182,6 +195,12 @@ fn shared_races() {
         }
     });
     expect(a_read_among_increments, 0, (5, 0), &["reads u32", "several threads"]);
+    let misaligned = run(true, |t, n, _, _| unsafe {
+        t.shared_store(Shared::<u32>::at(0), n, 0);
+        t.barrier();
+        t.shared_load4(Shared::<u32>::at(0), n % 4 * 2);
+    });
+    expect(misaligned, 0, (1, 0), &["reads 4 words from shared memory at byte 8", "misaligned"]);
 }
 
 #[test]
@@ -229,7 +248,14 @@ fn textures_clamp_and_give_units() {
     let mut memory = Memory::new();
     let bytes: Vec<u8> = (0..2 * 3 * 4).map(|i| i * 10).collect();
     let texture = memory.add_texture(2, 3, &bytes);
-    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [1, 1], shared_bytes: 0, barriers: false };
+    let geometry = Geometry {
+        kernel: "planted",
+        blocks: [1, 1],
+        block: [1, 1],
+        shared_bytes: 0,
+        barriers: false,
+        backwards: false,
+    };
     for (column, row, pixel) in [(0, 0, 0), (1, 2, 5), (-7, 1, 2), (9, -1, 1), (0, i32::MAX, 4)] {
         let expected = [0, 1, 2, 3].map(|channel| bytes[pixel * 4 + channel] as f32 / 255.0);
         let sound = launch(&mut memory, &geometry, &[], |t| {
@@ -250,7 +276,14 @@ fn textures_clamp_and_give_units() {
 fn misaligned_words() {
     let mut memory = Memory::new();
     let input = memory.add_written(ElementType::U8, &[0; 8]);
-    let geometry = Geometry { kernel: "planted", blocks: [1, 1], block: [1, 1], shared_bytes: 0, barriers: false };
+    let geometry = Geometry {
+        kernel: "planted",
+        blocks: [1, 1],
+        block: [1, 1],
+        shared_bytes: 0,
+        barriers: false,
+        backwards: false,
+    };
     let at = |offset: u64, memory: &mut Memory| {
         launch(memory, &geometry, &[], |t| unsafe {
             t.load(Global::<u32>::at(input + offset), 0);

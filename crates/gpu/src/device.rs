@@ -144,6 +144,7 @@ impl Gpu {
             target: self.device.target,
             multiprocessors: self.device.info.multiprocessors,
             shared_bytes: self.device.shared_bytes,
+            tuning: None,
         }
     }
 

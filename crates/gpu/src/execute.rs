@@ -3,7 +3,7 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::{checked, driver};
-use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps};
+use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
 use apron_plan::{Launch, Recipe, Role};
 use cust::event::{Event, EventFlags};
@@ -65,7 +65,7 @@ impl Gpu {
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match spec.role {
             Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
-            Role::Input | Role::Texture { .. } => Ok(None),
+            Role::Input | Role::Texture { .. } | Role::Zeroed => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
@@ -79,6 +79,10 @@ impl Gpu {
             let mut addresses = Vec::with_capacity(buffers.len());
             for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {
                 addresses.push(match (spec.role, buffer) {
+                    (Role::Zeroed, _) => {
+                        assert!(spec.size_bytes() <= ZEROED_BYTES, "size of the zeroed memory, in bytes");
+                        self.stream.zeroed()
+                    }
                     (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
                     (_, Some(buffer)) => buffer.address(),
                     (_, None) => {
@@ -121,7 +125,7 @@ impl<'a> Prepared<'a> {
         let launch = self.launch;
         let facts = launch.kernel.facts();
         let (mut src, mut dst) = (addresses[launch.src], addresses[launch.dst]);
-        let mut params = launch.params;
+        let mut params = launch.params_at(addresses);
         let mut arguments: Vec<*mut c_void> =
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params)];
         let mut few_taps = Taps([0.0; FEW_TAPS]);
@@ -195,6 +199,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::FusedParams(params) => (&raw mut *params).cast(),
         Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
+        Params::HistogramTotalsParams(params) => (&raw mut *params).cast(),
         Params::HistogramEdgesParams(params) => (&raw mut *params).cast(),
         Params::HistogramExtremesParams(params) => (&raw mut *params).cast(),
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),

@@ -3,8 +3,10 @@
 use crate::device::OpenDevice;
 use crate::error::driver;
 use crate::texture::TextureSlot;
+use apron_abi::ZEROED_BYTES;
 use apron_core::Result;
 use cust::event::{Event, EventFlags};
+use cust::memory::DeviceBuffer;
 use cust::stream::{Stream as CustStream, StreamFlags, StreamWaitEventFlags};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Stream {
     pub(crate) inner: ManuallyDrop<CustStream>,
     texture: Mutex<TextureSlot>,
+    /// [`ZEROED_BYTES`] of zeros, which every recipe leaves as it finds them: those of a stream run one after the
+    /// other, and so may share them.
+    zeroed: ManuallyDrop<DeviceBuffer<u8>>,
     pub(crate) device: Arc<OpenDevice>,
 }
 
@@ -20,7 +25,16 @@ impl Stream {
     /// A new stream of a device whose context is current.
     pub(crate) fn new(device: Arc<OpenDevice>) -> Result<Arc<Stream>> {
         let inner = CustStream::new(StreamFlags::DEFAULT, None).map_err(|error| driver("creating a stream", error))?;
-        Ok(Arc::new(Stream { inner: ManuallyDrop::new(inner), texture: Mutex::default(), device }))
+        // SAFETY: whatever uses the zeros comes behind them on the stream.
+        let zeroed = unsafe { DeviceBuffer::<u8>::zeroed_async(ZEROED_BYTES as usize, &inner) };
+        let zeroed = zeroed.map_err(|error| driver(format!("zeroing {ZEROED_BYTES} bytes"), error))?;
+        let (inner, zeroed) = (ManuallyDrop::new(inner), ManuallyDrop::new(zeroed));
+        Ok(Arc::new(Stream { inner, texture: Mutex::default(), zeroed, device }))
+    }
+
+    /// The address of the zeros that recipes on this stream take turns to use.
+    pub(crate) fn zeroed(&self) -> u64 {
+        self.zeroed.as_device_ptr().as_raw()
     }
 
     /// The texture that launches on this stream take turns to use.
@@ -48,8 +62,11 @@ impl Drop for Stream {
         if self.device.enter().is_ok() {
             let texture = self.texture.get_mut().unwrap_or_else(PoisonError::into_inner);
             texture.empty(&self.inner);
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.inner) };
+            // SAFETY: each is taken or dropped once, here. The memory is freed when the stream comes to it.
+            unsafe {
+                let _ = ManuallyDrop::take(&mut self.zeroed).drop_async(&self.inner);
+                ManuallyDrop::drop(&mut self.inner);
+            }
         }
     }
 }

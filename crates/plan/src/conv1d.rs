@@ -31,7 +31,8 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
     let shared_bytes = fused_bytes(shape.channels, taps_x.len(), taps_y.len(), sum_bytes);
     let strips = out.width.div_ceil(fused_plane(shape.channels));
     // As many blocks as run at a time, each of whole steps; but each brings the halo's rows anew.
-    let residents = (machine.shared_bytes / shared_bytes.max(1)).clamp(1, 4);
+    let most = machine.tuning.map_or(4, |tuning| tuning.residents);
+    let residents = (machine.shared_bytes / shared_bytes.max(1)).clamp(1, most);
     let segments = (residents * machine.multiprocessors / strips).max(1);
     let rows = out.height.div_ceil(segments).max(taps_y.len()).next_multiple_of(FUSED_ROWS);
     let ring_rows = fused_ring_rows(taps_y.len());
@@ -184,7 +185,7 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, Role, plan};
+    use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
     use apron_core::{Border, PixelType, Problem, Separable, Shape, Taps};
 

@@ -4,7 +4,8 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Role, rounding, unsupported};
 use apron_abi::{
-    BLOCKED_TILE, Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, TILE_WIDTH, reciprocal, tap_stride,
+    Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, SharedMemory, TILE_WIDTH, blocked_tile, reciprocal,
+    tap_stride,
 };
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
@@ -20,10 +21,10 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     }
     let taps = padded_rows(mask);
     let stage = if taps.len() > FEW_TAPS { "large" } else { "small" };
-    one_launch(problem, variant, stage, [TILE_WIDTH, TILE_WIDTH], taps)
+    one_launch(problem, variant, stage, taps)
 }
 
-/// One launch, 128x64 output pixels a block, 8x4 a thread.
+/// One launch, 8x4 or 16x4 output pixels a thread.
 pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     let taps = padded_rows(&problem.mask);
     let stage = if taps.len() > FEW_TAPS {
@@ -33,27 +34,32 @@ pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
     } else {
         "small"
     };
-    one_launch(problem, variant, stage, BLOCKED_TILE, taps)
+    one_launch(problem, variant, stage, taps)
 }
 
 /// One launch, an output pixel a thread, without shared memory; the mask in constant memory.
 pub(crate) fn constant(problem: &Correlate, variant: &Variant) -> Result<Steps> {
-    one_launch(problem, variant, "", apron_abi::SIMPLE_BLOCK, padded_rows(&problem.mask))
+    one_launch(problem, variant, "", padded_rows(&problem.mask))
 }
 
 /// The same with the mask in global memory.
 pub(crate) fn naive(problem: &Correlate, variant: &Variant) -> Result<Steps> {
-    one_launch(problem, variant, "", apron_abi::SIMPLE_BLOCK, problem.mask.taps().to_vec())
+    one_launch(problem, variant, "", problem.mask.taps().to_vec())
 }
 
-/// The launch of a kernel whose blocks compute `tile` output pixels each.
-fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, tile: [u32; 2], taps: Vec<f32>) -> Result<Steps> {
+/// The launch of a kernel.
+fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32>) -> Result<Steps> {
     let window = problem.window()?;
     if problem.clamp && problem.dst != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("clamped sums for {} output", problem.dst), "use --out-type f32"));
     }
     let kernel = find(problem, variant, stage)?;
     let facts = kernel.facts();
+    // Output pixels of a block: one a thread, but for blocks that hold more.
+    let tile = match facts.shared {
+        SharedMemory::Blocked(across) => blocked_tile(across),
+        _ => facts.block,
+    };
     let most = facts.taps.capacity();
     if taps.len() > most {
         let what = format!("masks over {most} taps, rows counted in fours (this one has {})", taps.len());
@@ -120,7 +126,7 @@ fn padded_rows(mask: &Mask) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, Role, plan};
+    use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
     use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Shape};
 
@@ -210,7 +216,7 @@ mod tests {
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
         let recipe = plan(&Problem::Correlate(wide.clone()), None, &Machine::EMULATED).unwrap();
-        assert_eq!((recipe.variant, recipe.why), ("blocked", "the preferred variant does not take it"));
+        assert_eq!(recipe.variant, "blocked");
         for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
             assert_eq!(
                 plan(&Problem::Correlate(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),

@@ -39,7 +39,7 @@ pub fn extremes(shape: Shape, machine: &Machine) -> Recipe {
     Recipe {
         operation: OPERATION,
         variant: kernel.facts().variant,
-        why: "finds the range",
+        why: "finds the range".into(),
         buffers: vec![
             Buffer { role: Role::Input, element: ElementType::F32, elems: samples },
             Buffer { role: Role::Output, element: ElementType::F32, elems: 2 * blocks },
@@ -101,7 +101,8 @@ fn count(
     edges[bins as usize] = f32::INFINITY;
     // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
     // same channels in all that they read.
-    let most = machine.multiprocessors * kernel.facts().residents / channels;
+    let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
+    let most = machine.multiprocessors * residents / channels;
     let enough = samples.div_ceil(EDGES_BLOCK as u64 * SAMPLES_PER_THREAD).div_ceil(channels as u64);
     let blocks = enough.clamp(1, most.max(1) as u64) as u32 * channels;
     let params = HistogramEdgesParams { samples, low, high, per_unit, bins, channels, columns };
@@ -112,7 +113,7 @@ fn count(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, plan};
+    use crate::{Machine, untuned as plan};
     use apron_abi::{HistogramEdgesParams, Params, nearest_edge};
     use apron_core::{Bins, EdgeHistogram, PixelType, Problem, Shape};
 

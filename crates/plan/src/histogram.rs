@@ -3,7 +3,8 @@
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BYTE_BINS, COLUMNS_BLOCK, ElementType, HistogramMergeParams, HistogramPartialParams, Kernel, PARTIAL_BLOCK, Params,
+    BYTE_BINS, COLUMNS_BLOCK, ElementType, HistogramMergeParams, HistogramPartialParams, HistogramTotalsParams, Kernel,
+    PARTIAL_BLOCK, Params, total_of,
 };
 use apron_core::{ByteHistogram, Result};
 
@@ -35,10 +36,7 @@ fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Res
 /// A launch that counts rows of `bins` out of `samples`, a row a block, and their sum.
 pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     let partials = counting.blocks[0];
-    if samples / partials as u64 >= u32::MAX as u64 - (1 << 16) {
-        // A partial counter has 32 bits.
-        return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
-    }
+    check_counters(samples, partials)?;
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials, bins });
     let merging = Launch { src: 1, dst: 2, ..launch(Kernel::histogram_merge_u32_u64, bins, params) };
     Ok((
@@ -49,6 +47,14 @@ pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<St
         ],
         vec![counting, merging],
     ))
+}
+
+/// A block's counters have 32 bits.
+fn check_counters(samples: u64, blocks: u32) -> Result<()> {
+    if samples / blocks as u64 >= u32::MAX as u64 - (1 << 16) {
+        return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
+    }
+    Ok(())
 }
 
 /// A launch from the first buffer to the second.
@@ -67,25 +73,76 @@ pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
 
 /// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.
 pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
-    let (bytes, channels) = (problem.shape.samples(), problem.channels());
-    let kernel = match channels {
+    let kernel = match problem.channels() {
         1 => Kernel::histogram_columns_1_u8_u32,
         2 => Kernel::histogram_columns_2_u8_u32,
         3 => Kernel::histogram_columns_3_u8_u32,
         _ => Kernel::histogram_columns_4_u8_u32,
     };
-    let facts = kernel.facts();
-    // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
-    // same channels in all that they read.
-    let most = machine.multiprocessors * facts.residents / channels;
-    let enough = bytes.div_ceil(COLUMNS_BLOCK as u64 * 16).div_ceil(channels as u64);
-    two_launches(problem, kernel, enough.clamp(1, most.max(1) as u64) * channels as u64)
+    let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
+    two_launches(problem, kernel, column_blocks(problem, machine.multiprocessors * residents))
+}
+
+/// Blocks with columns, up to about `most`, but no more than have enough to count; a multiple of the channels, so
+/// that the kernel's threads meet the same channels in all that they read.
+fn column_blocks(problem: &ByteHistogram, most: u32) -> u64 {
+    let channels = problem.channels();
+    let enough = problem.shape.samples().div_ceil(COLUMNS_BLOCK as u64 * 16).div_ceil(channels as u64);
+    enough.clamp(1, (most / channels).max(1) as u64) * channels as u64
+}
+
+/// Most bytes that one launch counts unless asked to count more. A second launch costs some microseconds; what
+/// reading and counting take longer where a multiprocessor has one block and not two grows with the image.
+pub(crate) const ONE_LAUNCH_BYTES: u64 = 64 << 20;
+
+/// One launch: blocks with columns add to common totals, and the last one finds the result. A block a
+/// multiprocessor, since zeroing and summing the counters is as much work for few bytes as for many.
+pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
+    let (bytes, channels) = (problem.shape.samples(), problem.channels());
+    let kernel = match channels {
+        1 => Kernel::histogram_one_launch_1_u8_u64,
+        2 => Kernel::histogram_one_launch_2_u8_u64,
+        3 => Kernel::histogram_one_launch_3_u8_u64,
+        _ => Kernel::histogram_one_launch_4_u8_u64,
+    };
+    let residents = machine.tuning.map_or(1, |tuning| tuning.residents);
+    let blocks = column_blocks(problem, machine.multiprocessors * residents) as u32;
+    check_counters(bytes, blocks)?;
+    let bins = BYTE_BINS * channels;
+    let params = Params::HistogramTotalsParams(HistogramTotalsParams { bytes, totals: 1 });
+    Ok((
+        vec![
+            Buffer { role: Role::Input, element: ElementType::U8, elems: bytes },
+            Buffer { role: Role::Zeroed, element: ElementType::U64, elems: total_of(bins) },
+            Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
+        ],
+        vec![Launch { dst: 2, ..launch(kernel, blocks, params) }],
+    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, plan};
+    use crate::{Machine, Role, untuned as plan};
+    use apron_abi::{Params, ZEROED_BYTES};
     use apron_core::{ByteHistogram, Problem, Shape};
+
+    #[test]
+    fn small_images_take_one_launch() {
+        let recipe = |side, variant| {
+            let problem = ByteHistogram { shape: Shape::new(side, side, 4).unwrap(), per_channel: true };
+            plan(&Problem::ByteHistogram(problem), variant, &Machine::EMULATED).unwrap()
+        };
+        let small = recipe(4096, None);
+        assert_eq!((small.variant, small.launches.len(), small.launches[0].blocks), ("one-launch", 1, [132, 1]));
+        let zeroed = small.buffers[1];
+        assert_eq!((zeroed.role, zeroed.size_bytes()), (Role::Zeroed, ZEROED_BYTES));
+        let Params::HistogramTotalsParams(params) = small.launches[0].params_at(&[7, 77, 777]) else { panic!() };
+        assert_eq!((params.bytes, params.totals), (4 * 4096 * 4096, 77));
+        assert_eq!((small.launches[0].src, small.buffers[small.launches[0].dst].role), (0, Role::Output));
+        // Larger ones only if asked to.
+        assert_eq!(recipe(4097, None).variant, "columns");
+        assert_eq!(recipe(4097, Some("one-launch")).launches.len(), 1);
+    }
 
     fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
@@ -105,13 +162,16 @@ mod tests {
     fn blocks_with_columns_fill_the_gpu_and_no_more() {
         let columns = |shape, per_channel, multiprocessors| {
             let machine = Machine { multiprocessors, ..Machine::EMULATED };
-            launches(shape, per_channel, None, machine)
+            launches(shape, per_channel, Some("columns"), machine)
         };
         assert_eq!(columns((1, 1, 1), false, 132), [1, 256]);
         assert_eq!(columns((16384, 2, 1), false, 132), [2, 256]);
         assert_eq!(columns((1 << 15, 1 << 15, 1), false, 132), [264, 256]);
         assert_eq!(columns((1 << 15, 1 << 15, 3), true, 100), [99, 768]);
         assert_eq!(columns((1 << 15, 1 << 15, 4), true, 2), [4, 1024]);
+        let machine = Machine { multiprocessors: 100, ..Machine::EMULATED };
+        assert_eq!(launches((1 << 15, 1 << 15, 3), true, Some("one-launch"), machine), [99]);
+        assert_eq!(launches((1, 1, 3), true, Some("one-launch"), machine), [3]);
     }
 
     #[test]

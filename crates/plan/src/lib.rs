@@ -4,6 +4,7 @@
 //! emulator) only run it: they know no operation.
 #![forbid(unsafe_code)]
 
+mod choice;
 mod conv1d;
 mod conv2d;
 mod edges;
@@ -14,64 +15,82 @@ mod march;
 mod recipe;
 mod rgba;
 mod rounding;
+pub mod tuning;
 mod variant;
 
 pub use edges::extremes;
 pub use machine::Machine;
 pub use recipe::{Buffer, Launch, Recipe, Role};
+pub use tuning::Tuning;
 pub use variant::{VARIANTS, Variant, variants};
 
 use apron_core::{Error, Problem, Result};
+use tuning::{TABLE, Table, Work};
 
 /// The device that errors name: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
 
-/// The recipe for `problem` on `machine`: by `variant` if one is named, else by the first in the order of
-/// preference within whose limits the problem is.
+/// The recipe for `problem` on `machine`: by `variant` if one is named, else by the one that the
+/// [tuning table](tuning) prefers among those within whose limits the problem is.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`]
 /// for a problem that the variant's kernels (if none is named, all kernels) cannot solve, and what is wrong with the
 /// problem itself.
 pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
-    let operation = problem.operation();
-    if let Some(name) = variant {
-        return match variants(operation).find(|known| known.name == name) {
-            Some(variant) if !variant.solves(problem) => {
-                let what = format!("variant {name} for pixels of this type");
-                Err(unsupported(operation, what, "leave the variant to the plan"))
-            }
-            Some(variant) => recipe(problem, variant, machine, "asked for by name"),
-            None => {
-                let names: Vec<_> = variants(operation).map(|known| known.name).collect();
-                let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
-                Err(Error::parameter(operation, "variant", value, limit))
-            }
-        };
-    }
-    let mut known = variants(operation).filter(|variant| variant.solves(problem));
-    let preferred = recipe(problem, known.next().expect("a problem has variants"), machine, "the preferred variant");
-    if let Err(Error::Unsupported { .. }) = preferred {
-        let others = known.map(|variant| recipe(problem, variant, machine, "the preferred variant does not take it"));
-        // If none takes it, what the preferred one says is the error to know.
-        return others.into_iter().find(Result::is_ok).unwrap_or(preferred);
-    }
-    preferred
+    plan_from(&TABLE, problem, variant, machine)
 }
 
-fn recipe(problem: &Problem, variant: &Variant, machine: &Machine, why: &'static str) -> Result<Recipe> {
+fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
+    match variant {
+        Some(name) => by_name(table, problem, name, machine),
+        None => choice::by_table(table, problem, machine),
+    }
+}
+
+/// As [`plan`], where nothing was measured.
+#[cfg(test)]
+fn untuned(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
+    plan_from(&Table::default(), problem, variant, machine)
+}
+
+fn by_name(table: &Table, problem: &Problem, name: &str, machine: &Machine) -> Result<Recipe> {
+    let operation = problem.operation();
+    match variants(operation).find(|known| known.name == name) {
+        Some(variant) if !variant.solves(problem) => {
+            let what = format!("variant {name} for pixels of this type");
+            Err(unsupported(operation, what, "leave the variant to the plan"))
+        }
+        Some(variant) => recipe(problem, variant, table.tuning(variant, &Work::of(problem), machine), machine),
+        None => {
+            let names: Vec<_> = variants(operation).map(|known| known.name).collect();
+            let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
+            Err(Error::parameter(operation, "variant", value, limit))
+        }
+    }
+}
+
+/// The recipe by a variant, with the grid's numbers that were measured, if the machine has none.
+fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machine: &Machine) -> Result<Recipe> {
     let lowest = variant.family.lowest_target();
     if machine.target < lowest {
         let what = format!("variant {} below compute capability {}.{}", variant.name, lowest / 10, lowest % 10);
         return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
     }
-    let (buffers, launches) = variant.steps(problem, machine)?;
+    let tuning = machine.tuning.or(measured).map(Tuning::possible);
+    let (buffers, launches) = variant.steps(problem, &Machine { tuning, ..*machine })?;
     if let Some(launch) = launches.iter().find(|launch| launch.shared_bytes > machine.shared_bytes) {
         let (needs, has) = (launch.shared_bytes, machine.shared_bytes);
         let what = format!("variant {} with {has} bytes of shared memory a block ({needs} are needed)", variant.name);
         return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
     }
-    Ok(Recipe { operation: variant.operation, variant: variant.name, why, buffers, launches })
+    Ok(Recipe {
+        operation: variant.operation,
+        variant: variant.name,
+        why: "asked for by name".into(),
+        buffers,
+        launches,
+    })
 }
 
 /// A problem beyond a variant's limits.

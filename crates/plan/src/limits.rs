@@ -41,7 +41,7 @@ fn recipe(kernel: Kernel, input: u64, blocks: u32, params: Params) -> Recipe {
     Recipe {
         operation: OPERATION,
         variant: facts.variant,
-        why: "measures the machine",
+        why: "measures the machine".into(),
         buffers: vec![
             buffer(Role::Input, facts.src, input),
             buffer(Role::Output, facts.dst, blocks as u64 * LIMITS_BLOCK as u64),

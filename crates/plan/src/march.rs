@@ -2,7 +2,7 @@
 
 use crate::recipe::Steps;
 use crate::variant::Variant;
-use crate::{Buffer, Launch, Machine, Role, rounding, unsupported};
+use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
     BYTE_UNIT, FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead, march_piece,
     tap_stride,
@@ -101,13 +101,13 @@ impl Image {
         let first = left + lead - origin;
         let strip = MARCH_BLOCK * across;
         let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
-        let tuning = Tuning::of(self.src, self.dense, side);
-        let rows = tuning.rows(side, strips, out.height, machine);
+        let tuning = machine.tuning.unwrap_or_else(|| untuned(self.src, self.dense, side));
+        let rows = rows(tuning, side, strips, out.height, machine);
         let launch = Launch {
             kernel,
             blocks: [strips, out.height.div_ceil(rows)],
             shared_bytes: kernel.facts().shared.bytes(0, 0),
-            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents),
+            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents, machine),
             src: 0,
             dst: 1,
             params: Params::MarchParams(MarchParams {
@@ -139,49 +139,37 @@ impl Image {
 /// Rows that are on their way while one is used.
 const AHEAD: u32 = 7;
 
-/// What was found fastest on an H100 for an image of 8192x8192, one channel of f32.
-#[derive(Clone, Copy)]
-struct Tuning {
-    /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has,
-    /// the closer together are the rows that all blocks read and write at a time.
-    rows: u32,
-    /// Blocks that share a multiprocessor.
-    residents: u32,
+/// Where the tuning table is empty. The blocks are at most those that registers are left for; the rows as many as
+/// keep the halo's small: of bytes, each of its rows takes nearly as many instructions as one of the output.
+fn untuned(src: PixelType, dense: bool, side: u32) -> Tuning {
+    let (rows, residents) = match (src, dense, side) {
+        (PixelType::U8, true, ..=3) => (16, 4),
+        (PixelType::U8, true, ..=5) => (32, 3),
+        (PixelType::U8, true, _) => (128, 4),
+        (PixelType::U8, false, ..=5) => (32, 4),
+        (PixelType::U8, false, ..=7) => (64, 3),
+        (PixelType::U8, false, ..=9) => (128, 4),
+        (PixelType::U8, false, ..=15) => (249, 3),
+        (PixelType::U8, false, _) => (249, 2),
+        (_, _, ..=8) => (16, 4),
+        _ => (249, 4),
+    };
+    Tuning { rows, residents }
 }
 
-impl Tuning {
-    fn of(src: PixelType, dense: bool, side: u32) -> Tuning {
-        let (rows, residents) = match (src, dense, side) {
-            // Estimated from the instructions of a row, of which halos have nearly as many.
-            (PixelType::U8, true, ..=4) => (16, 4),
-            (PixelType::U8, true, ..=6) => (32, 3),
-            (PixelType::U8, true, _) => (128, 4),
-            (PixelType::U8, false, ..=6) => (32, 4),
-            (PixelType::U8, false, ..=8) => (64, 3),
-            (PixelType::U8, false, ..=10) => (128, 4),
-            (PixelType::U8, false, ..=16) => (249, 3),
-            (PixelType::U8, false, _) => (249, 2),
-            (_, true, ..=4) => (8, 4),
-            (_, true, ..=5) => (16, 4),
-            (_, true, _) => (249, 4),
-            (_, false, ..=8) => (16, 4),
-            (_, false, _) => (249, 5),
-        };
-        Tuning { rows, residents }
-    }
-
-    /// Fewer where blocks would be too few for every multiprocessor; but never a few more blocks than run at
-    /// a time.
-    fn rows(self, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
-        let blocks = (self.residents * machine.multiprocessors / strips).max(1);
-        let enough = height.div_ceil(blocks).max(side);
-        self.rows.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
-    }
+/// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
+/// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too
+/// few for every multiprocessor; but never a few more blocks than run at a time.
+fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
+    let blocks = (tuning.residents * machine.multiprocessors / strips).max(1);
+    let enough = height.div_ceil(blocks).max(side);
+    let most = if tuning.rows == 0 { enough } else { tuning.rows };
+    most.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
 }
 
 /// Shared memory that a block must take besides its own, so that so many share a multiprocessor. Of
 /// 228 KiB the driver keeps 1 KiB for each block.
-fn reserved(own: u32, residents: u32) -> u32 {
+fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
     let share = (228 / residents - 1) * 1024;
-    share.saturating_sub(own)
+    share.min(machine.shared_bytes).saturating_sub(own)
 }

@@ -1,6 +1,7 @@
 //! A recipe and its parts.
 
 use apron_abi::{ElementType, Kernel, Params};
+use std::borrow::Cow;
 
 /// What a buffer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,9 @@ pub enum Role {
     },
     /// Lives between launches, on the device only.
     Scratch,
+    /// Holds zeros before the first launch and again after the last, so that recipes on a stream take turns to use
+    /// it, and none of them has to zero it: [`apron_abi::ZEROED_BYTES`] or less.
+    Zeroed,
     /// Holds the result after the last launch.
     Output,
 }
@@ -54,10 +58,17 @@ pub struct Launch {
     pub src: usize,
     /// Index of the buffer that is written.
     pub dst: usize,
-    /// The parameters behind the two addresses.
+    /// The parameters behind the two addresses; of further buffers they name the index.
     pub params: Params,
     /// The taps, for kernels that take some; in constant memory at most [`apron_abi::MAX_TAPS`].
     pub taps: Vec<f32>,
+}
+
+impl Launch {
+    /// The parameters, with buffers at these addresses.
+    pub fn params_at(&self, addresses: &[u64]) -> Params {
+        self.params.with_addresses(|buffer| addresses[buffer])
+    }
 }
 
 /// What a variant makes of a problem: its buffers and launches.
@@ -71,9 +82,20 @@ pub struct Recipe {
     /// The variant that was chosen.
     pub variant: &'static str,
     /// Why it was chosen.
-    pub why: &'static str,
-    /// The buffers: one input, one output, any scratch.
+    pub why: Cow<'static, str>,
+    /// The buffers: one input, one output, any scratch, at most one that is zeroed.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
+}
+
+impl Recipe {
+    /// The blocks and threads of each launch, columns x rows: `132x64 x 32x8 + 264x1 x 256x1`.
+    pub fn grid(&self) -> String {
+        let launches = self.launches.iter().map(|launch| {
+            let ([x, y], [columns, rows]) = (launch.kernel.facts().block, launch.blocks);
+            format!("{columns}x{rows} x {x}x{y}")
+        });
+        launches.collect::<Vec<_>>().join(" + ")
+    }
 }

@@ -24,6 +24,8 @@ enum Planner {
     Correlate(fn(&Correlate, &Variant) -> Result<Steps>),
     Separable(fn(&Separable, &Variant) -> Result<Steps>),
     Histogram(fn(&ByteHistogram, &Machine) -> Result<Steps>),
+    /// One that is preferred for images up to so many bytes.
+    SmallHistogram(fn(&ByteHistogram, &Machine) -> Result<Steps>, u64),
     EdgeHistogram(fn(&EdgeHistogram, &Machine) -> Result<Steps>),
     /// Those whose grids depend on the machine.
     CorrelateOn(fn(&Correlate, &Variant, &Machine) -> Result<Steps>),
@@ -35,9 +37,19 @@ impl Variant {
     /// variants of their own.
     pub(crate) fn solves(&self, problem: &Problem) -> bool {
         match problem {
-            Problem::ByteHistogram(_) => matches!(self.planner, Planner::Histogram(_)),
+            Problem::ByteHistogram(_) => {
+                matches!(self.planner, Planner::Histogram(_) | Planner::SmallHistogram(..))
+            }
             Problem::EdgeHistogram(_) => matches!(self.planner, Planner::EdgeHistogram(_)),
             _ => self.operation == problem.operation(),
+        }
+    }
+
+    /// Whether it may be chosen for `problem` without being named.
+    pub(crate) fn suits(&self, problem: &Problem) -> bool {
+        match (&self.planner, problem) {
+            (Planner::SmallHistogram(_, most), Problem::ByteHistogram(problem)) => problem.shape.samples() <= *most,
+            _ => self.solves(problem),
         }
     }
 
@@ -51,19 +63,21 @@ impl Variant {
             (Planner::Separable(planner), Problem::Separable(problem)) => planner(problem, self),
             (Planner::CorrelateOn(planner), Problem::Correlate(problem)) => planner(problem, self, machine),
             (Planner::SeparableOn(planner), Problem::Separable(problem)) => planner(problem, self, machine),
-            (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem, machine),
+            (Planner::Histogram(planner) | Planner::SmallHistogram(planner, _), Problem::ByteHistogram(problem)) => {
+                planner(problem, machine)
+            }
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
     }
 }
 
-/// The variants of an operation, the preferred one first.
+/// The variants of an operation, in the order of [`VARIANTS`].
 pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
     VARIANTS.iter().filter(move |variant| variant.operation == operation)
 }
 
-/// Every variant, those of an operation with the preferred one first.
+/// Every variant; of an operation those first that should run where nothing was [measured](crate::tuning).
 pub static VARIANTS: &[Variant] = &[
     Variant {
         operation: conv1d::OPERATION,
@@ -165,6 +179,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: histogram::OPERATION,
+        name: "one-launch",
+        family: Family::Histogram,
+        limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel; chosen up to 64 MiB",
+        planner: Planner::SmallHistogram(histogram::one_launch, histogram::ONE_LAUNCH_BYTES),
+    },
+    Variant {
+        operation: histogram::OPERATION,
         name: "columns",
         family: Family::Histogram,
         limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
@@ -254,7 +275,7 @@ mod tests {
         }
         // The histograms of bytes take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 2, VARIANTS.len());
+        assert_eq!(tried.len() + 3, VARIANTS.len());
     }
 
     #[test]

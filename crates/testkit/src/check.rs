@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::exact;
-use apron::{AnyImage, Bins, Device, DeviceName, Error, Image, Pixel, PixelType, Result};
+use apron::{AnyImage, Bins, Device, DeviceName, Error, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source};
 use apron_core::Problem;
 use apron_plan::Machine;
 
@@ -125,41 +125,55 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
     match device.name() {
         DeviceName::Cpu if case.is_large() => Vec::new(),
         DeviceName::Gpu(_) | DeviceName::Emulator => {
-            let all = apron_plan::variants(case.problem.operation()).map(|variant| variant.name);
             let machine = device.machine().expect("a device that runs kernels");
-            let within = |name: &&str| {
-                let recipe = apron_plan::plan(&case.problem, Some(name), &machine);
-                !matches!(recipe, Err(Error::Unsupported { .. }))
-            };
-            all.filter(within).map(Some).collect()
+            eligible(&case.problem, &machine).map(Some).collect()
         }
         _ => vec![None],
     }
 }
 
+/// The variants within whose limits a problem is.
+pub fn eligible(problem: &Problem, machine: &Machine) -> impl Iterator<Item = &'static str> {
+    let all = apron_plan::variants(problem.operation()).map(|variant| variant.name);
+    all.filter(|name| !matches!(apron_plan::plan(problem, Some(name), machine), Err(Error::Unsupported { .. })))
+}
+
 /// The blocks and threads of the launches that the plan gives.
 fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
-    let Ok(recipe) = apron_plan::plan(&case.problem, variant, machine) else { return "-".into() };
-    let launches = recipe.launches.iter().map(|launch| {
-        let [x, y] = launch.kernel.facts().block;
-        let [columns, rows] = launch.blocks;
-        format!("{columns}x{rows} x {x}x{y}")
-    });
-    launches.collect::<Vec<_>>().join(" + ")
+    apron_plan::plan(&case.problem, variant, machine).map_or("-".into(), |recipe| recipe.grid())
+}
+
+/// The filter that solves a problem for an image, ready to run.
+///
+/// # Panics
+/// For a histogram's problem.
+pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> Filter<'a> {
+    match problem {
+        Problem::Correlate(p) => {
+            device.correlate(image, p.mask.clone()).border(p.border).out_type(p.dst).clamp(p.clamp)
+        }
+        Problem::Separable(p) => {
+            device.separable(image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
+        }
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => panic!("a histogram is no filter"),
+    }
+}
+
+/// The histogram that solves a problem for an image, ready to run.
+///
+/// # Panics
+/// For a filter's problem.
+pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
+    let (bins, per_channel) = match problem {
+        Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
+        Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
+        Problem::Correlate(_) | Problem::Separable(_) => panic!("a filter is no histogram"),
+    };
+    device.histogram(image).bins(bins).per_channel(per_channel)
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
-    let filter = match &case.problem {
-        Problem::Correlate(p) => {
-            let filter = device.correlate(&case.image, p.mask.clone());
-            filter.border(p.border).out_type(p.dst).clamp(p.clamp)
-        }
-        Problem::Separable(p) => {
-            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
-        }
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
-    };
-    let image = filter.variant(variant).run()?;
+    let image = filter_of(device, &case.problem, &case.image).variant(variant).run()?;
     Ok((image.download_any()?, image.report()?.variant))
 }
 
@@ -203,17 +217,12 @@ fn histogram(
     expected: &[u64],
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
-    let (bins, per_channel) = match &case.problem {
-        Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
-        Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
-        _ => unreachable!("counts are expected of histograms"),
-    };
-    let request = device.histogram(&case.image).bins(bins).per_channel(per_channel).variant(variant);
+    let request = histogram_of(device, &case.problem, &case.image).variant(variant);
     let (histogram, report) = request.run_reported()?;
     outcome.variant = report.variant;
     let wrong = histogram.counts().iter().zip(expected).position(|(found, expected)| found != expected);
     Ok(wrong.map(|index| {
-        let (channel, bin) = (index / bins.count, index % bins.count);
+        let (channel, bin) = (index / histogram.bins(), index % histogram.bins());
         format!("channel {channel}, bin {bin}: {} instead of {}", histogram.counts()[index], expected[index])
     }))
 }

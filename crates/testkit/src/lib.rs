@@ -15,7 +15,7 @@ pub mod nvcc;
 mod suite;
 
 pub use case::{Case, Data, random_case, random_image};
-pub use check::{Expected, Outcome, check, check_all, first_mismatch, variants};
+pub use check::{Expected, Outcome, check, check_all, eligible, filter_of, first_mismatch, histogram_of, variants};
 pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;

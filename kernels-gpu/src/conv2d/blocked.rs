@@ -1,6 +1,6 @@
-//! A dense mask over a shared tile, with 8x4 neighbouring outputs a thread in registers.
+//! A dense mask over a shared tile, with 8x4 or 16x4 neighbouring outputs a thread in registers.
 //!
-//! A block of 256 threads computes 128x64 output pixels:
+//! A block of 256 threads computes 128x64 or 128x128 output pixels:
 //!
 //! ```text
 //! for each channel:
@@ -10,16 +10,18 @@
 //!     barrier; pass the sums on in shared memory; barrier; store them, neighbours by neighbours; barrier
 //! ```
 //!
-//! Along a row eight outputs share their samples, which wait in registers, and four output rows share
-//! each sample once it is there. Per 128 multiply-adds: a shared load of 16 bytes, and four reads of four
-//! taps. Per output and channel: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers a channel.
+//! Along a row eight or sixteen outputs share their samples, which wait in registers, and four output rows
+//! share each sample once it is there. Per 128 or 256 multiply-adds: a shared load of 16 bytes, and four reads
+//! of four taps. Per output and channel, of 8x4: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers
+//! a channel. The more outputs, the fewer reads; but sums of 16x4 leave room for one block a multiprocessor,
+//! which pays for large masks alone.
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    blocked_pitch, tap_stride, Accumulator, BorderMode, Conv2dParams, Element, FromSum, Pixel, BLOCKED_BLOCK,
-    BLOCKED_TILE, TAPS_AT_ONCE,
+    blocked_pitch, blocked_tile, tap_stride, Accumulator, BorderMode, Conv2dParams, Element, FromSum, Pixel,
+    BLOCKED_BLOCK, BLOCKED_COLUMNS, TAPS_AT_ONCE,
 };
 use core::marker::PhantomData;
 
@@ -31,41 +33,43 @@ use core::marker::PhantomData;
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
 /// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] apart.
-pub struct Blocked<I, O, A, const LARGE: bool>(PhantomData<(I, O, A)>);
+pub struct Blocked<I, O, A, const LARGE: bool, const ACROSS: usize>(PhantomData<(I, O, A)>);
 
-/// Outputs of a thread, across and down.
-const ACROSS: usize = 8;
+/// Outputs of a thread down; it has `ACROSS` of them in each row.
 const DOWN: usize = 4;
-/// Threads beside each other.
-const COLUMNS: u32 = BLOCKED_TILE[0] / ACROSS as u32;
 /// Lanes of a warp; a warp brings and stores a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = BLOCKED_BLOCK / LANES;
 
-impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool> Body for Blocked<I, O, A, LARGE> {
+impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool, const ACROSS: usize> Body
+    for Blocked<I, O, A, LARGE, ACROSS>
+{
     type Src = I;
     type Dst = O;
     type Params = Conv2dParams;
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
-        let (x, y) = (d.block_x() * BLOCKED_TILE[0], d.block_y() * BLOCKED_TILE[1]);
-        let (column, row) = (d.thread_x() % COLUMNS * ACROSS as u32, d.thread_x() / COLUMNS * DOWN as u32);
+        let tile = blocked_tile(ACROSS as u32);
+        let (x, y) = (d.block_x() * tile[0], d.block_y() * tile[1]);
+        // Threads beside each other.
+        let columns = tile[0] / ACROSS as u32;
+        let (column, row) = (d.thread_x() % columns * ACROSS as u32, d.thread_x() / columns * DOWN as u32);
         // Always 0, which the compiler cannot know: see `LARGE`.
         let tap = if LARGE { d.thread_x() / BLOCKED_BLOCK * TAPS_AT_ONCE } else { 0 };
         for channel in 0..p.channels {
             // SAFETY: the launch keeps the contract; barriers stand between all that threads exchange.
             unsafe {
-                bring::<D, I>(d, src, p, (x, y), channel);
+                bring::<D, I, ACROSS>(d, src, p, (x, y), channel);
                 d.end_copies();
                 d.wait_copies::<0>();
                 d.barrier();
-                let sums = sum::<D, A>(d, p, (column, row), tap);
-                let results = results::<D, O, A>(d, p, (column, row), tap, sums);
+                let sums = sum::<D, A, ACROSS>(d, p, (column, row), tap);
+                let results = results::<D, O, A, ACROSS>(d, p, (column, row), tap, sums);
                 d.barrier();
-                pass_on(d, (column, row), results);
+                pass_on::<D, ACROSS>(d, (column, row), results);
                 d.barrier();
-                store::<D, O>(d, dst, p, (x, y), channel);
+                store::<D, O, ACROSS>(d, dst, p, (x, y), channel);
                 d.barrier();
             }
         }
@@ -74,20 +78,26 @@ impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool> Body fo
 
 /// Starts copying a channel's tile, a warp a row.
 #[inline(always)]
-unsafe fn bring<D: Device, I: Pixel>(d: D, src: Global<I>, p: &Conv2dParams, (x, y): (u32, u32), channel: u32) {
+unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
+    d: D,
+    src: Global<I>,
+    p: &Conv2dParams,
+    (x, y): (u32, u32),
+    channel: u32,
+) {
     let pitch = blocked_pitch(p.mask_width);
     let (left, top) = (x as i32 + p.origin_x, y as i32 + p.origin_y);
     let border = BorderMode::from_u32(p.border);
     let inside = left >= 0 && left + pitch as i32 <= p.width as i32;
     let tile = Shared::<f32>::at(0);
     let mut row = d.thread_x() / LANES;
-    while row < BLOCKED_TILE[1] + p.mask_height - 1 {
+    while row < blocked_tile(ACROSS as u32)[1] + p.mask_height - 1 {
         let from_row = border.map(top + row as i32, p.height as i32);
         let mut column = d.thread_x() % LANES;
         while column < pitch {
             let from = left + column as i32;
             let from = if inside { Some(from) } else { border.map(from, p.width as i32) };
-            let to = swizzled(row * pitch + column);
+            let to = swizzled::<ACROSS>(row * pitch + column);
             // SAFETY: the sample is in the image; its place is this thread's, and nobody reads it before
             // the next barrier.
             unsafe {
@@ -107,7 +117,7 @@ unsafe fn bring<D: Device, I: Pixel>(d: D, src: Global<I>, p: &Conv2dParams, (x,
 
 /// The sums of a thread's outputs, the first of which is at (`column`, `first_row`) of the block.
 #[inline(always)]
-unsafe fn sum<D: Device, A: Accumulator>(
+unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
     (column, first_row): (u32, u32),
@@ -122,9 +132,9 @@ unsafe fn sum<D: Device, A: Accumulator>(
         // SAFETY: the taps are those of the mask's rows, and the samples are in the tile.
         unsafe {
             if row >= DOWN as u32 - 1 && row < p.mask_height {
-                add_row::<D, A, true>(d, p, at, tap + row * stride, row, &mut sums);
+                add_row::<D, A, true, ACROSS>(d, p, at, tap + row * stride, row, &mut sums);
             } else {
-                add_row::<D, A, false>(d, p, at, tap.wrapping_add(row.wrapping_mul(stride)), row, &mut sums);
+                add_row::<D, A, false, ACROSS>(d, p, at, tap.wrapping_add(row.wrapping_mul(stride)), row, &mut sums);
             }
         }
         at += pitch;
@@ -136,7 +146,7 @@ unsafe fn sum<D: Device, A: Accumulator>(
 /// Adds a row of the tile, from its sample `at` on, to the sums of the output rows that see it: `ALL`, or
 /// those for which there is such a mask row. The first output row sees it under the taps at `tap`.
 #[inline(always)]
-unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool>(
+unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
     mut at: u32,
@@ -147,12 +157,17 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool>(
     let stride = tap_stride(p.mask_width);
     let mut next = || {
         // SAFETY: in the tile, whose rows are as long as all windows need.
-        let four = unsafe { d.shared_load4(Shared::<f32>::at(0), swizzled(at)) };
+        let four = unsafe { d.shared_load4(Shared::<f32>::at(0), swizzled::<ACROSS>(at)) };
         at += 4;
         [A::of(four[0]), A::of(four[1]), A::of(four[2]), A::of(four[3])]
     };
-    let (mut a, mut b) = (next(), next());
-    let mut add = |tap: u32, count: u32, window: [[A; 4]; 3]| {
+    // The samples under four taps of all outputs: the first `ACROSS / 4` fours, of which one goes and one
+    // comes with every four taps.
+    let mut window = [[A::ZERO; 4]; 5];
+    for four in 0..ACROSS / 4 {
+        window[four] = next();
+    }
+    let mut add = |tap: u32, count: u32, window: [[A; 4]; 5]| {
         for k in 0..DOWN {
             if ALL || (row >= k as u32 && row - (k as u32) < p.mask_height) {
                 // SAFETY: the mask has this row.
@@ -168,32 +183,45 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool>(
             }
         }
     };
+    let fours = ACROSS as u32 / 4 + 1;
     let mut count = p.mask_width;
-    // Three at a time, so that no sample changes its register.
-    while count >= 12 {
-        let c = next();
-        add(tap, 4, [a, b, c]);
-        a = next();
-        add(tap + 4, 4, [b, c, a]);
-        b = next();
-        add(tap + 8, 4, [c, a, b]);
-        (tap, count) = (tap + 12, count - 12);
+    // As many at a time as no sample changes its register for.
+    while ALL && count >= fours * 4 {
+        for _ in 0..fours {
+            window[ACROSS / 4] = next();
+            add(tap, 4, window);
+            rotate::<A, ACROSS>(&mut window);
+            tap += 4;
+        }
+        count -= fours * 4;
     }
     while count >= 4 {
-        let c = next();
-        add(tap, 4, [a, b, c]);
-        (a, b) = (b, c);
+        window[ACROSS / 4] = next();
+        add(tap, 4, window);
+        rotate::<A, ACROSS>(&mut window);
         (tap, count) = (tap + 4, count - 4);
     }
     if count > 0 {
-        let c = if count > 1 { next() } else { [A::ZERO; 4] };
-        add(tap, count, [a, b, c]);
+        if count > 1 {
+            window[ACROSS / 4] = next();
+        }
+        add(tap, count, window);
     }
+}
+
+/// Moves the fours of a window one place down; the first becomes the last.
+#[inline(always)]
+fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
+    let first = window[0];
+    for four in 0..ACROSS / 4 {
+        window[four] = window[four + 1];
+    }
+    window[ACROSS / 4] = first;
 }
 
 /// What a thread's sums are stored as, in f32, which holds every integer result exactly.
 #[inline(always)]
-unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator>(
+unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
     (column, row): (u32, u32),
@@ -201,6 +229,7 @@ unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator>(
     sums: [[A; ACROSS]; DOWN],
 ) -> [[f32; ACROSS]; DOWN] {
     let mut results = [[0.0; ACROSS]; DOWN];
+    // Kernels that check have 32 outputs a thread.
     let mut unsure = 0u32;
     for k in 0..DOWN {
         for x in 0..ACROSS {
@@ -218,7 +247,7 @@ unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator>(
         unsure &= unsure - 1;
         let (down, across) = (index / ACROSS as u32, index % ACROSS as u32);
         // SAFETY: an output of this thread, whose window is in the tile.
-        let sum = unsafe { sum_one::<D, O::Sum>(d, p, (column + across, row + down), tap) };
+        let sum = unsafe { sum_one::<D, O::Sum, ACROSS>(d, p, (column + across, row + down), tap) };
         let result = <O as FromSum<O::Sum>>::from_sum(sum).to_f32();
         for k in 0..DOWN {
             for x in 0..ACROSS {
@@ -233,14 +262,19 @@ unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator>(
 
 /// The sum of one output, tap by tap.
 #[inline(always)]
-unsafe fn sum_one<D: Device, A: Accumulator>(d: D, p: &Conv2dParams, (column, row): (u32, u32), tap: u32) -> A {
+unsafe fn sum_one<D: Device, A: Accumulator, const ACROSS: usize>(
+    d: D,
+    p: &Conv2dParams,
+    (column, row): (u32, u32),
+    tap: u32,
+) -> A {
     let (pitch, stride) = (blocked_pitch(p.mask_width), tap_stride(p.mask_width));
     let mut sum = A::ZERO;
     let mut j = 0;
     while j < p.mask_height {
         let mut i = 0;
         while i < p.mask_width {
-            let at = swizzled((row + j) * pitch + column + i);
+            let at = swizzled::<ACROSS>((row + j) * pitch + column + i);
             // SAFETY: the tap is in the mask, the sample in the tile.
             let (weight, sample) = unsafe { (d.tap(tap + j * stride + i), d.shared_load(Shared::<f32>::at(0), at)) };
             sum = d.fma(A::of(weight), A::of(sample), sum);
@@ -253,27 +287,34 @@ unsafe fn sum_one<D: Device, A: Accumulator>(d: D, p: &Conv2dParams, (column, ro
 
 /// Leaves a thread's results in shared memory.
 #[inline(always)]
-unsafe fn pass_on<D: Device>(d: D, (column, row): (u32, u32), results: [[f32; ACROSS]; DOWN]) {
+unsafe fn pass_on<D: Device, const ACROSS: usize>(d: D, (column, row): (u32, u32), results: [[f32; ACROSS]; DOWN]) {
     for k in 0..DOWN {
         for x in 0..ACROSS {
-            let at = (row + k as u32) * BLOCKED_TILE[0] + column + x as u32;
+            let at = (row + k as u32) * BLOCKED_COLUMNS + column + x as u32;
             // SAFETY: in the tile, which nobody reads any more; this thread's place.
-            unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled(at), results[k][x]) };
+            unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled::<ACROSS>(at), results[k][x]) };
         }
     }
 }
 
 /// Stores the block's results, a warp a row.
 #[inline(always)]
-unsafe fn store<D: Device, O: Pixel>(d: D, dst: Global<O>, p: &Conv2dParams, (x, y): (u32, u32), channel: u32) {
+unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
+    d: D,
+    dst: Global<O>,
+    p: &Conv2dParams,
+    (x, y): (u32, u32),
+    channel: u32,
+) {
     let mut row = d.thread_x() / LANES;
-    while row < BLOCKED_TILE[1] && y + row < p.out_height {
+    while row < blocked_tile(ACROSS as u32)[1] && y + row < p.out_height {
         let start = (y + row) as u64 * p.out_width as u64 + x as u64;
         let mut column = d.thread_x() % LANES;
-        while column < BLOCKED_TILE[0] && x + column < p.out_width {
+        while column < BLOCKED_COLUMNS && x + column < p.out_width {
             // SAFETY: a result of this block, in the output, and no other thread's.
             unsafe {
-                let result: f32 = d.shared_load(Shared::at(0), result_swizzled(row * BLOCKED_TILE[0] + column));
+                let result: f32 =
+                    d.shared_load(Shared::at(0), result_swizzled::<ACROSS>(row * BLOCKED_COLUMNS + column));
                 let at = (start + column as u64) * p.channels as u64 + channel as u64;
                 d.store(dst, at, <O as FromSum<O::Sum>>::from_sum(O::Sum::of(result)));
             }
@@ -283,14 +324,20 @@ unsafe fn store<D: Device, O: Pixel>(d: D, dst: Global<O>, p: &Conv2dParams, (x,
     }
 }
 
-/// Where a sample of the tile lies: eight lanes that each read 16 bytes, 32 bytes apart, so meet no bank twice.
+/// Where a sample of the tile lies: eight lanes that each read 16 bytes, 32 or 64 bytes apart, so meet no bank
+/// twice.
 #[inline(always)]
-fn swizzled(index: u32) -> u32 {
-    index ^ (index >> 5 & 1) << 2
+fn swizzled<const ACROSS: usize>(index: u32) -> u32 {
+    index ^ (index >> 5 & (ACROSS as u32 / 8 * 2 - 1)) << 2
 }
 
-/// Where a result lies: lanes that write eight apart so meet no bank twice.
+/// Where a result lies: a warp's lanes, which write eight or sixteen apart and these rows four apart, so meet
+/// no bank twice.
 #[inline(always)]
-fn result_swizzled(index: u32) -> u32 {
-    index ^ index >> 5 & 7
+fn result_swizzled<const ACROSS: usize>(index: u32) -> u32 {
+    if ACROSS == 8 {
+        index ^ index >> 5 & 7
+    } else {
+        index ^ index >> 5 & 3 ^ (index >> 9 & 3) << 2
+    }
 }

@@ -111,6 +111,12 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, and no other thread accesses that element.
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T);
+    /// Adds to an element of a buffer, atomically among all threads of the launch, and gives what it was before.
+    /// This orders no other access: what else the threads wrote need not be visible to who comes later.
+    ///
+    /// # Safety
+    /// `index` is inside the buffer, and in this launch the element is accessed by this call only.
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64;
     /// Reads an element of shared memory.
     ///
     /// # Safety

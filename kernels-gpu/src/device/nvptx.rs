@@ -297,6 +297,21 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        let before: u64;
+        unsafe {
+            asm!(
+                "atom.relaxed.gpu.global.add.u64 {0}, [{1}], {2};",
+                out(reg64) before,
+                in(reg64) global_address(to, index),
+                in(reg64) value,
+                options(nostack)
+            );
+        }
+        before
+    }
+
+    #[inline(always)]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         unsafe { load!(T, "ld.shared", shared_address(from, index), reg32, readonly, nostack) }
     }

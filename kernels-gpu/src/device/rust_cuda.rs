@@ -3,7 +3,7 @@
 use super::{Device, Global, Shared, TextureHandle};
 use apron_abi::{Accumulator, Element, ElementType, FromSum, BYTE_UNIT};
 use core::mem::transmute_copy;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 
 /// A thread on an NVIDIA GPU.
@@ -98,6 +98,12 @@ impl Device for RustCuda {
     #[inline(always)]
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
         unsafe { *(to.address as *mut T).add(index as usize) = value }
+    }
+
+    #[inline(always)]
+    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        let element = unsafe { AtomicU64::from_ptr((to.address as *mut u64).add(index as usize)) };
+        element.fetch_add(value, Ordering::Relaxed)
     }
 
     #[inline(always)]

@@ -35,12 +35,8 @@ impl<const C: u32> Body for Columns<C> {
     unsafe fn run<D: Device>(d: D, src: Global<u8>, partials: Global<u32>, p: &HistogramPartialParams) {
         let counters = Shared::<u32>::at(0);
         let thread = d.thread_x();
-        let mut counter = thread;
-        while counter < C * BYTE_BINS * HISTOGRAM_COLUMNS {
-            // SAFETY: inside the counters; a counter is one thread's.
-            unsafe { d.shared_store(counters, counter, 0) };
-            counter += COLUMNS_BLOCK;
-        }
+        // SAFETY: nobody has accessed the counters.
+        unsafe { zero::<D, C>(d, thread) };
         d.barrier();
 
         let lane = thread % HISTOGRAM_COLUMNS;
@@ -69,13 +65,8 @@ impl<const C: u32> Body for Columns<C> {
                 at += stride;
             }
         }
-        // The 0 to 15 bytes behind the last whole sixteen.
-        let tail = sixteens * 16 + first;
-        if tail < p.bytes {
-            let channel = (tail % C as u64) as u32;
-            // SAFETY: tail < bytes; as above.
-            unsafe { d.shared_increment(column_of(channel, lane), d.load(src, tail) as u32 * HISTOGRAM_COLUMNS) };
-        }
+        // SAFETY: the input holds so many bytes.
+        unsafe { add_tail::<D, C>(d, lane, src, p.bytes, first) };
         d.barrier();
 
         let mut bin = thread;
@@ -95,6 +86,17 @@ impl<const C: u32> Body for Columns<C> {
     }
 }
 
+/// Zeroes the thread's share of the block's counters.
+#[inline(always)]
+pub(super) unsafe fn zero<D: Device, const C: u32>(d: D, thread: u32) {
+    let mut counter = thread;
+    while counter < C * BYTE_BINS * HISTOGRAM_COLUMNS {
+        // SAFETY: inside the counters; a counter is one thread's.
+        unsafe { d.shared_store(Shared::<u32>::at(0), counter, 0) };
+        counter += COLUMNS_BLOCK;
+    }
+}
+
 /// A lane's counters of a channel, every one [`HISTOGRAM_COLUMNS`] behind the last.
 #[inline(always)]
 fn column_of(channel: u32, lane: u32) -> Shared<u32> {
@@ -104,7 +106,7 @@ fn column_of(channel: u32, lane: u32) -> Shared<u32> {
 /// Counts 16 samples, of which the first is of `channel`.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
-unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32, words: [u32; 4]) {
+pub(super) unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32, words: [u32; 4]) {
     for w in 0..4 {
         for k in 0..4 {
             let mut channel = channel + (w * 4 + k) as u32 % C;
@@ -115,5 +117,17 @@ unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32, words: [u3
             // SAFETY: a byte's counter is among its channel's.
             unsafe { d.shared_increment(column_of(channel, lane), bin * HISTOGRAM_COLUMNS) };
         }
+    }
+}
+
+/// Counts, over all threads, the 0 to 15 bytes behind the last whole sixteen; `first` is the thread's number
+/// in the grid.
+#[inline(always)]
+pub(super) unsafe fn add_tail<D: Device, const C: u32>(d: D, lane: u32, src: Global<u8>, bytes: u64, first: u64) {
+    let tail = bytes / 16 * 16 + first;
+    if tail < bytes {
+        let channel = (tail % C as u64) as u32;
+        // SAFETY: tail < bytes; a byte's counter is among its channel's.
+        unsafe { d.shared_increment(column_of(channel, lane), d.load(src, tail) as u32 * HISTOGRAM_COLUMNS) };
     }
 }

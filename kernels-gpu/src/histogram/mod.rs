@@ -1,15 +1,17 @@
-//! Histograms of bytes, and of f32 between edges: partial histograms in shared memory, then their sum.
+//! Histograms of bytes, and of f32 between edges: partial histograms in shared memory, and their sum.
 
 mod columns;
 mod edges;
 mod extremes;
 mod merge;
+mod one_launch;
 mod partial;
 
 pub use columns::Columns;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
 pub use merge::Merge;
+pub use one_launch::OneLaunch;
 pub use partial::Partial;
 
 /// The channel of a sample.

@@ -44,6 +44,7 @@ pub(super) fn run(
         device: ran.device,
         variant: ran.variant,
         why: ran.why,
+        grid: ran.grid,
         width: shape.width,
         height: shape.height,
         channels: shape.channels,

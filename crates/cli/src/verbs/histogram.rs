@@ -85,6 +85,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
         device: ran.device,
         variant: ran.variant,
         why: ran.why,
+        grid: ran.grid,
         width: shape.width,
         height: shape.height,
         channels: shape.channels,

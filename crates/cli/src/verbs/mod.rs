@@ -10,6 +10,7 @@ mod histogram;
 mod info;
 mod kernels;
 mod separable;
+mod tune;
 mod verify;
 
 use crate::args::{Common, Devices};
@@ -22,6 +23,10 @@ Examples:
   apron correlate photo.png edges.npy --mask sobel-x --out-type f32
   apron histogram photo.jpg --per-channel --plot histogram.svg
   apron info
+
+Environment:
+  APRON_VARIANT=correlate=tiled,separable=fused  the variants that GPU and emulator run, where --variant names none
+  APRON_LOG=debug                                log what runs, as --verbose
 
 Exit codes:
   0 done; 1 a check or a job failed; 2 wrong usage; 3 bad input or output file; 4 device trouble";
@@ -48,6 +53,8 @@ pub(crate) enum Verb {
     Verify(verify::Args),
     /// Time every workload beside the machine's limits and beside other libraries
     Bench(bench::Args),
+    /// Time every variant for many problems, and print the table by which variants are chosen
+    Tune(tune::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
 }
@@ -59,6 +66,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Kernels(args) => return kernels::run(args),
         Verb::Verify(args) => return verify::run(args),
         Verb::Bench(args) => return bench::run(args),
+        Verb::Tune(args) => return tune::run(args),
         Verb::Batch(args) => return batch::run(args),
         Verb::Histogram(args) => histogram::run(args)?,
         Verb::Correlate(args) | Verb::Convolve(args) => (filtered(verb)?, &args.filter.common),
@@ -83,7 +91,7 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
-        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Batch(_) => {
+        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Tune(_) | Verb::Batch(_) => {
             Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
         }
     }

@@ -39,7 +39,13 @@ impl Folder {
 
     /// Runs `apron` in the folder.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+        self.run_with(&[], arguments)
+    }
+
+    /// Runs `apron` in the folder, with these variables in its environment.
+    pub(crate) fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let mut command = Command::new(program());
+        command.env_remove("APRON_VARIANT").env_remove("APRON_LOG").envs(environment.iter().copied());
         let Output { status, stdout, stderr } =
             command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -6,17 +6,17 @@ use std::fmt;
 
 /// An image to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Picture {
-    pub(super) pixel: PixelType,
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) channels: u32,
-    pub(super) data: Data,
+pub(in crate::verbs) struct Picture {
+    pub(in crate::verbs) pixel: PixelType,
+    pub(in crate::verbs) width: u32,
+    pub(in crate::verbs) height: u32,
+    pub(in crate::verbs) channels: u32,
+    pub(in crate::verbs) data: Data,
 }
 
 /// What its samples are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Data {
+pub(in crate::verbs) enum Data {
     /// Every value alike; f32 from 0 to 1.
     Uniform,
     /// One value.
@@ -50,16 +50,16 @@ impl fmt::Display for Picture {
 }
 
 impl Picture {
-    pub(super) fn samples(&self) -> u64 {
+    pub(in crate::verbs) fn samples(&self) -> u64 {
         self.width as u64 * self.height as u64 * self.channels as u64
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::verbs) fn bytes(&self) -> u64 {
         self.samples() * self.pixel.size_bytes() as u64
     }
 
     /// The image. f32 samples are the bytes' values as parts of 256, with more digits where they are uniform.
-    pub(super) fn make(&self) -> Result<AnyImage<'static>> {
+    pub(in crate::verbs) fn make(&self) -> Result<AnyImage<'static>> {
         let uniform = |index: u32| (mix(index) >> 8) as f32 / (1 << 24) as f32;
         match (self.pixel, self.data) {
             (PixelType::F32, Data::Uniform) => self.filled(uniform),

@@ -1,10 +1,10 @@
 //! `apron bench`: every workload beside the machine's own limits and, if asked for, beside other libraries.
 
-mod images;
+pub(super) mod images;
 mod limits;
 mod peers;
 mod report;
-mod workloads;
+pub(super) mod workloads;
 
 use crate::error::{Error, Result};
 use crate::files::OutputPath;

@@ -214,14 +214,15 @@ fn binomial(n: u32) -> Vec<f32> {
 }
 
 /// A workload's result.
-pub(super) enum Solved {
+#[derive(Clone)]
+pub(in crate::verbs) enum Solved {
     Image(DeviceImage),
     Counts(Histogram, Report),
 }
 
 impl Solved {
     /// What ran, and how long; waits for it.
-    pub(super) fn report(&self) -> Result<Report> {
+    pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Solved::Image(image) => image.report(),
             Solved::Counts(_, report) => Ok(report.clone()),
@@ -229,7 +230,7 @@ impl Solved {
     }
 
     /// Where it is not, bit for bit, what was expected.
-    pub(super) fn difference(self, expected: Solved) -> Result<Option<String>> {
+    pub(in crate::verbs) fn difference(self, expected: Solved) -> Result<Option<String>> {
         match (self, expected) {
             (Solved::Image(found), Solved::Image(expected)) => {
                 let (found, expected) = (found.into_any()?, expected.into_any()?);

@@ -1,0 +1,112 @@
+//! `apron tune`: the sweep behind the tuning table.
+
+mod report;
+mod sweep;
+mod works;
+
+use crate::error::{Error, Result};
+use crate::files::OutputPath;
+use crate::report::{complain, print};
+use crate::verbs::bench::images::Picture;
+use apron::{Device, DeviceImage, DeviceName};
+use apron_plan::tuning::Work;
+use apron_testkit::machine;
+use report::Sweep;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Every variant is timed for images of three sizes, masks of many and every common pair of types, with each
+grid that it leaves open (rows of a block x blocks a multiprocessor). Times are those of the kernels,
+medians of 7 to 25 runs after two; a variant that takes over four times the best is timed once. Results
+of the variants are compared, bit for bit.
+
+The table that is printed in the end belongs into crates/plan/tuning.csv, where plans find it when
+Apron is built. Rows of several GPUs may stand in it.
+
+Example:
+  apron tune --only \"f32 8192x8192\" --write tuning.csv")]
+pub(crate) struct Args {
+    /// The device to time: gpu[:N]; or the emulator, whose times mean nothing
+    #[arg(long, default_value = "gpu")]
+    device: DeviceName,
+    /// Only workloads whose names hold this
+    #[arg(long, value_name = "PATTERN")]
+    only: Option<String>,
+    /// A few workloads of small images, each once: shows that all works, and no speed
+    #[arg(long)]
+    quick: bool,
+    /// Write the table to this file
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Report as one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+    /// Say nothing while it runs
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let start = Instant::now();
+    let pattern = args.only.as_deref().unwrap_or("");
+    let works: Vec<_> = works::works(args.quick)?
+        .into_iter()
+        .filter(|(_, problem)| Work::of(problem).to_string().contains(pattern))
+        .collect();
+    if works.is_empty() {
+        return Err(Error::Usage(format!("no workload's name holds '{pattern}'; one is 'f32 8192x8192 mask 5x5'")));
+    }
+    let write = args.write.as_deref().map(OutputPath::new).transpose()?;
+    let device = Device::open(args.device)?;
+    let Some(machine) = device.machine() else {
+        let name = device.name();
+        return Err(Error::Usage(format!("the {name} device has one variant of each operation: nothing to tune")));
+    };
+    let mut found = Vec::new();
+    let mut last: Option<(Picture, DeviceImage)> = None;
+    for (picture, problem) in &works {
+        if !args.quiet && !args.json {
+            complain(&Work::of(problem).to_string());
+        }
+        let image = match last.take() {
+            Some((made, image)) if made == *picture => image,
+            _ => device.upload(&picture.make()?)?,
+        };
+        if found.is_empty() && !args.quick {
+            warm_up(|| sweep::by_plan(&device, problem, &image))?;
+        }
+        found.push(sweep::sweep(&device, problem, &image, args.quick)?);
+        last = Some((*picture, image));
+    }
+    let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
+    let mut facts: Vec<_> = machine::facts(ordinal).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    let gpu = facts.iter().find(|(key, _)| key == "gpu").map_or(device.name().to_string(), |(_, name)| name.clone());
+    facts.push((
+        "sweep".into(),
+        format!("apron tune, {} workloads in {:.0} s", works.len(), start.elapsed().as_secs_f64()),
+    ));
+    let sweep = Sweep { device: device.name().to_string(), gpu, machine, facts, found };
+    print(&if args.json { format!("{}\n", sweep.json()) } else { sweep.text() })?;
+    if let Some(write) = write {
+        write.write(|file| Ok(file.write_all(sweep.table().as_bytes())?))?;
+    }
+    match sweep.failures().count() {
+        0 => Ok(()),
+        failed => {
+            sweep.failures().for_each(|failure| complain(&failure));
+            Err(Error::Failed(format!("{failed} of {} workloads failed", works.len())))
+        }
+    }
+}
+
+/// Keeps the device busy until its clock is up.
+fn warm_up(run: impl Fn() -> apron::Result<()>) -> apron::Result<()> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(300) {
+        run()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Times the variants of a workload, and compares what they give.
+
+use crate::verbs::bench::workloads::Solved;
+use apron::{Device, DeviceImage, Result, Tuning};
+use apron_core::Problem;
+use apron_plan::tuning::{Time, Work, candidates};
+use apron_plan::{Machine, Recipe};
+use apron_testkit::{eligible, filter_of, histogram_of};
+
+/// What was found of a workload.
+pub(super) struct Found {
+    pub(super) work: Work,
+    /// The variant that would be chosen now.
+    pub(super) now: &'static str,
+    /// The times, the shortest first; none if something failed.
+    pub(super) times: Vec<Time>,
+    /// What failed, and how.
+    pub(super) failure: Option<String>,
+}
+
+/// A later time must be as much shorter than an earlier one, to be no accident.
+const CLEARLY: f64 = 0.995;
+/// A variant that takes so many times the best is timed once.
+const FAR_BEHIND: f64 = 4.0;
+/// Of results with more bytes only those of the two fastest variants are compared: they are copied to the host.
+const LARGE_RESULT: u64 = 64 << 20;
+
+/// Times every variant that takes the problem, with every grid that a variant leaves open.
+pub(super) fn sweep(device: &Device, problem: &Problem, image: &DeviceImage, quick: bool) -> Result<Found> {
+    let machine = device.machine().expect("a device that runs kernels");
+    let work = Work::of(problem);
+    let now = apron_plan::plan(problem, None, &machine)?.variant;
+    let mut times: Vec<Time> = Vec::new();
+    let mut failure = None;
+    for variant in eligible(problem, &machine) {
+        let best = times.iter().map(|time| time.ms).fold(f64::INFINITY, f64::min);
+        match fastest(device, problem, image, variant, best, &machine, quick) {
+            Ok(time) => times.push(time),
+            Err(error) => failure = Some(format!("{variant}: {error}")),
+        }
+    }
+    // Of equal times the first in the order of the variants stays the first.
+    times.sort_by(|a, b| a.ms.total_cmp(&b.ms));
+    let result_bytes =
+        if work.operation == "histogram" { 0 } else { image.shape().samples() * work.dst.size_bytes() as u64 };
+    let compared = if result_bytes > LARGE_RESULT { 2 } else { times.len() };
+    let solved = |time: &Time| solve(device, problem, image, Some(time.variant), time.tuning);
+    failure = failure.or(disagreement(&times[..compared.min(times.len())], solved)?);
+    if failure.is_some() {
+        times.clear();
+    }
+    Ok(Found { work, now, times, failure })
+}
+
+/// The first difference between the results of the first variant and another.
+fn disagreement(times: &[Time], solve: impl Fn(&Time) -> Result<Solved>) -> Result<Option<String>> {
+    let Some((first, others)) = times.split_first() else { return Ok(None) };
+    let expected = solve(first)?;
+    for other in others {
+        if let Some(difference) = solve(other)?.difference(expected.clone())? {
+            return Ok(Some(format!("{} differs from {}: {difference}", other.variant, first.variant)));
+        }
+    }
+    Ok(None)
+}
+
+/// The time of a variant with the grid that is the best for it.
+fn fastest(
+    device: &Device,
+    problem: &Problem,
+    image: &DeviceImage,
+    variant: &'static str,
+    best: f64,
+    machine: &Machine,
+    quick: bool,
+) -> Result<Time> {
+    let mut found = Time { variant, ms: f64::INFINITY, tuning: None };
+    for tuning in grids(problem, variant, machine, quick)? {
+        let run = || Ok(solve(device, problem, image, Some(variant), tuning)?.report()?.kernels.as_secs_f64() * 1e3);
+        let ms = median(run, best.min(found.ms), quick)?;
+        if ms < found.ms * CLEARLY {
+            found = Time { variant, ms, tuning };
+        }
+    }
+    Ok(found)
+}
+
+/// The numbers to try, but for those that give a grid again; `None` where a variant leaves none open.
+fn grids(problem: &Problem, variant: &'static str, machine: &Machine, quick: bool) -> Result<Vec<Option<Tuning>>> {
+    let mut tried: Vec<Recipe> = Vec::new();
+    let mut grids = Vec::new();
+    let most = if quick { 2 } else { usize::MAX };
+    for tuning in candidates(variant).into_iter().map(Some).take(most) {
+        let recipe = apron_plan::plan(problem, Some(variant), &Machine { tuning, ..*machine })?;
+        if !tried.contains(&recipe) {
+            tried.push(recipe);
+            grids.push(tuning);
+        }
+    }
+    Ok(if grids.is_empty() { vec![None] } else { grids })
+}
+
+/// The median of a run's times, in milliseconds.
+fn median(mut run: impl FnMut() -> Result<f64>, best: f64, quick: bool) -> Result<f64> {
+    if quick {
+        return run();
+    }
+    // The first compiles the kernel.
+    run()?;
+    let second = run()?;
+    if second > best * FAR_BEHIND {
+        return Ok(second);
+    }
+    // About 5 ms, of which small images make many runs.
+    let reps = (5.0 / second).clamp(7.0, 25.0) as usize;
+    let mut times = (0..reps).map(|_| run()).collect::<Result<Vec<f64>>>()?;
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+/// Solves a problem as it would be now, and waits for that.
+pub(super) fn by_plan(device: &Device, problem: &Problem, image: &DeviceImage) -> Result<()> {
+    solve(device, problem, image, None, None)?.report().map(drop)
+}
+
+/// Solves a problem by a variant.
+fn solve(
+    device: &Device,
+    problem: &Problem,
+    image: &DeviceImage,
+    variant: Option<&str>,
+    tuning: Option<Tuning>,
+) -> Result<Solved> {
+    if problem.operation() == "histogram" {
+        let counting = histogram_of(device, problem, image).variant(variant).tuning(tuning);
+        return counting.run_reported().map(|(histogram, report)| Solved::Counts(histogram, report));
+    }
+    filter_of(device, problem, image).variant(variant).tuning(tuning).run().map(Solved::Image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron::Image;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_result_of_its_own_is_told_with_both_variants() {
+        let device = Device::reference();
+        let time = |variant| Time { variant, ms: 1.0, tuning: None };
+        let solve = |wrong: &'static str| {
+            move |time: &Time| {
+                let sample = if time.variant == wrong { 3.0f32 } else { 2.0 };
+                Ok(Solved::Image(Device::reference().upload(&Image::new(1, 1, 1, vec![sample])?)?))
+            }
+        };
+        let times = [time("tiled"), time("naive"), time("constant")];
+        assert_eq!(disagreement(&times, solve("blocked")).unwrap(), None);
+        let told = disagreement(&times, solve("constant")).unwrap().unwrap();
+        assert!(told.starts_with("constant differs from tiled: ") && told.contains("3.0 instead of 2.0"), "{told}");
+        assert_eq!(disagreement(&times[..2], solve("constant")).unwrap(), None);
+        assert_eq!(device.name().to_string(), "reference");
+    }
+
+    #[test]
+    fn what_is_far_behind_runs_twice_and_the_rest_gives_a_median() {
+        let runs = Cell::new(0);
+        let run = |ms: [f64; 4]| {
+            runs.set(0);
+            move |runs: &Cell<usize>| {
+                let time = ms[runs.get().min(3)];
+                runs.set(runs.get() + 1);
+                Ok(time)
+            }
+        };
+        let counted = |ms, best| {
+            let timed = run(ms);
+            (median(|| timed(&runs), best, false).unwrap(), runs.get())
+        };
+        assert_eq!(counted([900.0, 5.0, 0.0, 0.0], 1.0), (5.0, 2));
+        // Two to warm up, and seven of which two are odd ones.
+        assert_eq!(counted([900.0, 1.0, 700.0, 2.0], 1.0), (2.0, 9));
+        assert_eq!(counted([900.0, 0.001, 0.001, 0.002], 1.0), (0.002, 27));
+    }
+
+    #[test]
+    fn grids_are_tried_once_each() {
+        let works = super::super::works::works(false).unwrap();
+        let of = |name: &str, variant| {
+            let (_, problem) = works.iter().find(|(_, problem)| Work::of(problem).to_string() == name).unwrap();
+            grids(problem, variant, &Machine::EMULATED, false).unwrap()
+        };
+        assert_eq!(of("correlate f32 8192x8192 mask 5x5", "march-dense").len(), 24);
+        assert!(of("correlate f32 256x256 mask 5x5", "march-dense").len() < 24);
+        assert_eq!(of("correlate f32 8192x8192 mask 5x5", "blocked"), [None]);
+    }
+}

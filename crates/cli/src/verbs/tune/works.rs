@@ -1,0 +1,154 @@
+//! What a sweep times: problems with the images to solve them for.
+
+use crate::verbs::bench::images::{Data, Picture};
+use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
+use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable};
+use apron_plan::tuning::Work;
+
+/// Filters of one pair of types, and of one number of channels.
+struct Filters {
+    types: (PixelType, PixelType),
+    channels: u32,
+    /// Sides of square images.
+    images: &'static [u32],
+    /// Taps along each axis.
+    separable: &'static [u32],
+    /// Sides of masks.
+    dense: &'static [u32],
+}
+
+use PixelType::{F32, U8};
+
+/// The sizes stand for images that give few blocks, images in the L2 cache, and images that must come from memory.
+const FILTERS: &[Filters] = &[
+    Filters {
+        types: (F32, F32),
+        channels: 1,
+        images: &[256, 2048, 8192],
+        separable: &[3, 5, 7, 9, 13, 17, 33, 65],
+        dense: &[3, 5, 7, 9, 11, 15, 31, 64],
+    },
+    Filters { types: (F32, F32), channels: 3, images: &[256, 4096], separable: &[3, 7, 9, 17], dense: &[3, 5, 7, 15] },
+    Filters { types: (F32, F32), channels: 4, images: &[256, 4096], separable: &[3, 7, 9, 17], dense: &[3, 5, 7, 15] },
+    Filters {
+        types: (U8, U8),
+        channels: 1,
+        images: &[256, 2048, 8192],
+        separable: &[3, 5, 9, 17, 33],
+        dense: &[3, 5, 7, 15, 31],
+    },
+    Filters { types: (U8, U8), channels: 3, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7] },
+    Filters {
+        types: (U8, U8),
+        channels: 4,
+        images: &[256, 2048, 8192],
+        separable: &[3, 5, 9, 17, 33],
+        dense: &[3, 5, 7, 15],
+    },
+    Filters { types: (U8, F32), channels: 1, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7, 15] },
+    Filters { types: (F32, U8), channels: 1, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7, 15] },
+];
+
+/// Type, channels that are counted apart, bins, and sides of square images.
+const HISTOGRAMS: &[(PixelType, u32, u32, &[u32])] = &[
+    (U8, 1, 256, &[256, 2048, 16384]),
+    (U8, 3, 256, &[256, 4096]),
+    (U8, 4, 256, &[256, 2048, 8192]),
+    (F32, 1, 256, &[256, 2048, 8192]),
+    (F32, 1, 4096, &[256, 8192]),
+];
+
+/// Products above which the slow variants would take seconds.
+const MOST_PRODUCTS: u64 = 1 << 37;
+
+/// Everything, those of one image together; in a quick sweep a little of each, of a small image.
+pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
+    let mut works = Vec::new();
+    let few = |sides: &'static [u32]| if quick { &sides[..2] } else { sides };
+    let images = |sides: &'static [u32]| if quick { &[32] } else { sides };
+    for filters in FILTERS {
+        for &side in images(filters.images) {
+            let picture = picture(filters.types.0, side, filters.channels);
+            let separable = few(filters.separable).iter().map(|&taps| separable(&picture, filters.types.1, taps));
+            let dense = few(filters.dense).iter().map(|&side| correlate(&picture, filters.types.1, side));
+            for problem in separable.chain(dense) {
+                let problem = problem?;
+                let work = Work::of(&problem);
+                if picture.samples() * work.side as u64 * work.side as u64 <= MOST_PRODUCTS {
+                    works.push((picture, problem));
+                }
+            }
+        }
+    }
+    for &(pixel, channels, bins, sides) in HISTOGRAMS {
+        for &side in images(sides) {
+            let picture = picture(pixel, side, channels);
+            works.push((picture, histogram(&picture, bins)?));
+        }
+    }
+    Ok(works)
+}
+
+fn picture(pixel: PixelType, side: u32, channels: u32) -> Picture {
+    Picture { pixel, width: side, height: side, channels, data: Data::Uniform }
+}
+
+fn shape(picture: &Picture) -> Result<Shape> {
+    Shape::new(picture.width, picture.height, picture.channels)
+}
+
+/// Weights that are no product, and no multiples of a power of two.
+fn weights(count: u32) -> Vec<f32> {
+    (0..count).map(|i| 1.0 / (3 + i * i % 23) as f32).collect()
+}
+
+fn separable(picture: &Picture, dst: PixelType, taps: u32) -> Result<Problem> {
+    let taps_x = Taps::new(weights(taps))?.normalized()?;
+    let (shape, src, taps_y) = (shape(picture)?, picture.pixel, taps_x.clone());
+    Ok(Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate }))
+}
+
+fn correlate(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
+    let mask = Mask::new(side, side, weights(side * side))?.normalized()?;
+    let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
+    Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false }))
+}
+
+fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
+    let (shape, per_channel) = (shape(picture)?, picture.channels > 1);
+    if picture.pixel == U8 {
+        return Ok(Problem::ByteHistogram(ByteHistogram { shape, per_channel }));
+    }
+    let bins = Bins { count: bins as usize, range: Some((0.0, 1.0)) };
+    Ok(Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_plan::{Machine, VARIANTS};
+    use apron_testkit::eligible;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_variant_is_timed_and_no_workload_twice() {
+        for quick in [false, true] {
+            let works = works(quick).unwrap();
+            let names: HashSet<String> = works.iter().map(|(_, problem)| Work::of(problem).to_string()).collect();
+            assert_eq!(names.len(), works.len());
+            let timed: HashSet<(&str, &str)> = works
+                .iter()
+                .flat_map(|(_, problem)| {
+                    eligible(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
+                })
+                .collect();
+            assert_eq!(timed.len(), VARIANTS.len(), "{timed:?}");
+        }
+    }
+
+    #[test]
+    fn masks_are_no_products() {
+        let weights = weights(9);
+        assert_ne!(weights[0] * weights[4], weights[1] * weights[3]);
+    }
+}

@@ -1,0 +1,175 @@
+//! How a variant is chosen: the fastest that takes the problem, by what was measured.
+
+use crate::tuning::{Row, Table, Time, Work};
+use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
+use apron_core::{Error, Problem, Result};
+
+/// By the first variant that takes the problem, of those for it from the best on.
+pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
+    let work = Work::of(problem);
+    let row = table.nearest(&work, machine);
+    let (mut refusal, mut faster) = (None, 0);
+    for (variant, time) in ranked(problem, row) {
+        let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
+        match recipe(problem, variant, tuning, machine) {
+            Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time), faster).into(), ..recipe }),
+            // If none takes it, what the best one says is the error to know.
+            Err(error @ Error::Unsupported { .. }) => refusal = refusal.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+        faster += usize::from(time.is_some());
+    }
+    let operation = problem.operation();
+    Err(refusal.unwrap_or_else(|| unsupported(operation, "kernels for it".into(), "use --device cpu")))
+}
+
+/// The variants for a problem, the best one first: by their times in `row`. One that has none keeps its place in
+/// [`VARIANTS`], in front or behind, until it is measured.
+fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
+    let known = variants(problem.operation()).filter(|variant| variant.solves(problem));
+    let timed = known.map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
+    // Where nothing was measured, a variant for small images alone keeps to these.
+    let mut known: Vec<_> = timed.filter(|(variant, time)| time.is_some() || variant.suits(problem)).collect();
+    let front = known.iter().take_while(|(_, time)| time.is_none()).count();
+    let ms = |time: Option<&Time>| time.map_or(f64::INFINITY, |time| time.ms);
+    known[front..].sort_by(|(_, a), (_, b)| ms(*a).total_cmp(&ms(*b)));
+    known
+}
+
+/// Why a variant comes first, in words; `faster` ones do not take the problem.
+fn why(asked: &Work, measured: Option<(&Row, &Time)>, faster: usize) -> String {
+    let Some((row, time)) = measured else {
+        return "the first in order that takes it: not measured for such problems".into();
+    };
+    let but = if faster > 0 { format!(" ({faster} faster: refused)") } else { String::new() };
+    let nearest = if row.work == *asked { "" } else { "the nearest workload, " };
+    let (count, work, ms, gpu) = (row.times.len(), row.work, time.ms, &row.gpu);
+    format!("measured fastest of {count}{but} for {nearest}{work}: {ms:.4} ms on {gpu}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan_from;
+    use crate::tuning::Table;
+    use crate::{Machine, Recipe};
+    use apron_abi::Params;
+    use apron_core::{Border, Correlate, Mask, PixelType, Problem, Shape};
+
+    /// Invented times of the dense variants: tiles win on small images, marching on large ones.
+    const TIMES: &str = "\
+gpu,target,multiprocessors,operation,src,dst,channels,side,width,height,times
+Some GPU,90,132,correlate,f32,f32,1,5,256,256,tiled=0.002;march-dense=0.003@16x4;blocked=0.005;naive=0.009
+Some GPU,90,132,correlate,f32,f32,1,5,8192,8192,march-dense=0.2@249x5;blocked=0.5;tiled=0.9;naive=2
+Some GPU,90,132,correlate,f32,f32,1,9,8192,8192,blocked=0.6;march-dense=0.7@64x3;tiled=0.9
+Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
+";
+
+    fn correlate(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Problem {
+        Problem::Correlate(Correlate {
+            shape: Shape::new(image.0, image.1, 1).unwrap(),
+            src,
+            dst: src,
+            mask: Mask::new(mask.0, mask.1, vec![1.0; (mask.0 * mask.1) as usize]).unwrap(),
+            border: Border::Replicate,
+            clamp: false,
+        })
+    }
+
+    fn planned(problem: &Problem, machine: &Machine) -> Recipe {
+        plan_from(&Table::parse(TIMES), problem, None, machine).unwrap()
+    }
+
+    fn chosen(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> (&'static str, String) {
+        let recipe = planned(&correlate(src, image, mask), &Machine::EMULATED);
+        (recipe.variant, recipe.why.into())
+    }
+
+    #[test]
+    fn the_fastest_is_chosen_and_the_words_say_by_what() {
+        use PixelType::F32;
+        let (variant, why) = chosen(F32, (8192, 8192), (5, 5));
+        assert_eq!(variant, "march-dense");
+        assert_eq!(why, "measured fastest of 4 for correlate f32 8192x8192 mask 5x5: 0.2000 ms on Some GPU");
+        let (variant, why) = chosen(F32, (256, 256), (5, 5));
+        assert_eq!(variant, "tiled");
+        assert!(why.ends_with("of 4 for correlate f32 256x256 mask 5x5: 0.0020 ms on Some GPU"), "{why}");
+    }
+
+    #[test]
+    fn what_was_not_measured_goes_by_the_nearest() {
+        use PixelType::{F32, U8};
+        // Between the sizes the middle of the logarithms decides: 1448 squared.
+        assert_eq!(chosen(F32, (1440, 1440), (5, 5)).0, "tiled");
+        let (variant, why) = chosen(F32, (1456, 1456), (5, 5));
+        assert_eq!(variant, "march-dense");
+        assert!(why.contains("of 4 for the nearest workload, correlate f32 8192x8192 mask 5x5"), "{why}");
+        // 7 is nearer to 9 than to 5; 6 is not; a mask is as large as the square of as many taps.
+        assert_eq!(chosen(F32, (8192, 8192), (7, 7)).0, "blocked");
+        assert_eq!(chosen(F32, (8192, 8192), (5, 7)).1.matches("mask 5x5").count(), 1);
+        assert_eq!(chosen(F32, (8192, 8192), (81, 1)).1.matches("mask 9x9").count(), 1);
+        // Sizes are what a multiprocessor has to do: an image is larger for a smaller GPU.
+        let problem = correlate(F32, (1440, 1440), (5, 5));
+        assert_eq!(planned(&problem, &Machine { multiprocessors: 66, ..Machine::EMULATED }).variant, "march-dense");
+        // Types are never near each other.
+        assert_eq!(chosen(U8, (8192, 8192), (5, 5)).0, "blocked");
+    }
+
+    #[test]
+    fn a_faster_variant_that_does_not_take_the_problem_is_passed_over() {
+        // Rows of 8191 samples do not march.
+        let (variant, why) = chosen(PixelType::F32, (8191, 8192), (5, 5));
+        assert_eq!(variant, "blocked");
+        assert!(why.starts_with("measured fastest of 4 (1 faster: refused) for the nearest"), "{why}");
+        // Nor does an older GPU.
+        let problem = correlate(PixelType::F32, (8192, 8192), (5, 5));
+        assert_eq!(planned(&problem, &Machine { target: 75, ..Machine::EMULATED }).variant, "blocked");
+    }
+
+    #[test]
+    fn a_variant_that_was_not_measured_keeps_its_place() {
+        // For bytes, blocked stands in front of the measured ones, naive behind them.
+        let bytes = correlate(PixelType::U8, (8192, 8192), (5, 5));
+        let recipe = planned(&bytes, &Machine::EMULATED);
+        assert_eq!((recipe.variant, recipe.why.contains("not measured")), ("blocked", true));
+        // Not for this machine, whose blocks have no room for it.
+        let recipe = planned(&bytes, &Machine { shared_bytes: 30_000, ..Machine::EMULATED });
+        assert_eq!(recipe.variant, "tiled");
+        assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
+        let untuned = crate::untuned(&bytes, None, &Machine::EMULATED).unwrap();
+        assert_eq!(untuned.variant, "blocked");
+    }
+
+    #[test]
+    fn the_numbers_of_the_grid_are_those_that_were_measured() {
+        let rows = |image, side, variant, machine: &Machine| {
+            let problem = correlate(PixelType::F32, image, (side, side));
+            let recipe = plan_from(&Table::parse(TIMES), &problem, variant, machine).unwrap();
+            let launch = recipe.launches[0].clone();
+            let Params::MarchParams(params) = launch.params else { panic!("{recipe:?}") };
+            (params.rows, (launch.shared_bytes + launch.reserved_bytes) / 1024)
+        };
+        let (large, march) = ((8192, 8192), Some("march-dense"));
+        assert_eq!(rows(large, 5, None, &Machine::EMULATED), (200, 44));
+        assert_eq!(rows(large, 9, march, &Machine::EMULATED), (64, 75));
+        let tuning = Some(crate::Tuning { rows: 8, residents: 6 });
+        assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (8, 37));
+        // Of images of three channels nothing was measured but marching alone.
+        let Problem::Correlate(problem) = correlate(PixelType::F32, large, (5, 5)) else { unreachable!() };
+        let problem = Problem::Correlate(Correlate { shape: Shape::new(8192, 8192, 3).unwrap(), ..problem });
+        assert_eq!(planned(&problem, &Machine::EMULATED).variant, "march-dense");
+    }
+
+    #[test]
+    fn any_numbers_give_a_grid() {
+        let problem = correlate(PixelType::F32, (8192, 8192), (5, 5));
+        for (rows, residents) in [(0, 0), (0, 1), (u32::MAX, u32::MAX), (1, 33), (249, 1)] {
+            let tuning = Some(crate::Tuning { rows, residents });
+            for machine in [Machine::EMULATED, Machine { shared_bytes: 99 * 1024, ..Machine::EMULATED }] {
+                let recipe = plan_from(&Table::default(), &problem, None, &Machine { tuning, ..machine }).unwrap();
+                let launch = &recipe.launches[0];
+                assert!(launch.shared_bytes + launch.reserved_bytes <= machine.shared_bytes, "{launch:?}");
+                assert!(launch.blocks.iter().all(|blocks| *blocks > 0), "{launch:?}");
+            }
+        }
+    }
+}
