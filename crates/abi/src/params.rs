@@ -152,8 +152,8 @@ pub struct MarchParams {
     pub ahead: u32,
     /// Rows of the mask, but one.
     pub halo_rows: u32,
-    /// Whether each thread's outputs are all in the row and start at a multiple of their size: 0 or 1.
-    pub whole: u32,
+    /// Bytes at a multiple of which each thread's outputs start and rows of output end: 16 or a power of two below.
+    pub aligned: u32,
     /// How far a sum of bytes in f32 may be from the exact one; 0 where it is exact.
     pub slack: f32,
 }

@@ -295,7 +295,7 @@ pub const fn march_piece(src: ElementType) -> u32 {
 /// Adjacent outputs of a thread of the marching kernels: 16 bytes, or 8 where there would be too many sums.
 pub const fn march_across(src: ElementType, dense: bool, side: u32) -> u32 {
     match src {
-        ElementType::U8 if side <= if dense { 3 } else { 5 } => 16,
+        ElementType::U8 if side <= if dense { 5 } else { 7 } => 16,
         ElementType::U8 => 8,
         _ => 4,
     }
@@ -473,50 +473,50 @@ macro_rules! for_each_kernel {
             march_dense_3_c4_f32_f32: March "-" "march-dense" "3x4", march::Dense<f32, 4, 3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 3, 4), 2;
             march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<f32, 4, 5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 5, 4), 2;
             march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<f32, 4, 7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], dense(ElementType::F32, 7, 4), 2;
-            march_separable_3_c1_u8_u8: March "-" "march-separable" "3x1", march::Separable<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 1), 2;
-            march_separable_5_c1_u8_u8: March "-" "march-separable" "5x1", march::Separable<u8, 16, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 1), 2;
-            march_separable_7_c1_u8_u8: March "-" "march-separable" "7x1", march::Separable<u8, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 1), 2;
-            march_separable_9_c1_u8_u8: March "-" "march-separable" "9x1", march::Separable<u8, 8, 9, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 1), 2;
-            march_separable_11_c1_u8_u8: March "-" "march-separable" "11x1", march::Separable<u8, 8, 11, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 1), 2;
-            march_separable_13_c1_u8_u8: March "-" "march-separable" "13x1", march::Separable<u8, 8, 13, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 1), 2;
-            march_separable_15_c1_u8_u8: March "-" "march-separable" "15x1", march::Separable<u8, 8, 15, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 1), 2;
-            march_separable_17_c1_u8_u8: March "-" "march-separable" "17x1", march::Separable<u8, 8, 17, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 1), 2;
-            march_separable_3_c2_u8_u8: March "-" "march-separable" "3x2", march::Separable<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 2), 2;
-            march_separable_5_c2_u8_u8: March "-" "march-separable" "5x2", march::Separable<u8, 16, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 2), 2;
-            march_separable_7_c2_u8_u8: March "-" "march-separable" "7x2", march::Separable<u8, 8, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 2), 2;
-            march_separable_9_c2_u8_u8: March "-" "march-separable" "9x2", march::Separable<u8, 8, 9, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 2), 2;
-            march_separable_11_c2_u8_u8: March "-" "march-separable" "11x2", march::Separable<u8, 8, 11, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 2), 2;
-            march_separable_13_c2_u8_u8: March "-" "march-separable" "13x2", march::Separable<u8, 8, 13, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 2), 2;
-            march_separable_15_c2_u8_u8: March "-" "march-separable" "15x2", march::Separable<u8, 8, 15, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 2), 2;
-            march_separable_17_c2_u8_u8: March "-" "march-separable" "17x2", march::Separable<u8, 8, 17, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 2), 2;
-            march_separable_3_c3_u8_u8: March "-" "march-separable" "3x3", march::Separable<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 3), 2;
-            march_separable_5_c3_u8_u8: March "-" "march-separable" "5x3", march::Separable<u8, 16, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 3), 2;
-            march_separable_7_c3_u8_u8: March "-" "march-separable" "7x3", march::Separable<u8, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 3), 2;
-            march_separable_9_c3_u8_u8: March "-" "march-separable" "9x3", march::Separable<u8, 8, 9, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 3), 2;
-            march_separable_11_c3_u8_u8: March "-" "march-separable" "11x3", march::Separable<u8, 8, 11, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 3), 2;
-            march_separable_13_c3_u8_u8: March "-" "march-separable" "13x3", march::Separable<u8, 8, 13, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 3), 2;
-            march_separable_15_c3_u8_u8: March "-" "march-separable" "15x3", march::Separable<u8, 8, 15, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 3), 2;
-            march_separable_17_c3_u8_u8: March "-" "march-separable" "17x3", march::Separable<u8, 8, 17, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 3), 2;
-            march_separable_3_c4_u8_u8: March "-" "march-separable" "3x4", march::Separable<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 4), 2;
-            march_separable_5_c4_u8_u8: March "-" "march-separable" "5x4", march::Separable<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 4), 2;
-            march_separable_7_c4_u8_u8: March "-" "march-separable" "7x4", march::Separable<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 4), 2;
-            march_separable_9_c4_u8_u8: March "-" "march-separable" "9x4", march::Separable<u8, 8, 9, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 4), 2;
-            march_separable_11_c4_u8_u8: March "-" "march-separable" "11x4", march::Separable<u8, 8, 11, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 4), 2;
-            march_separable_13_c4_u8_u8: March "-" "march-separable" "13x4", march::Separable<u8, 8, 13, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 4), 2;
-            march_separable_15_c4_u8_u8: March "-" "march-separable" "15x4", march::Separable<u8, 8, 15, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 4), 2;
-            march_separable_17_c4_u8_u8: March "-" "march-separable" "17x4", march::Separable<u8, 8, 17, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 4), 2;
-            march_dense_3_c1_u8_u8: March "-" "march-dense" "3x1", march::Dense<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 1), 2;
-            march_dense_5_c1_u8_u8: March "-" "march-dense" "5x1", march::Dense<u8, 8, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 1), 2;
-            march_dense_7_c1_u8_u8: March "-" "march-dense" "7x1", march::Dense<u8, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 1), 2;
-            march_dense_3_c2_u8_u8: March "-" "march-dense" "3x2", march::Dense<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 2), 2;
-            march_dense_5_c2_u8_u8: March "-" "march-dense" "5x2", march::Dense<u8, 8, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 2), 2;
-            march_dense_7_c2_u8_u8: March "-" "march-dense" "7x2", march::Dense<u8, 8, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 2), 2;
-            march_dense_3_c3_u8_u8: March "-" "march-dense" "3x3", march::Dense<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 3), 2;
-            march_dense_5_c3_u8_u8: March "-" "march-dense" "5x3", march::Dense<u8, 8, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 3), 2;
-            march_dense_7_c3_u8_u8: March "-" "march-dense" "7x3", march::Dense<u8, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 3), 2;
-            march_dense_3_c4_u8_u8: March "-" "march-dense" "3x4", march::Dense<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 4), 2;
-            march_dense_5_c4_u8_u8: March "-" "march-dense" "5x4", march::Dense<u8, 8, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 2;
-            march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2;
+            march_separable_3_c1_u8_u8: March "-" "march-separable" "3x1", march::Separable<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 1), 2, 4;
+            march_separable_5_c1_u8_u8: March "-" "march-separable" "5x1", march::Separable<u8, 16, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 1), 2, 4;
+            march_separable_7_c1_u8_u8: March "-" "march-separable" "7x1", march::Separable<u8, 16, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 1), 2, 3;
+            march_separable_9_c1_u8_u8: March "-" "march-separable" "9x1", march::Separable<u8, 8, 9, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 1), 2, 4;
+            march_separable_11_c1_u8_u8: March "-" "march-separable" "11x1", march::Separable<u8, 8, 11, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 1), 2, 3;
+            march_separable_13_c1_u8_u8: March "-" "march-separable" "13x1", march::Separable<u8, 8, 13, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 1), 2, 3;
+            march_separable_15_c1_u8_u8: March "-" "march-separable" "15x1", march::Separable<u8, 8, 15, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 1), 2, 3;
+            march_separable_17_c1_u8_u8: March "-" "march-separable" "17x1", march::Separable<u8, 8, 17, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 1), 2, 2;
+            march_separable_3_c2_u8_u8: March "-" "march-separable" "3x2", march::Separable<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 2), 2, 4;
+            march_separable_5_c2_u8_u8: March "-" "march-separable" "5x2", march::Separable<u8, 16, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 2), 2, 4;
+            march_separable_7_c2_u8_u8: March "-" "march-separable" "7x2", march::Separable<u8, 16, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 2), 2, 3;
+            march_separable_9_c2_u8_u8: March "-" "march-separable" "9x2", march::Separable<u8, 8, 9, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 2), 2, 4;
+            march_separable_11_c2_u8_u8: March "-" "march-separable" "11x2", march::Separable<u8, 8, 11, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 2), 2, 3;
+            march_separable_13_c2_u8_u8: March "-" "march-separable" "13x2", march::Separable<u8, 8, 13, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 2), 2, 3;
+            march_separable_15_c2_u8_u8: March "-" "march-separable" "15x2", march::Separable<u8, 8, 15, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 2), 2, 3;
+            march_separable_17_c2_u8_u8: March "-" "march-separable" "17x2", march::Separable<u8, 8, 17, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 2), 2, 2;
+            march_separable_3_c3_u8_u8: March "-" "march-separable" "3x3", march::Separable<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 3), 2, 4;
+            march_separable_5_c3_u8_u8: March "-" "march-separable" "5x3", march::Separable<u8, 16, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 3), 2, 4;
+            march_separable_7_c3_u8_u8: March "-" "march-separable" "7x3", march::Separable<u8, 16, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 3), 2, 3;
+            march_separable_9_c3_u8_u8: March "-" "march-separable" "9x3", march::Separable<u8, 8, 9, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 3), 2, 4;
+            march_separable_11_c3_u8_u8: March "-" "march-separable" "11x3", march::Separable<u8, 8, 11, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 3), 2, 3;
+            march_separable_13_c3_u8_u8: March "-" "march-separable" "13x3", march::Separable<u8, 8, 13, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 3), 2, 3;
+            march_separable_15_c3_u8_u8: March "-" "march-separable" "15x3", march::Separable<u8, 8, 15, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 3), 2, 3;
+            march_separable_17_c3_u8_u8: March "-" "march-separable" "17x3", march::Separable<u8, 8, 17, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 3), 2, 2;
+            march_separable_3_c4_u8_u8: March "-" "march-separable" "3x4", march::Separable<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 3, 4), 2, 4;
+            march_separable_5_c4_u8_u8: March "-" "march-separable" "5x4", march::Separable<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 5, 4), 2, 4;
+            march_separable_7_c4_u8_u8: March "-" "march-separable" "7x4", march::Separable<u8, 16, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 7, 4), 2, 3;
+            march_separable_9_c4_u8_u8: March "-" "march-separable" "9x4", march::Separable<u8, 8, 9, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 9, 4), 2, 4;
+            march_separable_11_c4_u8_u8: March "-" "march-separable" "11x4", march::Separable<u8, 8, 11, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 11, 4), 2, 3;
+            march_separable_13_c4_u8_u8: March "-" "march-separable" "13x4", march::Separable<u8, 8, 13, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 13, 4), 2, 3;
+            march_separable_15_c4_u8_u8: March "-" "march-separable" "15x4", march::Separable<u8, 8, 15, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 15, 4), 2, 3;
+            march_separable_17_c4_u8_u8: March "-" "march-separable" "17x4", march::Separable<u8, 8, 17, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable(ElementType::U8, 17, 4), 2, 2;
+            march_dense_3_c1_u8_u8: March "-" "march-dense" "3x1", march::Dense<u8, 16, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 1), 2, 4;
+            march_dense_5_c1_u8_u8: March "-" "march-dense" "5x1", march::Dense<u8, 16, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 1), 2, 3;
+            march_dense_7_c1_u8_u8: March "-" "march-dense" "7x1", march::Dense<u8, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 1), 2, 4;
+            march_dense_3_c2_u8_u8: March "-" "march-dense" "3x2", march::Dense<u8, 16, 3, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 2), 2, 4;
+            march_dense_5_c2_u8_u8: March "-" "march-dense" "5x2", march::Dense<u8, 16, 5, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 2), 2, 3;
+            march_dense_7_c2_u8_u8: March "-" "march-dense" "7x2", march::Dense<u8, 8, 7, 2>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 2), 2, 4;
+            march_dense_3_c3_u8_u8: March "-" "march-dense" "3x3", march::Dense<u8, 16, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 3), 2, 4;
+            march_dense_5_c3_u8_u8: March "-" "march-dense" "5x3", march::Dense<u8, 16, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 3), 2, 3;
+            march_dense_7_c3_u8_u8: March "-" "march-dense" "7x3", march::Dense<u8, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 3), 2, 4;
+            march_dense_3_c4_u8_u8: March "-" "march-dense" "3x4", march::Dense<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 4), 2, 4;
+            march_dense_5_c4_u8_u8: March "-" "march-dense" "5x4", march::Dense<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 2, 3;
+            march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2, 4;
             rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;

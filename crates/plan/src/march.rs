@@ -101,7 +101,7 @@ impl Image {
         let first = left + lead - origin;
         let strip = MARCH_BLOCK * across;
         let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
-        let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
+        let tuning = machine.tuning.unwrap_or_else(|| untuned(self.src, self.dense, side));
         let rows = rows(tuning, side, strips, out.height, machine);
         let launch = Launch {
             kernel,
@@ -123,7 +123,7 @@ impl Image {
                 constant,
                 ahead: AHEAD,
                 halo_rows: side - 1,
-                whole: (first % across as i32 == 0 && out_samples.is_multiple_of(across as usize)) as u32,
+                aligned: 1 << ((first as u32 | out_samples as u32) * src.size_bytes()).trailing_zeros().min(4),
                 slack: self.slack,
             }),
             taps,
@@ -139,9 +139,23 @@ impl Image {
 /// Rows that are on their way while one is used.
 const AHEAD: u32 = 7;
 
-/// Where the tuning table is empty, for small masks and for large ones.
-const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
-const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
+/// Where the tuning table is empty. The blocks are at most those that registers are left for; the rows as many as
+/// keep the halo's small: of bytes, each of its rows takes nearly as many instructions as one of the output.
+fn untuned(src: PixelType, dense: bool, side: u32) -> Tuning {
+    let (rows, residents) = match (src, dense, side) {
+        (PixelType::U8, true, ..=3) => (16, 4),
+        (PixelType::U8, true, ..=5) => (32, 3),
+        (PixelType::U8, true, _) => (128, 4),
+        (PixelType::U8, false, ..=5) => (32, 4),
+        (PixelType::U8, false, ..=7) => (64, 3),
+        (PixelType::U8, false, ..=9) => (128, 4),
+        (PixelType::U8, false, ..=15) => (249, 3),
+        (PixelType::U8, false, _) => (249, 2),
+        (_, _, ..=8) => (16, 4),
+        _ => (249, 4),
+    };
+    Tuning { rows, residents }
+}
 
 /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
 /// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too

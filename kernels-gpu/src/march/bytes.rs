@@ -58,23 +58,35 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
                 unsafe { settle::<D, F, P, K, C>(ring, row, &mut words, doubtful) };
             }
         }
-        // SAFETY: in the row.
+        // SAFETY: the caller's promise.
         unsafe {
-            if place.whole {
-                let at = (place.row + place.first as u64) / 4;
-                if P == 16 {
-                    d.store4(Global::<u32>::at(dst.address), at, words);
-                } else {
-                    d.store2(Global::<u32>::at(dst.address), at, [words[0], words[1]]);
-                }
+            if p.aligned >= 4 {
+                place.store(d, dst, P as u32 / 4, words);
             } else {
-                for k in 0..P {
-                    if let Some(at) = place.of(k) {
-                        d.store(dst, at, (words[k / 4] >> (k % 4 * 8)) as u8);
-                    }
-                }
+                store_bytes(d, dst, place, P as i32, words);
             }
         }
+    }
+}
+
+/// Stores outputs one by one, at any place, as far as they are in the row.
+///
+/// # Safety
+/// The place is right.
+#[inline(always)]
+unsafe fn store_bytes<D: Device>(d: D, dst: Global<u8>, place: Place, outputs: i32, words: [u32; 4]) {
+    let [a, b, c, d4] = words.map(u128::from);
+    let mut rest = a | b << 32 | c << 64 | d4 << 96;
+    let end = if place.samples - place.first < outputs { place.samples } else { place.first + outputs };
+    // A loop, lest the places of all are kept in registers from row to row.
+    let mut sample = place.first;
+    while sample < end {
+        if sample >= 0 {
+            // SAFETY: in the row.
+            unsafe { d.store(dst, place.row + sample as u64, rest as u8) };
+        }
+        rest >>= 8;
+        sample += 1;
     }
 }
 
@@ -103,11 +115,10 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
         let output = word * 4 + byte;
         let sample = |j: u32, i: u32| {
             // SAFETY: under the mask.
-            let byte = unsafe { ring.sample(row - last + j, output + i * C as u32) };
-            byte as f64 * BYTE_UNIT as f64
+            unsafe { ring.sample(row - last + j, output + i * C as u32) as f64 }
         };
-        // SAFETY: the launch's taps are the filter's.
-        let sum = unsafe { F::exact(ring.d, last, sample) };
+        // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
+        let sum = unsafe { F::exact(ring.d, last, sample) } * BYTE_UNIT as f64;
         let result = u8::from_sum(sum) as u32;
         for w in 0..P / 4 {
             if w as u32 == word {

@@ -25,25 +25,14 @@ impl Samples for f32 {
 
 impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn store<D: Device, F: Rows<4, K, C>>(
         ring: &Ring<'_, D, f32, 4, K, C>,
         dst: Global<f32>,
         place: Place,
         _: u32,
-        sums: &[f32; 4],
+        &[a, b, c, d]: &[f32; 4],
     ) {
-        // SAFETY: in the row.
-        unsafe {
-            if place.whole {
-                ring.d.store4(dst, place.row + place.first as u64, *sums);
-            } else {
-                for k in 0..4 {
-                    if let Some(at) = place.of(k) {
-                        ring.d.store(dst, at, sums[k]);
-                    }
-                }
-            }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { place.store(ring.d, dst, 4, [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]) };
     }
 }

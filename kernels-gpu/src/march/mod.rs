@@ -97,14 +97,31 @@ struct Place {
 }
 
 impl Place {
-    /// Where output `k` goes, if it is in the row.
+    /// Stores outputs that are `words` words.
+    ///
+    /// # Safety
+    /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
     #[inline(always)]
-    fn of(self, k: usize) -> Option<u64> {
-        let sample = self.first + k as i32;
-        if sample >= 0 && sample < self.samples {
-            Some(self.row + sample as u64)
-        } else {
-            None
+    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
+    unsafe fn store<D: Device, S: Samples>(self, d: D, dst: Global<S>, words: u32, outputs: [u32; 4]) {
+        let dst = Global::<u32>::at(dst.address);
+        // SAFETY: in the row.
+        unsafe {
+            if self.whole {
+                let at = (self.row + self.first as u64) / S::OF_WORD as u64;
+                if words == 4 {
+                    d.store4(dst, at, outputs);
+                } else {
+                    d.store2(dst, at, [outputs[0], outputs[1]]);
+                }
+            } else {
+                for w in 0..words {
+                    let sample = self.first + (w * S::OF_WORD) as i32;
+                    if sample >= 0 && sample < self.samples {
+                        d.store(dst, (self.row + sample as u64) / S::OF_WORD as u64, outputs[w as usize]);
+                    }
+                }
+            }
         }
     }
 }
@@ -131,7 +148,7 @@ unsafe fn march<D: Device, F: Rows<P, K, C>, S: Results<P, K, C>, const P: usize
     let input_rows = last_row - first_row + p.halo_rows;
     let first = p.first + strip + d.thread_x() as i32 * P as i32;
     let samples = p.out_samples as i32;
-    let whole = p.whole != 0 && first >= 0 && first + P as i32 <= samples;
+    let whole = p.aligned >= P as u32 / S::OF_WORD * 4 && first >= 0 && first + P as i32 <= samples;
     let mut place = Place { row: first_row as u64 * p.out_samples as u64, first, samples, whole };
     let mut sums = [[0.0; P]; K];
     // SAFETY: the caller's promise.

@@ -26,6 +26,8 @@ pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize>
     seer: u32,
     /// Whether the copy engine brings all of every row, which is so in most blocks.
     plain: bool,
+    /// Whether this thread has to do with that.
+    busy: bool,
 }
 
 /// No word, no sample, no row.
@@ -119,7 +121,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         let (left, begin, end) = (before, begin as u32 / S::OF_WORD, end as u32 / S::OF_WORD);
         let seer = if thread < threads { thread } else { threads - 1 };
         let src = Global::at(src.address);
-        Ring { d, p, src, samples: PhantomData, input_rows, left, begin, end, beside, column, seer, plain }
+        let busy = !plain || thread == 0;
+        Ring { d, p, src, samples: PhantomData, input_rows, left, begin, end, beside, column, seer, plain, busy }
     }
 
     /// Where row `row` waits.
@@ -153,10 +156,13 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// Brings a row into its stage, if there is such a row.
     #[inline(always)]
     pub(super) unsafe fn bring(&self, row: u32) {
+        if !self.busy {
+            return;
+        }
         // SAFETY: as below.
         unsafe {
             if self.plain {
-                if row < self.input_rows && self.d.thread_x() == 0 {
+                if row < self.input_rows {
                     self.copy(row, self.image_row(row).unwrap_or(0));
                 }
             } else {
@@ -219,7 +225,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// lie anywhere in the row, most of them where it has just come.
     #[inline(always)]
     pub(super) unsafe fn complete(&self, row: u32) {
-        if S::OF_WORD == 1 || self.plain || row >= self.input_rows || self.beside == NONE {
+        if S::OF_WORD == 1 || self.beside == NONE || row >= self.input_rows {
             return;
         }
         let (d, stage) = (self.d, Self::stage(row));
