@@ -89,6 +89,32 @@ impl<'a> Filter<'a> {
 }
 
 impl Device {
+    /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
+    ///
+    /// # Errors
+    /// As [`Filter::run`]; [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
+    #[doc(hidden)]
+    pub fn solve<'a>(
+        &self,
+        problem: &Problem,
+        image: impl Into<Source<'a>>,
+        variant: Option<&str>,
+    ) -> Result<DeviceImage> {
+        let (source, operation) = (image.into(), problem.operation());
+        let Some((shape, pixel)) = problem.filtered() else {
+            return Err(Error::parameter("solve", "problem", operation, "a filter's"));
+        };
+        if source.shape() != shape {
+            let (value, limit) = (source.shape().to_string(), shape.to_string());
+            return Err(Error::Shape { what: "shape", value, limit });
+        }
+        if source.pixel_type() != pixel {
+            let (found, expected) = (source.pixel_type(), pixel.to_string());
+            return Err(Error::PixelType { operation, found, expected });
+        }
+        self.with_fallback(|backend| backend.filter(problem, &source, variant))
+    }
+
     /// Runs on this device; one that `auto` chose hands what it does not have to the CPU.
     pub(crate) fn with_fallback<T: crate::backend::Explained>(&self, run: impl Fn(&Backend) -> Result<T>) -> Result<T> {
         match run(&self.backend) {

@@ -130,6 +130,7 @@ impl Backend {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
+            Problem::Box(problem) => (problem.dst, problem.window()?),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
         let (storage, made) = match self {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod border;
+mod box_filter;
 mod device;
 mod error;
 pub mod filters;
@@ -12,8 +13,9 @@ mod limit;
 mod mask;
 mod problem;
 
-pub use apron_abi::{Accumulator, FromSum, Sample};
+pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample};
 pub use border::Border;
+pub use box_filter::{BoxFilter, Scale};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};

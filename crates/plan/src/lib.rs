@@ -50,7 +50,10 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
         };
     }
     let mut known = variants(operation).filter(|variant| variant.solves(problem));
-    let preferred = recipe(problem, known.next().expect("a problem has variants"), machine, "the preferred variant");
+    let Some(first) = known.next() else {
+        return Err(unsupported(operation, "kernels for it".into(), "use --device cpu"));
+    };
+    let preferred = recipe(problem, first, machine, "the preferred variant");
     if let Err(Error::Unsupported { .. }) = preferred {
         let others = known.map(|variant| recipe(problem, variant, machine, "the preferred variant does not take it"));
         // If none takes it, what the preferred one says is the error to know.

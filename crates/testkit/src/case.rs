@@ -1,7 +1,7 @@
 //! A problem with its data.
 
 use apron::{AnyImage, Bins, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
-use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, join_extremes};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable, join_extremes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -126,6 +126,7 @@ impl Case {
                 let (mask, x, y) = (problem.mask.clone(), problem.mask.width() / 2, problem.mask.height() / 2);
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
+            Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
         }
         self
@@ -160,6 +161,25 @@ impl Case {
             problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
             image,
         }
+    }
+
+    /// A box filter of a random image with a random anchor: a mean, or sums weighted by some tap.
+    pub fn box_filter(
+        seed: u64,
+        shape: (u32, u32, u32),
+        types: (PixelType, PixelType),
+        (width, height): (u32, u32),
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let anchor = (rng.random_range(0..width), rng.random_range(0..height));
+        let most = 2.0 / (width * height) as f32;
+        let scale = if rng.random() { Scale::Mean } else { Scale::Tap(rng.random_range(-most..most)) };
+        let image = random_image(rng, types.0, shape, data);
+        let (src, dst) = types;
+        Case { problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }), image }
     }
 
     /// A histogram of random or constant bytes.
@@ -262,6 +282,10 @@ impl fmt::Display for Case {
             }
             Problem::Separable(p) => {
                 write!(f, "{} {}->{} taps {}+{} {}", p.shape, p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+            }
+            Problem::Box(p) => {
+                let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
+                write!(f, "{} {}->{} {scale} {}x{} {}", p.shape, p.src, p.dst, p.width, p.height, p.border)
             }
             Problem::ByteHistogram(p) => {
                 write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })

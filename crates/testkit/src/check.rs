@@ -45,6 +45,7 @@ impl Case {
         let taps = match &self.problem {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
+            Problem::Box(problem) => (problem.width + problem.height) as u64,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
@@ -149,17 +150,7 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
-    let filter = match &case.problem {
-        Problem::Correlate(p) => {
-            let filter = device.correlate(&case.image, p.mask.clone());
-            filter.border(p.border).out_type(p.dst).clamp(p.clamp)
-        }
-        Problem::Separable(p) => {
-            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
-        }
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
-    };
-    let image = filter.variant(variant).run()?;
+    let image = device.solve(&case.problem, &case.image, variant)?;
     Ok((image.download_any()?, image.report()?.variant))
 }
 
