@@ -84,14 +84,18 @@ impl Across<'_> {
         let origin = self.x - lead;
         simd::run(Extend { row, channels, origin, mode, constant, zero: 0.0, out: samples });
         let planes = planes.take((2 * CHUNK + 1) * pixels / CHUNK * channels);
-        simd::run(Chunked { channels, width, samples, planes });
+        match channels {
+            1 => simd::run(Chunked::<1> { width, samples, planes }),
+            2 => simd::run(Chunked::<2> { width, samples, planes }),
+            3 => simd::run(Chunked::<3> { width, samples, planes }),
+            _ => simd::run(Chunked::<4> { width, samples, planes }),
+        }
         out[..self.count].copy_from_slice(&samples[lead as usize * channels..][..self.count]);
     }
 }
 
 /// Replaces samples by the sums of the windows that begin there.
-struct Chunked<'a> {
-    channels: usize,
+struct Chunked<'a, const CHANNELS: usize> {
     width: usize,
     /// Whole chunks of pixels; where a window would go on behind the last, anything is left.
     samples: &'a mut [f32],
@@ -99,19 +103,16 @@ struct Chunked<'a> {
     planes: &'a mut [f32],
 }
 
-impl Work for Chunked<'_> {
+impl<const CHANNELS: usize> Work for Chunked<'_, CHANNELS> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Chunked { channels, width, samples, planes } = self;
+        let Chunked { width, samples, planes } = self;
+        let channels = CHANNELS;
         // Plane k has sample k of every chunk, and lanes are chunks, of each channel.
         let lanes = samples.len() / CHUNK;
         let (tails, rest) = planes.split_at_mut(CHUNK * lanes);
         let (heads, middle) = rest.split_at_mut(CHUNK * lanes);
-        for (chunk, samples) in samples.chunks_exact(CHUNK * channels).enumerate() {
-            for (k, pixel) in samples.chunks_exact(channels).enumerate() {
-                tails[k * lanes + chunk * channels..][..channels].copy_from_slice(pixel);
-            }
-        }
+        split::<CHANNELS>(samples, tails, lanes);
         let last = (CHUNK - 1) * lanes;
         heads[last..].copy_from_slice(&tails[last..]);
         for k in (0..CHUNK - 1).rev() {
@@ -144,12 +145,66 @@ impl Work for Chunked<'_> {
                 *head = (*head + middle) + tail;
             }
         }
-        for (chunk, samples) in samples.chunks_exact_mut(CHUNK * channels).enumerate() {
-            for (k, pixel) in samples.chunks_exact_mut(channels).enumerate() {
-                pixel.copy_from_slice(&heads[k * lanes + chunk * channels..][..channels]);
-            }
+        join::<CHANNELS>(heads, samples, lanes);
+    }
+}
+
+/// Chunks of one channel that change places with their samples in registers.
+const BLOCK: usize = 4;
+
+/// From rows to columns.
+#[inline(always)]
+fn turned(rows: [[f32; BLOCK]; BLOCK]) -> [[f32; BLOCK]; BLOCK] {
+    std::array::from_fn(|column| std::array::from_fn(|row| rows[row][column]))
+}
+
+/// The first samples.
+#[inline(always)]
+fn block(samples: &[f32]) -> [f32; BLOCK] {
+    let samples = &samples[..BLOCK];
+    std::array::from_fn(|lane| samples[lane])
+}
+
+/// Puts the samples of chunks into planes.
+#[inline(always)]
+fn split<const CHANNELS: usize>(samples: &[f32], planes: &mut [f32], lanes: usize) {
+    let blocked = if CHANNELS == 1 { lanes / BLOCK * BLOCK } else { 0 };
+    for (chunk, k) in blocks(blocked) {
+        let rows = std::array::from_fn(|row| block(&samples[(chunk + row) * CHUNK + k..]));
+        for (column, samples) in turned(rows).iter().enumerate() {
+            planes[(k + column) * lanes + chunk..][..BLOCK].copy_from_slice(samples);
         }
     }
+    for (chunk, samples) in samples.chunks_exact(CHUNK * CHANNELS).enumerate().skip(blocked) {
+        let (pixels, _) = samples.as_chunks::<CHANNELS>();
+        for (k, pixel) in pixels.iter().enumerate() {
+            planes[k * lanes + chunk * CHANNELS..][..CHANNELS].copy_from_slice(pixel);
+        }
+    }
+}
+
+/// Puts planes back into chunks.
+#[inline(always)]
+fn join<const CHANNELS: usize>(planes: &[f32], samples: &mut [f32], lanes: usize) {
+    let blocked = if CHANNELS == 1 { lanes / BLOCK * BLOCK } else { 0 };
+    for (chunk, k) in blocks(blocked) {
+        let columns = std::array::from_fn(|column| block(&planes[(k + column) * lanes + chunk..]));
+        for (row, plane) in turned(columns).iter().enumerate() {
+            samples[(chunk + row) * CHUNK + k..][..BLOCK].copy_from_slice(plane);
+        }
+    }
+    for (chunk, samples) in samples.chunks_exact_mut(CHUNK * CHANNELS).enumerate().skip(blocked) {
+        let (pixels, _) = samples.as_chunks_mut::<CHANNELS>();
+        for (k, pixel) in pixels.iter_mut().enumerate() {
+            pixel.copy_from_slice(&planes[k * lanes + chunk * CHANNELS..][..CHANNELS]);
+        }
+    }
+}
+
+/// The first chunk and the first sample of every block of so many chunks.
+#[inline(always)]
+fn blocks(chunks: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..chunks).step_by(BLOCK).flat_map(|chunk| (0..CHUNK).step_by(BLOCK).map(move |k| (chunk, k)))
 }
 
 /// Adds to each lane the chunk that lies so many lanes behind it.
