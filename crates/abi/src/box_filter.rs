@@ -22,20 +22,33 @@ pub const BOX_BLOCK: u32 = 256;
 /// Widest window whose sums of bytes along a row fit into 16 bits: `257 * 255` is 65535.
 pub const BOX_PACKED: u32 = 257;
 
+/// Rows of a step for bytes, and samples of a chunk: they are summed in any order.
+pub const BOX_BYTES: u32 = 8;
+
 /// What such a block sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxSums {
-    /// f32 samples of so many interleaved channels.
-    Floats(u32),
+    /// f32 samples.
+    Floats,
     /// Bytes, four at once.
     Bytes,
 }
 
-/// The shared memory of such a block: the input rows of two steps, sums along them, a ring of rows of sums
-/// of windows, and the sums of chunks of it.
+impl BoxSums {
+    /// Rows of a step, and samples of a chunk.
+    pub const fn chunk(self) -> u32 {
+        match self {
+            BoxSums::Floats => BOX_CHUNK,
+            BoxSums::Bytes => BOX_BYTES,
+        }
+    }
+}
+
+/// The shared memory of such a block: which columns of the image its input has, the input rows of two steps, sums
+/// along them, a ring of rows of sums of windows, and the sums of chunks of it.
 ///
-/// A step has [`BOX_CHUNK`] rows. Threads of a warp work on that many rows at once, and a pitch is so that they
-/// meet no bank twice.
+/// Threads of a warp work on all rows of a step at once, so rows start one bank after another; with an even number of
+/// channels two, since they then work on two channels, too.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BoxTile {
@@ -43,50 +56,62 @@ pub struct BoxTile {
     pub chunks: u32,
     /// Words from one input row to the next.
     pub input_pitch: u32,
-    /// Pairs of words from one row of sums along the input to the next. For f32 they take the input's place.
-    pub prefix_pitch: u32,
-    /// Sums, f32 or pairs of words, from one row of the ring to the next.
-    pub ring_pitch: u32,
     /// Chunks of rows in the ring.
     pub slots: u32,
-    /// Where the ring starts, in bytes.
+    /// Where the input starts, in bytes.
+    pub input_at: u32,
+    /// Where sums of bytes along the input start; of f32 they take its place.
+    pub prefix_at: u32,
+    /// Where the ring starts.
     pub ring_at: u32,
-    /// Where the chunks' sums start, in bytes.
+    /// Where the chunks' sums start.
     pub totals_at: u32,
-    /// The size of all, in bytes.
+    /// The size of all.
     pub bytes: u32,
 }
 
 impl BoxTile {
-    /// For windows of this width and height, and strips of so many columns.
-    pub const fn of(sums: BoxSums, [width, height]: [u32; 2], strip: u32) -> BoxTile {
-        let chunks = (strip + width - 1).div_ceil(BOX_CHUNK);
-        let columns = chunks * BOX_CHUNK;
+    /// For windows of this width and height, and strips of so many pixels, or words of four bytes.
+    pub const fn of(sums: BoxSums, channels: u32, [width, height]: [u32; 2], strip: u32) -> BoxTile {
+        let chunk = sums.chunk();
+        let chunks = (strip + width - 1).div_ceil(chunk);
+        let columns = match sums {
+            BoxSums::Floats => chunks * chunk,
+            BoxSums::Bytes => (box_pixels(channels) - 1) * strip + chunks * chunk,
+        };
+        let input_at = (columns * 4).next_multiple_of(8);
         match sums {
-            BoxSums::Floats(channels) => {
-                // Two of a warp's halves are on chunks side by side, or on channels.
-                let past = if channels == 1 { 1 } else { 2 };
-                let (input_pitch, ring_pitch) =
-                    (pitch(columns * channels, past, 32), pitch(strip * channels, past, 32));
-                let between = (height - 1) / BOX_CHUNK;
+            BoxSums::Floats => {
+                let input_pitch = box_pitch(chunks * chunk * channels, channels);
+                let between = (height - 1) / chunk;
                 let slots = between + 2;
-                let ring_at = 2 * BOX_CHUNK * input_pitch * 4;
-                let totals_at = ring_at + slots * BOX_CHUNK * ring_pitch * 4;
+                let ring_at = input_at + 2 * chunk * input_pitch * 4;
+                let totals_at = ring_at + slots * chunk * box_pitch(strip * channels, channels) * 4;
                 let bytes = totals_at + 2 * between * strip * channels * 4;
-                BoxTile { chunks, input_pitch, prefix_pitch: 0, ring_pitch, slots, ring_at, totals_at, bytes }
+                BoxTile { chunks, input_pitch, slots, input_at, prefix_at: input_at, ring_at, totals_at, bytes }
             }
             BoxSums::Bytes => {
-                let (input_pitch, prefix_pitch) = (pitch(columns, 1, 32), pitch(columns, 1, 16));
-                let (ring_pitch, slots) = (pitch(strip, 1, 16), height / BOX_CHUNK + 2);
-                let ring_at = 2 * BOX_CHUNK * input_pitch * 4 + BOX_CHUNK * prefix_pitch * 8;
-                let bytes = ring_at + slots * BOX_CHUNK * ring_pitch * 8;
-                BoxTile { chunks, input_pitch, prefix_pitch, ring_pitch, slots, ring_at, totals_at: bytes, bytes }
+                let input_pitch = box_pitch(chunks * chunk, 1);
+                let slots = height / chunk + 2;
+                let prefix_at = input_at + 2 * chunk * input_pitch * 4;
+                let ring_at = prefix_at + chunk * input_pitch * 8;
+                let bytes = ring_at + slots * chunk * box_pitch(strip, 1) * 8;
+                BoxTile { chunks, input_pitch, slots, input_at, prefix_at, ring_at, totals_at: bytes, bytes }
             }
         }
     }
 }
 
-/// The least pitch of so many elements that leaves a remainder of `past`.
-const fn pitch(elements: u32, past: u32, banks: u32) -> u32 {
-    (elements - past).next_multiple_of(banks) + past
+/// Elements from one row of so many to the next.
+pub const fn box_pitch(elements: u32, channels: u32) -> u32 {
+    elements + if channels % 2 == 0 { 2 } else { 1 }
+}
+
+/// Pixels of a word of four bytes, each in a part of the strip of its own.
+pub const fn box_pixels(channels: u32) -> u32 {
+    match channels {
+        1 => 4,
+        2 => 2,
+        _ => 1,
+    }
 }

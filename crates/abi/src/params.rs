@@ -193,12 +193,12 @@ pub struct BoxParams {
     pub left: i32,
     /// Input row at which the first block starts: as much.
     pub top: i32,
-    /// Columns of a strip, a multiple of 16.
-    pub strip: u32,
-    /// Output rows of a block, a multiple of 16.
+    /// Output rows of a block, a multiple of a step's.
     pub rows: u32,
-    /// Rows that a thread sums at once: 4. Here, lest the compiler unrolls for it.
-    pub rows_at_once: u32,
+    /// The first step, 0. Here, as the next one is, lest the compiler peels it off.
+    pub first_step: u32,
+    /// Rows that are stored at a time, where the compiler should not unroll for it: 1.
+    pub one: u32,
     /// The block's shared memory.
     pub tile: BoxTile,
 }

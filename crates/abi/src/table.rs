@@ -114,13 +114,13 @@ pub enum SharedMemory {
 impl SharedMemory {
     /// Its size for a mask of this width and height, in bytes; of [`FusedRows`](SharedMemory::FusedRows) for
     /// one channel and sums in f32, of [`Edges`](SharedMemory::Edges) for one channel and 256 bins,
-    /// of [`BoxTile`](SharedMemory::BoxTile) for one channel of f32 and 256 columns.
+    /// of [`BoxTile`](SharedMemory::BoxTile) for one channel of f32 and 128 columns.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked => blocked_pitch(mask_width) * (BLOCKED_TILE[1] + mask_height - 1) * 4,
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
-            SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats(1), [mask_width, mask_height], 256).bytes,
+            SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
         }
@@ -424,18 +424,22 @@ macro_rules! for_each_kernel {
             march_dense_3_c4_f32_f32: March "-" "march-dense" "3x4", march::Dense<3, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(3, 4)), 2;
             march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
             march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
-            box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_small_u8_u8: Box "-" "chunks" "small", box_filter::Bytes<u8, false>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_small_u8_u16: Box "-" "chunks" "small", box_filter::Bytes<u16, false>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_small_u8_i16: Box "-" "chunks" "small", box_filter::Bytes<i16, false>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_small_u8_f32: Box "-" "chunks" "small", box_filter::Bytes<f32, false>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_large_u8_u8: Box "-" "chunks" "large", box_filter::Bytes<u8, true>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_large_u8_u16: Box "-" "chunks" "large", box_filter::Bytes<u16, true>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_large_u8_i16: Box "-" "chunks" "large", box_filter::Bytes<i16, true>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 3, 3;
-            box_chunks_large_u8_f32: Box "-" "chunks" "large", box_filter::Bytes<f32, true>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 3, 3;
+            box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_u8: Box "-" "chunks" "small", box_filter::Bytes<u8, false, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_u16: Box "-" "chunks" "small", box_filter::Bytes<u16, false, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_i16: Box "-" "chunks" "small", box_filter::Bytes<i16, false, 128>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_f32: Box "-" "chunks" "small", box_filter::Bytes<f32, false, 128>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_u8: Box "-" "chunks" "large", box_filter::Bytes<u8, true, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_u8: Box "-" "chunks" "narrow", box_filter::Bytes<u8, true, 64>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_u16: Box "-" "chunks" "large", box_filter::Bytes<u16, true, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_u16: Box "-" "chunks" "narrow", box_filter::Bytes<u16, true, 64>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_i16: Box "-" "chunks" "large", box_filter::Bytes<i16, true, 128>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_i16: Box "-" "chunks" "narrow", box_filter::Bytes<i16, true, 64>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_f32: Box "-" "chunks" "large", box_filter::Bytes<f32, true, 128>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_f32: Box "-" "chunks" "narrow", box_filter::Bytes<f32, true, 64>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_simple_rows_f32_f32: Box "-" "simple" "rows", box_filter::SimpleRows<f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;
             box_simple_rows_u8_u32: Box "-" "simple" "rows", box_filter::SimpleRows<u8>, Buffer (u8, u32), BoxParams, None, [32, 8], NONE, 0;
             box_simple_columns_f32_f32: Box "-" "simple" "columns", box_filter::SimpleColumns<f32, f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;

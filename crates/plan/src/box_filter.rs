@@ -3,9 +3,7 @@
 use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{
-    BOX_BLOCK, BOX_CHUNK, BOX_PACKED, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK,
-};
+use apron_abi::{BOX_PACKED, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK, box_pixels};
 use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
 pub(crate) const OPERATION: &str = "box";
@@ -13,39 +11,36 @@ pub(crate) const OPERATION: &str = "box";
 /// One launch: sums along rows wait in shared memory.
 pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    let refused = |what| Err(unsupported(OPERATION, what, "leave the variant to the plan"));
-    let (bytes, channels) = (problem.src == PixelType::U8, problem.shape.channels);
-    if bytes && problem.width > BOX_PACKED {
-        return refused(format!("u8 windows over {BOX_PACKED} wide (this one is {})", problem.width));
+    let size = [problem.width, problem.height];
+    if problem.src == PixelType::U8 && problem.width > BOX_PACKED {
+        let what = format!("u8 windows over {BOX_PACKED} wide (this one is {})", problem.width);
+        return Err(unsupported(OPERATION, what, "leave the variant to the plan"));
     }
-    let kind = if bytes { Kind::bytes(problem, &window) } else { Kind::floats(problem, &window) };
-    let Some(grid) = kind.grid(problem, &window, machine) else {
-        let size = format!("{}x{}", problem.width, problem.height);
-        return refused(format!("windows of {size} with {} bytes of shared memory a block", machine.shared_bytes));
+    let all = kinds(problem);
+    let last = all.last().expect("there are some");
+    let fits = |kind: &&Kind| kind.tile(size).bytes <= machine.shared_bytes;
+    // If none fits, what the last one needs is the error to know.
+    let kind = all.iter().find(fits).unwrap_or(last);
+    let (tile, chunk) = (kind.tile(size), kind.sums.chunk());
+    // Where the image's chunks start; those of bytes may start anywhere.
+    let start = |origin: i32| match kind.sums {
+        BoxSums::Floats => origin.div_euclid(chunk as i32) * chunk as i32,
+        BoxSums::Bytes => origin,
     };
-    let stage = match bytes {
-        true if problem.samples() <= BOX_PACKED as u64 => "small".into(),
-        true => "large".into(),
-        false => channels.to_string(),
-    };
-    let params = BoxParams {
-        left: kind.left,
-        top: kind.top,
-        strip: grid.strip,
-        rows: grid.rows,
-        rows_at_once: 4,
-        tile: grid.tile,
-        ..params(problem, &window)
-    };
-    let kernel = find(problem, variant, &stage, problem.src.element(), problem.dst.element())?;
+    let (left, top) = (start(window.origin_x), start(window.origin_y));
+    let columns = window.out.width + (window.origin_x - left) as u32;
+    let strips = columns.div_ceil(kind.strip * kind.pixels());
+    let before = problem.height - 1 + (window.origin_y - top) as u32;
+    let residents = residents(tile.bytes, machine);
+    let rows = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
     let launch = Launch {
-        kernel,
-        blocks: [grid.strips, window.out.height.div_ceil(grid.rows)],
-        shared_bytes: grid.tile.bytes,
+        kernel: find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?,
+        blocks: [strips, window.out.height.div_ceil(rows)],
+        shared_bytes: tile.bytes,
         reserved_bytes: 0,
         src: 0,
         dst: 1,
-        params: Params::BoxParams(params),
+        params: Params::BoxParams(BoxParams { left, top, rows, tile, ..params(problem, &window) }),
         taps: Vec::new(),
     };
     let buffers = vec![
@@ -53,6 +48,58 @@ pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
         Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
     ];
     Ok((buffers, vec![launch]))
+}
+
+/// A kernel of the variant.
+struct Kind {
+    stage: &'static str,
+    sums: BoxSums,
+    channels: u32,
+    /// Pixels of its strips, or words of four bytes.
+    strip: u32,
+}
+
+/// Those for a problem, the preferred one first.
+fn kinds(problem: &BoxFilter) -> Vec<Kind> {
+    let channels = problem.shape.channels;
+    let kind = |stage, sums, strip| Kind { stage, sums, channels, strip };
+    match problem.src {
+        PixelType::U8 if problem.samples() <= BOX_PACKED as u64 => {
+            vec![kind("small", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)]
+        }
+        PixelType::U8 => vec![kind("large", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)],
+        _ => {
+            let (stage, strip) = [("1", 128), ("2", 64), ("3", 64), ("4", 64)][channels as usize - 1];
+            vec![kind(stage, BoxSums::Floats, strip)]
+        }
+    }
+}
+
+impl Kind {
+    fn tile(&self, size: [u32; 2]) -> BoxTile {
+        BoxTile::of(self.sums, self.channels, size, self.strip)
+    }
+
+    /// Pixels of a column of a strip.
+    fn pixels(&self) -> u32 {
+        match self.sums {
+            BoxSums::Floats => 1,
+            BoxSums::Bytes => box_pixels(self.channels),
+        }
+    }
+}
+
+/// Blocks that share a multiprocessor, as far as shared memory goes, of which the driver keeps 1 KiB for each; and no
+/// more than the registers are for.
+fn residents(bytes: u32, machine: &Machine) -> u32 {
+    ((machine.shared_bytes + 1024) / (bytes + 1024)).clamp(1, 3)
+}
+
+/// Output rows of a block, so that all blocks run at a time. Each reads `before` rows more than it gives, and so
+/// there are fewer blocks where that is more than half of their work.
+fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
+    let segments = (slots / strips).max(1);
+    height.div_ceil(segments).max(before).next_multiple_of(chunk)
 }
 
 /// An output a thread, rows and then columns.
@@ -115,6 +162,8 @@ fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
         window_y: problem.height,
         origin_x: window.origin_x,
         origin_y: window.origin_y,
+        first_step: 0,
+        one: 1,
         ..BoxParams::default()
     }
 }
@@ -134,91 +183,4 @@ fn is_plain(problem: &BoxFilter) -> bool {
         Scale::Mean => samples % 2 == 1,
         Scale::Tap(tap) => tap >= 0.0 && 255.0 * samples as f64 * tap as f64 <= 255.0,
     }
-}
-
-/// What differs between bytes and f32.
-struct Kind {
-    sums: BoxSums,
-    /// The image's column and row where the first strip and block start.
-    left: i32,
-    top: i32,
-    /// Samples of an output row for each column of a strip.
-    pixels: u32,
-    /// Columns of a strip, at most.
-    most: u32,
-}
-
-/// Strips and blocks.
-struct Grid {
-    strip: u32,
-    strips: u32,
-    rows: u32,
-    tile: BoxTile,
-}
-
-impl Kind {
-    fn bytes(problem: &BoxFilter, window: &Window) -> Kind {
-        let pixels = [4, 2, 1, 1][problem.shape.channels as usize - 1];
-        Kind { sums: BoxSums::Bytes, left: window.origin_x, top: window.origin_y, pixels, most: BOX_BLOCK }
-    }
-
-    /// Where chunks of the image start.
-    fn floats(problem: &BoxFilter, window: &Window) -> Kind {
-        let chunk = BOX_CHUNK as i32;
-        let start = |origin: i32| origin.div_euclid(chunk) * chunk;
-        let channels = problem.shape.channels;
-        let most = BOX_BLOCK / channels / BOX_CHUNK * BOX_CHUNK;
-        let (left, top) = (start(window.origin_x), start(window.origin_y));
-        Kind { sums: BoxSums::Floats(channels), left, top, pixels: 1, most }
-    }
-
-    /// Threads that have a column of the strip.
-    fn threads(&self, strip: u32) -> u32 {
-        match self.sums {
-            BoxSums::Floats(channels) => strip * channels,
-            BoxSums::Bytes => strip,
-        }
-    }
-
-    /// The strips and blocks that are done first, by a count of what a multiprocessor does: none if shared memory
-    /// does not hold the rows of the narrowest strip.
-    fn grid(&self, problem: &BoxFilter, window: &Window, machine: &Machine) -> Option<Grid> {
-        let mut best: Option<(u64, Grid)> = None;
-        let columns = (window.out.width as i32 + window.origin_x - self.left) as u32;
-        let before = (problem.height - 1) as i32 + window.origin_y - self.top;
-        for strip in (BOX_CHUNK..=self.most).step_by(BOX_CHUNK as usize) {
-            let tile = BoxTile::of(self.sums, [problem.width, problem.height], strip);
-            let residents = residents(tile.bytes, machine);
-            if residents == 0 {
-                break;
-            }
-            let strips = columns.div_ceil(strip * self.pixels);
-            let slots = residents * machine.multiprocessors;
-            let most = (slots / strips).clamp(1, window.out.height.div_ceil(BOX_CHUNK));
-            for segments in [most, most.div_ceil(2), most.div_ceil(4)] {
-                let rows = window.out.height.div_ceil(segments).next_multiple_of(BOX_CHUNK);
-                let blocks = strips * window.out.height.div_ceil(rows);
-                let steps = (rows + before as u32).div_ceil(BOX_CHUNK) as u64;
-                let chunks = self.threads(tile.chunks * BOX_CHUNK);
-                // A step's work, which blocks on a multiprocessor share, and what each waits for barriers.
-                let work = (chunks + 2 * self.threads(strip)) as u64;
-                let together = blocks.div_ceil(machine.multiprocessors).min(residents) as u64;
-                let waves = blocks.div_ceil(slots) as u64;
-                let cost = waves * steps * (work * together + WAIT);
-                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                    best = Some((cost, Grid { strip, strips, rows, tile }));
-                }
-            }
-        }
-        best.map(|(_, grid)| grid)
-    }
-}
-
-/// What a block waits at each step, in units of the work on a sample.
-const WAIT: u64 = 700;
-
-/// Blocks that share a multiprocessor, as far as shared memory goes, of which the driver keeps 1 KiB for each; and no
-/// more than the registers are for.
-fn residents(bytes: u32, machine: &Machine) -> u32 {
-    if bytes > machine.shared_bytes { 0 } else { ((machine.shared_bytes + 1024) / (bytes + 1024)).clamp(1, 3) }
 }

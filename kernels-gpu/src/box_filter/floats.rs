@@ -1,53 +1,49 @@
 //! Box filters of f32, in the order of [`apron_abi::BOX_CHUNK`]: see the [module](super).
 //!
-//! Along a row, and down a column, the window of output `k` begins in sample `a` of one chunk and ends in another:
-//! it is the chunk's sum from its end down to `a`, the chunks between, and the sum of the last one's first
-//! samples. Per sample and axis 4 shared accesses and 4 additions, one for heads, one for tails, two for the sum,
-//! and of both `window / 256` for the chunks between.
+//! Along a row, and down a column, the windows of a chunk begin at its samples, and end in two others: a window's sum
+//! is that of its samples in the chunk, from its end down, and the chunks between, and the prefix sum at its end. Per
+//! sample and axis 4 shared accesses and 4 additions, and of both `window / 256` for the chunks between.
 
-use super::{march, Part, Steps, CHUNK, LANES};
+use super::{march, slot_after, Part, Steps, LANES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{BoxParams, BOX_BLOCK, BOX_CHUNK};
+use apron_abi::{box_pitch, BoxParams, BOX_BLOCK, BOX_CHUNK};
 
-/// The kernel for `C` channels. Windows of up to 16 samples along an axis are summed plainly.
+/// The kernel for `C` channels and strips of `W` pixels. Windows of up to 16 samples along an axis are summed plainly.
 ///
 /// Launch contract: that of the [module](super).
-pub struct Floats<const C: u32>;
+pub struct Floats<const C: u32, const W: u32>;
 
-impl<const C: u32> Body for Floats<C> {
+impl<const C: u32, const W: u32> Body for Floats<C, W> {
     type Src = f32;
     type Dst = f32;
     type Params = BoxParams;
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &BoxParams) {
-        let Some(part) = Part::of(d, p, p.strip) else { return };
-        let first = (part.left - p.origin_x) * C as i32;
-        let (head, tail) = ((p.window_y - 1) / BOX_CHUNK, (p.window_y - 1) % BOX_CHUNK);
-        let sample = first + d.thread_x() as i32;
-        let stored = d.thread_x() < p.strip * C && sample >= 0 && sample < (p.out_width * C) as i32;
-        let (kept, sample) = ([0.0; CHUNK], sample as u32);
-        let mut block = Block::<D, C> {
+        let input = p.tile.chunks * BOX_CHUNK;
+        let Some(part) = Part::of(d, p, W, input) else { return };
+        let sample = (part.left - p.origin_x) * C as i32 + d.thread_x() as i32;
+        let mut block = Block::<D, C, W> {
             part,
             src,
             dst,
-            kept,
-            sample,
-            stored,
-            head,
-            tail,
+            kept: [0.0; CHUNK],
+            sample: sample as u32,
+            stored: d.thread_x() < W * C && sample >= 0 && sample < (p.out_width * C) as i32,
             slot: 0,
             place: 0,
             middle: 0.0,
             last: 0.0,
         };
         // SAFETY: the launch keeps the contract.
-        unsafe { march(&part, &mut block) };
+        unsafe { march(&part, input, &mut block) };
     }
 }
 
-struct Block<'p, D, const C: u32> {
+const CHUNK: usize = BOX_CHUNK as usize;
+
+struct Block<'p, D, const C: u32, const W: u32> {
     part: Part<'p, D>,
     src: Global<f32>,
     dst: Global<f32>,
@@ -56,9 +52,6 @@ struct Block<'p, D, const C: u32> {
     /// The output sample of its column, and whether there is one.
     sample: u32,
     stored: bool,
-    /// How many chunks a window's end is below its beginning's, and how many rows below that.
-    head: u32,
-    tail: u32,
     /// The ring's chunk of the present step, and the place of its sum.
     slot: u32,
     place: u32,
@@ -67,18 +60,21 @@ struct Block<'p, D, const C: u32> {
     last: f32,
 }
 
-impl<D: Device, const C: u32> Block<'_, D, C> {
+impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
+    /// Samples from one row of the ring to the next.
+    const PITCH: u32 = box_pitch(W * C, C);
+
     /// Input rows of a step; two steps take turns.
     #[inline(always)]
     fn input(&self, step: u32, row: u32) -> Shared<f32> {
-        Shared::at((step % 2 * BOX_CHUNK + row) * self.part.p.tile.input_pitch * 4)
+        let tile = &self.part.p.tile;
+        Shared::at(tile.input_at + (step % 2 * BOX_CHUNK + row) * tile.input_pitch * 4)
     }
 
     /// Row `row` of chunk `slot` of the ring, from column `column` on.
     #[inline(always)]
     fn ring(&self, slot: u32, row: u32, column: u32) -> Shared<f32> {
-        let tile = &self.part.p.tile;
-        Shared::at(tile.ring_at + ((slot * BOX_CHUNK + row) * tile.ring_pitch + column) * 4)
+        Shared::at(self.part.p.tile.ring_at + ((slot * BOX_CHUNK + row) * Self::PITCH + column) * 4)
     }
 
     /// The input of task `task`: a chunk of a row and channel.
@@ -108,18 +104,11 @@ impl<D: Device, const C: u32> Block<'_, D, C> {
         samples
     }
 
-    /// Whether this thread sums a chunk of windows along a row.
-    #[inline(always)]
-    fn has_windows(&self) -> bool {
-        self.part.d.thread_x() < self.part.p.strip * C
-    }
-
-    /// Sixteen windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
+    /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
-    unsafe fn windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
+    unsafe fn windows(&self, step: u32, chunk: Shared<f32>) -> [f32; CHUNK] {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
-        let (between, tail) = (last / BOX_CHUNK, last % BOX_CHUNK);
         let mut sums = [0.0; CHUNK];
         // SAFETY: inside the input row, which holds the sums of all chunks under the windows.
         unsafe {
@@ -127,12 +116,12 @@ impl<D: Device, const C: u32> Block<'_, D, C> {
                 sums[k] = d.shared_load(chunk, (last + k as u32) * C);
             }
             let total = |k: u32| d.shared_load(chunk, (k * BOX_CHUNK + BOX_CHUNK - 1) * C);
-            let near = add_up(0.0, 1, between, total);
-            let far = near + total(between);
+            let near = add_up(0.0, 1, last / BOX_CHUNK, total);
+            let far = near + total(last / BOX_CHUNK);
             let mut head = 0.0;
             for k in (0..CHUNK).rev() {
                 head = if k == CHUNK - 1 { self.kept[k] } else { head + self.kept[k] };
-                let middle = if k as u32 + tail < BOX_CHUNK { near } else { far };
+                let middle = if is_below(step, k, BOX_CHUNK - last % BOX_CHUNK) { near } else { far };
                 sums[k] = (head + middle) + sums[k];
             }
         }
@@ -155,113 +144,96 @@ impl<D: Device, const C: u32> Block<'_, D, C> {
         sums
     }
 
-    /// Stores a sum of the window that ends in row `row` of the step, if it is an output.
+    /// Stores the sum for an output row of the block.
     #[inline(always)]
     unsafe fn store(&self, y: i32, sum: f32) {
         let p = self.part.p;
-        let row = (self.part.first_row as i32 + y) as u64;
+        let row = self.part.first_row + y as u32;
+        let at = row as u64 * (p.out_width * C) as u64 + self.sample as u64;
         // SAFETY: the output is there, and no other thread's.
-        unsafe { self.part.d.store(self.dst, row * (p.out_width * C) as u64 + self.sample as u64, sum * p.scale) };
+        unsafe { self.part.d.store(self.dst, at, sum * p.scale) };
     }
 
-    /// The chunk of the ring so many after the present one.
-    #[inline(always)]
-    fn slot_after(&self, count: u32) -> u32 {
-        let slots = self.part.p.tile.slots;
-        let slot = self.slot + count;
-        if slot >= slots {
-            slot - slots
-        } else {
-            slot
-        }
-    }
-
-    /// Sixteen windows of over a chunk down a column.
+    /// A chunk of windows of over a chunk down a column.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
     unsafe fn long_columns(&mut self, step: u32) {
         let (d, thread) = (self.part.d, self.part.d.thread_x());
-        let pitch = self.part.p.tile.ring_pitch;
+        let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);
         let here = self.ring(self.slot, 0, thread);
-        let y = self.part.completed(step);
+        let y = self.part.completed(step, BOX_CHUNK);
         let is_output = |k: usize| ((y + k as i32) as u32) < self.part.count;
         // SAFETY: in the ring, where this column is this thread's since the barrier, and in the chunks' sums.
         unsafe {
             let mut rows = [0.0; CHUNK];
             for k in 0..CHUNK {
-                rows[k] = d.shared_load(here, k as u32 * pitch);
+                rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
             }
-            // The windows that end in the step's first `tail` rows begin in the chunk two after the present one
-            // in the ring, the next ones in that behind it.
-            let upper = self.ring(self.slot_after(1), BOX_CHUNK - self.tail, thread);
-            let lower = Shared::<f32>::at(self.ring(self.slot_after(2), 0, thread).offset);
+            // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the
+            // oldest, at its end; the others behind it.
+            let tail = last % BOX_CHUNK;
+            let upper = self.ring(slot_after(self.slot, 1, slots), BOX_CHUNK - tail, thread).offset;
+            let lower = self.ring(slot_after(self.slot, 2, slots), 0, thread).offset;
+            let lower = lower.wrapping_sub(tail * Self::PITCH * 4);
             let mut heads = [0.0; CHUNK];
             for k in 0..CHUNK {
-                let row = k as u32;
-                let from = if row < self.tail {
-                    upper.offset + row * pitch * 4
-                } else {
-                    lower.offset + (row - self.tail) * pitch * 4
-                };
+                let from = if is_below(step, k, tail) { upper } else { lower };
                 if is_output(k) {
-                    heads[k] = d.shared_load(Shared::at(from), 0);
+                    heads[k] = d.shared_load(Shared::at(from.wrapping_add(k as u32 * Self::PITCH * 4)), 0);
                 }
             }
             let far = self.middle + self.last;
-            let near = if step >= self.head { self.between() } else { 0.0 };
-            self.middle = near;
+            let near = if step >= last / BOX_CHUNK { self.between() } else { 0.0 };
             let mut head = rows[CHUNK - 1];
             for k in (0..CHUNK - 1).rev() {
                 head += rows[k];
-                d.shared_store(here, k as u32 * pitch, head);
+                d.shared_store(here, k as u32 * Self::PITCH, head);
             }
-            let mut tail = 0.0;
+            let mut sum = 0.0;
             for k in 0..CHUNK {
-                tail = if k == 0 { rows[0] } else { tail + rows[k] };
+                sum = if k == 0 { rows[0] } else { sum + rows[k] };
                 if is_output(k) {
-                    let middle = if (k as u32) < self.tail { far } else { near };
-                    self.store(y + k as i32, (heads[k] + middle) + tail);
+                    let middle = if is_below(step, k, tail) { far } else { near };
+                    self.store(y + k as i32, (heads[k] + middle) + sum);
                 }
             }
-            self.last = tail;
-            self.keep_total(tail);
+            (self.middle, self.last) = (near, sum);
+            self.keep_total(sum);
         }
     }
 
-    /// The sums of chunks, kept twice, so that those of the last `head` steps always follow one another.
+    /// The sums of the last chunks, kept twice, so that they follow one another wherever they start.
     #[inline(always)]
     fn totals(&self) -> Shared<f32> {
-        Shared::at(self.part.p.tile.totals_at + self.part.d.thread_x() * 4)
+        Shared::at(self.part.p.tile.totals_at + (self.place * W * C + self.part.d.thread_x()) * 4)
     }
 
-    /// The sum of the chunks of the last `head - 1` steps.
+    /// The sum of the chunks that lie between, for windows that begin below the oldest chunk.
     #[inline(always)]
     unsafe fn between(&self) -> f32 {
-        let stride = self.part.p.strip * C;
-        let total = |k: u32| {
-            // SAFETY: in the chunks' sums, where this column is this thread's.
-            unsafe { self.part.d.shared_load(self.totals(), (self.place + k) * stride) }
-        };
-        add_up(0.0, 1, self.head, total)
+        let totals = self.totals();
+        // SAFETY: in the chunks' sums, where this column is this thread's.
+        let total = |k: u32| unsafe { self.part.d.shared_load(totals, k * W * C) };
+        add_up(0.0, 1, (self.part.p.window_y - 1) / BOX_CHUNK, total)
     }
 
     #[inline(always)]
     unsafe fn keep_total(&mut self, total: f32) {
-        let stride = self.part.p.strip * C;
+        let count = (self.part.p.window_y - 1) / BOX_CHUNK;
         // SAFETY: as above.
         unsafe {
-            self.part.d.shared_store(self.totals(), self.place * stride, total);
-            self.part.d.shared_store(self.totals(), (self.place + self.head) * stride, total);
+            self.part.d.shared_store(self.totals(), 0, total);
+            self.part.d.shared_store(self.totals(), count * W * C, total);
         }
-        self.place = if self.place + 1 == self.head { 0 } else { self.place + 1 };
+        self.place = if self.place + 1 == count { 0 } else { self.place + 1 };
     }
 
     /// Windows up to a chunk down a column.
     #[inline(always)]
     unsafe fn short_columns(&self, step: u32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
-        let (here, above) = (self.ring(self.slot, 0, thread), self.ring(self.slot_after(1), 0, thread));
-        let y = self.part.completed(step);
+        let (here, above) = (self.ring(self.slot, 0, thread), self.ring(self.slot ^ 1, 0, thread));
+        let y = self.part.completed(step, BOX_CHUNK);
         let mut k = 0;
         while k < BOX_CHUNK {
             if ((y + k as i32) as u32) < self.part.count {
@@ -270,36 +242,46 @@ impl<D: Device, const C: u32> Block<'_, D, C> {
                     let row = k + i + 1;
                     let (from, row) = if row < p.window_y { (above, row + BOX_CHUNK) } else { (here, row) };
                     // SAFETY: in the ring, in rows that were summed.
-                    sum += unsafe { d.shared_load(from, (row - p.window_y) * p.tile.ring_pitch) };
+                    sum += unsafe { d.shared_load(from, (row - p.window_y) * Self::PITCH) };
                     i += 1;
                 }
                 // SAFETY: an output.
                 unsafe { self.store(y + k as i32, sum) };
             }
-            k += 1;
+            k += p.one;
         }
     }
 }
 
-impl<D: Device, const C: u32> Steps<D> for Block<'_, D, C> {
+impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D, C, W> {
     #[inline(always)]
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
         let (d, p) = (self.part.d, self.part.p);
         let to = self.input(step, row);
-        let mut index = d.thread_x() % LANES;
-        while index < p.tile.chunks * BOX_CHUNK * C {
-            let x = self.part.column(index / C);
-            // SAFETY: the sample is in the image, and its place in the row this thread's.
-            unsafe {
-                match (y, x) {
-                    (Some(y), Some(x)) => {
-                        let at = (y as u64 * p.width as u64 + x as u32 as u64) * C as u64 + (index % C) as u64;
-                        d.start_copy(to, index, self.src, at);
+        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_CHUNK * C);
+        let start = y.map(|y| y as u64 * p.width as u64 * C as u64);
+        // SAFETY: the samples are in the image, and their places in the row this thread's.
+        unsafe {
+            match start {
+                Some(start) if self.part.inside => {
+                    let start = start + self.part.left as u32 as u64 * C as u64;
+                    while index < end {
+                        d.start_copy(to, index, self.src, start + index as u64);
+                        index += LANES;
                     }
-                    _ => d.shared_store(to, index, p.constant),
+                }
+                _ => {
+                    while index < end {
+                        match (start, self.part.column(index / C)) {
+                            (Some(start), Some(x)) => {
+                                d.start_copy(to, index, self.src, start + x as u64 * C as u64 + (index % C) as u64);
+                            }
+                            _ => d.shared_store(to, index, p.constant),
+                        }
+                        index += LANES;
+                    }
                 }
             }
-            index += LANES;
         }
     }
 
@@ -325,15 +307,15 @@ impl<D: Device, const C: u32> Steps<D> for Block<'_, D, C> {
 
     #[inline(always)]
     unsafe fn rows(&mut self, step: u32) {
-        if !self.has_windows() {
+        let (d, task) = (self.part.d, self.part.d.thread_x());
+        if task >= W * C {
             return;
         }
-        let (d, task) = (self.part.d, self.part.d.thread_x());
         let chunk = self.chunk(step, task);
-        // SAFETY: tasks below the strip's columns are the chunks at which windows begin.
+        // SAFETY: tasks below the strip's samples are the chunks at which windows begin.
         unsafe {
             let long = self.part.p.window_x > BOX_CHUNK;
-            let sums = if long { self.windows(chunk) } else { self.short_windows(chunk) };
+            let sums = if long { self.windows(step, chunk) } else { self.short_windows(chunk) };
             let to = self.ring(self.slot, task % BOX_CHUNK, column_of::<C>(task));
             for k in 0..CHUNK {
                 d.shared_store(to, k as u32 * C, sums[k]);
@@ -353,7 +335,7 @@ impl<D: Device, const C: u32> Steps<D> for Block<'_, D, C> {
                 }
             }
         }
-        self.slot = self.slot_after(1);
+        self.slot = slot_after(self.slot, 1, self.part.p.tile.slots);
     }
 }
 
@@ -362,6 +344,13 @@ impl<D: Device, const C: u32> Steps<D> for Block<'_, D, C> {
 fn column_of<const C: u32>(task: u32) -> u32 {
     let chunk = task / BOX_CHUNK;
     chunk / C * BOX_CHUNK * C + chunk % C
+}
+
+/// Whether `k` is below `limit`. The step takes part only so that the compiler does not compare before all steps, for
+/// every `k`, and keep what it found.
+#[inline(always)]
+fn is_below(step: u32, k: usize, limit: u32) -> bool {
+    step.wrapping_add(k as u32) < step.wrapping_add(limit)
 }
 
 /// A sum and the numbers from `first` up to `end`, four of which are read before any is added.
