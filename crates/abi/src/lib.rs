@@ -14,7 +14,7 @@ pub mod reciprocal;
 mod table;
 
 pub use border::BorderMode;
-pub use box_filter::BOX_CHUNK;
+pub use box_filter::*;
 pub use edges::nearest_edge;
 pub use element::{Element, ElementType};
 pub use params::*;
