@@ -66,10 +66,9 @@ impl Work {
 
     fn input(&self) -> (Shape, PixelType) {
         match &self.problem {
-            Problem::Correlate(problem) => (problem.shape, problem.src),
-            Problem::Separable(problem) => (problem.shape, problem.src),
             Problem::ByteHistogram(problem) => (problem.shape, PixelType::U8),
             Problem::EdgeHistogram(problem) => (problem.shape, PixelType::F32),
+            filter => filter.filtered().expect("no histogram"),
         }
     }
 
@@ -85,6 +84,8 @@ impl Work {
         let a_sample = match &self.problem {
             Problem::Correlate(problem) => 2 * problem.mask.taps().len(),
             Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
+            // A mean is had by three additions, however large the window is.
+            Problem::Box(_) => 8,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
         };
         self.input().0.samples() * a_sample as u64
@@ -107,22 +108,13 @@ impl Work {
         image: impl Into<Source<'a>>,
         variant: Option<&'a str>,
     ) -> Result<Solved> {
-        let filter = match &self.problem {
-            Problem::Correlate(problem) => device.correlate(image, problem.mask.clone()).border(problem.border),
-            Problem::Separable(problem) => {
-                device.separable(image, problem.taps_x.clone(), problem.taps_y.clone()).border(problem.border)
-            }
-            Problem::ByteHistogram(_) => {
-                let (histogram, report) = device.histogram(image).variant(variant).run_reported()?;
-                return Ok(Solved::Counts(histogram, report));
-            }
-            Problem::EdgeHistogram(problem) => {
-                let histogram = device.histogram(image).bins(problem.bins).per_channel(problem.per_channel);
-                let (histogram, report) = histogram.variant(variant).run_reported()?;
-                return Ok(Solved::Counts(histogram, report));
-            }
+        let counting = match &self.problem {
+            Problem::ByteHistogram(_) => device.histogram(image),
+            Problem::EdgeHistogram(p) => device.histogram(image).bins(p.bins).per_channel(p.per_channel),
+            filter => return Ok(Solved::OnDevice(device.solve(filter, image, variant)?)),
         };
-        Ok(Solved::OnDevice(filter.variant(variant).run()?))
+        let (histogram, report) = counting.variant(variant).run_reported()?;
+        Ok(Solved::Counts(histogram, report))
     }
 
     /// Solves it by the serial program.

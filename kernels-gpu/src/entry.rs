@@ -2,7 +2,7 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{conv1d, conv2d, device::Global, histogram, limits, march, rgba, Body};
+use crate::{box_filter, conv1d, conv2d, device::Global, histogram, limits, march, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -44,6 +44,7 @@ macro_rules! define_entry {
     (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
     (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
+    (Box, $($rest:tt)*) => { define_entry!(@ "box", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
     (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };

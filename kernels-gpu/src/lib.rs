@@ -11,6 +11,7 @@
     allow(internal_features)
 )]
 
+pub mod box_filter;
 pub mod conv1d;
 pub mod conv2d;
 pub mod device;

@@ -13,6 +13,7 @@ macro_rules! filter {
                     let out: Image<'static, $out> = match problem {
                         Problem::Correlate(p) => $device::correlate($image, &p.mask, p.border, p.clamp)?,
                         Problem::Separable(p) => $device::separable($image, &p.taps_x, &p.taps_y, p.border)?,
+                        Problem::Box(p) => $device::box_filter($image, p)?,
                         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
                             unreachable!("a histogram is no filter")
                         },
@@ -23,6 +24,7 @@ macro_rules! filter {
             let dst = match problem {
                 Problem::Correlate(p) => p.dst,
                 Problem::Separable(p) => p.dst,
+                Problem::Box(p) => p.dst,
                 Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
                             unreachable!("a histogram is no filter")
                         },

@@ -148,14 +148,21 @@ impl Backend {
         Ok(DeviceImage { storage, made: Arc::new(Made::on_host(report)), ..image.clone() })
     }
 
-    /// Solves a filter's problem.
-    pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<DeviceImage> {
+    /// Solves a filter's problem, whose method was chosen for the reason `why`.
+    pub(crate) fn filter(
+        &self,
+        problem: &Problem,
+        why: &str,
+        source: &Source<'_>,
+        choice: &Choice<'_>,
+    ) -> Result<DeviceImage> {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
+            Problem::Box(problem) => (problem.dst, problem.window()?),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
-        let (storage, made) = match self {
+        let (storage, mut made) = match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let recipe = self.planned(problem, choice)?;
@@ -191,6 +198,7 @@ impl Backend {
                 (Storage::Host(output), Made::on_host(report))
             }
         };
+        (made.report.method, made.report.why_method) = (problem.method(), why.into());
         Ok(DeviceImage { shape: window.out, pixel: dst, storage: Arc::new(storage), made: Arc::new(made) })
     }
 
@@ -227,8 +235,9 @@ impl Backend {
     }
 
     fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
-        let (device, grid, kernels) = (self.name().to_string(), String::new(), Duration::ZERO);
-        Report { operation, device, variant: variant.into(), why: why.into(), grid, copy_in, kernels }
+        let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
+        let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
+        Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels }
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod border;
+mod box_filter;
 mod edges;
 mod element;
 mod params;
@@ -13,6 +14,7 @@ pub mod reciprocal;
 mod table;
 
 pub use border::BorderMode;
+pub use box_filter::*;
 pub use edges::nearest_edge;
 pub use element::{Element, ElementType};
 pub use params::*;

@@ -1,5 +1,7 @@
 //! What a launch hands its kernel, beside the addresses of its buffers.
 
+use crate::BoxTile;
+
 /// Taps that travel with a launch as a kernel parameter. A parameter lives in the GPU's constant
 /// memory like a `__constant__` symbol, but belongs to its launch: launches in flight on several
 /// streams cannot overwrite each other's mask.
@@ -158,6 +160,54 @@ pub struct MarchParams {
     pub slack: f32,
 }
 
+/// Parameters of the box filters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct BoxParams {
+    /// By what exact sums are multiplied.
+    pub factor: f64,
+    /// By what they are divided, where the factor is its reciprocal; else 0.
+    pub divisor: f64,
+    /// By what sums in f32 are multiplied: the factor, rounded.
+    pub scale: f32,
+    /// Whether sums of bytes, multiplied in f32, all round to the right integers: 0 or 1.
+    pub plain: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Width of the window, in pixels.
+    pub window_x: u32,
+    /// Height of the window, in pixels.
+    pub window_y: u32,
+    /// Input column of the first window's first pixel.
+    pub origin_x: i32,
+    /// Its row.
+    pub origin_y: i32,
+    /// Input column at which the first strip starts: up to 15 before the first window.
+    pub left: i32,
+    /// Input row at which the first block starts: as much.
+    pub top: i32,
+    /// Output rows of a block, a multiple of a step's.
+    pub rows: u32,
+    /// The first step, 0. Here, as the next one is, lest the compiler peels it off.
+    pub first_step: u32,
+    /// Rows that are stored at a time, where the compiler should not unroll for it: 1.
+    pub one: u32,
+    /// The block's shared memory.
+    pub tile: BoxTile,
+}
+
 /// Parameters of the byte histogram's first kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -243,6 +293,7 @@ pub enum Params {
     Conv1dParams(Conv1dParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
+    BoxParams(BoxParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramTotalsParams(HistogramTotalsParams),
     HistogramEdgesParams(HistogramEdgesParams),

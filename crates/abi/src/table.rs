@@ -1,6 +1,6 @@
 //! The kernel table: every kernel once, with all that host and kernels must know of it.
 
-use crate::{ElementType, FEW_TAPS, MAX_TAPS};
+use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, MAX_TAPS};
 
 /// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +11,8 @@ pub enum Family {
     Conv2d,
     /// Correlation with small masks, dense or separable, at the speed of memory.
     March,
+    /// Box filters: sums over windows, all samples alike.
+    Box,
     /// 3x3 masks over RGBA images of 8 bits a channel.
     Rgba,
     /// Histograms.
@@ -21,15 +23,15 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 6] =
-        [Family::Conv1d, Family::Conv2d, Family::March, Family::Rgba, Family::Histogram, Family::Limits];
+    pub const ALL: [Family; 7] =
+        [Family::Conv1d, Family::Conv2d, Family::March, Family::Box, Family::Rgba, Family::Histogram, Family::Limits];
 
     /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
     pub const fn lowest_target(self) -> u32 {
         match self {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
-            Family::Conv1d | Family::Conv2d | Family::Rgba | Family::Histogram | Family::Limits => 75,
+            Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
         }
     }
 
@@ -39,6 +41,7 @@ impl Family {
             Family::Conv1d => "conv1d",
             Family::Conv2d => "conv2d",
             Family::March => "march",
+            Family::Box => "box",
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
             Family::Limits => "limits",
@@ -104,11 +107,14 @@ pub enum SharedMemory {
     Blocked(u32),
     /// What [`edges_bytes`] says.
     Edges,
+    /// What [`BoxTile`] says.
+    BoxTile,
 }
 
 impl SharedMemory {
     /// Its size for a mask of this width and height, in bytes; of [`FusedRows`](SharedMemory::FusedRows) for
-    /// one channel and sums in f32, of [`Edges`](SharedMemory::Edges) for one channel and 256 bins.
+    /// one channel and sums in f32, of [`Edges`](SharedMemory::Edges) for one channel and 256 bins,
+    /// of [`BoxTile`](SharedMemory::BoxTile) for one channel of f32 and 128 columns.
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -116,6 +122,7 @@ impl SharedMemory {
             }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
+            SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
         }
@@ -333,6 +340,7 @@ pub const fn march_bytes(src: ElementType, across: u32, side: u32, channels: u32
     march_stages(src, side) * (row + 8) + MARCH_ROWS * 4 + beside
 }
 
+const BOX: SharedMemory = SharedMemory::BoxTile;
 const NONE: SharedMemory = SharedMemory::Bytes(0);
 const F32_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 4);
 const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
@@ -517,6 +525,29 @@ macro_rules! for_each_kernel {
             march_dense_3_c4_u8_u8: March "-" "march-dense" "3x4", march::Dense<u8, 16, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 3, 4), 2, 4;
             march_dense_5_c4_u8_u8: March "-" "march-dense" "5x4", march::Dense<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 2, 3;
             march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2, 4;
+            box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_u8: Box "-" "chunks" "small", box_filter::Bytes<u8, false, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_u16: Box "-" "chunks" "small", box_filter::Bytes<u16, false, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_i16: Box "-" "chunks" "small", box_filter::Bytes<i16, false, 128>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_small_u8_f32: Box "-" "chunks" "small", box_filter::Bytes<f32, false, 128>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_u8: Box "-" "chunks" "large", box_filter::Bytes<u8, true, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_u8: Box "-" "chunks" "narrow", box_filter::Bytes<u8, true, 64>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_u16: Box "-" "chunks" "large", box_filter::Bytes<u16, true, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_u16: Box "-" "chunks" "narrow", box_filter::Bytes<u16, true, 64>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_i16: Box "-" "chunks" "large", box_filter::Bytes<i16, true, 128>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_i16: Box "-" "chunks" "narrow", box_filter::Bytes<i16, true, 64>, Buffer (u8, i16), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_large_u8_f32: Box "-" "chunks" "large", box_filter::Bytes<f32, true, 128>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_narrow_u8_f32: Box "-" "chunks" "narrow", box_filter::Bytes<f32, true, 64>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_simple_rows_f32_f32: Box "-" "simple" "rows", box_filter::SimpleRows<f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_rows_u8_u32: Box "-" "simple" "rows", box_filter::SimpleRows<u8>, Buffer (u8, u32), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_columns_f32_f32: Box "-" "simple" "columns", box_filter::SimpleColumns<f32, f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_columns_u32_u8: Box "-" "simple" "columns", box_filter::SimpleColumns<u32, u8>, Buffer (u32, u8), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_columns_u32_u16: Box "-" "simple" "columns", box_filter::SimpleColumns<u32, u16>, Buffer (u32, u16), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_columns_u32_i16: Box "-" "simple" "columns", box_filter::SimpleColumns<u32, i16>, Buffer (u32, i16), BoxParams, None, [32, 8], NONE, 0;
+            box_simple_columns_u32_f32: Box "-" "simple" "columns", box_filter::SimpleColumns<u32, f32>, Buffer (u32, f32), BoxParams, None, [32, 8], NONE, 0;
             rgba_naive_u8_u8: Rgba "P10" "rgba-naive" "", rgba::Naive, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_texture_u8_u8: Rgba "P10" "rgba-texture" "", rgba::Texture, Texture (u8, u8), Conv2dParams, SmallParameter, [8, 4], NONE, 0;
             rgba_one_loader_u8_u8: Rgba "P11" "rgba-one-loader" "", rgba::OneLoader, Buffer (u8, u8), Conv2dParams, SmallParameter, [8, 4], PIXELS, 1;
@@ -602,6 +633,7 @@ for_each_kernel!(define_table);
 mod tests {
     extern crate std;
     use super::*;
+    use crate::BOX_BLOCK;
     use std::format;
 
     #[test]
@@ -614,6 +646,8 @@ mod tests {
                 (Family::Conv1d, "fused", _) => [FUSED_BLOCK, 1],
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
+                (Family::Box, "chunks", _) => [BOX_BLOCK, 1],
+                (Family::Box, "simple", _) => SIMPLE_BLOCK,
                 (Family::Rgba, ..) => RGBA_BLOCK,
                 (Family::Histogram, "columns" | "one-launch", _) => [COLUMNS_BLOCK, 1],
                 (Family::Histogram, _, "count") => [EDGES_BLOCK, 1],

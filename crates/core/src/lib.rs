@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod border;
+mod box_filter;
 mod device;
 mod error;
 pub mod filters;
@@ -10,14 +11,19 @@ mod histogram;
 mod image;
 mod limit;
 mod mask;
+mod method;
 mod problem;
+mod rank;
+mod restate;
 
-pub use apron_abi::{Accumulator, FromSum, Sample};
+pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample};
 pub use border::Border;
+pub use box_filter::{BoxFilter, Scale};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
+pub use method::{ByMethod, Method};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, Window};

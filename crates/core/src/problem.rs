@@ -1,6 +1,6 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Bins, Border, Edges, Error, Mask, PixelType, Result, Shape, Taps};
+use crate::{Bins, Border, BoxFilter, Edges, Error, Mask, PixelType, Result, Shape, Taps};
 
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Window {
         Window::new("separable", shape, size, anchor, border)
     }
 
-    fn new(
+    pub(crate) fn new(
         operation: &'static str,
         shape: Shape,
         size: (u32, u32),
@@ -155,6 +155,7 @@ impl EdgeHistogram {
 pub enum Problem {
     Correlate(Correlate),
     Separable(Separable),
+    Box(BoxFilter),
     ByteHistogram(ByteHistogram),
     EdgeHistogram(EdgeHistogram),
 }
@@ -165,7 +166,18 @@ impl Problem {
         match self {
             Problem::Correlate(_) => "correlate",
             Problem::Separable(_) => "separable",
+            Problem::Box(_) => BoxFilter::OPERATION,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
+        }
+    }
+
+    /// Shape and sample type of what a filter reads; `None` for a histogram.
+    pub fn filtered(&self) -> Option<(Shape, PixelType)> {
+        match self {
+            Problem::Correlate(problem) => Some((problem.shape, problem.src)),
+            Problem::Separable(problem) => Some((problem.shape, problem.src)),
+            Problem::Box(problem) => Some((problem.shape, problem.src)),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! emulator) only run it: they know no operation.
 #![forbid(unsafe_code)]
 
+mod box_filter;
 mod choice;
 mod conv1d;
 mod conv2d;

@@ -1,9 +1,9 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, conv1d, conv2d, edges, histogram, march, rgba};
+use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, march, rgba};
 use apron_abi::Family;
-use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Result, Separable};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Result, Separable};
 
 /// An implementation of an operation by kernels.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ enum Planner {
     /// Those whose grids depend on the machine.
     CorrelateOn(fn(&Correlate, &Variant, &Machine) -> Result<Steps>),
     SeparableOn(fn(&Separable, &Variant, &Machine) -> Result<Steps>),
+    Box(fn(&BoxFilter, &Variant) -> Result<Steps>),
+    BoxOn(fn(&BoxFilter, &Variant, &Machine) -> Result<Steps>),
 }
 
 impl Variant {
@@ -66,6 +68,8 @@ impl Variant {
             (Planner::Histogram(planner) | Planner::SmallHistogram(planner, _), Problem::ByteHistogram(problem)) => {
                 planner(problem, machine)
             }
+            (Planner::Box(planner), Problem::Box(problem)) => planner(problem, self),
+            (Planner::BoxOn(planner), Problem::Box(problem)) => planner(problem, self, machine),
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
@@ -148,6 +152,20 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::Conv2d,
         limits: "any mask",
         planner: Planner::Correlate(conv2d::naive),
+    },
+    Variant {
+        operation: box_filter::OPERATION,
+        name: "chunks",
+        family: Family::Box,
+        limits: "windows whose rows shared memory holds: on an H100 about 340x340 of one channel; u8 up to 257 wide",
+        planner: Planner::BoxOn(box_filter::chunks),
+    },
+    Variant {
+        operation: box_filter::OPERATION,
+        name: "simple",
+        family: Family::Box,
+        limits: "any window",
+        planner: Planner::Box(box_filter::simple),
     },
     Variant {
         operation: conv2d::OPERATION,

@@ -1,14 +1,17 @@
 //! Plain serial references: four loops, no cleverness. Everything else is compared with them.
 //!
 //! The order of summation is part of their meaning: mask rows from the top, columns from the left,
-//! one fused multiply-add a tap, from +0. Every backend keeps it, and so gives the same bits.
+//! one fused multiply-add a tap, from +0; box filters have an order of their own ([`apron_core::BOX_CHUNK`]).
+//! Every backend keeps it, and so gives the same bits.
 #![forbid(unsafe_code)]
 
+mod box_filter;
 mod conv1d;
 mod conv2d;
 mod histogram;
 mod rgba;
 
+pub use box_filter::box_filter;
 pub use conv1d::separable;
 pub use conv2d::correlate;
 pub use histogram::{byte_histogram, histogram};

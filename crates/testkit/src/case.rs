@@ -1,7 +1,7 @@
 //! A problem with its data.
 
-use apron::{AnyImage, Bins, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
-use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, join_extremes};
+use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable, join_extremes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -13,6 +13,8 @@ pub struct Case {
     pub problem: Problem,
     /// The input, of the problem's shape and type.
     pub image: AnyImage<'static>,
+    /// The method that must be chosen for it; `None` where it is solved just as it is stated.
+    pub chosen: Option<Method>,
 }
 
 /// What an image is filled with.
@@ -77,6 +79,7 @@ impl Case {
         Case {
             problem: Problem::Correlate(Correlate { shape, src: types.0, dst: types.1, mask, border, clamp: false }),
             image,
+            chosen: None,
         }
     }
 
@@ -107,7 +110,34 @@ impl Case {
         case.with_mask(Mask::new(3, 3, taps).expect("a valid mask"))
     }
 
-    fn with_mask(mut self, mask: Mask) -> Case {
+    /// The same solved by the method that suits it, which must be this one.
+    pub fn by(self, method: Method) -> Case {
+        Case { chosen: Some(method), ..self }
+    }
+
+    /// The problem that is solved: as it is stated, or by the method that suits it.
+    pub(crate) fn solved(&self) -> Problem {
+        let choice = self.chosen.and_then(|_| self.problem.clone().by_method(None).ok());
+        choice.map_or_else(|| self.problem.clone(), |choice| choice.problem)
+    }
+
+    /// The same with other taps along the axes.
+    pub(crate) fn with_taps(mut self, x: Taps, y: Taps) -> Case {
+        if let Problem::Separable(problem) = &mut self.problem {
+            (problem.taps_x, problem.taps_y) = (x, y);
+        }
+        self
+    }
+
+    /// The same as a mean.
+    pub(crate) fn mean(mut self) -> Case {
+        if let Problem::Box(problem) = &mut self.problem {
+            problem.scale = Scale::Mean;
+        }
+        self
+    }
+
+    pub(crate) fn with_mask(mut self, mask: Mask) -> Case {
         if let Problem::Correlate(problem) = &mut self.problem {
             problem.mask = mask;
         }
@@ -116,16 +146,16 @@ impl Case {
 
     /// The same with taps whose sizes sum to 1 on each axis, so that few sums are out of range.
     pub fn averaging(self) -> Case {
-        self.with_taps(|tap, total| tap / total)
+        self.each_tap(|tap, total| tap / total)
     }
 
     /// The same with taps of few bits, in sixteenths, so that sums in f32 are exact and many end in a half.
     pub fn in_sixteenths(self) -> Case {
-        self.with_taps(|tap, _| (tap * 6.0).round() / 16.0)
+        self.each_tap(|tap, _| (tap * 6.0).round() / 16.0)
     }
 
     /// The same with other taps, each made of one and the sum of their sizes.
-    fn with_taps(mut self, new: impl Fn(f32, f32) -> f32) -> Case {
+    fn each_tap(mut self, new: impl Fn(f32, f32) -> f32) -> Case {
         let all = |taps: &[f32]| -> Vec<f32> {
             let total = taps.iter().map(|tap| tap.abs()).sum();
             taps.iter().map(|&tap| new(tap, total)).collect()
@@ -142,7 +172,7 @@ impl Case {
                 let other = Mask::new(mask.width(), mask.height(), all(mask.taps()));
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
         }
         self
     }
@@ -159,6 +189,7 @@ impl Case {
                 let (mask, x, y) = (problem.mask.clone(), problem.mask.width() / 2, problem.mask.height() / 2);
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
+            Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
         }
         self
@@ -192,6 +223,30 @@ impl Case {
         Case {
             problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
             image,
+            chosen: None,
+        }
+    }
+
+    /// A box filter of a random image with a random anchor: a mean, or sums weighted by some tap.
+    pub fn box_filter(
+        seed: u64,
+        shape: (u32, u32, u32),
+        types: (PixelType, PixelType),
+        (width, height): (u32, u32),
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let anchor = (rng.random_range(0..width), rng.random_range(0..height));
+        let most = 2.0 / (width * height) as f32;
+        let scale = if rng.random() { Scale::Mean } else { Scale::Tap(rng.random_range(-most..most)) };
+        let image = random_image(rng, types.0, shape, data);
+        let (src, dst) = types;
+        Case {
+            problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }),
+            image,
+            chosen: None,
         }
     }
 
@@ -200,7 +255,7 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, PixelType::U8, shape, data);
-        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image }
+        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image, chosen: None }
     }
 
     /// A histogram of f32 by `bins`: of samples in and around their range, of which some lie exactly on an edge
@@ -232,7 +287,7 @@ impl Case {
         let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
         let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
         let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
-        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image) }
+        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), chosen: None }
     }
 
     /// The same over the range from the least to the largest sample, which are numbers.
@@ -242,7 +297,11 @@ impl Case {
         let AnyImage::F32(samples) = &image else { unreachable!("f32 was asked for") };
         let pairs = samples.rows().flatten().map(|&sample| (sample as f64, sample as f64));
         let (extremes, bins) = (pairs.reduce(join_extremes), Bins { count, range: None });
-        Case { problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }), image }
+        Case {
+            problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }),
+            image,
+            chosen: None,
+        }
     }
 }
 
@@ -258,7 +317,19 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    match rng.random_range(0..5) {
+    match rng.random_range(0..6) {
+        5 => {
+            let side = |rng: &mut StdRng, most: u32| {
+                let side = if rng.random() { rng.random_range(1..=20) } else { rng.random_range(1..=140) };
+                u32::min(side, most)
+            };
+            let size = (side(rng, most_x), side(rng, most_y));
+            let types = if src == PixelType::F32 { (src, src) } else { types };
+            if let (Border::Constant(value), PixelType::U8) = (&mut border, src) {
+                *value = rng.random::<u8>() as f32;
+            }
+            Case::box_filter(seed, shape, types, size, border, data)
+        }
         4 if border != Border::Crop || (most_x >= 3 && most_y >= 3) => {
             if let Border::Constant(value) = &mut border {
                 *value = rng.random::<u8>() as f32;
@@ -287,6 +358,9 @@ pub fn random_case(seed: u64) -> Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(method) = self.chosen {
+            write!(f, "by {method}: ")?;
+        }
         match &self.problem {
             Problem::Correlate(p) => {
                 let clamp = if p.clamp { " clamp" } else { "" };
@@ -295,6 +369,10 @@ impl fmt::Display for Case {
             }
             Problem::Separable(p) => {
                 write!(f, "{} {}->{} taps {}+{} {}", p.shape, p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+            }
+            Problem::Box(p) => {
+                let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
+                write!(f, "{} {}->{} {scale} {}x{} {}", p.shape, p.src, p.dst, p.width, p.height, p.border)
             }
             Problem::ByteHistogram(p) => {
                 write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })

@@ -45,6 +45,7 @@ impl Case {
         let taps = match &self.problem {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
+            Problem::Box(problem) => (problem.width + problem.height) as u64,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
@@ -66,6 +67,7 @@ impl Expected {
             return Ok(Expected::Counts(histogram.counts().to_vec()));
         }
         if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
+            && case.chosen.is_none()
             && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
             && !p.clamp
         {
@@ -80,7 +82,7 @@ impl Expected {
 /// Runs `case` on `device` by `variant` (or the preferred one), and compares with what is expected.
 pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Expected) -> Outcome {
     let mut outcome = Outcome {
-        operation: case.problem.operation(),
+        operation: case.solved().operation(),
         variant: variant.unwrap_or("").into(),
         case: case.to_string(),
         geometry: device.machine().map_or("-".into(), |machine| geometry(case, variant, &machine)),
@@ -126,6 +128,10 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
         DeviceName::Cpu if case.is_large() => Vec::new(),
         DeviceName::Gpu(_) | DeviceName::Emulator => {
             let machine = device.machine().expect("a device that runs kernels");
+            if case.chosen.is_some() {
+                let recipe = apron_plan::plan(&case.solved(), None, &machine);
+                return if let Err(Error::Unsupported { .. }) = recipe { Vec::new() } else { vec![None] };
+            }
             eligible(&case.problem, &machine).map(Some).collect()
         }
         _ => vec![None],
@@ -140,7 +146,7 @@ pub fn eligible(problem: &Problem, machine: &Machine) -> impl Iterator<Item = &'
 
 /// The blocks and threads of the launches that the plan gives.
 fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
-    apron_plan::plan(&case.problem, variant, machine).map_or("-".into(), |recipe| recipe.grid())
+    apron_plan::plan(&case.solved(), variant, machine).map_or("-".into(), |recipe| recipe.grid())
 }
 
 /// The filter that solves a problem for an image, ready to run.
@@ -155,6 +161,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
         Problem::Separable(p) => {
             device.separable(image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
         }
+        Problem::Box(p) => device.box_filter(image, p.width, p.height).border(p.border).out_type(p.dst),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => panic!("a histogram is no filter"),
     }
 }
@@ -167,14 +174,23 @@ pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<
     let (bins, per_channel) = match problem {
         Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
         Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
-        Problem::Correlate(_) | Problem::Separable(_) => panic!("a filter is no histogram"),
+        Problem::Correlate(_) | Problem::Separable(_) | Problem::Box(_) => panic!("a filter is no histogram"),
     };
     device.histogram(image).bins(bins).per_channel(per_channel)
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
+    let Some(method) = case.chosen else {
+        let image = device.solve(&case.problem, &case.image, variant)?;
+        return Ok((image.download_any()?, image.report()?.variant));
+    };
     let image = filter_of(device, &case.problem, &case.image).variant(variant).run()?;
-    Ok((image.download_any()?, image.report()?.variant))
+    let report = image.report()?;
+    if report.method != Some(method) {
+        let what = format!("method {:?} was chosen ({}), but expected {method}", report.method, report.why_method);
+        return Err(Error::Mismatch { operation: report.operation, what });
+    }
+    Ok((image.download_any()?, report.variant))
 }
 
 fn filter(

@@ -1,7 +1,7 @@
 //! The exact sums, nearly: f64 throughout, with the magnitude that bounds the rounding of f32.
 
 use apron::{AnyImage, Border};
-use apron_core::{Correlate, Problem, Sample, Separable, each_type};
+use apron_core::{BOX_CHUNK, BoxFilter, Correlate, PixelType, Problem, Sample, Scale, Separable, each_type};
 
 /// An exact result and how far an f32 result may be from it.
 pub(crate) struct Exact {
@@ -49,6 +49,7 @@ pub(crate) fn stride(problem: &Problem) -> usize {
         Problem::Separable(problem) => {
             (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
         }
+        Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return 1,
     };
     // Odd, so that it falls on every column and channel of most images sooner or later.
@@ -60,6 +61,7 @@ pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>, x: u32, y: u32, ch
     match problem {
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
+        Problem::Box(problem) => box_filter(problem, image, x, y, channel),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no sums"),
     }
 }
@@ -97,4 +99,31 @@ fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel:
     let of_rows: f64 = taps_y.iter().map(|tap| tap.abs() as f64 * taps_x.len() as f64).sum();
     let denormals = (of_rows + taps_y.len() as f64) * DENORMAL_ROUNDING;
     exact(taps_x.len() + taps_y.len(), value, magnitude, denormals, false)
+}
+
+fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let window = problem.window().expect("checked by the caller");
+    let (mut sum, mut magnitude) = (0.0, 0.0);
+    for (j, i) in (0..problem.height).flat_map(|j| (0..problem.width).map(move |i| (j, i))) {
+        let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
+        let sample = sample(image, problem.border, column, row, channel);
+        sum += sample;
+        magnitude += sample.abs();
+    }
+    let scale = match problem.scale {
+        Scale::Mean => 1.0 / problem.samples() as f64,
+        Scale::Tap(tap) => tap as f64,
+    };
+    // Bytes are summed exactly.
+    let roundings = if problem.src == PixelType::U8 { 0 } else { additions(problem.width) + additions(problem.height) };
+    // The unscaled sum must not overflow either; denormals are lost only where it is scaled.
+    let largest = magnitude * scale.abs().max(1.0);
+    let value = if largest <= LARGEST_MAGNITUDE { sum * scale } else { f64::NAN };
+    exact(roundings, value, magnitude * scale.abs(), DENORMAL_ROUNDING, false)
+}
+
+/// The most additions that a sample goes through along an axis: those of a chunk, of the chunks, and of the head and
+/// the tail; for a window within a chunk, as many as there are samples.
+fn additions(samples: u32) -> usize {
+    (if samples <= BOX_CHUNK { samples } else { BOX_CHUNK + samples / BOX_CHUNK }) as usize
 }

@@ -108,6 +108,7 @@ impl Work {
             Problem::Separable(p) => {
                 (p.shape, p.src, p.dst, p.shape.channels, (p.taps_x.len() + p.taps_y.len()).div_ceil(2))
             }
+            Problem::Box(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
             Problem::ByteHistogram(p) => (p.shape, PixelType::U8, PixelType::U8, p.channels(), 256),
             Problem::EdgeHistogram(p) => {
                 let bins = u32::try_from(p.bins.count).unwrap_or(u32::MAX);

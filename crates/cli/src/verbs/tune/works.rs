@@ -2,7 +2,7 @@
 
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
-use apron_core::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable};
 use apron_plan::tuning::Work;
 
 /// Filters of one pair of types, and of one number of channels.
@@ -15,6 +15,8 @@ struct Filters {
     separable: &'static [u32],
     /// Sides of masks.
     dense: &'static [u32],
+    /// Sides of windows.
+    boxes: &'static [u32],
 }
 
 use PixelType::{F32, U8};
@@ -27,26 +29,64 @@ const FILTERS: &[Filters] = &[
         images: &[256, 2048, 8192],
         separable: &[3, 5, 7, 9, 13, 17, 33, 65],
         dense: &[3, 5, 7, 9, 11, 15, 31, 64],
+        boxes: &[19, 63, 255],
     },
-    Filters { types: (F32, F32), channels: 3, images: &[256, 4096], separable: &[3, 7, 9, 17], dense: &[3, 5, 7, 15] },
-    Filters { types: (F32, F32), channels: 4, images: &[256, 4096], separable: &[3, 7, 9, 17], dense: &[3, 5, 7, 15] },
+    Filters {
+        types: (F32, F32),
+        channels: 3,
+        images: &[256, 4096],
+        separable: &[3, 7, 9, 17],
+        dense: &[3, 5, 7, 15],
+        boxes: &[31],
+    },
+    Filters {
+        types: (F32, F32),
+        channels: 4,
+        images: &[256, 4096],
+        separable: &[3, 7, 9, 17],
+        dense: &[3, 5, 7, 15],
+        boxes: &[31],
+    },
     Filters {
         types: (U8, U8),
         channels: 1,
         images: &[256, 2048, 8192],
         separable: &[3, 5, 9, 17, 33],
         dense: &[3, 5, 7, 15, 31],
+        boxes: &[3, 15, 63, 255],
     },
-    Filters { types: (U8, U8), channels: 3, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7] },
+    Filters {
+        types: (U8, U8),
+        channels: 3,
+        images: &[256, 4096],
+        separable: &[5, 17],
+        dense: &[3, 7],
+        boxes: &[3, 31],
+    },
     Filters {
         types: (U8, U8),
         channels: 4,
         images: &[256, 2048, 8192],
         separable: &[3, 5, 9, 17, 33],
         dense: &[3, 5, 7, 15],
+        boxes: &[3, 15, 63, 255],
     },
-    Filters { types: (U8, F32), channels: 1, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7, 15] },
-    Filters { types: (F32, U8), channels: 1, images: &[256, 4096], separable: &[5, 17], dense: &[3, 7, 15] },
+    Filters {
+        types: (U8, F32),
+        channels: 1,
+        images: &[256, 4096],
+        separable: &[5, 17],
+        dense: &[3, 7, 15],
+        boxes: &[31],
+    },
+    Filters {
+        types: (F32, U8),
+        channels: 1,
+        images: &[256, 4096],
+        separable: &[5, 17],
+        dense: &[3, 7, 15],
+        boxes: &[],
+    },
 ];
 
 /// Type, channels that are counted apart, bins, and sides of square images.
@@ -64,17 +104,19 @@ const MOST_PRODUCTS: u64 = 1 << 37;
 /// Everything, those of one image together; in a quick sweep a little of each, of a small image.
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
-    let few = |sides: &'static [u32]| if quick { &sides[..2] } else { sides };
+    let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
     let images = |sides: &'static [u32]| if quick { &[32] } else { sides };
     for filters in FILTERS {
         for &side in images(filters.images) {
             let picture = picture(filters.types.0, side, filters.channels);
             let separable = few(filters.separable).iter().map(|&taps| separable(&picture, filters.types.1, taps));
             let dense = few(filters.dense).iter().map(|&side| correlate(&picture, filters.types.1, side));
-            for problem in separable.chain(dense) {
+            let boxes = few(filters.boxes).iter().map(|&side| mean(&picture, filters.types.1, side));
+            for problem in separable.chain(dense).chain(boxes) {
                 let problem = problem?;
-                let work = Work::of(&problem);
-                if picture.samples() * work.side as u64 * work.side as u64 <= MOST_PRODUCTS {
+                let side = Work::of(&problem).side as u64;
+                let products = if let Problem::Correlate(_) = problem { side * side } else { side };
+                if picture.samples() * products <= MOST_PRODUCTS {
                     works.push((picture, problem));
                 }
             }
@@ -112,6 +154,12 @@ fn correlate(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     let mask = Mask::new(side, side, weights(side * side))?.normalized()?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false }))
+}
+
+fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
+    let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
+    let (anchor, scale) = ((side / 2, side / 2), Scale::Mean);
+    Ok(Problem::Box(BoxFilter { shape, src, dst, width: side, height: side, anchor, border, scale }))
 }
 
 fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {

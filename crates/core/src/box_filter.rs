@@ -1,0 +1,182 @@
+//! The box filter: sums over windows, all samples weighted alike.
+
+use crate::{Border, Error, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
+
+/// By what a box filter scales its sums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scale {
+    /// Divides by the number of samples of the window.
+    Mean,
+    /// Multiplies by this, which is finite.
+    Tap(f32),
+}
+
+impl Scale {
+    /// The factor for sums of f32: for a mean over `samples` their reciprocal, computed in f64 and rounded.
+    pub fn factor(self, samples: u64) -> f32 {
+        match self {
+            Scale::Mean => (1.0 / samples as f64) as f32,
+            Scale::Tap(tap) => tap,
+        }
+    }
+
+    /// A sum of bytes scaled, in f64. A quotient is the one nearest to the true one, and so close to it
+    /// that both round to the same integer.
+    pub fn of_sum(self, sum: u64, samples: u64) -> f64 {
+        match self {
+            Scale::Mean => sum as f64 / samples as f64,
+            Scale::Tap(tap) => sum as f64 * tap as f64,
+        }
+    }
+}
+
+/// A box filter: each output sample is the sum over a window, scaled, every channel by itself.
+///
+/// The sum of u8 samples is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
+/// type. f32 samples are summed in f32, with f32 output: along each row of the image extended by the border, then
+/// along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is multiplied
+/// by the [factor](Scale::factor). There are no box filters of other types.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxFilter {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// Sample type of the output.
+    pub dst: PixelType,
+    /// Width of the window, in pixels.
+    pub width: u32,
+    /// Height of the window, in pixels.
+    pub height: u32,
+    /// Column and row of the window that lie over the output pixel.
+    pub anchor: (u32, u32),
+    /// What lies outside the image.
+    pub border: Border,
+    /// By what sums are scaled.
+    pub scale: Scale,
+}
+
+impl BoxFilter {
+    pub(crate) const OPERATION: &'static str = "box";
+
+    /// Pixels of the window.
+    pub fn samples(&self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+
+    /// Checks what can never be right, whatever the types.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, and a factor that is
+    /// not finite.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (size, anchor) = ((self.width, self.height), self.anchor);
+        let wrong = |parameter, value: String, limit: String| {
+            Err(Error::parameter(BoxFilter::OPERATION, parameter, value, limit))
+        };
+        for (what, side) in [("width", size.0), ("height", size.1)] {
+            if side == 0 || side > MAX_MASK_SIDE {
+                return wrong(what, side.to_string(), format!("1 to {MAX_MASK_SIDE}"));
+            }
+        }
+        if anchor.0 >= size.0 || anchor.1 >= size.1 {
+            let limit = format!("inside the window: 0,0 to {},{}", size.0 - 1, size.1 - 1);
+            return wrong("anchor", format!("{},{}", anchor.0, anchor.1), limit);
+        }
+        match self.scale {
+            Scale::Tap(tap) if !tap.is_finite() => wrong("tap", tap.to_string(), "finite".into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where its windows lie.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
+    /// not finite, and for u8 a constant border that is no byte; [`Error::PixelType`] for types that have no box
+    /// filter; [`Error::NoWindow`] where border crop leaves nothing.
+    pub fn window(&self) -> Result<Window> {
+        self.check()?;
+        if !BoxFilter::has_types(self.src, self.dst) {
+            let (found, expected) = (self.src, "u8, or f32 with f32 output".into());
+            return Err(Error::PixelType { operation: BoxFilter::OPERATION, found, expected });
+        }
+        if !BoxFilter::has_border(self.src, self.border) {
+            let limit = "a whole number from 0 to 255 for u8 pixels";
+            return Err(Error::parameter(BoxFilter::OPERATION, "border", self.border, limit));
+        }
+        Window::new(BoxFilter::OPERATION, self.shape, (self.width, self.height), self.anchor, self.border)
+    }
+
+    /// Whether there are box filters from this type to that.
+    pub(crate) fn has_types(src: PixelType, dst: PixelType) -> bool {
+        src == PixelType::U8 || (src, dst) == (PixelType::F32, PixelType::F32)
+    }
+
+    /// Whether sums of this type of samples and what lies outside are what they should be: exact for bytes.
+    pub(crate) fn has_border(src: PixelType, border: Border) -> bool {
+        match border {
+            Border::Constant(value) if src == PixelType::U8 => value as u8 as f32 == value,
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    fn five_by_three() -> BoxFilter {
+        BoxFilter {
+            shape: Shape::new(9, 9, 1).unwrap(),
+            src: PixelType::U8,
+            dst: PixelType::I16,
+            width: 5,
+            height: 3,
+            anchor: (4, 0),
+            border: Border::Constant(255.0),
+            scale: Scale::Mean,
+        }
+    }
+
+    #[test]
+    fn windows_hang_from_their_anchor() {
+        let window = five_by_three().window().unwrap();
+        assert_eq!((window.out, window.origin_x, window.origin_y), (five_by_three().shape, -4, 0));
+        let window = BoxFilter { border: Border::Crop, ..five_by_three() }.window().unwrap();
+        assert_eq!((window.out, window.origin_x), (Shape::new(5, 7, 1).unwrap(), 0));
+    }
+
+    #[test]
+    fn what_is_no_box_is_refused() {
+        let good = five_by_three;
+        for (wrong, kind) in [
+            (BoxFilter { width: 0, ..good() }, ErrorKind::Usage),
+            (BoxFilter { height: MAX_MASK_SIDE + 1, ..good() }, ErrorKind::Usage),
+            (BoxFilter { anchor: (5, 0), ..good() }, ErrorKind::Usage),
+            (BoxFilter { anchor: (0, 3), ..good() }, ErrorKind::Usage),
+            (BoxFilter { scale: Scale::Tap(f32::NAN), ..good() }, ErrorKind::Usage),
+            (BoxFilter { border: Border::Constant(0.5), ..good() }, ErrorKind::Usage),
+            (BoxFilter { border: Border::Constant(-1.0), ..good() }, ErrorKind::Usage),
+            (BoxFilter { border: Border::Constant(f32::NAN), ..good() }, ErrorKind::Usage),
+            (BoxFilter { src: PixelType::F32, ..good() }, ErrorKind::Input),
+            (BoxFilter { src: PixelType::U16, dst: PixelType::U16, ..good() }, ErrorKind::Input),
+            (BoxFilter { width: 10, border: Border::Crop, ..good() }, ErrorKind::Input),
+        ] {
+            let error = wrong.window().unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+        let floats = BoxFilter { src: PixelType::F32, dst: PixelType::F32, ..good() };
+        assert!(BoxFilter { border: Border::Constant(0.5), ..floats }.window().is_ok());
+    }
+
+    #[test]
+    fn a_mean_is_the_quotient() {
+        assert_eq!((Scale::Mean.of_sum(7, 3), Scale::Mean.factor(3)), (7.0 / 3.0, 1.0 / 3.0));
+        assert_eq!((Scale::Tap(0.1).of_sum(7, 3), Scale::Tap(0.1).factor(3)), (7.0 * 0.1f32 as f64, 0.1));
+        // Just above and below a half: far more places than f64 has are needed for neither.
+        let samples = (1u64 << 32) - 1;
+        assert!(Scale::Mean.of_sum(samples / 2, samples) < 0.5 && Scale::Mean.of_sum(samples / 2 + 1, samples) > 0.5);
+    }
+}

@@ -1,0 +1,186 @@
+//! Recipes of box filters.
+
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{BOX_PACKED, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK, box_pixels};
+use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
+
+pub(crate) const OPERATION: &str = "box";
+
+/// One launch: sums along rows wait in shared memory.
+pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let window = problem.window()?;
+    let size = [problem.width, problem.height];
+    if problem.src == PixelType::U8 && problem.width > BOX_PACKED {
+        let what = format!("u8 windows over {BOX_PACKED} wide (this one is {})", problem.width);
+        return Err(unsupported(OPERATION, what, "leave the variant to the plan"));
+    }
+    let all = kinds(problem);
+    let last = all.last().expect("there are some");
+    let fits = |kind: &&Kind| kind.tile(size).bytes <= machine.shared_bytes;
+    // If none fits, what the last one needs is the error to know.
+    let kind = all.iter().find(fits).unwrap_or(last);
+    let (tile, chunk) = (kind.tile(size), kind.sums.chunk());
+    // Where the image's chunks start; those of bytes may start anywhere.
+    let start = |origin: i32| match kind.sums {
+        BoxSums::Floats => origin.div_euclid(chunk as i32) * chunk as i32,
+        BoxSums::Bytes => origin,
+    };
+    let (left, top) = (start(window.origin_x), start(window.origin_y));
+    let columns = window.out.width + (window.origin_x - left) as u32;
+    let strips = columns.div_ceil(kind.strip * kind.pixels());
+    let before = problem.height - 1 + (window.origin_y - top) as u32;
+    let residents = residents(tile.bytes, machine);
+    let rows = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
+    let launch = Launch {
+        kernel: find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?,
+        blocks: [strips, window.out.height.div_ceil(rows)],
+        shared_bytes: tile.bytes,
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params: Params::BoxParams(BoxParams { left, top, rows, tile, ..params(problem, &window) }),
+        taps: Vec::new(),
+    };
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
+}
+
+/// A kernel of the variant.
+struct Kind {
+    stage: &'static str,
+    sums: BoxSums,
+    channels: u32,
+    /// Pixels of its strips, or words of four bytes.
+    strip: u32,
+}
+
+/// Those for a problem, the preferred one first.
+fn kinds(problem: &BoxFilter) -> Vec<Kind> {
+    let channels = problem.shape.channels;
+    let kind = |stage, sums, strip| Kind { stage, sums, channels, strip };
+    match problem.src {
+        PixelType::U8 if problem.samples() <= BOX_PACKED as u64 => {
+            vec![kind("small", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)]
+        }
+        PixelType::U8 => vec![kind("large", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)],
+        _ => {
+            let (stage, strip) = [("1", 128), ("2", 64), ("3", 64), ("4", 64)][channels as usize - 1];
+            vec![kind(stage, BoxSums::Floats, strip)]
+        }
+    }
+}
+
+impl Kind {
+    fn tile(&self, size: [u32; 2]) -> BoxTile {
+        BoxTile::of(self.sums, self.channels, size, self.strip)
+    }
+
+    /// Pixels of a column of a strip.
+    fn pixels(&self) -> u32 {
+        match self.sums {
+            BoxSums::Floats => 1,
+            BoxSums::Bytes => box_pixels(self.channels),
+        }
+    }
+}
+
+/// Blocks that share a multiprocessor, as far as shared memory goes, of which the driver keeps 1 KiB for each; and no
+/// more than the registers are for.
+fn residents(bytes: u32, machine: &Machine) -> u32 {
+    ((machine.shared_bytes + 1024) / (bytes + 1024)).clamp(1, 3)
+}
+
+/// Output rows of a block, so that all blocks run at a time. Each reads `before` rows more than it gives, and so
+/// there are fewer blocks where that is more than half of their work.
+fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
+    let segments = (slots / strips).max(1);
+    height.div_ceil(segments).max(before).next_multiple_of(chunk)
+}
+
+/// An output a thread, rows and then columns.
+pub(crate) fn simple(problem: &BoxFilter, variant: &Variant) -> Result<Steps> {
+    let window = problem.window()?;
+    let (src, dst, out) = (problem.src.element(), problem.dst.element(), window.out);
+    let sums = if problem.src == PixelType::U8 { ElementType::U32 } else { ElementType::F32 };
+    // One more for the rows outside.
+    let rows = problem.shape.height + 1;
+    let launch = |kernel, rows: u32, src| Launch {
+        kernel,
+        blocks: [(out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]), rows.div_ceil(SIMPLE_BLOCK[1])],
+        shared_bytes: 0,
+        reserved_bytes: 0,
+        src,
+        dst: src + 1,
+        params: Params::BoxParams(params(problem, &window)),
+        taps: Vec::new(),
+    };
+    let launches = vec![
+        launch(find(problem, variant, "rows", src, sums)?, rows, 0),
+        launch(find(problem, variant, "columns", sums, dst)?, out.height, 1),
+    ];
+    let between = rows as u64 * out.width as u64 * out.channels as u64;
+    let buffers = vec![
+        Buffer { role: Role::Input, element: src, elems: problem.shape.samples() },
+        Buffer { role: Role::Scratch, element: sums, elems: between },
+        Buffer { role: Role::Output, element: dst, elems: out.samples() },
+    ];
+    Ok((buffers, launches))
+}
+
+fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, dst: ElementType) -> Result<Kernel> {
+    Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+        let what = format!("{} to {} pixels of {} channels", problem.src, problem.dst, problem.shape.channels);
+        unsupported(OPERATION, what, "use --device cpu")
+    })
+}
+
+/// What both variants need.
+fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
+    let (mode, constant) = problem.border.mode();
+    let (factor, divisor) = match problem.scale {
+        Scale::Mean => (1.0 / problem.samples() as f64, problem.samples() as f64),
+        Scale::Tap(tap) => (tap as f64, 0.0),
+    };
+    BoxParams {
+        factor,
+        divisor,
+        scale: problem.scale.factor(problem.samples()),
+        plain: is_plain(problem) as u32,
+        constant,
+        border: mode as u32,
+        width: problem.shape.width,
+        height: problem.shape.height,
+        out_width: window.out.width,
+        out_height: window.out.height,
+        channels: problem.shape.channels,
+        window_x: problem.width,
+        window_y: problem.height,
+        origin_x: window.origin_x,
+        origin_y: window.origin_y,
+        first_step: 0,
+        one: 1,
+        ..BoxParams::default()
+    }
+}
+
+/// Whether a multiply-add in f32, at 2^23 where the spacing is 1, rounds every sum of bytes to the right integer,
+/// which is one of the output's.
+///
+/// The sums are integers below 2^23. A product with the tap itself is then exact before it is rounded, in the
+/// multiply-add as in f64. A mean is never halfway between two integers where the number of samples, `n`, is odd:
+/// it is at least `1 / (2 n)` away, and the product with the rounded reciprocal is off by less.
+fn is_plain(problem: &BoxFilter) -> bool {
+    let samples = problem.samples();
+    if samples >= 1 << 15 {
+        return false;
+    }
+    match problem.scale {
+        Scale::Mean => samples % 2 == 1,
+        Scale::Tap(tap) => tap >= 0.0 && 255.0 * samples as f64 * tap as f64 <= 255.0,
+    }
+}

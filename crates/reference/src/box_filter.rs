@@ -1,0 +1,200 @@
+//! The box filter.
+
+use apron_core::{Accumulator, BOX_CHUNK, BoxFilter, Error, Image, Pixel, PixelType, Result, Window};
+use std::ops::Range;
+
+/// The box filter: sums over windows, scaled, every channel by itself; what [`BoxFilter`] says, in plain loops.
+///
+/// Sums are taken along the rows of the extended image first, then along the columns of these sums: of bytes as
+/// integers, and of f32 in the order of [`BOX_CHUNK`].
+///
+/// ```
+/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale};
+///
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
+/// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
+/// let (width, height, anchor) = (2, 1, (0, 0));
+/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale };
+/// let out: Image<f32> = apron_reference::box_filter(&image, &filter)?;
+/// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`BoxFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] where the image or the output is not of the
+/// filter's types and shape.
+pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
+    let window = filter.window()?;
+    for (found, expected) in [(I::PIXEL, filter.src), (O::PIXEL, filter.dst)] {
+        if found != expected {
+            return Err(Error::PixelType { operation: "box", found, expected: expected.to_string() });
+        }
+    }
+    if image.shape() != filter.shape {
+        let (value, limit) = (image.shape().to_string(), filter.shape.to_string());
+        return Err(Error::Shape { what: "shape", value, limit });
+    }
+    let (samples, (_, constant)) = (filter.samples(), filter.border.mode());
+    let out: Vec<O> = if I::PIXEL == PixelType::U8 {
+        let bytes = |sample: I| sample.to_f64() as u64;
+        let sums = sums(image, filter, window, bytes, constant as u64, |run, at| run.map(at).sum());
+        let scaled = sums.into_iter().map(|sum| filter.scale.of_sum(sum, samples));
+        scaled.map(|sum| O::from_sum(O::Sum::from_f64(sum))).collect()
+    } else {
+        let factor = filter.scale.factor(samples);
+        let sums = sums(image, filter, window, I::to_f32, constant, ordered_sum);
+        sums.into_iter().map(|sum| O::from_sum(O::Sum::of(sum * factor))).collect()
+    };
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// A sample of an axis, by its index, and what is made of a run of them.
+type Sum<S> = fn(Range<i32>, &dyn Fn(i32) -> S) -> S;
+
+/// The sums over all windows.
+fn sums<I: Pixel, S: Copy>(
+    image: &Image<I>,
+    filter: &BoxFilter,
+    window: Window,
+    of: impl Fn(I) -> S,
+    constant: S,
+    sum: Sum<S>,
+) -> Vec<S> {
+    let (mode, _) = filter.border.mode();
+    let (width, height) = (image.width() as i32, image.height() as i32);
+    let Window { out, origin_x, origin_y } = window;
+    // The sums along a row of the image, or along a row outside where the border is constant.
+    let along = |y: Option<u32>| -> Vec<S> {
+        let mut sums = Vec::with_capacity(out.row_samples());
+        for x in origin_x..origin_x + out.width as i32 {
+            for channel in 0..out.channels {
+                sums.push(sum(x..x + filter.width as i32, &|x| match (mode.map(x, width), y) {
+                    (Some(x), Some(y)) => of(image.sample(x as u32, y, channel)),
+                    _ => constant,
+                }));
+            }
+        }
+        sums
+    };
+    let inside: Vec<Vec<S>> = (0..image.height()).map(|y| along(Some(y))).collect();
+    let outside = along(None);
+    let row = |y: i32| mode.map(y, height).map_or(&outside, |y| &inside[y as usize]);
+    let mut sums = Vec::with_capacity(out.samples() as usize);
+    for y in origin_y..origin_y + out.height as i32 {
+        sums.extend((0..out.row_samples()).map(|sample| sum(y..y + filter.height as i32, &|y| row(y)[sample])));
+    }
+    sums
+}
+
+/// The sum of a run of samples in the order of [`BOX_CHUNK`].
+fn ordered_sum(run: Range<i32>, at: &dyn Fn(i32) -> f32) -> f32 {
+    let chunk = BOX_CHUNK as i32;
+    if run.len() <= chunk as usize {
+        return run.fold(0.0, |sum, i| sum + at(i));
+    }
+    let upwards = |run: Range<i32>| run.map(at).reduce(|sum, sample| sum + sample).expect("a sample or more");
+    let (first, last) = (run.start.div_euclid(chunk), (run.end - 1).div_euclid(chunk));
+    let head = (run.start..(first + 1) * chunk).rev().map(at).reduce(|sum, sample| sum + sample);
+    let middle = (first + 1..last).fold(0.0, |sum, c| sum + upwards(c * chunk..(c + 1) * chunk));
+    (head.expect("a sample or more") + middle) + upwards(last * chunk..run.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::{Border, Scale, Shape};
+
+    fn filter(
+        shape: (u32, u32, u32),
+        types: (PixelType, PixelType),
+        size: (u32, u32),
+        anchor: (u32, u32),
+    ) -> BoxFilter {
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        let (src, dst) = types;
+        let (width, height) = size;
+        BoxFilter { shape, src, dst, width, height, anchor, border: Border::Constant(0.0), scale: Scale::Tap(1.0) }
+    }
+
+    const BYTES: (PixelType, PixelType) = (PixelType::U8, PixelType::U8);
+    const FLOATS: (PixelType, PixelType) = (PixelType::F32, PixelType::F32);
+
+    #[test]
+    fn sums_of_bytes_by_hand() {
+        let image = Image::new(3, 2, 1, vec![1u8, 2, 3, 40, 50, 60]).unwrap();
+        let sums = |filter: &BoxFilter| box_filter::<u8, u16>(&image, filter).unwrap().into_packed();
+        let filter = filter((3, 2, 1), (PixelType::U8, PixelType::U16), (2, 2), (1, 1));
+        assert_eq!(sums(&filter), [1, 3, 5, 41, 93, 115]);
+        assert_eq!(sums(&BoxFilter { anchor: (0, 0), ..filter.clone() }), [93, 115, 63, 90, 110, 60]);
+        assert_eq!(sums(&BoxFilter { border: Border::Constant(7.0), ..filter.clone() }), [22, 17, 19, 55, 93, 115]);
+        assert_eq!(sums(&BoxFilter { border: Border::Crop, ..filter.clone() }), [93, 115]);
+        assert_eq!(sums(&BoxFilter { border: Border::Wrap, ..filter.clone() }), [104, 93, 115, 104, 93, 115]);
+        // 0.25, 0.75, 1.25, 10.25, 23.25, 28.75.
+        let mean = BoxFilter { scale: Scale::Mean, ..filter };
+        assert_eq!(sums(&mean), [0, 1, 1, 10, 23, 29]);
+    }
+
+    #[test]
+    fn halves_go_to_the_even_neighbour_and_means_are_exact() {
+        let image = Image::new(6, 1, 1, vec![0u8, 1, 2, 3, 255, 255]).unwrap();
+        let mut filter = filter((6, 1, 1), BYTES, (2, 1), (0, 0));
+        (filter.scale, filter.border) = (Scale::Mean, Border::Crop);
+        let means: Image<u8> = box_filter(&image, &filter).unwrap();
+        assert_eq!(means.row(0), [0, 2, 2, 129, 255]);
+        filter.dst = PixelType::F32;
+        let means: Image<f32> = box_filter(&image, &filter).unwrap();
+        assert_eq!(means.row(0), [0.5, 1.5, 2.5, 129.0, 255.0]);
+    }
+
+    #[test]
+    fn channels_are_apart() {
+        let image = Image::new(2, 1, 3, vec![1u8, 10, 100, 2, 20, 200]).unwrap();
+        let filter = filter((2, 1, 3), BYTES, (2, 1), (0, 0));
+        let out: Image<u8> = box_filter(&image, &filter).unwrap();
+        assert_eq!(out.row(0), [3, 30, 255, 2, 20, 200]);
+    }
+
+    #[test]
+    fn rows_come_first() {
+        let image = Image::new(2, 2, 1, vec![LARGE, 1.0, -LARGE, 0.0]).unwrap();
+        let mut filter = filter((2, 2, 1), FLOATS, (2, 2), (0, 0));
+        (filter.border, filter.scale) = (Border::Crop, Scale::Mean);
+        let out: Image<f32> = box_filter(&image, &filter).unwrap();
+        assert_eq!(out.row(0), [0.0]);
+        // With the constant's row below, three ones are left, and scaled.
+        (filter.border, filter.anchor) = (Border::Constant(3.0), (0, 1));
+        let out: Image<f32> = box_filter(&image, &filter).unwrap();
+        assert_eq!(out.row(0), [(LARGE + 6.0) / 4.0, (4.0 + 6.0) / 4.0]);
+    }
+
+    /// Where 2^24 is among the samples, a 1 that is added to it is lost, and what is added before is not.
+    const LARGE: f32 = 16777216.0;
+
+    #[test]
+    fn short_windows_are_summed_from_the_left() {
+        let mut samples = vec![1.0f32; 16];
+        samples[3] = LARGE;
+        let at = |samples: &[f32]| ordered_sum(0..16, &|i| samples[i as usize]);
+        // The sum with the three before it rounds to a multiple of 4; the twelve behind are lost.
+        assert_eq!(at(&samples), LARGE + 4.0);
+        samples.reverse();
+        assert_eq!(at(&samples), LARGE + 12.0);
+        assert_eq!(at(&[-0.0; 16]).to_bits(), 0);
+    }
+
+    #[test]
+    fn long_windows_are_summed_by_chunks() {
+        // Ones, and one large sample; the window begins at 13 and ends before 40, so it has the head 13 to 15, the
+        // chunk 16 to 31 and the tail 32 to 39.
+        let sum = |large: i32| ordered_sum(13..40, &|i| if i == large { LARGE } else { 1.0 });
+        // The head from its end, 15, 14, 13: two ones count before a large 13, and one alone rounds away.
+        assert_eq!([13, 14, 15].map(sum), [26.0, 24.0, 24.0].map(|more| LARGE + more));
+        // Of the chunk those before it count, and then the head: 3 round to 4, 7 to 8, 15 to 16, 19 to 20.
+        assert_eq!([16, 17, 19, 31].map(sum), [12.0, 12.0, 16.0, 28.0].map(|more| LARGE + more));
+        // Of the tail, too, and then the 19 before it.
+        assert_eq!([32, 33, 39].map(sum), [20.0, 20.0, 28.0].map(|more| LARGE + more));
+        // The same phase to the left of the image.
+        let sum = |large: i32| ordered_sum(-19..8, &|i| if i == large { LARGE } else { 1.0 });
+        assert_eq!([-19, -18, -17].map(sum), [26.0, 24.0, 24.0].map(|more| LARGE + more));
+    }
+}

@@ -1,0 +1,369 @@
+//! Box filters of f32, in the order of [`apron_abi::BOX_CHUNK`]: see the [module](super).
+//!
+//! Along a row, and down a column, the windows of a chunk begin at its samples, and end in two others: a window's sum
+//! is that of its samples in the chunk, from its end down, and the chunks between, and the prefix sum at its end. Per
+//! sample and axis 4 shared accesses and 4 additions, and of both `window / 256` for the chunks between.
+
+use super::{march, slot_after, Part, Steps, LANES};
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{box_pitch, BoxParams, BOX_BLOCK, BOX_CHUNK};
+
+/// The kernel for `C` channels and strips of `W` pixels. Windows of up to 16 samples along an axis are summed plainly.
+///
+/// Launch contract: that of the [module](super).
+pub struct Floats<const C: u32, const W: u32>;
+
+impl<const C: u32, const W: u32> Body for Floats<C, W> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = BoxParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &BoxParams) {
+        let input = p.tile.chunks * BOX_CHUNK;
+        let Some(part) = Part::of(d, p, W, input) else { return };
+        let sample = (part.left - p.origin_x) * C as i32 + d.thread_x() as i32;
+        let mut block = Block::<D, C, W> {
+            part,
+            src,
+            dst,
+            kept: [0.0; CHUNK],
+            sample: sample as u32,
+            stored: d.thread_x() < W * C && sample >= 0 && sample < (p.out_width * C) as i32,
+            slot: 0,
+            place: 0,
+            middle: 0.0,
+            last: 0.0,
+        };
+        // SAFETY: the launch keeps the contract.
+        unsafe { march(&part, input, &mut block) };
+    }
+}
+
+const CHUNK: usize = BOX_CHUNK as usize;
+
+struct Block<'p, D, const C: u32, const W: u32> {
+    part: Part<'p, D>,
+    src: Global<f32>,
+    dst: Global<f32>,
+    /// The samples of this thread's chunk.
+    kept: [f32; CHUNK],
+    /// The output sample of its column, and whether there is one.
+    sample: u32,
+    stored: bool,
+    /// The ring's chunk of the present step, and the place of its sum.
+    slot: u32,
+    place: u32,
+    /// The chunks between for the last windows of the step before, and the chunk of that step.
+    middle: f32,
+    last: f32,
+}
+
+impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
+    /// Samples from one row of the ring to the next.
+    const PITCH: u32 = box_pitch(W * C, C);
+
+    /// Input rows of a step; two steps take turns.
+    #[inline(always)]
+    fn input(&self, step: u32, row: u32) -> Shared<f32> {
+        let tile = &self.part.p.tile;
+        Shared::at(tile.input_at + (step % 2 * BOX_CHUNK + row) * tile.input_pitch * 4)
+    }
+
+    /// Row `row` of chunk `slot` of the ring, from column `column` on.
+    #[inline(always)]
+    fn ring(&self, slot: u32, row: u32, column: u32) -> Shared<f32> {
+        Shared::at(self.part.p.tile.ring_at + ((slot * BOX_CHUNK + row) * Self::PITCH + column) * 4)
+    }
+
+    /// The input of task `task`: a chunk of a row and channel.
+    #[inline(always)]
+    fn chunk(&self, step: u32, task: u32) -> Shared<f32> {
+        let row = self.input(step, task % BOX_CHUNK);
+        Shared::at(row.offset + column_of::<C>(task) * 4)
+    }
+
+    /// The samples of a chunk, whose prefix sums take their place.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
+    unsafe fn prefix(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
+        let d = self.part.d;
+        let mut samples = [0.0; CHUNK];
+        // SAFETY: inside the input row, of which this chunk is this thread's.
+        unsafe {
+            for k in 0..CHUNK {
+                samples[k] = d.shared_load(chunk, k as u32 * C);
+            }
+            let mut sum = samples[0];
+            for k in 1..CHUNK {
+                sum += samples[k];
+                d.shared_store(chunk, k as u32 * C, sum);
+            }
+        }
+        samples
+    }
+
+    /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn windows(&self, step: u32, chunk: Shared<f32>) -> [f32; CHUNK] {
+        let (d, last) = (self.part.d, self.part.p.window_x - 1);
+        let mut sums = [0.0; CHUNK];
+        // SAFETY: inside the input row, which holds the sums of all chunks under the windows.
+        unsafe {
+            for k in 0..CHUNK {
+                sums[k] = d.shared_load(chunk, (last + k as u32) * C);
+            }
+            let total = |k: u32| d.shared_load(chunk, (k * BOX_CHUNK + BOX_CHUNK - 1) * C);
+            let near = add_up(0.0, 1, last / BOX_CHUNK, total);
+            let far = near + total(last / BOX_CHUNK);
+            let mut head = 0.0;
+            for k in (0..CHUNK).rev() {
+                head = if k == CHUNK - 1 { self.kept[k] } else { head + self.kept[k] };
+                let middle = if is_below(step, k, BOX_CHUNK - last % BOX_CHUNK) { near } else { far };
+                sums[k] = (head + middle) + sums[k];
+            }
+        }
+        sums
+    }
+
+    /// The same of windows up to a chunk.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn short_windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
+        let mut sums = [0.0; CHUNK];
+        let mut i = 0;
+        while i < self.part.p.window_x {
+            for k in 0..CHUNK {
+                // SAFETY: inside the input row.
+                sums[k] += unsafe { self.part.d.shared_load(chunk, (i + k as u32) * C) };
+            }
+            i += 1;
+        }
+        sums
+    }
+
+    /// Stores the sum for an output row of the block.
+    #[inline(always)]
+    unsafe fn store(&self, y: i32, sum: f32) {
+        let p = self.part.p;
+        let row = self.part.first_row + y as u32;
+        let at = row as u64 * (p.out_width * C) as u64 + self.sample as u64;
+        // SAFETY: the output is there, and no other thread's.
+        unsafe { self.part.d.store(self.dst, at, sum * p.scale) };
+    }
+
+    /// A chunk of windows of over a chunk down a column.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn long_columns(&mut self, step: u32) {
+        let (d, thread) = (self.part.d, self.part.d.thread_x());
+        let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);
+        let here = self.ring(self.slot, 0, thread);
+        let y = self.part.completed(step, BOX_CHUNK);
+        let is_output = |k: usize| ((y + k as i32) as u32) < self.part.count;
+        // SAFETY: in the ring, where this column is this thread's since the barrier, and in the chunks' sums.
+        unsafe {
+            let mut rows = [0.0; CHUNK];
+            for k in 0..CHUNK {
+                rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
+            }
+            // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the
+            // oldest, at its end; the others behind it.
+            let tail = last % BOX_CHUNK;
+            let upper = self.ring(slot_after(self.slot, 1, slots), BOX_CHUNK - tail, thread).offset;
+            let lower = self.ring(slot_after(self.slot, 2, slots), 0, thread).offset;
+            let lower = lower.wrapping_sub(tail * Self::PITCH * 4);
+            let mut heads = [0.0; CHUNK];
+            for k in 0..CHUNK {
+                let from = if is_below(step, k, tail) { upper } else { lower };
+                if is_output(k) {
+                    heads[k] = d.shared_load(Shared::at(from.wrapping_add(k as u32 * Self::PITCH * 4)), 0);
+                }
+            }
+            let far = self.middle + self.last;
+            let near = if step >= last / BOX_CHUNK { self.between() } else { 0.0 };
+            let mut head = rows[CHUNK - 1];
+            for k in (0..CHUNK - 1).rev() {
+                head += rows[k];
+                d.shared_store(here, k as u32 * Self::PITCH, head);
+            }
+            let mut sum = 0.0;
+            for k in 0..CHUNK {
+                sum = if k == 0 { rows[0] } else { sum + rows[k] };
+                if is_output(k) {
+                    let middle = if is_below(step, k, tail) { far } else { near };
+                    self.store(y + k as i32, (heads[k] + middle) + sum);
+                }
+            }
+            (self.middle, self.last) = (near, sum);
+            self.keep_total(sum);
+        }
+    }
+
+    /// The sums of the last chunks, kept twice, so that they follow one another wherever they start.
+    #[inline(always)]
+    fn totals(&self) -> Shared<f32> {
+        Shared::at(self.part.p.tile.totals_at + (self.place * W * C + self.part.d.thread_x()) * 4)
+    }
+
+    /// The sum of the chunks that lie between, for windows that begin below the oldest chunk.
+    #[inline(always)]
+    unsafe fn between(&self) -> f32 {
+        let totals = self.totals();
+        // SAFETY: in the chunks' sums, where this column is this thread's.
+        let total = |k: u32| unsafe { self.part.d.shared_load(totals, k * W * C) };
+        add_up(0.0, 1, (self.part.p.window_y - 1) / BOX_CHUNK, total)
+    }
+
+    #[inline(always)]
+    unsafe fn keep_total(&mut self, total: f32) {
+        let count = (self.part.p.window_y - 1) / BOX_CHUNK;
+        // SAFETY: as above.
+        unsafe {
+            self.part.d.shared_store(self.totals(), 0, total);
+            self.part.d.shared_store(self.totals(), count * W * C, total);
+        }
+        self.place = if self.place + 1 == count { 0 } else { self.place + 1 };
+    }
+
+    /// Windows up to a chunk down a column.
+    #[inline(always)]
+    unsafe fn short_columns(&self, step: u32) {
+        let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
+        let (here, above) = (self.ring(self.slot, 0, thread), self.ring(self.slot ^ 1, 0, thread));
+        let y = self.part.completed(step, BOX_CHUNK);
+        let mut k = 0;
+        while k < BOX_CHUNK {
+            if ((y + k as i32) as u32) < self.part.count {
+                let (mut sum, mut i) = (0.0, 0);
+                while i < p.window_y {
+                    let row = k + i + 1;
+                    let (from, row) = if row < p.window_y { (above, row + BOX_CHUNK) } else { (here, row) };
+                    // SAFETY: in the ring, in rows that were summed.
+                    sum += unsafe { d.shared_load(from, (row - p.window_y) * Self::PITCH) };
+                    i += 1;
+                }
+                // SAFETY: an output.
+                unsafe { self.store(y + k as i32, sum) };
+            }
+            k += p.one;
+        }
+    }
+}
+
+impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D, C, W> {
+    #[inline(always)]
+    unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
+        let (d, p) = (self.part.d, self.part.p);
+        let to = self.input(step, row);
+        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_CHUNK * C);
+        let start = y.map(|y| y as u64 * p.width as u64 * C as u64);
+        // SAFETY: the samples are in the image, and their places in the row this thread's.
+        unsafe {
+            match start {
+                Some(start) if self.part.inside => {
+                    let start = start + self.part.left as u32 as u64 * C as u64;
+                    while index < end {
+                        d.start_copy(to, index, self.src, start + index as u64);
+                        index += LANES;
+                    }
+                }
+                _ => {
+                    while index < end {
+                        match (start, self.part.column(index / C)) {
+                            (Some(start), Some(x)) => {
+                                d.start_copy(to, index, self.src, start + x as u64 * C as u64 + (index % C) as u64);
+                            }
+                            _ => d.shared_store(to, index, p.constant),
+                        }
+                        index += LANES;
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefixes(&mut self, step: u32) {
+        if self.part.p.window_x <= BOX_CHUNK {
+            return;
+        }
+        let tasks = self.part.p.tile.chunks * BOX_CHUNK * C;
+        let mut task = self.part.d.thread_x();
+        // SAFETY: tasks are chunks of the input.
+        unsafe {
+            if task < tasks {
+                self.kept = self.prefix(self.chunk(step, task));
+            }
+            task += BOX_BLOCK;
+            while task < tasks {
+                self.prefix(self.chunk(step, task));
+                task += BOX_BLOCK;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rows(&mut self, step: u32) {
+        let (d, task) = (self.part.d, self.part.d.thread_x());
+        if task >= W * C {
+            return;
+        }
+        let chunk = self.chunk(step, task);
+        // SAFETY: tasks below the strip's samples are the chunks at which windows begin.
+        unsafe {
+            let long = self.part.p.window_x > BOX_CHUNK;
+            let sums = if long { self.windows(step, chunk) } else { self.short_windows(chunk) };
+            let to = self.ring(self.slot, task % BOX_CHUNK, column_of::<C>(task));
+            for k in 0..CHUNK {
+                d.shared_store(to, k as u32 * C, sums[k]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn columns(&mut self, step: u32) {
+        if self.stored {
+            // SAFETY: this thread's column.
+            unsafe {
+                if self.part.p.window_y > BOX_CHUNK {
+                    self.long_columns(step);
+                } else {
+                    self.short_columns(step);
+                }
+            }
+        }
+        self.slot = slot_after(self.slot, 1, self.part.p.tile.slots);
+    }
+}
+
+/// The first sample, in a row, of a task's chunk.
+#[inline(always)]
+fn column_of<const C: u32>(task: u32) -> u32 {
+    let chunk = task / BOX_CHUNK;
+    chunk / C * BOX_CHUNK * C + chunk % C
+}
+
+/// Whether `k` is below `limit`. The step takes part only so that the compiler does not compare before all steps, for
+/// every `k`, and keep what it found.
+#[inline(always)]
+fn is_below(step: u32, k: usize, limit: u32) -> bool {
+    step.wrapping_add(k as u32) < step.wrapping_add(limit)
+}
+
+/// A sum and the numbers from `first` up to `end`, four of which are read before any is added.
+#[inline(always)]
+fn add_up(mut sum: f32, mut first: u32, end: u32, number: impl Fn(u32) -> f32) -> f32 {
+    while first + 4 <= end {
+        let (a, b, c, d) = (number(first), number(first + 1), number(first + 2), number(first + 3));
+        sum = (((sum + a) + b) + c) + d;
+        first += 4;
+    }
+    while first < end {
+        sum += number(first);
+        first += 1;
+    }
+    sum
+}

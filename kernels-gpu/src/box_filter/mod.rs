@@ -1,0 +1,176 @@
+//! Box filters: sums over windows of any size, for a few additions a sample.
+//!
+//! A block of [`BOX_BLOCK`] threads goes down a strip of the image, a chunk of rows a step:
+//!
+//! ```text
+//! wait for the step's input rows; barrier                     (nobody uses the last step's rows)
+//! start copying the next step's input rows                    (border by index map)
+//! prefixes: each thread sums the samples of a chunk of a row, one after another
+//! barrier
+//! rows:     each thread sums a chunk of windows along a row, from its own chunk, the chunks between and the prefix
+//!           sums of the last one, into a ring of rows
+//! barrier
+//! columns:  each thread makes a chunk of sums of these down a column, and stores the results
+//! ```
+//!
+//! What a sum costs depends on the window's size only where chunks lie between: one more addition for each of
+//! them, for a chunk of sums. Any channels, borders, rows that start anywhere.
+//!
+//! Launch contract of the kernels by chunks: the buffers are as large as the parameters say, the shared memory is
+//! [`apron_abi::BoxTile`], and the parameters are those that the plan gives.
+
+mod bytes;
+mod floats;
+mod simple;
+
+pub use bytes::Bytes;
+pub use floats::Floats;
+pub use simple::{SimpleColumns, SimpleRows};
+
+use crate::device::{Device, Shared};
+use apron_abi::{BorderMode, BoxParams, BOX_BLOCK};
+
+/// Lanes of a warp; a warp brings a row at a time.
+const LANES: u32 = 32;
+const WARPS: u32 = BOX_BLOCK / LANES;
+
+/// What a block does at each step, of `N` rows.
+trait Steps<D: Device, const N: u32> {
+    /// Starts copying input row `row` of a step: the image's row `y`, or one outside where all is constant.
+    ///
+    /// # Safety
+    /// As all methods: the launch is as the [module](self) says, and the order of calls that of [`march`].
+    unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>);
+    /// Sums chunks along rows.
+    unsafe fn prefixes(&mut self, step: u32);
+    /// Sums windows along rows.
+    unsafe fn rows(&mut self, step: u32);
+    /// Sums windows down a column.
+    unsafe fn columns(&mut self, step: u32);
+}
+
+/// A block's part of the image.
+#[derive(Clone, Copy)]
+struct Part<'p, D> {
+    d: D,
+    p: &'p BoxParams,
+    /// The image's column of the strip's first pixel.
+    left: i32,
+    /// The image's row of the first input row.
+    top: i32,
+    /// The block's output rows.
+    first_row: u32,
+    count: u32,
+    /// Whether the strip's input is all inside the image's width.
+    inside: bool,
+}
+
+/// No column of the image.
+const NONE: u32 = u32::MAX;
+
+impl<'p, D: Device> Part<'p, D> {
+    /// The block's part of strips of so many pixels, whose input is so wide; none for blocks below the image, since a
+    /// grid may have more rows of blocks than were asked for.
+    #[inline(always)]
+    fn of(d: D, p: &'p BoxParams, strip: u32, input: u32) -> Option<Self> {
+        let first_row = d.block_y() * p.rows;
+        if first_row >= p.out_height {
+            return None;
+        }
+        let count = if p.out_height - first_row < p.rows { p.out_height - first_row } else { p.rows };
+        let left = (d.block_x() * strip) as i32 + p.left;
+        let inside = left >= 0 && left + input as i32 <= p.width as i32;
+        Some(Part { d, p, left, top: p.top + first_row as i32, first_row, count, inside })
+    }
+
+    /// Lists the image's columns that stand for those of the input.
+    ///
+    /// # Safety
+    /// Nobody uses the list before the next barrier.
+    #[inline(always)]
+    unsafe fn list(&self, input: u32) {
+        let border = BorderMode::from_u32(self.p.border);
+        let mut x = self.d.thread_x();
+        while x < input {
+            let column = border.map(self.left + x as i32, self.p.width as i32);
+            // SAFETY: in the list.
+            unsafe { self.d.shared_store(Shared::at(0), x, column.map_or(NONE, |column| column as u32)) };
+            x += BOX_BLOCK;
+        }
+    }
+
+    /// The image's column that stands for column `x` of the input.
+    ///
+    /// # Safety
+    /// It is in the list, which is complete.
+    #[inline(always)]
+    unsafe fn column(&self, x: u32) -> Option<u32> {
+        // SAFETY: the caller's promise.
+        match unsafe { self.d.shared_load(Shared::<u32>::at(0), x) } {
+            NONE => None,
+            column => Some(column),
+        }
+    }
+
+    /// The output row that the first input row of a step of `rows` completes, from the block's first: negative where
+    /// there is none yet.
+    #[inline(always)]
+    fn completed(&self, step: u32, rows: u32) -> i32 {
+        (step * rows) as i32 + self.p.top - self.p.origin_y - (self.p.window_y - 1) as i32
+    }
+}
+
+/// Runs a block whose input is so wide.
+///
+/// # Safety
+/// As [`Steps`].
+#[inline(always)]
+unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut impl Steps<D, N>) {
+    let (d, p) = (part.d, part.p);
+    let count = (part.count as i32 - 1 - part.completed(0, N)) as u32 / N + 1;
+    // SAFETY: barriers stand between all that threads exchange.
+    unsafe {
+        part.list(input);
+        d.barrier();
+        let mut step = p.first_step;
+        // The rows of a step come during the one before, those of the first during one that does nothing else.
+        while step <= count {
+            d.wait_copies::<0>();
+            d.barrier();
+            if step < count {
+                let border = BorderMode::from_u32(p.border);
+                let mut row = d.thread_x() / LANES;
+                while row < N {
+                    let y = border.map(part.top + (step * N + row) as i32, p.height as i32);
+                    steps.bring(step, row, y.map(|y| y as u32));
+                    row += WARPS;
+                }
+                d.end_copies();
+            }
+            let present = step > p.first_step;
+            if present {
+                steps.prefixes(step - 1);
+            }
+            d.barrier();
+            if present {
+                steps.rows(step - 1);
+            }
+            d.barrier();
+            if present {
+                steps.columns(step - 1);
+            }
+            step += 1;
+        }
+    }
+}
+
+/// The chunk of a ring of `slots` chunks that comes so many behind another.
+#[inline(always)]
+fn slot_after(slot: u32, count: u32, slots: u32) -> u32 {
+    let slot = slot + count;
+    if slot >= slots {
+        slot - slots
+    } else {
+        slot
+    }
+}

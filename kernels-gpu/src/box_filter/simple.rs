@@ -1,0 +1,160 @@
+//! Box filters of windows of any size, a thread an output, in two launches: sums along rows, and then down columns.
+//!
+//! The sums along rows have one row more than the image: that of the rows outside where the border is constant,
+//! whose sums of f32 are not the same in every column.
+//!
+//! Per output and pass one global load a sample of the window's side, no shared memory, no barrier.
+
+use crate::device::{Device, Global};
+use crate::{div_rem, Body};
+use apron_abi::{Accumulator, BorderMode, BoxParams, Element, ElementType, Pixel, Sample, BOX_CHUNK, SIMPLE_BLOCK};
+use core::marker::PhantomData;
+
+/// The kernel that sums along rows.
+///
+/// Launch contract: the buffers are as large as the parameters say, the second with one row more than the image.
+pub struct SimpleRows<I>(PhantomData<I>);
+
+/// The kernel that sums these down columns.
+///
+/// Launch contract: as of [`SimpleRows`].
+pub struct SimpleColumns<I, O>(PhantomData<(I, O)>);
+
+/// An output of this thread: sample of the row, column, channel and row; none where the image ends.
+#[inline(always)]
+fn place<D: Device>(d: D, p: &BoxParams, rows: u32) -> Option<(u32, u32, u32, u32)> {
+    let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
+    let y = d.block_y() * SIMPLE_BLOCK[1] + d.thread_y();
+    if sample >= p.out_width * p.channels || y >= rows {
+        return None;
+    }
+    // SAFETY: an image has at least one channel.
+    let (x, channel) = unsafe { div_rem(sample, p.channels) };
+    Some((sample, x, channel, y))
+}
+
+/// A type of samples along a row: f32, or bytes, whose sums are u32.
+pub trait BoxSample: Sample {
+    /// The type of their sums.
+    type Sum: Element;
+    /// The sum of as many numbers from index `first` on.
+    fn sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> Self::Sum;
+}
+
+impl BoxSample for f32 {
+    type Sum = f32;
+    #[inline(always)]
+    fn sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
+        ordered_sum(first, count, at)
+    }
+}
+
+impl BoxSample for u8 {
+    type Sum = u32;
+    #[inline(always)]
+    fn sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> u32 {
+        let (mut sum, mut i) = (0, first);
+        while i < first + count as i32 {
+            sum += at(i) as u32;
+            i += 1;
+        }
+        sum
+    }
+}
+
+impl<I: BoxSample> Body for SimpleRows<I> {
+    type Src = I;
+    type Dst = I::Sum;
+    type Params = BoxParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<I::Sum>, p: &BoxParams) {
+        let Some((sample, x, channel, y)) = place(d, p, p.height + 1) else { return };
+        let border = BorderMode::from_u32(p.border);
+        let at = |x: i32| match border.map(x, p.width as i32) {
+            Some(x) if y < p.height => {
+                let pixel = y as u64 * p.width as u64 + x as u32 as u64;
+                // SAFETY: in the image.
+                unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f32()
+            }
+            _ => p.constant,
+        };
+        let sum = I::sum(x as i32 + p.origin_x, p.window_x, at);
+        // SAFETY: in the sums, and no other thread's.
+        unsafe { d.store(dst, y as u64 * (p.out_width * p.channels) as u64 + sample as u64, sum) };
+    }
+}
+
+impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
+    type Src = I;
+    type Dst = O;
+    type Params = BoxParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &BoxParams) {
+        let Some((sample, _, _, y)) = place(d, p, p.out_height) else { return };
+        let (border, samples) = (BorderMode::from_u32(p.border), (p.out_width * p.channels) as u64);
+        let index =
+            |y: i32| border.map(y, p.height as i32).map_or(p.height, |y| y as u32) as u64 * samples + sample as u64;
+        let first = y as i32 + p.origin_y;
+        let value = if I::TYPE == ElementType::F32 {
+            // SAFETY: in the sums, of f32.
+            let at = |y: i32| unsafe { d.load(Global::<f32>::at(src.address), index(y)) };
+            O::Sum::of(ordered_sum(first, p.window_y, at) * p.scale)
+        } else {
+            let (mut sum, mut i) = (0u64, first);
+            while i < first + p.window_y as i32 {
+                // SAFETY: in the sums, of u32.
+                sum += unsafe { d.load(Global::<u32>::at(src.address), index(i)) } as u64;
+                i += 1;
+            }
+            O::Sum::from_f64(scaled(d, sum as f64, p))
+        };
+        // SAFETY: in the output, and no other thread's.
+        unsafe { d.store(dst, y as u64 * samples + sample as u64, O::from_sum(value)) };
+    }
+}
+
+/// A sum of bytes, scaled.
+#[inline(always)]
+pub(super) fn scaled<D: Device>(d: D, sum: f64, p: &BoxParams) -> f64 {
+    let value = sum * p.factor;
+    if p.divisor == 0.0 {
+        return value;
+    }
+    // The quotient nearest to the true one: what is left of the division is exact, and of 53 bits its quotient.
+    d.fma(d.fma(-value, p.divisor, sum), p.factor, value)
+}
+
+/// The sum of as many numbers from index `first` on, in the order of [`BOX_CHUNK`].
+#[inline(always)]
+fn ordered_sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
+    let (chunk, end) = (BOX_CHUNK as i32, first + count as i32);
+    if count <= BOX_CHUNK {
+        return upwards(0.0, first, end, &at);
+    }
+    // Where the first chunk ends, and where the last one begins.
+    let (near, far) = ((first & -chunk) + chunk, (end - 1) & -chunk);
+    let mut i = near - 1;
+    let mut head = at(i);
+    while i > first {
+        i -= 1;
+        head += at(i);
+    }
+    let (mut middle, mut i) = (0.0, near);
+    while i < far {
+        middle += upwards(at(i), i + 1, i + chunk, &at);
+        i += chunk;
+    }
+    (head + middle) + upwards(at(far), far + 1, end, &at)
+}
+
+/// A sum and the numbers from index `i` up to `end`.
+#[inline(always)]
+fn upwards(mut sum: f32, mut i: i32, end: i32, at: &impl Fn(i32) -> f32) -> f32 {
+    while i < end {
+        sum += at(i);
+        i += 1;
+    }
+    sum
+}
