@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
 /// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and does. Clones share the pixels, which never change.
+/// waits for them and does. Clones share the pixels, which never change, but for those of a
+/// [`Chain`](crate::Chain), which each of its runs writes anew.
 #[derive(Clone)]
 pub struct DeviceImage {
     pub(crate) shape: Shape,
@@ -74,16 +75,25 @@ impl DeviceImage {
         }
     }
 
+    /// Puts the samples of `source`, of the same shape and type, in place of this image's, which are on a GPU.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn overwrite(&self, source: &Source<'_>) -> Result<()> {
+        let Storage::Gpu(buffer) = &*self.storage else { unreachable!("a host's images are not written again") };
+        match source {
+            Source::Host(image) => buffer.write(&image.bytes()),
+            Source::Device(image) => match &*image.storage {
+                Storage::Gpu(from) if from.is_beside(buffer) => buffer.copy_from(from),
+                _ => buffer.write(&image.download_any()?.bytes()),
+            },
+        }
+    }
+
     /// What the operation did that made this image; waits for its kernels.
     ///
     /// # Errors
     /// [`Error::Driver`], for a kernel that failed.
     pub fn report(&self) -> Result<Report> {
-        #[cfg(feature = "gpu")]
-        if let Some(timer) = &self.made.timer {
-            return Ok(Report { kernels: timer.elapsed()?, ..self.made.report.clone() });
-        }
-        Ok(self.made.report.clone())
+        self.made.report()
     }
 }
 

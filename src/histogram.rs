@@ -1,7 +1,10 @@
 //! Histograms: a request in the making.
 
+use crate::backend::Written;
 use crate::choice::Choice;
+use crate::device_image::Made;
 use crate::{Bins, Device, Histogram, Report, Result, Source, Tuning};
+use apron_core::Edges;
 
 /// A histogram that is ready to [`run`](HistogramOf::run), with defaults that may be changed before.
 #[must_use = "a histogram does nothing until it is run"]
@@ -59,7 +62,64 @@ impl<'a> HistogramOf<'a> {
     /// # Errors
     /// As [`run`](HistogramOf::run).
     pub fn run_reported(self) -> Result<(Histogram, Report)> {
+        let counted = self.enqueue()?;
+        Ok((counted.download()?, counted.report()?))
+    }
+
+    /// Counts, and leaves the counts on the device: on a GPU it returns when the work is enqueued. So it can
+    /// be part of a [`Chain`](crate::Chain), unless the range of f32 bins is to be found first.
+    ///
+    /// # Errors
+    /// As [`run`](HistogramOf::run).
+    pub fn enqueue(self) -> Result<DeviceHistogram> {
         self.bins.check()?;
         self.device.with_fallback(|backend| backend.histogram(&self.source, &self.bins, self.per_channel, &self.choice))
+    }
+}
+
+/// A histogram on a device, of [`HistogramOf::enqueue`].
+pub struct DeviceHistogram {
+    pub(crate) counts: Counts,
+    pub(crate) made: Made,
+}
+
+/// What is there of a histogram.
+pub(crate) enum Counts {
+    Done(Histogram),
+    /// 256 counts a channel.
+    OfBytes {
+        edges: Edges,
+        channels: u32,
+        written: Written,
+    },
+    /// A count for each bin and channel.
+    OfBins {
+        edges: Edges,
+        channels: u32,
+        written: Written,
+    },
+}
+
+impl DeviceHistogram {
+    /// Waits for the counts, and copies them to the host.
+    ///
+    /// # Errors
+    /// [`Error::Driver`](crate::Error::Driver), also for a kernel that failed.
+    pub fn download(&self) -> Result<Histogram> {
+        Ok(match &self.counts {
+            Counts::Done(histogram) => histogram.clone(),
+            Counts::OfBytes { edges, channels, written } => {
+                Histogram::from_byte_counts(edges.clone(), *channels, &written.read::<u64>()?)
+            }
+            Counts::OfBins { edges, channels, written } => Histogram::new(edges.clone(), *channels, written.read()?),
+        })
+    }
+
+    /// What the operation did; waits for its kernels.
+    ///
+    /// # Errors
+    /// [`Error::Driver`](crate::Error::Driver), for a kernel that failed.
+    pub fn report(&self) -> Result<Report> {
+        self.made.report()
     }
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod backend;
+mod chain;
 mod choice;
 mod device;
 mod device_image;
@@ -17,10 +18,11 @@ pub use apron_core::{
     Pixel, PixelType, Result, Shape, Taps, filters,
 };
 pub use apron_plan::{Machine, Tuning};
+pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
 pub use filter::Filter;
-pub use histogram::HistogramOf;
+pub use histogram::{DeviceHistogram, HistogramOf};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;

@@ -1,6 +1,7 @@
 //! The library as its users see it: chains, choices, errors.
 
-use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, PixelType, Taps};
+use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, PixelType};
+use apron::{Taps, Tuning};
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];
@@ -178,6 +179,24 @@ fn reports_say_what_ran() {
         assert!(!report.variant.is_empty() && !report.why.is_empty());
         assert!(report.kernels.as_nanos() > 0);
     }
+}
+
+#[test]
+fn a_grid_may_be_given_and_the_report_says_which_ran() {
+    let image = Image::new(16, 64, 1, (0..1024).map(|i| (i * i % 509) as f32).collect::<Vec<_>>()).unwrap();
+    let device = Device::emulator();
+    let sharpened = |tuning| {
+        let mask = apron::filters::named_mask("sharpen").unwrap();
+        let result = device.correlate(&image, mask).variant("march-dense").tuning(tuning).run().unwrap();
+        (result.report().unwrap().grid, result.download::<f32>().unwrap())
+    };
+    let (few, many) = (sharpened(Tuning { rows: 1, residents: 4 }), sharpened(Tuning { rows: 2, residents: 4 }));
+    assert_eq!((few.0.as_str(), many.0.as_str()), ("1x64 x 128x1", "1x32 x 128x1"));
+    assert_eq!(few.1, many.1);
+    let photo = photo();
+    let counted = device.histogram(&photo).tuning(Tuning { rows: 0, residents: 1 }).run_reported().unwrap().1;
+    assert_eq!(counted.grid.matches(" x ").count(), counted.grid.matches('+').count() + 1, "{counted:?}");
+    assert_eq!(Device::cpu().gaussian(&photo, 1.0).run().unwrap().report().unwrap().grid, "");
 }
 
 #[test]

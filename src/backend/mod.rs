@@ -1,17 +1,19 @@
 //! From a problem to the device that solves it.
 
+mod histogram;
 mod host;
 
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
-use crate::{AnyImage, Bins, DeviceImage, DeviceInfo, DeviceName, Error, Histogram, PixelType, Report, Result, Source};
-use apron_core::{ByteHistogram, EdgeHistogram, Problem, join_extremes};
+use crate::{AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, Report, Result, Source};
+use apron_core::Problem;
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
-use apron_plan::{Machine, Recipe, Role};
-use bytemuck::Pod;
+use apron_plan::{Machine, Recipe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+pub(crate) use histogram::Written;
 
 /// What runs problems.
 #[derive(Clone)]
@@ -50,14 +52,14 @@ impl Explained for DeviceImage {
     }
 }
 
-impl Explained for (Histogram, Report) {
+impl Explained for DeviceHistogram {
     fn explain(mut self, why: &str) -> Self {
-        self.1.why = format!("{}; {why}", self.1.why);
+        self.made.report.why = format!("{}; {why}", self.made.report.why);
         self
     }
 
     fn ran(&self) -> &Report {
-        &self.1
+        &self.made.report
     }
 }
 
@@ -136,6 +138,16 @@ impl Backend {
         Ok(DeviceImage { shape, pixel, storage: Arc::new(storage), made: Arc::new(Made::on_host(report)) })
     }
 
+    /// An image as large as `image` on a GPU, which holds nothing yet.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn room_for(&self, image: &DeviceImage, operation: &'static str) -> Result<DeviceImage> {
+        let Backend::Gpu(gpu) = self else { unreachable!("a host's images need no room") };
+        let bytes = image.shape.samples() * image.pixel.size_bytes() as u64;
+        let storage = Arc::new(Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?));
+        let report = self.report(operation, "copy", "asked for", Duration::ZERO);
+        Ok(DeviceImage { storage, made: Arc::new(Made::on_host(report)), ..image.clone() })
+    }
+
     /// Solves a filter's problem.
     pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<DeviceImage> {
         let (dst, window) = match problem {
@@ -151,7 +163,7 @@ impl Backend {
                 let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
                 let (output, timer) = gpu.execute(&recipe, input)?;
                 let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
-                (Storage::Gpu(output), Made { report, timer: Some(timer) })
+                (Storage::Gpu(output), Made { report, timer })
             }
             Backend::Emulator => {
                 let recipe = self.planned(problem, choice)?;
@@ -182,112 +194,11 @@ impl Backend {
         Ok(DeviceImage { shape: window.out, pixel: dst, storage: Arc::new(storage), made: Arc::new(made) })
     }
 
-    /// Counts samples.
-    pub(crate) fn histogram(
-        &self,
-        source: &Source<'_>,
-        bins: &Bins,
-        per_channel: bool,
-        choice: &Choice<'_>,
-    ) -> Result<(Histogram, Report)> {
-        const OPERATION: &str = "histogram";
-        if let Backend::Cpu | Backend::Reference = self {
-            let name = self.host_variant(OPERATION, choice)?;
-            let input = host_image(source)?;
-            let start = Instant::now();
-            let histogram = match self {
-                Backend::Cpu => host::cpu_histogram(&input, bins, per_channel)?,
-                _ => host::reference_histogram(&input, bins, per_channel)?,
-            };
-            let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
-            return Ok((histogram, Report { kernels: start.elapsed(), ..report }));
-        }
-        match source.pixel_type() {
-            PixelType::U8 => {
-                let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
-                let problem = ByteHistogram { shape: source.shape(), per_channel };
-                let channels = problem.channels();
-                let (counts, report) = self.count(&Problem::ByteHistogram(problem), source, choice)?;
-                Ok((Histogram::from_byte_counts(edges, channels, &counts), report))
-            }
-            PixelType::F32 if bins.range.is_none() => {
-                // Once on the device, for both that read it.
-                let (image, copy_in) = self.import_timed(source, OPERATION)?;
-                let source = Source::Device(&image);
-                let (extremes, finding) = self.extremes(&source)?;
-                let (histogram, report) = self.between_edges(&source, bins, Some(extremes), per_channel, choice)?;
-                Ok((histogram, Report { copy_in, kernels: finding + report.kernels, ..report }))
-            }
-            PixelType::F32 => self.between_edges(source, bins, None, per_channel, choice),
-            other => Err(Error::Unsupported {
-                operation: OPERATION,
-                device: self.name().to_string(),
-                what: format!("histograms of {other} pixels"),
-                hint: "use --device cpu".into(),
-            }),
-        }
-    }
-
-    /// Counts samples of f32; `extremes` are the range of bins without one.
-    fn between_edges(
-        &self,
-        source: &Source<'_>,
-        bins: &Bins,
-        extremes: Option<(f64, f64)>,
-        per_channel: bool,
-        choice: &Choice<'_>,
-    ) -> Result<(Histogram, Report)> {
-        let problem = EdgeHistogram { shape: source.shape(), bins: *bins, extremes, per_channel };
-        let (edges, channels) = (problem.edges()?, problem.channels());
-        let (counts, report) = self.count(&Problem::EdgeHistogram(problem), source, choice)?;
-        Ok((Histogram::new(edges, channels, counts), report))
-    }
-
-    /// The least and the largest sample of f32, and the time of the kernels that found them.
-    fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
-        let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
-        let (found, _, kernels) = self.run_kernels::<f32>(&recipe, source)?;
-        let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
-        let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
-        Ok((extremes, kernels))
-    }
-
-    /// Solves a histogram's problem by kernels.
-    fn count(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<(Vec<u64>, Report)> {
-        let recipe = self.planned(problem, choice)?;
-        let (counts, copy_in, kernels) = self.run_kernels(&recipe, source)?;
-        Ok((counts, self.by_kernels(&recipe, copy_in, kernels)))
-    }
-
     /// How this device, which runs kernels, solves a problem.
-    fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
+    pub(super) fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
         let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
         let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
         if let Backend::Emulator = self { recipe.map_err(for_emulator) } else { recipe }
-    }
-
-    /// Runs a recipe, and gives what it writes, and the times of the copy and of the kernels.
-    fn run_kernels<T: Pod>(&self, recipe: &Recipe, source: &Source<'_>) -> Result<(Vec<T>, Duration, Duration)> {
-        let output = recipe.buffers.iter().find(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
-        let mut result = vec![T::zeroed(); output.elems as usize];
-        let (copy_in, kernels) = match self {
-            #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => {
-                let (input, copy_in) = self.import_timed(source, recipe.operation)?;
-                let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
-                let (output, timer) = gpu.execute(recipe, input)?;
-                output.read(bytemuck::cast_slice_mut(&mut result))?;
-                (copy_in, timer.elapsed()?)
-            }
-            _ => {
-                let input = host_image(source)?;
-                let start = Instant::now();
-                let bytes = apron_emulator::execute(recipe, &input.bytes())?;
-                bytemuck::cast_slice_mut(&mut result).copy_from_slice(&bytes);
-                (Duration::ZERO, start.elapsed())
-            }
-        };
-        Ok((result, copy_in, kernels))
     }
 
     /// The one implementation that a host device has.
@@ -330,6 +241,15 @@ impl Made {
             #[cfg(feature = "gpu")]
             timer: None,
         }
+    }
+
+    /// The report, when the kernels are done; of a recorded chain they have no time of their own.
+    pub(crate) fn report(&self) -> Result<Report> {
+        #[cfg(feature = "gpu")]
+        if let Some(timer) = &self.timer {
+            return Ok(Report { kernels: self.report.kernels + timer.elapsed()?, ..self.report.clone() });
+        }
+        Ok(self.report.clone())
     }
 }
 

@@ -154,11 +154,18 @@ impl Gpu {
     /// [`Error::Driver`], for instance for a kernel that failed.
     pub fn synchronize(&self) -> Result<()> {
         self.device.enter()?;
-        self.stream.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))
+        // What is recorded does not run.
+        let stream = self.stream.beside().unwrap_or_else(|| self.stream.clone());
+        stream.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))
     }
 }
 
 impl OpenDevice {
+    /// The driver's number of the GPU.
+    pub(crate) fn ordinal(&self) -> u32 {
+        self.info.ordinal
+    }
+
     /// Makes the context current on this thread: the driver keeps one for each thread.
     pub(crate) fn enter(&self) -> Result<()> {
         CurrentContext::set_current(&self.context).map_err(|error| driver("entering the GPU's context", error))

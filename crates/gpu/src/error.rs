@@ -1,5 +1,6 @@
 //! The driver's errors as Apron's.
 
+use crate::device::OpenDevice;
 use apron_core::Error;
 use cust::error::CudaError;
 use cust::sys::{CUresult, cudaError_enum};
@@ -42,4 +43,10 @@ pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Res
         cudaError_enum::CUDA_SUCCESS => Ok(()),
         code => Err(Error::Driver { operation: operation(), hint: OTHERWISE, source: format!("{code:?}").into() }),
     }
+}
+
+/// What cannot be part of a recorded chain.
+pub(crate) fn not_recorded(device: &OpenDevice, what: &str, hint: &str) -> Error {
+    let device = format!("gpu:{}", device.ordinal());
+    Error::Unsupported { operation: "record", device, what: format!("{what} in a recorded chain"), hint: hint.into() }
 }

@@ -2,7 +2,7 @@
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
-use crate::error::{checked, driver};
+use crate::error::{checked, driver, not_recorded};
 use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
 use apron_plan::{Launch, Recipe, Role};
@@ -52,16 +52,23 @@ impl Timer {
 }
 
 impl Gpu {
-    /// Enqueues a recipe on `input` and gives its output, which is there when the stream comes to it.
+    /// Enqueues a recipe on `input` and gives its output, which is there when the stream comes to it; while it is
+    /// [recorded](Gpu::record), without a timer.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) and [`Error::Driver`](apron_core::Error::Driver).
+    /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory), [`Error::Driver`](apron_core::Error::Driver), and
+    /// [`Error::Unsupported`](apron_core::Error::Unsupported) for what cannot be recorded.
     ///
     /// # Panics
     /// If `input` has not the size of the recipe's input, or the recipe has no output.
-    pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Timer)> {
+    pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
         self.device.enter()?;
         self.stream.wait_for(input.home())?;
+        let recorded = self.stream.beside().is_some();
+        if recorded && shares_state(recipe) {
+            let variant = format!("variant {}", recipe.variant);
+            return Err(not_recorded(&self.device, &variant, "leave the variant to the plan"));
+        }
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match spec.role {
             Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
@@ -74,7 +81,7 @@ impl Gpu {
         // Held until all is enqueued: the stream's next texture may take this one's place.
         let mut texture = self.stream.texture();
 
-        let timer = Timer::start(self)?;
+        let timer = if recorded { None } else { Some(Timer::start(self)?) };
         let mut enqueue = || {
             let mut addresses = Vec::with_capacity(buffers.len());
             for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {
@@ -97,10 +104,16 @@ impl Gpu {
         // The input must not be freed before what reads it is done, also if a launch failed.
         let waits = input.home().wait_for(&self.stream);
         enqueued.and(waits)?;
-        let timer = timer.stop(self)?;
+        let timer = timer.map(|timer| timer.stop(self)).transpose()?;
         let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
         Ok((buffers[output].take().expect("allocated above"), timer))
     }
+}
+
+/// Whether a recipe uses a texture or constant memory that others use in turn.
+fn shares_state(recipe: &Recipe) -> bool {
+    let texture = recipe.buffers.iter().any(|buffer| matches!(buffer.role, Role::Texture { .. }));
+    texture || recipe.launches.iter().any(|launch| launch.kernel.facts().taps == TapSpace::Symbol)
 }
 
 /// A launch with its kernel found, and its taps in place where they must be in global memory.

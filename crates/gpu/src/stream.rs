@@ -1,7 +1,7 @@
 //! A stream, and the order between streams.
 
 use crate::device::OpenDevice;
-use crate::error::driver;
+use crate::error::{driver, not_recorded};
 use crate::texture::TextureSlot;
 use apron_abi::ZEROED_BYTES;
 use apron_core::Result;
@@ -18,6 +18,11 @@ pub(crate) struct Stream {
     /// [`ZEROED_BYTES`] of zeros, which every recipe leaves as it finds them: those of a stream run one after the
     /// other, and so may share them.
     zeroed: ManuallyDrop<DeviceBuffer<u8>>,
+    /// While what is enqueued here is recorded and not run: the stream on which memory is allocated and filled
+    /// meanwhile.
+    beside: Mutex<Option<Arc<Stream>>>,
+    /// Memory of recorded work, which is as old as the stream: every run of the work uses it.
+    kept: Mutex<Vec<DeviceBuffer<u8>>>,
     pub(crate) device: Arc<OpenDevice>,
 }
 
@@ -29,7 +34,23 @@ impl Stream {
         let zeroed = unsafe { DeviceBuffer::<u8>::zeroed_async(ZEROED_BYTES as usize, &inner) };
         let zeroed = zeroed.map_err(|error| driver(format!("zeroing {ZEROED_BYTES} bytes"), error))?;
         let (inner, zeroed) = (ManuallyDrop::new(inner), ManuallyDrop::new(zeroed));
-        Ok(Arc::new(Stream { inner, texture: Mutex::default(), zeroed, device }))
+        let (texture, beside, kept) = Default::default();
+        Ok(Arc::new(Stream { inner, texture, zeroed, beside, kept, device }))
+    }
+
+    /// While this stream is recorded, the stream beside it.
+    pub(crate) fn beside(&self) -> Option<Arc<Stream>> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says that the stream is recorded from now on, with another beside it, or no longer.
+    pub(crate) fn set_beside(&self, beside: Option<Arc<Stream>>) {
+        *self.beside.lock().unwrap_or_else(PoisonError::into_inner) = beside;
+    }
+
+    /// Takes memory that nobody may free before the stream ends.
+    pub(crate) fn keep(&self, memory: DeviceBuffer<u8>) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }
 
     /// The address of the zeros that recipes on this stream take turns to use.
@@ -47,6 +68,13 @@ impl Stream {
         if Arc::ptr_eq(self, other) {
             return Ok(());
         }
+        if self.beside().is_some() || other.beside().is_some() {
+            return Err(not_recorded(
+                &self.device,
+                "images of several streams",
+                "make them from the chain's own image",
+            ));
+        }
         let ordered = Event::new(EventFlags::DISABLE_TIMING).and_then(|event| {
             event.record(&other.inner)?;
             // The driver keeps the event until it was waited for, so dropping it here is fine.
@@ -62,6 +90,10 @@ impl Drop for Stream {
         if self.device.enter().is_ok() {
             let texture = self.texture.get_mut().unwrap_or_else(PoisonError::into_inner);
             texture.empty(&self.inner);
+            let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
+            for memory in kept.drain(..) {
+                let _ = memory.drop_async(&self.inner);
+            }
             // SAFETY: each is taken or dropped once, here. The memory is freed when the stream comes to it.
             unsafe {
                 let _ = ManuallyDrop::take(&mut self.zeroed).drop_async(&self.inner);

@@ -53,7 +53,8 @@ mod tests {
     use crate::tuning::Table;
     use crate::{Machine, Recipe};
     use apron_abi::Params;
-    use apron_core::{Border, Correlate, Mask, PixelType, Problem, Shape};
+    use apron_core::{Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Mask, PixelType, Problem, Separable};
+    use apron_core::{Shape, Taps};
 
     /// Invented times of the dense variants: tiles win on small images, marching on large ones.
     const TIMES: &str = "\
@@ -106,7 +107,7 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         // 7 is nearer to 9 than to 5; 6 is not; a mask is as large as the square of as many taps.
         assert_eq!(chosen(F32, (8192, 8192), (7, 7)).0, "blocked");
         assert_eq!(chosen(F32, (8192, 8192), (5, 7)).1.matches("mask 5x5").count(), 1);
-        assert_eq!(chosen(F32, (8192, 8192), (81, 1)).1.matches("mask 9x9").count(), 1);
+        assert_eq!(chosen(F32, (8192, 8192), (1, 81)).1.matches("mask 9x9").count(), 1);
         // Sizes are what a multiprocessor has to do: an image is larger for a smaller GPU.
         let problem = correlate(F32, (1440, 1440), (5, 5));
         assert_eq!(planned(&problem, &Machine { multiprocessors: 66, ..Machine::EMULATED }).variant, "march-dense");
@@ -151,12 +152,37 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         let (large, march) = ((8192, 8192), Some("march-dense"));
         assert_eq!(rows(large, 5, None, &Machine::EMULATED), (200, 44));
         assert_eq!(rows(large, 9, march, &Machine::EMULATED), (64, 75));
+        // Where blocked, which is faster, has no room.
+        assert_eq!(rows(large, 9, None, &Machine { shared_bytes: 30_000, ..Machine::EMULATED }).0, 64);
         let tuning = Some(crate::Tuning { rows: 8, residents: 6 });
         assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (8, 37));
+        let tuning = Some(crate::Tuning { rows: 0, residents: 4 });
+        assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (249, 56));
         // Of images of three channels nothing was measured but marching alone.
         let Problem::Correlate(problem) = correlate(PixelType::F32, large, (5, 5)) else { unreachable!() };
         let problem = Problem::Correlate(Correlate { shape: Shape::new(8192, 8192, 3).unwrap(), ..problem });
         assert_eq!(planned(&problem, &Machine::EMULATED).variant, "march-dense");
+    }
+
+    #[test]
+    fn other_grids_have_as_many_blocks_a_multiprocessor_as_was_measured() {
+        let shape = Shape::new(8192, 8192, 1).unwrap();
+        let taps_x = Taps::new(vec![1.0; 33]).unwrap();
+        let (src, dst, border, taps_y) = (PixelType::F32, PixelType::F32, Border::Replicate, taps_x.clone());
+        let bins = Bins { count: 256, range: Some((0.0, 1.0)) };
+        for (variant, problem) in [
+            ("fused", Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })),
+            ("columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
+            ("nearest-edge", Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false })),
+        ] {
+            let blocks = |residents| {
+                let machine = Machine { tuning: Some(crate::Tuning { rows: 0, residents }), ..Machine::EMULATED };
+                let recipe = crate::untuned(&problem, Some(variant), &machine).unwrap();
+                recipe.launches[0].blocks.iter().product::<u32>()
+            };
+            assert!((100..=132).contains(&blocks(1)), "{variant}: {}", blocks(1));
+            assert!((200..=264).contains(&blocks(2)), "{variant}: {}", blocks(2));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `apron bench`: every workload beside the machine's own limits and, if asked for, beside other libraries.
 
+mod chain;
 pub(super) mod images;
 mod limits;
 mod peers;
@@ -16,7 +17,7 @@ use report::{Bench, Outcome, Row, Timed};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use workloads::{Solved, WORKLOADS, Workload};
+use workloads::{Operation, Solved, WORKLOADS, Workload};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -84,9 +85,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
             last = Some((workload.picture, workload.picture.make()?));
         }
         let Some((_, image)) = &last else { unreachable!("made above") };
-        let limit_ms = limits.ms(workload.limit, workload.amount());
         let outcome = measured(&workload, &device, image, pace, args.quick).unwrap_or_else(Outcome::from);
-        rows.push(Row { workload, limit_ms, outcome, peers: Vec::new() });
+        rows.push(Row::new(workload, &limits, outcome));
     }
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
     // Asked for now: the clock is still that of the work.
@@ -144,8 +144,14 @@ fn measured(
     if let Some(difference) = solved.difference(workload.solve(&judge, image)?)? {
         return Ok(Outcome::Failed(format!("wrong: {difference}")));
     }
-    let ms = pace.median(|| Ok(solve()?.report()?.kernels))?;
-    Ok(Outcome::Timed(Timed { variant: report.variant, why: report.why, ms, first_ms, copy_in_ms, copy_out_ms }))
+    let (ms, parts_ms) = if workload.operation == Operation::Chain {
+        let (ms, parts_ms) = chain::times(&device, &on_device, pace)?;
+        (ms, Some(parts_ms))
+    } else {
+        (pace.median(|| Ok(solve()?.report()?.kernels))?, None)
+    };
+    let (variant, why) = (report.variant, report.why);
+    Ok(Outcome::Timed(Timed { variant, why, ms, first_ms, copy_in_ms, copy_out_ms, parts_ms }))
 }
 
 impl From<apron::Error> for Outcome {

@@ -48,9 +48,20 @@ pub(super) struct Timed {
     pub(super) first_ms: f64,
     pub(super) copy_in_ms: f64,
     pub(super) copy_out_ms: Option<f64>,
+    /// Of a chain's parts, each alone.
+    pub(super) parts_ms: Option<f64>,
 }
 
 impl Row {
+    pub(super) fn new(workload: Workload, limits: &Limits, outcome: Outcome) -> Row {
+        let mut row = Row { workload, limit_ms: None, outcome, peers: Vec::new() };
+        row.limit_ms = match workload.limit {
+            Some(limit) => limits.ms(limit, workload.amount()),
+            None => row.timed().and_then(|timed| timed.parts_ms),
+        };
+        row
+    }
+
     fn timed(&self) -> Option<&Timed> {
         if let Outcome::Timed(timed) = &self.outcome { Some(timed) } else { None }
     }
@@ -207,7 +218,7 @@ impl Bench {
                 workload.bytes().to_string(),
                 workload.operations().map_or(String::new(), |operations| operations.to_string()),
                 number(Some(timed.ms)),
-                workload.limit.name().into(),
+                workload.limit_name().into(),
                 number(row.limit_ms),
                 workload.target.map_or(String::new(), target),
                 number(Some(timed.first_ms)),
@@ -240,7 +251,7 @@ fn cells(row: &Row) -> Vec<String> {
         number(bandwidth, 0),
         number(compute, 2),
         number(row.times_the_limit(), 3),
-        row.workload.limit.name().into(),
+        row.workload.limit_name().into(),
         row.workload.target.map_or("-".into(), target),
         row.verdict().into(),
         peer.map_or("-".into(), |(name, _)| name.clone()),
@@ -267,7 +278,7 @@ fn object(row: &Row) -> Value {
         "ms": timed.map(|timed| timed.ms),
         "gb_per_s": bandwidth,
         "tflop_per_s": compute,
-        "limit": row.workload.limit.name(),
+        "limit": row.workload.limit_name(),
         "limit_ms": row.limit_ms,
         "times_the_limit": row.times_the_limit(),
         "target": row.workload.target.map(target),
@@ -289,7 +300,12 @@ mod tests {
 
     fn timed(ms: f64) -> Outcome {
         let (variant, why) = ("tuned".into(), "the preferred variant".into());
-        Outcome::Timed(Timed { variant, why, ms, first_ms: 80.0, copy_in_ms: 40.0, copy_out_ms: None })
+        Outcome::Timed(Timed { variant, why, ms, first_ms: 80.0, copy_in_ms: 40.0, copy_out_ms: None, parts_ms: None })
+    }
+
+    fn in_parts(ms: f64, parts: f64) -> Outcome {
+        let Outcome::Timed(timed) = timed(ms) else { unreachable!() };
+        Outcome::Timed(Timed { parts_ms: Some(parts), ..timed })
     }
 
     /// Invented times.
@@ -298,7 +314,7 @@ mod tests {
         let limits = Limits(vec![copy, Measured { limit: Limit::Read, amount: 1 << 30, ms: 0.4 }]);
         let row = |name: &str, outcome| {
             let workload = *WORKLOADS.iter().find(|workload| workload.to_string() == name).unwrap();
-            Row { limit_ms: limits.ms(workload.limit, workload.amount()), workload, outcome, peers: Vec::new() }
+            Row::new(workload, &limits, outcome)
         };
         let rows = vec![
             row("separable f32 8192x8192 radius 8", timed(0.2)),
@@ -311,6 +327,8 @@ mod tests {
             // Without a target, and with a limit that was not measured.
             row("dense f32 8191x8192 mask 7x7", timed(0.6)),
             row("dense f32 8192x8192 mask 15x15", timed(0.7)),
+            row("chain u8 2048x2048 gaussian sobel histogram", in_parts(0.054, 0.05)),
+            row("chain u8 2048x2048 gaussian sobel histogram", in_parts(0.056, 0.05)),
         ];
         let mut bench = Bench::new(DeviceName::Gpu(0), Pace { reps: 20 }, None, limits.clone(), rows);
         let work = "separable f32 8192x8192 radius 8".to_string();
@@ -324,7 +342,7 @@ mod tests {
     #[test]
     fn verdicts_follow_from_targets() {
         let verdicts: Vec<_> = bench().rows.iter().map(Row::verdict).collect();
-        assert_eq!(verdicts, ["ok", "missed", "ok", "missed", "ok", "refused", "failed", "-", "-"]);
+        assert_eq!(verdicts, ["ok", "missed", "ok", "missed", "ok", "refused", "failed", "-", "-", "ok", "missed"]);
     }
 
     #[test]
@@ -347,7 +365,7 @@ mod tests {
         assert_eq!((&json["device"], &json["failed"]), (&json!("gpu:0"), &json!(1)));
         assert_eq!(json["limits"]["copy"]["amount"], 512 << 20);
         let rows = json["workloads"].as_array().unwrap();
-        assert_eq!(rows.len(), 9);
+        assert_eq!(rows.len(), 11);
         let (first, last) = (&rows[0], &rows[6]);
         assert_eq!((&first["best_peer"], &first["peers"][0]["ms"]), (&json!("CUDA samples"), &json!(1.3)));
         assert!((first["times_the_limit"].as_f64().unwrap() - 0.2 / 0.185).abs() < 1e-9, "{first}");
@@ -363,10 +381,11 @@ mod tests {
             "{csv}"
         );
         assert_eq!(rows[0], COLUMNS);
-        assert_eq!(rows.len(), 1 + 7);
+        assert_eq!(rows.len(), 1 + 9);
         let expected = "separable f32 8192x8192 radius 8,tuned,536870912,4563402752,0.20000,copy,0.18500,1.12 x,\
                         80.00000,40.00000,,NPP=1.30000;CUDA samples=0.60000";
         assert_eq!(rows[1], expected);
+        assert!(rows[8].contains(",0.05400,parts,0.05000,1.1 x,"), "{csv}");
         assert!(rows.iter().all(|row| row.matches(',').count() == COLUMNS.matches(',').count()), "{csv}");
     }
 }

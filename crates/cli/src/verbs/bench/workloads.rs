@@ -1,5 +1,6 @@
 //! What is timed: a row of a table each.
 
+use super::chain::{self, CHAIN};
 use super::images::{Data, Picture, mix};
 use apron::{Bins, Border, Device, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps};
 use apron_testkit::first_mismatch;
@@ -10,7 +11,8 @@ use std::fmt;
 pub(super) struct Workload {
     pub(super) operation: Operation,
     pub(super) picture: Picture,
-    pub(super) limit: Limit,
+    /// What bounds it; of a chain, its parts do.
+    pub(super) limit: Option<Limit>,
     pub(super) target: Option<Target>,
 }
 
@@ -31,6 +33,8 @@ pub(super) enum Operation {
     PerChannel,
     /// 256 bins from 0 to 1.
     Range,
+    /// Several operations, recorded.
+    Chain,
 }
 
 /// When a time is good.
@@ -43,7 +47,7 @@ pub(super) enum Target {
 }
 
 use Data::{Constant, Natural, Sorted, TwoValued, Uniform};
-use Operation::{Box, Dense, Gauss, Histogram as Counts, PerChannel, Range, Separable};
+use Operation::{Box, Chain, Dense, Gauss, Histogram as Counts, PerChannel, Range, Separable};
 use PixelType::{F32, U8};
 
 const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Picture {
@@ -57,7 +61,7 @@ const RGBA: Picture = picture(U8, [8192, 8192, 4]);
 const AWKWARD: Picture = picture(F32, [8191, 8192, 1]);
 
 const fn row(operation: Operation, picture: Picture, limit: Limit, target: Option<Target>) -> Workload {
-    Workload { operation, picture, limit, target }
+    Workload { operation, picture, limit: Some(limit), target }
 }
 
 /// Bounded by copying the image.
@@ -78,6 +82,11 @@ const fn read(operation: Operation, picture: Picture, times: f64) -> Workload {
 /// A byte a sample, one GiB of them.
 const fn gibibyte(data: Data) -> Workload {
     read(Counts, Picture { data, ..picture(U8, [32768, 32768, 1]) }, 1.06)
+}
+
+/// Bounded by what its parts take, each measured alone.
+const fn chained(picture: Picture, times: f64) -> Workload {
+    Workload { operation: Chain, picture, limit: None, target: Some(Target::Times(times)) }
 }
 
 /// Shows what a shape or a type costs.
@@ -114,6 +123,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     gibibyte(TwoValued),
     gibibyte(Sorted),
     row(Counts, picture(U8, [2048, 2048, 1]), Limit::Read, Some(Target::Microseconds(6.0))),
+    chained(picture(U8, [2048, 2048, 1]), 1.10),
     shown(Separable(8), AWKWARD),
     shown(Dense(7, 7), AWKWARD),
     shown(Box(15, 15), AWKWARD),
@@ -134,6 +144,7 @@ impl fmt::Display for Workload {
             Counts => write!(f, "histogram {picture} {}", picture.data.name()),
             PerChannel => write!(f, "histogram {picture} per channel"),
             Range => write!(f, "histogram {picture} range 0 to 1"),
+            Chain => write!(f, "chain {picture} {CHAIN}"),
         }
     }
 }
@@ -147,13 +158,20 @@ impl Workload {
         Workload { picture, target: None, ..self }
     }
 
-    fn is_histogram(&self) -> bool {
-        matches!(self.operation, Counts | PerChannel | Range)
+    /// What must at least be moved: the image read once and, by filters, written once; by two filters and a
+    /// histogram, five times.
+    pub(super) fn bytes(&self) -> u64 {
+        let times = match self.operation {
+            Counts | PerChannel | Range => 1,
+            Chain => 5,
+            _ => 2,
+        };
+        self.picture.bytes() * times
     }
 
-    /// What must at least be moved: the image read once and, by filters, written once.
-    pub(super) fn bytes(&self) -> u64 {
-        self.picture.bytes() * if self.is_histogram() { 1 } else { 2 }
+    /// The limit's name.
+    pub(super) fn limit_name(&self) -> &'static str {
+        self.limit.map_or("parts", Limit::name)
     }
 
     /// A product and a sum for each tap and sample, for filters that need them.
@@ -162,14 +180,14 @@ impl Workload {
             Separable(radius) | Gauss(radius) => 2 * (2 * radius + 1),
             Dense(width, height) => width * height,
             // A mean is had by less; a histogram multiplies nothing.
-            Box(..) | Counts | PerChannel | Range => return None,
+            Box(..) | Counts | PerChannel | Range | Chain => return None,
         };
         Some(2 * taps as u64 * self.picture.samples())
     }
 
     /// How much of its limit it needs: bytes, or operations.
     pub(super) fn amount(&self) -> u64 {
-        if self.limit == Limit::Ffma { self.operations().unwrap_or(0) } else { self.bytes() }
+        if self.limit == Some(Limit::Ffma) { self.operations().unwrap_or(0) } else { self.bytes() }
     }
 
     /// Solves it on a device.
@@ -194,6 +212,7 @@ impl Workload {
                 let (histogram, report) = counting.run_reported()?;
                 return Ok(Solved::Counts(histogram, report));
             }
+            Chain => return chain::solve(device, image.into()),
         };
         Ok(Solved::Image(filter.border(Border::Replicate).run()?))
     }
@@ -266,6 +285,7 @@ mod tests {
             "histogram u8 32768x32768 two-valued",
             "histogram u8 8192x8192x4 per channel",
             "histogram f32 8192x8192 range 0 to 1",
+            "chain u8 2048x2048 gaussian sobel histogram",
         ] {
             assert!(names.contains(name), "{name}: {names:?}");
         }
@@ -275,8 +295,9 @@ mod tests {
     fn every_workload_needs_some_of_its_limit() {
         for workload in WORKLOADS {
             assert!(workload.amount() > 0, "{workload}");
-            assert!(matches!(workload.limit, Limit::Copy | Limit::Read | Limit::Ffma), "{workload}");
-            assert_eq!(workload.limit == Limit::Read, workload.is_histogram(), "{workload}");
+            let counts = matches!(workload.operation, Counts | PerChannel | Range);
+            assert_eq!(workload.limit == Some(Limit::Read), counts, "{workload}");
+            assert_eq!(workload.limit.is_none(), workload.operation == Chain, "{workload}");
             if let Some(Target::Times(times)) = workload.target {
                 assert!((1.0..2.0).contains(&times), "{workload}");
             }

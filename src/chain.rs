@@ -1,0 +1,128 @@
+//! Chains: operations that are recorded once, and run again and again.
+
+use crate::backend::Backend;
+use crate::{Device, DeviceImage, Error, Result, Source};
+use std::time::{Duration, Instant};
+
+const OPERATION: &str = "record";
+
+/// Operations on an image, recorded by [`Device::record`], that run as one: on a GPU by one launch for all.
+pub struct Chain<'a, T> {
+    input: DeviceImage,
+    results: Option<T>,
+    runs: Runs<'a, T>,
+}
+
+type Work<'a, T> = Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + 'a>;
+
+/// What gives the results anew.
+enum Runs<'a, T> {
+    /// The work, on a device that runs it when it is called, and the time that it took.
+    Calls { device: Device, work: Work<'a, T>, took: Duration },
+    #[cfg(feature = "gpu")]
+    Graph { recorded: apron_gpu::Recorded, last: Option<apron_gpu::Timer> },
+}
+
+impl Device {
+    /// Records what `work` does with `image`: operations of the device that it is given, on that image and what
+    /// was made of it. It should return what is wanted of it, such as images or
+    /// [histograms](crate::HistogramOf::enqueue). A GPU then runs all of it by one launch, whose kernels follow each
+    /// other at once; other devices call `work` at each run.
+    ///
+    /// For a GPU `work` is called here, twice and no more; masks and parameters are recorded as they then are. All
+    /// images in it, also those that it drops, take memory there as long as the chain exists.
+    ///
+    /// ```
+    /// use apron::{filters, Device, Image};
+    ///
+    /// let device = Device::cpu();
+    /// let frame = Image::new(2, 1, 1, vec![0u8, 200])?;
+    /// let mut chain = device.record(&frame, |device, frame| {
+    ///     let blurred = device.gaussian(frame, 1.0).run()?;
+    ///     device.histogram(&blurred).enqueue()
+    /// })?;
+    /// assert_eq!(chain.run()?.download()?.counts()[0], 0);
+    /// chain.load(&Image::new(2, 1, 1, vec![0u8, 0])?)?;
+    /// assert_eq!(chain.run()?.download()?.counts()[0], 2);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `work`; on a GPU, [`Error::Unsupported`] for what cannot be recorded: reading a result (as f32
+    /// histograms without a range do), images from elsewhere, variants whose launches share a texture or constant memory.
+    pub fn record<'a, 'i, T>(
+        &self,
+        image: impl Into<Source<'i>>,
+        work: impl Fn(&Device, &DeviceImage) -> Result<T> + 'a,
+    ) -> Result<Chain<'a, T>> {
+        let input = self.backend.import(&image.into(), OPERATION)?;
+        #[cfg(feature = "gpu")]
+        if let Backend::Gpu(gpu) = &self.backend {
+            // Compiles the kernels, and tells what is wrong with the work.
+            work(self, &input)?;
+            let ((own, results), recorded) = gpu.record(|gpu| {
+                let device = Device { backend: Backend::Gpu(gpu.clone()), chosen: self.chosen.clone() };
+                let own = device.backend.room_for(&input, OPERATION)?;
+                let results = work(&device, &own)?;
+                Ok((own, results))
+            })?;
+            let runs = Runs::Graph { recorded, last: None };
+            let mut chain = Chain { input: own, results: Some(results), runs };
+            chain.load(&input)?;
+            return Ok(chain);
+        }
+        let runs = Runs::Calls { device: self.clone(), work: Box::new(work), took: Duration::ZERO };
+        Ok(Chain { input, results: None, runs })
+    }
+}
+
+impl<T> Chain<'_, T> {
+    /// Puts another image in place of the one that the chain starts with.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for one of another shape or type, and [`Error::Driver`].
+    pub fn load<'i>(&mut self, image: impl Into<Source<'i>>) -> Result<()> {
+        let image = image.into();
+        let (shape, pixel) = (self.input.shape(), self.input.pixel_type());
+        if (image.shape(), image.pixel_type()) != (shape, pixel) {
+            let (value, limit) = (format!("{} {}", image.pixel_type(), image.shape()), format!("{pixel} {shape}"));
+            return Err(Error::parameter(OPERATION, "image", value, limit));
+        }
+        match &self.runs {
+            Runs::Calls { device, .. } => self.input = device.backend.import(&image, OPERATION)?,
+            #[cfg(feature = "gpu")]
+            Runs::Graph { .. } => self.input.overwrite(&image)?,
+        }
+        Ok(())
+    }
+
+    /// Runs the chain, and gives its results, which the next run writes anew. On a GPU it returns when the work
+    /// is enqueued: reading a result waits for it.
+    ///
+    /// # Errors
+    /// Those of the work, and [`Error::Driver`].
+    pub fn run(&mut self) -> Result<&T> {
+        match &mut self.runs {
+            Runs::Calls { device, work, took } => {
+                let start = Instant::now();
+                self.results = Some(work(device, &self.input)?);
+                *took = start.elapsed();
+            }
+            #[cfg(feature = "gpu")]
+            Runs::Graph { recorded, last } => *last = Some(recorded.run()?),
+        }
+        Ok(self.results.as_ref().expect("there since the chain was recorded, or since now"))
+    }
+
+    /// The time of the last run, on a GPU from its first kernel to its last; waits for it. Zero before the first.
+    ///
+    /// # Errors
+    /// [`Error::Driver`], for a kernel that failed.
+    pub fn elapsed(&self) -> Result<Duration> {
+        match &self.runs {
+            Runs::Calls { took, .. } => Ok(*took),
+            #[cfg(feature = "gpu")]
+            Runs::Graph { last, .. } => last.as_ref().map_or(Ok(Duration::ZERO), apron_gpu::Timer::elapsed),
+        }
+    }
+}
