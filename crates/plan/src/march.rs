@@ -101,7 +101,7 @@ impl Image {
         let first = left + lead - origin;
         let strip = MARCH_BLOCK * across;
         let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
-        let tuning = machine.tuning.unwrap_or_else(|| untuned(self.src, self.dense, side));
+        let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
         let rows = rows(tuning, side, strips, out.height, machine);
         let launch = Launch {
             kernel,
@@ -139,23 +139,9 @@ impl Image {
 /// Rows that are on their way while one is used.
 const AHEAD: u32 = 7;
 
-/// Where the tuning table is empty. The blocks are at most those that registers are left for; the rows as many as
-/// keep the halo's small: of bytes, each of its rows takes nearly as many instructions as one of the output.
-fn untuned(src: PixelType, dense: bool, side: u32) -> Tuning {
-    let (rows, residents) = match (src, dense, side) {
-        (PixelType::U8, true, ..=3) => (16, 4),
-        (PixelType::U8, true, ..=5) => (32, 3),
-        (PixelType::U8, true, _) => (128, 4),
-        (PixelType::U8, false, ..=5) => (32, 4),
-        (PixelType::U8, false, ..=7) => (64, 3),
-        (PixelType::U8, false, ..=9) => (128, 4),
-        (PixelType::U8, false, ..=15) => (249, 3),
-        (PixelType::U8, false, _) => (249, 2),
-        (_, _, ..=8) => (16, 4),
-        _ => (249, 4),
-    };
-    Tuning { rows, residents }
-}
+/// Where the tuning table is empty, for small masks and for large ones.
+const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
+const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
 /// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
 /// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too
@@ -172,4 +158,81 @@ fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) 
 fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
     let share = (228 / residents - 1) * 1024;
     share.min(machine.shared_bytes).saturating_sub(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Launch, Machine, plan};
+    use apron_abi::{BYTE_UNIT, MarchParams, Params};
+    use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Result, Separable, Shape, Taps};
+
+    fn problem() -> Correlate {
+        Correlate {
+            shape: Shape::new(64, 20, 4).unwrap(),
+            src: PixelType::U8,
+            dst: PixelType::U8,
+            mask: Mask::new(3, 3, [0.125; 9]).unwrap(),
+            border: Border::Replicate,
+            clamp: false,
+        }
+    }
+
+    fn march(problem: Correlate) -> Result<Launch> {
+        plan(&Problem::Correlate(problem), Some("march-dense"), &Machine::EMULATED).map(|mut r| r.launches.remove(0))
+    }
+
+    fn params(problem: Correlate) -> MarchParams {
+        let Params::MarchParams(params) = march(problem).unwrap().params else {
+            panic!("parameters of another kernel")
+        };
+        params
+    }
+
+    #[test]
+    fn taps_for_bytes_are_in_their_unit_along_the_rows_alone() {
+        assert_eq!(march(problem()).unwrap().taps, [0.125 / BYTE_UNIT; 9]);
+        let Correlate { shape, src, dst, border, .. } = problem();
+        let (taps_x, taps_y) = (Taps::new([0.25, 0.5, 0.25]).unwrap(), Taps::new([1.0, 2.0, 3.0]).unwrap());
+        let problem = Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border });
+        let recipe = plan(&problem, Some("march-separable"), &Machine::EMULATED).unwrap();
+        let x = [0.25, 0.5, 0.25].map(|tap| tap / BYTE_UNIT);
+        assert_eq!(recipe.launches[0].taps, [x[0], x[1], x[2], 0.0, 1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn outputs_start_where_anchors_and_rows_let_them() {
+        let at = |anchor, border, width| {
+            let mask = problem().mask.with_anchor(anchor, 1).unwrap();
+            let params = params(Correlate { shape: Shape::new(width, 20, 4).unwrap(), mask, border, ..problem() });
+            (params.left, params.first, params.aligned)
+        };
+        // In the middle both start at a piece; a column beside it, one pixel off.
+        assert_eq!(at(1, Border::Replicate, 64), (-16, 0, 16));
+        assert_eq!(at(0, Border::Replicate, 64), (-16, -4, 4));
+        assert_eq!(at(2, Border::Replicate, 64), (-32, -12, 4));
+        // 62 pixels of output in a row.
+        assert_eq!(at(1, Border::Crop, 64), (-16, -4, 4));
+        let one = Correlate { shape: Shape::new(64, 20, 1).unwrap(), border: Border::Crop, ..problem() };
+        assert_eq!(params(one).aligned, 1);
+    }
+
+    #[test]
+    fn bytes_take_what_their_kernels_can_hold() {
+        let mask = |tap| Mask::new(3, 3, [tap; 9]).unwrap();
+        assert_eq!(params(problem()).slack, 0.0);
+        assert!(params(Correlate { mask: mask(1.0 / 9.0), ..problem() }).slack > 0.0);
+        assert!(march(Correlate { border: Border::Constant(255.0), ..problem() }).is_ok());
+        let refused = [
+            Correlate { border: Border::Constant(255.5), ..problem() },
+            Correlate { border: Border::Constant(-1.0), ..problem() },
+            Correlate { border: Border::Constant(f32::NAN), ..problem() },
+            Correlate { mask: mask(100.0 / 9.0), ..problem() },
+            Correlate { shape: Shape::new(63, 20, 4).unwrap(), ..problem() },
+            Correlate { dst: PixelType::I16, ..problem() },
+        ];
+        for problem in refused {
+            let error = march(problem.clone()).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{problem:?}: {error}");
+        }
+    }
 }

@@ -153,4 +153,65 @@ mod tests {
         assert!(slack_of(&[third; 3], Border::Constant(1e6), PixelType::U8) > MOST_SLACK);
         assert_eq!(slack_of(&[third; 3], Border::Replicate, PixelType::F32), f32::INFINITY);
     }
+
+    /// A sum of bytes as the marching kernels take it, and the same in f64 from 0.
+    fn sums(taps: &[f32], bytes: &[u8], slack: f32) -> (f32, f64) {
+        let pairs = || taps.iter().zip(bytes);
+        let near = pairs().fold(-slack, |sum, (tap, &byte)| tap.mul_add(byte as f32, sum));
+        (near, pairs().fold(0.0, |sum, (&tap, &byte)| (tap as f64).mul_add(byte as f64, sum)))
+    }
+
+    #[test]
+    fn the_true_sum_is_between_the_sum_and_twice_the_slack_above() {
+        // Numbers that look random, the same each time.
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 8
+        };
+        let mut closest = 1.0f64;
+        for round in 0..600 {
+            let side = 3 + 2 * (round % 8);
+            let mut taps = |count: usize| -> Vec<f32> {
+                let low = [-1.0, 0.0, 0.9][round % 3];
+                let taps: Vec<f32> = (0..count).map(|_| low + (1.0 - low) * next() as f32 / 16_777_216.0).collect();
+                let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
+                taps.iter().map(|tap| tap / total).collect()
+            };
+            let (x, y) = (taps(side), taps(side));
+            // Extreme bytes have the largest errors.
+            let mut bytes = |count| -> Vec<u8> { (0..count).map(|_| (next() % 512).min(255) as u8).collect() };
+            let (near, exact, slack) = if round % 2 == 0 {
+                let bytes = bytes(side);
+                let slack = dense_slack(&x);
+                let (near, exact) = sums(&x, &bytes, slack);
+                (near, exact, slack)
+            } else {
+                let bytes = bytes(side * side);
+                let slack = separable_slack(&x, &y);
+                let rows: Vec<(f32, f64)> = bytes.chunks(side).map(|row| sums(&x, row, 0.0)).collect();
+                let pairs = || y.iter().zip(&rows);
+                let near = pairs().fold(-slack, |sum, (tap, row)| tap.mul_add(row.0, sum));
+                (near, pairs().fold(0.0, |sum, (&tap, row)| (tap as f64).mul_add(row.1, sum)), slack)
+            };
+            assert!(slack > 0.0 && slack < MOST_SLACK, "{slack} for {x:?} {y:?}");
+            let (low, high) = (near as f64, (near + (slack + slack)) as f64);
+            assert!(low <= exact && exact <= high, "{exact} is not from {low} to {high}: {x:?} {y:?}");
+            closest = closest.min((exact - low).min(high - exact) / slack as f64);
+        }
+        // A bound far from all errors would send too many sums back.
+        assert!(closest < 0.95, "{closest}");
+    }
+
+    #[test]
+    fn marching_sums_of_few_bits_are_exact() {
+        for taps in [&[0.0625, 0.25, 0.375, 0.25, 0.0625], &[-1.0, -1.0, 8.0, -1.0, -1.0], &[0.0f32; 5]] {
+            assert_eq!((dense_slack(taps), separable_slack(taps, taps)), (0.0, 0.0), "{taps:?}");
+        }
+        // Along the rows alone they are exact, of the columns they have 25 bits.
+        let (x, y) = ([257.0, 1.0], [2f32.powi(-9), 1.0]);
+        assert_eq!((dense_slack(&x), dense_slack(&y)), (0.0, 0.0));
+        assert!(separable_slack(&x, &y) > 0.0);
+        assert!(dense_slack(&[1e30, 1e30]).is_infinite() && separable_slack(&[1e20], &[1e20]).is_infinite());
+    }
 }

@@ -87,7 +87,8 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "march-separable",
         family: Family::March,
-        limits: "3 to 17 taps, odd and as many on both axes; rows of whole 16 bytes; 1, 3 or 4 channels; sm_90",
+        limits: "3 to 17 taps, odd and as many on both axes; rows of whole 16 bytes; f32 of 1, 3 or 4 channels, or u8 with \
+                 taps whose sums f32 nearly holds and a constant of 0 to 255; sm_90",
         planner: Planner::SeparableOn(march::separable),
     },
     Variant {
@@ -115,7 +116,8 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "march-dense",
         family: Family::March,
-        limits: "square masks of odd sides up to 15, 7 for 3 and 4 channels; rows of whole 16 bytes; sm_90",
+        limits: "square masks of odd sides: f32 up to 15, or 7 for 3 and 4 channels; u8 up to 7, with taps whose sums f32 \
+                 nearly holds and a constant of 0 to 255; rows of whole 16 bytes; sm_90",
         planner: Planner::CorrelateOn(march::dense),
     },
     Variant {
@@ -263,6 +265,13 @@ mod tests {
             Problem::Separable(problem) => Problem::Separable(Separable { src: F32, ..problem }),
             other => other,
         };
+        // 20 bytes are no whole 16, but those of 4 channels are.
+        let bytes = |taps| match separable(taps) {
+            Problem::Separable(problem) => {
+                Problem::Separable(Separable { dst: U8, shape: Shape::new(20, 10, 4).unwrap(), ..problem })
+            }
+            other => other,
+        };
         let mut last = vec![
             (correlate(1, F32, (64, 64)), "tiled", correlate(1, F32, (65, 1))),
             (correlate(1, F32, (64, 64)), "tiled-symbol", correlate(1, F32, (1, 65))),
@@ -272,6 +281,8 @@ mod tests {
             (separable(32), "tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
             (march(17), "march-separable", march(19)),
+            (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
+            (bytes(17), "march-separable", bytes(19)),
             (separable(129), "fused", separable(130)),
             (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
             (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
