@@ -290,7 +290,7 @@ pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32
 /// Threads of a block of the marching kernels; each computes [a few](march_across) adjacent samples of a row.
 pub const MARCH_BLOCK: u32 = 128;
 /// Most input rows of a block of the marching kernels.
-pub const MARCH_ROWS: u32 = 640;
+pub const MARCH_ROWS: u32 = 768;
 /// Most words of 32 bits beside the image that a block of the marching kernels over bytes sees of a row.
 pub const MARCH_BESIDE: u32 = 64;
 
@@ -304,7 +304,8 @@ pub const fn march_across(src: ElementType, dense: bool, side: u32) -> u32 {
     match src {
         ElementType::U8 if side <= if dense { 5 } else { 7 } => 16,
         ElementType::U8 => 8,
-        _ => 4,
+        _ if side <= 33 => 4,
+        _ => 2,
     }
 }
 
@@ -452,6 +453,30 @@ macro_rules! for_each_kernel {
             march_separable_13_c1_f32_f32: March "-" "march-separable" "13x1", march::Separable<f32, 4, 13, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 13, 1), 2;
             march_separable_15_c1_f32_f32: March "-" "march-separable" "15x1", march::Separable<f32, 4, 15, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 15, 1), 2;
             march_separable_17_c1_f32_f32: March "-" "march-separable" "17x1", march::Separable<f32, 4, 17, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 17, 1), 2;
+            march_separable_19_c1_f32_f32: March "-" "march-separable" "19x1", march::Separable<f32, 4, 19, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 19, 1), 2, 3;
+            march_separable_21_c1_f32_f32: March "-" "march-separable" "21x1", march::Separable<f32, 4, 21, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 21, 1), 2, 3;
+            march_separable_23_c1_f32_f32: March "-" "march-separable" "23x1", march::Separable<f32, 4, 23, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 23, 1), 2, 3;
+            march_separable_25_c1_f32_f32: March "-" "march-separable" "25x1", march::Separable<f32, 4, 25, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 25, 1), 2, 3;
+            march_separable_27_c1_f32_f32: March "-" "march-separable" "27x1", march::Separable<f32, 4, 27, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 27, 1), 2, 3;
+            march_separable_29_c1_f32_f32: March "-" "march-separable" "29x1", march::Separable<f32, 4, 29, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 29, 1), 2, 3;
+            march_separable_31_c1_f32_f32: March "-" "march-separable" "31x1", march::Separable<f32, 4, 31, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 31, 1), 2, 3;
+            march_separable_33_c1_f32_f32: March "-" "march-separable" "33x1", march::Separable<f32, 4, 33, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 33, 1), 2, 3;
+            march_separable_35_c1_f32_f32: March "-" "march-separable" "35x1", march::Separable<f32, 2, 35, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 35, 1), 2, 3;
+            march_separable_37_c1_f32_f32: March "-" "march-separable" "37x1", march::Separable<f32, 2, 37, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 37, 1), 2, 3;
+            march_separable_39_c1_f32_f32: March "-" "march-separable" "39x1", march::Separable<f32, 2, 39, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 39, 1), 2, 3;
+            march_separable_41_c1_f32_f32: March "-" "march-separable" "41x1", march::Separable<f32, 2, 41, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 41, 1), 2, 3;
+            march_separable_43_c1_f32_f32: March "-" "march-separable" "43x1", march::Separable<f32, 2, 43, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 43, 1), 2, 3;
+            march_separable_45_c1_f32_f32: March "-" "march-separable" "45x1", march::Separable<f32, 2, 45, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 45, 1), 2, 3;
+            march_separable_47_c1_f32_f32: March "-" "march-separable" "47x1", march::Separable<f32, 2, 47, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 47, 1), 2, 3;
+            march_separable_49_c1_f32_f32: March "-" "march-separable" "49x1", march::Separable<f32, 2, 49, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 49, 1), 2, 3;
+            march_separable_51_c1_f32_f32: March "-" "march-separable" "51x1", march::Separable<f32, 2, 51, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 51, 1), 2, 3;
+            march_separable_53_c1_f32_f32: March "-" "march-separable" "53x1", march::Separable<f32, 2, 53, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 53, 1), 2, 3;
+            march_separable_55_c1_f32_f32: March "-" "march-separable" "55x1", march::Separable<f32, 2, 55, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 55, 1), 2, 3;
+            march_separable_57_c1_f32_f32: March "-" "march-separable" "57x1", march::Separable<f32, 2, 57, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 57, 1), 2, 3;
+            march_separable_59_c1_f32_f32: March "-" "march-separable" "59x1", march::Separable<f32, 2, 59, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 59, 1), 2, 3;
+            march_separable_61_c1_f32_f32: March "-" "march-separable" "61x1", march::Separable<f32, 2, 61, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 61, 1), 2, 3;
+            march_separable_63_c1_f32_f32: March "-" "march-separable" "63x1", march::Separable<f32, 2, 63, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 63, 1), 2, 3;
+            march_separable_65_c1_f32_f32: March "-" "march-separable" "65x1", march::Separable<f32, 2, 65, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 65, 1), 2, 3;
             march_separable_3_c3_f32_f32: March "-" "march-separable" "3x3", march::Separable<f32, 4, 3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 3, 3), 2;
             march_separable_5_c3_f32_f32: March "-" "march-separable" "5x3", march::Separable<f32, 4, 5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 5, 3), 2;
             march_separable_7_c3_f32_f32: March "-" "march-separable" "7x3", march::Separable<f32, 4, 7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 7, 3), 2;

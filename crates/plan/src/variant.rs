@@ -87,7 +87,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "march-separable",
         family: Family::March,
-        limits: "3 to 17 taps, odd and as many on both axes; rows of whole 16 bytes; f32 of 1, 3 or 4 channels, or u8 with \
+        limits: "3 to 17 taps, of f32 with one channel 3 to 65, odd and as many on both axes; rows of whole 16 bytes; f32 of 1, 3 or 4 channels, or u8 with \
                  taps whose sums f32 nearly holds and a constant of 0 to 255; sm_90",
         planner: Planner::SeparableOn(march::separable),
     },
@@ -280,7 +280,7 @@ mod tests {
             (separable(4096), "simple", separable(4097)),
             (separable(32), "tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
-            (march(17), "march-separable", march(19)),
+            (march(65), "march-separable", march(67)),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
             (separable(129), "fused", separable(130)),

@@ -109,6 +109,14 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    // Long taps: strips of 512 samples, above 33 taps of 256.
+    for (n, side) in (19..=65).step_by(2).enumerate() {
+        let (width, border) = ([528, 260, 64][n % 3], borders()[n % 6]);
+        let border = if width < side { Border::Replicate } else { border };
+        let size = (width, side / 2 + 7, 1);
+        let case = Case::separable(next(), size, (F32, F32), (side, side), border, Data::Uniform);
+        cases.push(if n % 2 == 0 { case.centered() } else { case });
+    }
     marching_bytes(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));

@@ -36,3 +36,17 @@ impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
         unsafe { place.store(ring.d, dst, 4, [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]) };
     }
 }
+
+impl<const K: usize, const C: usize> Results<2, K, C> for f32 {
+    #[inline(always)]
+    unsafe fn store<D: Device, F: Rows<2, K, C>>(
+        ring: &Ring<'_, D, f32, 2, K, C>,
+        dst: Global<f32>,
+        place: Place,
+        _: u32,
+        &[a, b]: &[f32; 2],
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { place.store(ring.d, dst, 2, [a.to_bits(), b.to_bits(), 0, 0]) };
+    }
+}

@@ -89,7 +89,7 @@ pub fn candidates(variant: &str) -> Vec<Tuning> {
         pairs.collect()
     };
     match variant {
-        "march-dense" | "march-separable" => all(&[8, 16, 32, 64, 128, 249], &[3, 4, 5, 6]),
+        "march-dense" | "march-separable" => all(&[8, 16, 32, 64, 125, 249, 342, 683], &[3, 4, 5]),
         "fused" => all(&[0], &[1, 2, 3, 4, 6, 8]),
         "columns" | "nearest-edge" | "edge-search" => all(&[0], &[1, 2, 4]),
         _ => Vec::new(),
