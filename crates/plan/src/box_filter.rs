@@ -64,10 +64,16 @@ fn kinds(problem: &BoxFilter) -> Vec<Kind> {
     let channels = problem.shape.channels;
     let kind = |stage, sums, strip| Kind { stage, sums, channels, strip };
     match problem.src {
-        PixelType::U8 if problem.samples() <= BOX_PACKED as u64 => {
-            vec![kind("small", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)]
+        PixelType::U8 => {
+            let small = problem.samples() <= BOX_PACKED as u64;
+            let (wide, narrow) = match (channels, small) {
+                (4, true) => ("small-pixels", "narrow-pixels"),
+                (4, false) => ("large-pixels", "narrow-pixels"),
+                (_, true) => ("small", "narrow"),
+                (_, false) => ("large", "narrow"),
+            };
+            vec![kind(wide, BoxSums::Bytes, 128), kind(narrow, BoxSums::Bytes, 64)]
         }
-        PixelType::U8 => vec![kind("large", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)],
         _ => {
             let (stage, strip) = [("1", 128), ("2", 64), ("3", 64), ("4", 64)][channels as usize - 1];
             vec![kind(stage, BoxSums::Floats, strip)]

@@ -107,8 +107,9 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
-    unsafe fn windows(&self, step: u32, chunk: Shared<f32>) -> [f32; CHUNK] {
+    unsafe fn windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
+        let turn = d.anew(BOX_CHUNK - last % BOX_CHUNK);
         let mut sums = [0.0; CHUNK];
         // SAFETY: inside the input row, which holds the sums of all chunks under the windows.
         unsafe {
@@ -121,7 +122,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             let mut head = 0.0;
             for k in (0..CHUNK).rev() {
                 head = if k == CHUNK - 1 { self.kept[k] } else { head + self.kept[k] };
-                let middle = if is_below(step, k, BOX_CHUNK - last % BOX_CHUNK) { near } else { far };
+                let middle = if (k as u32) < turn { near } else { far };
                 sums[k] = (head + middle) + sums[k];
             }
         }
@@ -171,15 +172,15 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             }
             // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the
             // oldest, at its end; the others behind it.
-            let tail = last % BOX_CHUNK;
-            let upper = self.ring(slot_after(self.slot, 1, slots), BOX_CHUNK - tail, thread).offset;
-            let lower = self.ring(slot_after(self.slot, 2, slots), 0, thread).offset;
-            let lower = lower.wrapping_sub(tail * Self::PITCH * 4);
+            let tail = d.anew(last % BOX_CHUNK);
+            let oldest = slot_after(self.slot, 1, slots);
+            let upper = self.ring(oldest, BOX_CHUNK - tail, thread).offset;
+            let lower = if oldest + 1 < slots { upper } else { upper - slots * BOX_CHUNK * Self::PITCH * 4 };
             let mut heads = [0.0; CHUNK];
             for k in 0..CHUNK {
-                let from = if is_below(step, k, tail) { upper } else { lower };
+                let from = if (k as u32) < tail { upper } else { lower };
                 if is_output(k) {
-                    heads[k] = d.shared_load(Shared::at(from.wrapping_add(k as u32 * Self::PITCH * 4)), 0);
+                    heads[k] = d.shared_load(Shared::at(from + k as u32 * Self::PITCH * 4), 0);
                 }
             }
             let far = self.middle + self.last;
@@ -193,7 +194,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             for k in 0..CHUNK {
                 sum = if k == 0 { rows[0] } else { sum + rows[k] };
                 if is_output(k) {
-                    let middle = if is_below(step, k, tail) { far } else { near };
+                    let middle = if (k as u32) < tail { far } else { near };
                     self.store(y + k as i32, (heads[k] + middle) + sum);
                 }
             }
@@ -264,11 +265,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         unsafe {
             match start {
                 Some(start) if self.part.inside => {
-                    let start = start + self.part.left as u32 as u64 * C as u64;
-                    while index < end {
-                        d.start_copy(to, index, self.src, start + index as u64);
-                        index += LANES;
-                    }
+                    self.part.bring_row(to, self.src, start + self.part.left as u32 as u64 * C as u64, end);
                 }
                 _ => {
                     while index < end {
@@ -315,7 +312,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         // SAFETY: tasks below the strip's samples are the chunks at which windows begin.
         unsafe {
             let long = self.part.p.window_x > BOX_CHUNK;
-            let sums = if long { self.windows(step, chunk) } else { self.short_windows(chunk) };
+            let sums = if long { self.windows(chunk) } else { self.short_windows(chunk) };
             let to = self.ring(self.slot, task % BOX_CHUNK, column_of::<C>(task));
             for k in 0..CHUNK {
                 d.shared_store(to, k as u32 * C, sums[k]);
@@ -344,13 +341,6 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 fn column_of<const C: u32>(task: u32) -> u32 {
     let chunk = task / BOX_CHUNK;
     chunk / C * BOX_CHUNK * C + chunk % C
-}
-
-/// Whether `k` is below `limit`. The step takes part only so that the compiler does not compare before all steps, for
-/// every `k`, and keep what it found.
-#[inline(always)]
-fn is_below(step: u32, k: usize, limit: u32) -> bool {
-    step.wrapping_add(k as u32) < step.wrapping_add(limit)
 }
 
 /// A sum and the numbers from `first` up to `end`, four of which are read before any is added.
