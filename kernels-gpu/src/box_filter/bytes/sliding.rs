@@ -45,6 +45,8 @@ impl<O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Body for Byt
 }
 
 const CHUNK: usize = BOX_BYTES as usize;
+/// Rows that are read at once down a column.
+const HALF: usize = CHUNK / 2;
 /// No output.
 const NONE: u32 = u32::MAX;
 
@@ -186,11 +188,11 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// Stores the outputs of the present sums at the sample `at`, if they are some. `PLAIN` is for integers, where the
+    /// Stores the outputs of the present sums at the pixel `at`. `PLAIN` is for integers, where the
     /// plan says that f32 will do.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
-    unsafe fn store<const PLAIN: bool>(&self, is_output: bool, at: u64) {
+    unsafe fn store<const PLAIN: bool>(&self, at: u64) {
         let (d, p) = (self.part.d, self.part.p);
         let sums = [self.sum_of(0), self.sum_of(1), self.sum_of(2), self.sum_of(3)];
         if PIXELS && O::TYPE == ElementType::U8 {
@@ -200,25 +202,24 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
                 let byte = |sum| exact::<D, u8>(d, sum, p) as u32;
                 word([byte(sums[0]), byte(sums[1]), byte(sums[2]), byte(sums[3])])
             };
-            if is_output {
-                // SAFETY: the outputs are there, and no other thread's.
-                unsafe { d.store(Global::<u32>::at(self.dst.address), at / 4, word) };
-            }
-            return;
+            // SAFETY: the outputs are there, and no other thread's.
+            return unsafe { d.store(Global::<u32>::at(self.dst.address), at, word) };
         }
+        let channels = if PIXELS { 4 } else { p.channels };
         for k in 0..4 {
             let value: O = if PLAIN { of_bits(plain(d, sums[k], p)) } else { exact(d, sums[k], p) };
-            if is_output && self.offsets[k] != NONE {
+            if self.offsets[k] != NONE {
                 // SAFETY: as above.
-                unsafe { d.store(self.dst, at + self.offsets[k] as u64, value) };
+                unsafe { d.store(self.dst, at * channels as u64 + self.offsets[k] as u64, value) };
             }
         }
     }
 
-    /// Windows that end in rows `first` to `first + COUNT - 1` of a step.
+    /// Windows that end in rows `first` to `first + COUNT - 1` of a step; stores all, or those of output rows, the first
+    /// of which would be row `y`.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
-    unsafe fn slide_down<const COUNT: usize, const PLAIN: bool>(&mut self, step: u32, first: u32) {
+    unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
         let here = self.ring(self.slot, first, thread);
         // The rows that leave, of the two oldest chunks, which are next in the ring.
@@ -243,14 +244,15 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
                 }
             }
         }
-        let y = self.part.completed(step, BOX_BYTES) + first as i32;
-        let row = self.part.first_row as i64 + y as i64;
-        let mut at = ((row * p.out_width as i64 + self.column as i64) * p.channels as i64) as u64;
+        let (row, width) = (self.part.first_row as i64 + y as i64, self.part.p.out_width as i64);
+        let mut at = row * width + self.column as i64;
         for k in 0..COUNT {
             self.slide(pair(comes[k]), pair(leaves[k]));
-            // SAFETY: an output of this thread's column.
-            unsafe { self.store::<PLAIN>(((y + k as i32) as u32) < self.part.count, at) };
-            at = at.wrapping_add(p.out_width as u64 * p.channels as u64);
+            if ALL || ((y + k as i32) as u32) < self.part.count {
+                // SAFETY: an output of this thread's column.
+                unsafe { self.store::<PLAIN>(at as u64) };
+            }
+            at += width;
         }
     }
 
@@ -380,15 +382,23 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
     #[inline(always)]
     unsafe fn columns(&mut self, step: u32) {
         if self.stored {
+            let y = self.part.completed(step, BOX_BYTES);
+            let (plain, one) = (O::TYPE != ElementType::F32 && self.part.p.plain != 0, self.part.p.one);
+            let mut row = 0;
             // SAFETY: this thread's column.
             unsafe {
-                if O::TYPE != ElementType::F32 && self.part.p.plain != 0 {
-                    self.slide_down::<CHUNK, true>(step, 0);
-                } else {
-                    let mut row = 0;
+                if plain && y >= 0 && y as u32 + BOX_BYTES <= self.part.count {
+                    self.slide_down::<HALF, true, true>(0, y);
+                    self.slide_down::<HALF, true, true>(HALF as u32, y + HALF as i32);
+                } else if plain {
                     while row < BOX_BYTES {
-                        self.slide_down::<1, false>(step, row);
-                        row += self.part.p.one;
+                        self.slide_down::<1, true, false>(row, y + row as i32);
+                        row += one;
+                    }
+                } else {
+                    while row < BOX_BYTES {
+                        self.slide_down::<1, false, false>(row, y + row as i32);
+                        row += one;
                     }
                 }
             }
