@@ -60,8 +60,8 @@ pub struct BoxTile {
     pub slots: u32,
     /// Where the input starts, in bytes.
     pub input_at: u32,
-    /// Where sums of bytes along the input start; of f32 they take its place.
-    pub prefix_at: u32,
+    /// Where sums of chunks of bytes along the input start; prefix sums of f32 take the input's place.
+    pub sums_at: u32,
     /// Where the ring starts.
     pub ring_at: u32,
     /// Where the chunks' sums start.
@@ -88,15 +88,15 @@ impl BoxTile {
                 let ring_at = input_at + 2 * chunk * input_pitch * 4;
                 let totals_at = ring_at + slots * chunk * box_pitch(strip * channels, channels) * 4;
                 let bytes = totals_at + 2 * between * strip * channels * 4;
-                BoxTile { chunks, input_pitch, slots, input_at, prefix_at: input_at, ring_at, totals_at, bytes }
+                BoxTile { chunks, input_pitch, slots, input_at, sums_at: input_at, ring_at, totals_at, bytes }
             }
             BoxSums::Bytes => {
                 let input_pitch = box_pitch(chunks * chunk, 1);
                 let slots = height / chunk + 2;
-                let prefix_at = input_at + 2 * chunk * input_pitch * 4;
-                let ring_at = prefix_at + chunk * input_pitch * 8;
+                let sums_at = input_at + 2 * chunk * input_pitch * 4;
+                let ring_at = sums_at + 2 * chunk * box_sums_pitch(chunks) * 8;
                 let bytes = ring_at + slots * chunk * box_pitch(strip, 1) * 8;
-                BoxTile { chunks, input_pitch, slots, input_at, prefix_at, ring_at, totals_at: bytes, bytes }
+                BoxTile { chunks, input_pitch, slots, input_at, sums_at, ring_at, totals_at: bytes, bytes }
             }
         }
     }
@@ -105,6 +105,11 @@ impl BoxTile {
 /// Elements from one row of so many to the next.
 pub const fn box_pitch(elements: u32, channels: u32) -> u32 {
     elements + if channels % 2 == 0 { 2 } else { 1 }
+}
+
+/// Sums of chunks of bytes from one row of so many to the next: so that threads on all rows of two meet no bank twice.
+pub const fn box_sums_pitch(chunks: u32) -> u32 {
+    (chunks + 1) / 4 * 4 + 2
 }
 
 /// Pixels of a word of four bytes, each in a part of the strip of its own.

@@ -267,6 +267,11 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline]
+    fn anew(self, number: u32) -> u32 {
+        number
+    }
+
+    #[inline]
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
         match A::TYPE {
             // f64 holds an f32 exactly, so the way there and back loses nothing.

@@ -141,6 +141,9 @@ impl<D: Device> Device for Counted<'_, D> {
         self.count(|costs| costs.increments += 1);
         unsafe { self.thread.shared_increment(counters, index) }
     }
+    fn anew(self, number: u32) -> u32 {
+        self.thread.anew(number)
+    }
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
         self.thread.fma(a, b, c)
     }

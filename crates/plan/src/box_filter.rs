@@ -31,10 +31,12 @@ pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
     let columns = window.out.width + (window.origin_x - left) as u32;
     let strips = columns.div_ceil(kind.strip * kind.pixels());
     let before = problem.height - 1 + (window.origin_y - top) as u32;
-    let residents = residents(tile.bytes, machine);
+    let kernel = find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?;
+    // The driver keeps 1 KiB of shared memory for each block.
+    let residents = ((machine.shared_bytes + 1024) / (tile.bytes + 1024)).clamp(1, kernel.facts().residents);
     let rows = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
     let launch = Launch {
-        kernel: find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?,
+        kernel,
         blocks: [strips, window.out.height.div_ceil(rows)],
         shared_bytes: tile.bytes,
         reserved_bytes: 0,
@@ -64,10 +66,16 @@ fn kinds(problem: &BoxFilter) -> Vec<Kind> {
     let channels = problem.shape.channels;
     let kind = |stage, sums, strip| Kind { stage, sums, channels, strip };
     match problem.src {
-        PixelType::U8 if problem.samples() <= BOX_PACKED as u64 => {
-            vec![kind("small", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)]
+        PixelType::U8 => {
+            let small = problem.samples() <= BOX_PACKED as u64;
+            let (wide, narrow) = match (channels, small) {
+                (4, true) => ("small-pixels", "narrow-pixels"),
+                (4, false) => ("large-pixels", "narrow-pixels"),
+                (_, true) => ("small", "narrow"),
+                (_, false) => ("large", "narrow"),
+            };
+            vec![kind(wide, BoxSums::Bytes, 128), kind(narrow, BoxSums::Bytes, 64)]
         }
-        PixelType::U8 => vec![kind("large", BoxSums::Bytes, 128), kind("narrow", BoxSums::Bytes, 64)],
         _ => {
             let (stage, strip) = [("1", 128), ("2", 64), ("3", 64), ("4", 64)][channels as usize - 1];
             vec![kind(stage, BoxSums::Floats, strip)]
@@ -87,12 +95,6 @@ impl Kind {
             BoxSums::Bytes => box_pixels(self.channels),
         }
     }
-}
-
-/// Blocks that share a multiprocessor, as far as shared memory goes, of which the driver keeps 1 KiB for each; and no
-/// more than the registers are for.
-fn residents(bytes: u32, machine: &Machine) -> u32 {
-    ((machine.shared_bytes + 1024) / (bytes + 1024)).clamp(1, 3)
 }
 
 /// Output rows of a block, so that all blocks run at a time. Each reads `before` rows more than it gives, and so

@@ -37,7 +37,10 @@ impl<const C: u32, const W: u32> Body for Floats<C, W> {
             last: 0.0,
         };
         // SAFETY: the launch keeps the contract.
-        unsafe { march(&part, input, &mut block) };
+        unsafe {
+            block.clear();
+            march(&part, input, &mut block);
+        }
     }
 }
 
@@ -107,8 +110,9 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
-    unsafe fn windows(&self, step: u32, chunk: Shared<f32>) -> [f32; CHUNK] {
+    unsafe fn windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
+        let turn = d.anew(BOX_CHUNK - last % BOX_CHUNK);
         let mut sums = [0.0; CHUNK];
         // SAFETY: inside the input row, which holds the sums of all chunks under the windows.
         unsafe {
@@ -116,12 +120,12 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
                 sums[k] = d.shared_load(chunk, (last + k as u32) * C);
             }
             let total = |k: u32| d.shared_load(chunk, (k * BOX_CHUNK + BOX_CHUNK - 1) * C);
-            let near = add_up(0.0, 1, last / BOX_CHUNK, total);
+            let near = add_up(self.part.p.one, 0.0, 1, last / BOX_CHUNK, total);
             let far = near + total(last / BOX_CHUNK);
             let mut head = 0.0;
             for k in (0..CHUNK).rev() {
                 head = if k == CHUNK - 1 { self.kept[k] } else { head + self.kept[k] };
-                let middle = if is_below(step, k, BOX_CHUNK - last % BOX_CHUNK) { near } else { far };
+                let middle = if (k as u32) < turn { near } else { far };
                 sums[k] = (head + middle) + sums[k];
             }
         }
@@ -144,14 +148,20 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sums
     }
 
-    /// Stores the sum for an output row of the block.
+    /// Clears this thread's column of the ring, where columns are read from that no output depends on.
+    ///
+    /// # Safety
+    /// Nobody uses the ring before the next barrier.
     #[inline(always)]
-    unsafe fn store(&self, y: i32, sum: f32) {
-        let p = self.part.p;
-        let row = self.part.first_row + y as u32;
-        let at = row as u64 * (p.out_width * C) as u64 + self.sample as u64;
-        // SAFETY: the output is there, and no other thread's.
-        unsafe { self.part.d.store(self.dst, at, sum * p.scale) };
+    unsafe fn clear(&self) {
+        let mut row = 0;
+        while row < self.part.p.tile.slots * BOX_CHUNK {
+            if self.stored {
+                // SAFETY: in the ring.
+                unsafe { self.part.d.shared_store(self.ring(0, row, self.part.d.thread_x()), 0, 0.0) };
+            }
+            row += self.part.p.one;
+        }
     }
 
     /// A chunk of windows of over a chunk down a column.
@@ -161,45 +171,79 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         let (d, thread) = (self.part.d, self.part.d.thread_x());
         let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);
         let here = self.ring(self.slot, 0, thread);
-        let y = self.part.completed(step, BOX_CHUNK);
-        let is_output = |k: usize| ((y + k as i32) as u32) < self.part.count;
-        // SAFETY: in the ring, where this column is this thread's since the barrier, and in the chunks' sums.
+        let mut windows = Windows {
+            rows: [0.0; CHUNK],
+            heads: [0.0; CHUNK],
+            turn: d.anew(last % BOX_CHUNK),
+            far: self.middle + self.last,
+            near: 0.0,
+        };
+        // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the oldest,
+        // at its end; the others behind it.
+        let oldest = slot_after(self.slot, 1, slots);
+        let upper = self.ring(oldest, BOX_CHUNK - windows.turn, thread).offset;
+        // SAFETY: in the ring, where this column is this thread's since the barrier.
         unsafe {
-            let mut rows = [0.0; CHUNK];
             for k in 0..CHUNK {
-                rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
+                windows.rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
             }
-            // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the
-            // oldest, at its end; the others behind it.
-            let tail = last % BOX_CHUNK;
-            let upper = self.ring(slot_after(self.slot, 1, slots), BOX_CHUNK - tail, thread).offset;
-            let lower = self.ring(slot_after(self.slot, 2, slots), 0, thread).offset;
-            let lower = lower.wrapping_sub(tail * Self::PITCH * 4);
-            let mut heads = [0.0; CHUNK];
-            for k in 0..CHUNK {
-                let from = if is_below(step, k, tail) { upper } else { lower };
-                if is_output(k) {
-                    heads[k] = d.shared_load(Shared::at(from.wrapping_add(k as u32 * Self::PITCH * 4)), 0);
+            if oldest + 1 < slots {
+                for k in 0..CHUNK {
+                    windows.heads[k] = d.shared_load(Shared::at(upper), k as u32 * Self::PITCH);
+                }
+            } else {
+                let lower = upper - slots * BOX_CHUNK * Self::PITCH * 4;
+                for k in 0..CHUNK {
+                    let from = if (k as u32) < windows.turn { upper } else { lower };
+                    windows.heads[k] = d.shared_load(Shared::at(from + k as u32 * Self::PITCH * 4), 0);
                 }
             }
-            let far = self.middle + self.last;
-            let near = if step >= last / BOX_CHUNK { self.between() } else { 0.0 };
-            let mut head = rows[CHUNK - 1];
+            if step >= last / BOX_CHUNK {
+                windows.near = self.between();
+            }
+            let mut head = windows.rows[CHUNK - 1];
             for k in (0..CHUNK - 1).rev() {
-                head += rows[k];
+                head += windows.rows[k];
                 d.shared_store(here, k as u32 * Self::PITCH, head);
             }
-            let mut sum = 0.0;
-            for k in 0..CHUNK {
-                sum = if k == 0 { rows[0] } else { sum + rows[k] };
-                if is_output(k) {
-                    let middle = if is_below(step, k, tail) { far } else { near };
-                    self.store(y + k as i32, (heads[k] + middle) + sum);
-                }
-            }
-            (self.middle, self.last) = (near, sum);
-            self.keep_total(sum);
+            let y = self.part.completed(step, BOX_CHUNK);
+            let whole = y >= 0 && y as u32 + BOX_CHUNK <= self.part.count;
+            self.last =
+                if whole { self.store_windows::<true>(&windows, y) } else { self.store_windows::<false>(&windows, y) };
+            self.middle = windows.near;
+            self.keep_total(self.last);
         }
+    }
+
+    /// Stores a chunk of windows, all or those of output rows, the first of which would be row `y`; gives the sum of
+    /// the rows.
+    #[inline(always)]
+    unsafe fn store_windows<const ALL: bool>(&self, windows: &Windows, y: i32) -> f32 {
+        let (mut at, mut sum) = (self.place(y), 0.0);
+        for k in 0..CHUNK {
+            sum = if k == 0 { windows.rows[0] } else { sum + windows.rows[k] };
+            let middle = if (k as u32) < windows.turn { windows.far } else { windows.near };
+            if ALL || ((y + k as i32) as u32) < self.part.count {
+                // SAFETY: an output.
+                unsafe { self.store(at, (windows.heads[k] + middle) + sum) };
+            }
+            at += (self.part.p.out_width * C) as i64;
+        }
+        sum
+    }
+
+    /// Where the output of its column is in row `y` of the block's, which need not be one.
+    #[inline(always)]
+    fn place(&self, y: i32) -> i64 {
+        let row = self.part.first_row as i64 + y as i64;
+        row * (self.part.p.out_width * C) as i64 + self.sample as i64
+    }
+
+    /// Stores the sum for an output.
+    #[inline(always)]
+    unsafe fn store(&self, at: i64, sum: f32) {
+        // SAFETY: the output is there, and no other thread's.
+        unsafe { self.part.d.store(self.dst, at as u64, sum * self.part.p.scale) };
     }
 
     /// The sums of the last chunks, kept twice, so that they follow one another wherever they start.
@@ -214,7 +258,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         let totals = self.totals();
         // SAFETY: in the chunks' sums, where this column is this thread's.
         let total = |k: u32| unsafe { self.part.d.shared_load(totals, k * W * C) };
-        add_up(0.0, 1, (self.part.p.window_y - 1) / BOX_CHUNK, total)
+        add_up(self.part.p.one, 0.0, 1, (self.part.p.window_y - 1) / BOX_CHUNK, total)
     }
 
     #[inline(always)]
@@ -246,7 +290,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
                     i += 1;
                 }
                 // SAFETY: an output.
-                unsafe { self.store(y + k as i32, sum) };
+                unsafe { self.store(self.place(y + k as i32), sum) };
             }
             k += p.one;
         }
@@ -264,11 +308,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         unsafe {
             match start {
                 Some(start) if self.part.inside => {
-                    let start = start + self.part.left as u32 as u64 * C as u64;
-                    while index < end {
-                        d.start_copy(to, index, self.src, start + index as u64);
-                        index += LANES;
-                    }
+                    self.part.bring_row(to, self.src, start + self.part.left as u32 as u64 * C as u64, end);
                 }
                 _ => {
                     while index < end {
@@ -315,7 +355,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         // SAFETY: tasks below the strip's samples are the chunks at which windows begin.
         unsafe {
             let long = self.part.p.window_x > BOX_CHUNK;
-            let sums = if long { self.windows(step, chunk) } else { self.short_windows(chunk) };
+            let sums = if long { self.windows(chunk) } else { self.short_windows(chunk) };
             let to = self.ring(self.slot, task % BOX_CHUNK, column_of::<C>(task));
             for k in 0..CHUNK {
                 d.shared_store(to, k as u32 * C, sums[k]);
@@ -339,6 +379,19 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
     }
 }
 
+/// A chunk of windows down a column.
+struct Windows {
+    /// What ends in each row: the rows' sums that come.
+    rows: [f32; CHUNK],
+    /// The sums of the chunks in which they begin, from there on.
+    heads: [f32; CHUNK],
+    /// The first window that begins in the second of these chunks.
+    turn: u32,
+    /// The chunks between for those before, and for the others.
+    far: f32,
+    near: f32,
+}
+
 /// The first sample, in a row, of a task's chunk.
 #[inline(always)]
 fn column_of<const C: u32>(task: u32) -> u32 {
@@ -346,24 +399,17 @@ fn column_of<const C: u32>(task: u32) -> u32 {
     chunk / C * BOX_CHUNK * C + chunk % C
 }
 
-/// Whether `k` is below `limit`. The step takes part only so that the compiler does not compare before all steps, for
-/// every `k`, and keep what it found.
+/// A sum and the numbers from `first` up to `end`, in steps of one, four of which are read before any is added.
 #[inline(always)]
-fn is_below(step: u32, k: usize, limit: u32) -> bool {
-    step.wrapping_add(k as u32) < step.wrapping_add(limit)
-}
-
-/// A sum and the numbers from `first` up to `end`, four of which are read before any is added.
-#[inline(always)]
-fn add_up(mut sum: f32, mut first: u32, end: u32, number: impl Fn(u32) -> f32) -> f32 {
+fn add_up(one: u32, mut sum: f32, mut first: u32, end: u32, number: impl Fn(u32) -> f32) -> f32 {
     while first + 4 <= end {
         let (a, b, c, d) = (number(first), number(first + 1), number(first + 2), number(first + 3));
         sum = (((sum + a) + b) + c) + d;
-        first += 4;
+        first += 4 * one;
     }
     while first < end {
         sum += number(first);
-        first += 1;
+        first += one;
     }
     sum
 }

@@ -27,8 +27,8 @@ pub use bytes::Bytes;
 pub use floats::Floats;
 pub use simple::{SimpleColumns, SimpleRows};
 
-use crate::device::{Device, Shared};
-use apron_abi::{BorderMode, BoxParams, BOX_BLOCK};
+use crate::device::{Device, Global, Shared};
+use apron_abi::{BorderMode, BoxParams, Element, BOX_BLOCK};
 
 /// Lanes of a warp; a warp brings a row at a time.
 const LANES: u32 = 32;
@@ -109,6 +109,30 @@ impl<'p, D: Device> Part<'p, D> {
         match unsafe { self.d.shared_load(Shared::<u32>::at(0), x) } {
             NONE => None,
             column => Some(column),
+        }
+    }
+
+    /// Starts copying an input row of `end` elements, which are all in the image from its element `first` on.
+    ///
+    /// # Safety
+    /// The samples are in the image, and nobody uses the input row before the next barrier.
+    #[inline(always)]
+    unsafe fn bring_row<T: Element>(&self, to: Shared<T>, from: Global<T>, first: u64, end: u32) {
+        let mut index = self.d.thread_x() % LANES;
+        let mut at = first + index as u64;
+        // SAFETY: the caller's promise.
+        unsafe {
+            while index + 3 * LANES < end {
+                self.d.start_copy(to, index, from, at);
+                self.d.start_copy(to, index + LANES, from, at + LANES as u64);
+                self.d.start_copy(to, index + 2 * LANES, from, at + 2 * LANES as u64);
+                self.d.start_copy(to, index + 3 * LANES, from, at + 3 * LANES as u64);
+                (index, at) = (index + 4 * LANES, at + 4 * LANES as u64);
+            }
+            while index < end {
+                self.d.start_copy(to, index, from, at);
+                (index, at) = (index + LANES, at + LANES as u64);
+            }
         }
     }
 

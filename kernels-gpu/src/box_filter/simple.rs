@@ -5,6 +5,7 @@
 //!
 //! Per output and pass one global load a sample of the window's side, no shared memory, no barrier.
 
+use super::bytes::scaled;
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{Accumulator, BorderMode, BoxParams, Element, ElementType, Pixel, Sample, BOX_CHUNK, SIMPLE_BLOCK};
@@ -113,17 +114,6 @@ impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
         // SAFETY: in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * samples + sample as u64, O::from_sum(value)) };
     }
-}
-
-/// A sum of bytes, scaled.
-#[inline(always)]
-pub(super) fn scaled<D: Device>(d: D, sum: f64, p: &BoxParams) -> f64 {
-    let value = sum * p.factor;
-    if p.divisor == 0.0 {
-        return value;
-    }
-    // The quotient nearest to the true one: what is left of the division is exact, and of 53 bits its quotient.
-    d.fma(d.fma(-value, p.divisor, sum), p.factor, value)
 }
 
 /// The sum of as many numbers from index `first` on, in the order of [`BOX_CHUNK`].

@@ -202,6 +202,9 @@ pub trait Device: Copy {
     /// # Safety
     /// The counter is inside the launch's shared memory, and until the next barrier is accessed by this call only.
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32);
+    /// The same number, of which the compiler does not know that: so that in a loop it computes what depends on it each
+    /// time, and keeps no register for it.
+    fn anew(self, number: u32) -> u32;
     /// `a * b + c`, rounded once.
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
 }

@@ -489,6 +489,13 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    fn anew(self, number: u32) -> u32 {
+        let same: u32;
+        unsafe { asm!("mov.u32 {0}, {1};", out(reg32) same, in(reg32) number, options(nomem, nostack)) };
+        same
+    }
+
+    #[inline(always)]
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
         use core::intrinsics::{fmaf32, fmaf64};
         unsafe {

@@ -163,6 +163,11 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    fn anew(self, number: u32) -> u32 {
+        number
+    }
+
+    #[inline(always)]
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
         unsafe {
             match A::TYPE {

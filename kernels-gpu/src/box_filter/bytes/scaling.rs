@@ -1,0 +1,61 @@
+//! From sums of bytes to outputs.
+
+use crate::device::Device;
+use apron_abi::{Accumulator, BoxParams, ElementType, Pixel};
+
+/// A sum of bytes, scaled.
+#[inline(always)]
+pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, p: &BoxParams) -> f64 {
+    let value = sum * p.factor;
+    if p.divisor == 0.0 {
+        return value;
+    }
+    // The quotient nearest to the true one: what is left of the division is exact, and of 53 bits its quotient.
+    d.fma(d.fma(-value, p.divisor, sum), p.factor, value)
+}
+
+/// An output that is exact: integers are rounded, half to even.
+#[inline(always)]
+pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
+    let value = scaled(d, sum as f64, p);
+    let (low, high) = match O::TYPE {
+        ElementType::U8 => (0.0, 255.0),
+        ElementType::U16 => (0.0, 65535.0),
+        ElementType::I16 => (-32768.0, 32767.0),
+        _ => return O::from_sum(O::Sum::from_f64(value)),
+    };
+    let value = if value < low { low } else { value };
+    let value = if value > high { high } else { value };
+    // At 1.5 * 2^52 the spacing of f64 is 1: the lowest bits are the integer.
+    of_bits((value + 6_755_399_441_055_744.0).to_bits() as u32)
+}
+
+/// An integer output, as an f32 of 2^23 and more whose lowest bits it is: right where the plan says so.
+#[inline(always)]
+pub(super) fn plain<D: Device>(d: D, sum: u32, p: &BoxParams) -> u32 {
+    let sum = f32::from_bits(ONES.to_bits() | sum) - ONES;
+    d.fma(sum, p.scale, ONES).to_bits()
+}
+
+/// At 2^23 the spacing of f32 is 1.
+const ONES: f32 = 8_388_608.0;
+
+/// The integer that has these lowest bits.
+#[inline(always)]
+pub(super) fn of_bits<O: Pixel>(bits: u32) -> O {
+    O::read(&bits.to_ne_bytes())
+}
+
+/// Four bytes in a word.
+#[inline(always)]
+pub(super) fn word(bytes: [u32; 4]) -> u32 {
+    bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24
+}
+
+/// The same of bytes that are the lowest bits of [`plain`] ones, whose other bits leave the word or are the same.
+#[inline(always)]
+pub(super) fn word_of_plain(numbers: [u32; 4]) -> u32 {
+    let [a, b, c, d] = numbers;
+    let sum = a.wrapping_add(b << 8).wrapping_add(c << 16).wrapping_add(d << 24);
+    sum.wrapping_sub(ONES.to_bits())
+}

@@ -1,0 +1,408 @@
+//! The kernel's steps.
+
+use super::scaling::{exact, of_bits, plain, word, word_of_plain};
+use crate::box_filter::{march, slot_after, Part, Steps, LANES};
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{box_pitch, box_pixels, box_sums_pitch, BoxParams, ElementType, Pixel, BOX_BLOCK, BOX_BYTES};
+use core::marker::PhantomData;
+
+/// The kernel for strips of `W` words: of pixels of four channels, or, not `PIXELS`, of fewer; `LARGE` for windows of
+/// more bytes than 16 bits hold the sum of.
+///
+/// Launch contract: that of the [module](crate::box_filter); windows are at most
+/// [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
+pub struct Bytes<O, const LARGE: bool, const PIXELS: bool, const W: u32>(PhantomData<O>);
+
+impl<O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Body for Bytes<O, LARGE, PIXELS, W> {
+    type Src = u8;
+    type Dst = O;
+    type Params = BoxParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u8>, dst: Global<O>, p: &BoxParams) {
+        let pixels = if PIXELS { 1 } else { box_pixels(p.channels) };
+        let input = (pixels - 1) * W + p.tile.chunks * BOX_BYTES;
+        let Some(part) = Part::of(d, p, pixels * W, input) else { return };
+        let column = (part.left - p.origin_x) as u32 + d.thread_x();
+        let stored = d.thread_x() < W && column < p.out_width;
+        let mut offsets = [NONE; 4];
+        for k in 0..4 {
+            let (part, channel) = place(k as u32, p.channels);
+            if channel < p.channels && column + part * W < p.out_width {
+                offsets[k] = part * W * p.channels + channel;
+            }
+        }
+        let kept = [[0; 2]; CHUNK];
+        let mut block =
+            Block::<D, O, LARGE, PIXELS, W> { part, src, dst, kept, column, stored, offsets, slot: 0, sums: [0; 4] };
+        // SAFETY: the launch keeps the contract.
+        unsafe {
+            block.clear();
+            march(&part, input, &mut block);
+        }
+    }
+}
+
+const CHUNK: usize = BOX_BYTES as usize;
+/// Rows that are read at once down a column.
+const HALF: usize = CHUNK / 2;
+/// No output.
+const NONE: u32 = u32::MAX;
+
+struct Block<'p, D, O, const LARGE: bool, const PIXELS: bool, const W: u32> {
+    part: Part<'p, D>,
+    src: Global<u8>,
+    dst: Global<O>,
+    /// The words of this thread's chunk, as sums of them are.
+    kept: [[u32; 2]; CHUNK],
+    /// The output column of its word's first byte, and whether there is one.
+    column: u32,
+    stored: bool,
+    /// Where the outputs of the word's bytes are behind the first one's.
+    offsets: [u32; 4],
+    /// The ring's chunk of the present step.
+    slot: u32,
+    /// The sums of the window that ends in the last row: packed in two, or of each byte.
+    sums: [u32; 4],
+}
+
+/// Which part of the strip byte `k` of a word belongs to, and which channel.
+#[inline(always)]
+fn place(k: u32, channels: u32) -> (u32, u32) {
+    match channels {
+        1 => (k, 0),
+        2 => (k / 2, k % 2),
+        _ => (0, k),
+    }
+}
+
+/// A word's bytes 0 and 2, and 1 and 3.
+#[inline(always)]
+fn packed(word: u32) -> [u32; 2] {
+    [word & 0x00ff_00ff, word >> 8 & 0x00ff_00ff]
+}
+
+#[inline(always)]
+fn pair(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+#[inline(always)]
+fn joined([low, high]: [u32; 2]) -> u64 {
+    low as u64 | (high as u64) << 32
+}
+
+/// A sum that takes up a number and gives up another.
+#[inline(always)]
+fn slid(sum: [u32; 2], comes: [u32; 2], leaves: [u32; 2]) -> [u32; 2] {
+    let slid = |k: usize| sum[k].wrapping_add(comes[k]).wrapping_sub(leaves[k]);
+    [slid(0), slid(1)]
+}
+
+impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Block<'_, D, O, LARGE, PIXELS, W> {
+    /// Pairs from one row of the ring to the next.
+    const PITCH: u32 = box_pitch(W, 1);
+
+    /// Input row `row` of a step; two steps take turns.
+    #[inline(always)]
+    fn input(&self, step: u32, row: u32) -> Shared<u32> {
+        let tile = &self.part.p.tile;
+        Shared::at(tile.input_at + (step % 2 * BOX_BYTES + row) * tile.input_pitch * 4)
+    }
+
+    /// The sums of the chunks from that of a task on, or of their first bytes.
+    #[inline(always)]
+    fn sums_of(&self, task: u32, first_bytes: bool) -> Shared<u64> {
+        let (tile, row) = (&self.part.p.tile, task % BOX_BYTES + if first_bytes { BOX_BYTES } else { 0 });
+        Shared::at(tile.sums_at + (row * box_sums_pitch(tile.chunks) + task / BOX_BYTES) * 8)
+    }
+
+    /// Row `row` of chunk `slot` of the ring, from column `column` on.
+    #[inline(always)]
+    fn ring(&self, slot: u32, row: u32, column: u32) -> Shared<u64> {
+        Shared::at(self.part.p.tile.ring_at + ((slot * BOX_BYTES + row) * Self::PITCH + column) * 8)
+    }
+
+    /// Clears this thread's column of the ring: what leaves the first windows is nothing.
+    ///
+    /// # Safety
+    /// Nobody uses the ring before the next barrier.
+    #[inline(always)]
+    unsafe fn clear(&self) {
+        let mut row = 0;
+        while row < self.part.p.tile.slots * BOX_BYTES {
+            if self.stored {
+                // SAFETY: in the ring.
+                unsafe { self.part.d.shared_store(self.ring(0, row, self.part.d.thread_x()), 0, 0u64) };
+            }
+            row += self.part.p.one;
+        }
+    }
+
+    /// Sums a task's chunk, and as many of its bytes as a window has in its last one; gives its words.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
+    unsafe fn sum(&self, step: u32, task: u32) -> [[u32; 2]; CHUNK] {
+        let d = self.part.d;
+        let input = self.input(step, task % BOX_BYTES);
+        let last = d.anew((self.part.p.window_x - 1) % BOX_BYTES);
+        let mut words = [[0; 2]; CHUNK];
+        // SAFETY: inside the input row; the sums are this thread's.
+        unsafe {
+            for k in 0..CHUNK {
+                words[k] = packed(d.shared_load(input, task / BOX_BYTES * BOX_BYTES + k as u32));
+            }
+            let mut sum = [0; 2];
+            for k in 0..CHUNK {
+                sum = slid(sum, words[k], [0; 2]);
+                if k as u32 == last {
+                    d.shared_store(self.sums_of(task, true), 0, joined(sum));
+                }
+            }
+            d.shared_store(self.sums_of(task, false), 0, joined(sum));
+        }
+        words
+    }
+
+    /// Takes up a row's sums, and gives up those of another.
+    #[inline(always)]
+    fn slide(&mut self, comes: [u32; 2], leaves: [u32; 2]) {
+        if !LARGE {
+            [self.sums[0], self.sums[1]] = slid([self.sums[0], self.sums[1]], comes, leaves);
+            return;
+        }
+        for k in 0..2 {
+            self.sums[k] = self.sums[k].wrapping_add(comes[k] & 0xffff).wrapping_sub(leaves[k] & 0xffff);
+            self.sums[k + 2] = self.sums[k + 2].wrapping_add(comes[k] >> 16).wrapping_sub(leaves[k] >> 16);
+        }
+    }
+
+    /// The window's sum of byte `k` of its words.
+    #[inline(always)]
+    fn sum_of(&self, k: usize) -> u32 {
+        match k {
+            _ if LARGE => self.sums[k],
+            0 | 1 => self.sums[k] & 0xffff,
+            _ => self.sums[k - 2] >> 16,
+        }
+    }
+
+    /// Stores the outputs of the present sums at the pixel `at`. `PLAIN` is for integers, where the
+    /// plan says that f32 will do.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn store<const PLAIN: bool>(&self, at: u64) {
+        let (d, p) = (self.part.d, self.part.p);
+        let sums = [self.sum_of(0), self.sum_of(1), self.sum_of(2), self.sum_of(3)];
+        if PIXELS && O::TYPE == ElementType::U8 {
+            let word = if PLAIN {
+                word_of_plain([plain(d, sums[0], p), plain(d, sums[1], p), plain(d, sums[2], p), plain(d, sums[3], p)])
+            } else {
+                let byte = |sum| exact::<D, u8>(d, sum, p) as u32;
+                word([byte(sums[0]), byte(sums[1]), byte(sums[2]), byte(sums[3])])
+            };
+            // SAFETY: the outputs are there, and no other thread's.
+            return unsafe { d.store(Global::<u32>::at(self.dst.address), at, word) };
+        }
+        let channels = if PIXELS { 4 } else { p.channels };
+        for k in 0..4 {
+            let value: O = if PLAIN { of_bits(plain(d, sums[k], p)) } else { exact(d, sums[k], p) };
+            if self.offsets[k] != NONE {
+                // SAFETY: as above.
+                unsafe { d.store(self.dst, at * channels as u64 + self.offsets[k] as u64, value) };
+            }
+        }
+    }
+
+    /// Windows that end in rows `first` to `first + COUNT - 1` of a step; stores all, or those of output rows, the first
+    /// of which would be row `y`.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
+        let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
+        let here = self.ring(self.slot, first, thread);
+        // The rows that leave, of the two oldest chunks, which are next in the ring.
+        let (later, slots) = (d.anew(p.window_y % BOX_BYTES), p.tile.slots);
+        let oldest = slot_after(self.slot, 1, slots);
+        let upper = self.ring(oldest, BOX_BYTES - later + first, thread).offset;
+        let (mut comes, mut leaves) = ([0; COUNT], [0; COUNT]);
+        // SAFETY: in the ring, where this column is this thread's since the barrier.
+        unsafe {
+            for k in 0..COUNT {
+                comes[k] = d.shared_load(here, k as u32 * Self::PITCH);
+            }
+            if oldest + 1 < slots {
+                for k in 0..COUNT {
+                    leaves[k] = d.shared_load(Shared::at(upper), k as u32 * Self::PITCH);
+                }
+            } else {
+                let lower = upper - slots * BOX_BYTES * Self::PITCH * 8;
+                for k in 0..COUNT {
+                    let from = if first + (k as u32) < later { upper } else { lower };
+                    leaves[k] = d.shared_load(Shared::at(from + k as u32 * Self::PITCH * 8), 0);
+                }
+            }
+        }
+        let (row, width) = (self.part.first_row as i64 + y as i64, self.part.p.out_width as i64);
+        let mut at = row * width + self.column as i64;
+        for k in 0..COUNT {
+            self.slide(pair(comes[k]), pair(leaves[k]));
+            if ALL || ((y + k as i32) as u32) < self.part.count {
+                // SAFETY: an output of this thread's column.
+                unsafe { self.store::<PLAIN>(at as u64) };
+            }
+            at += width;
+        }
+    }
+
+    /// Starts copying an input row of pixels.
+    #[inline(always)]
+    unsafe fn bring_pixels(&self, to: Shared<u32>, start: Option<u64>) {
+        let (d, p, pixels) = (self.part.d, self.part.p, Global::<u32>::at(self.src.address));
+        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_BYTES);
+        // SAFETY: the pixels are in the image, and their places in the row this thread's.
+        unsafe {
+            match start {
+                Some(start) if self.part.inside => {
+                    self.part.bring_row(to, pixels, start + self.part.left as u32 as u64, end)
+                }
+                _ => {
+                    while index < end {
+                        match (start, self.part.column(index)) {
+                            (Some(start), Some(x)) => d.start_copy(to, index, pixels, start + x as u64),
+                            _ => d.shared_store(to, index, p.constant as u32 * 0x0101_0101),
+                        }
+                        index += LANES;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes an input row of the words of images of fewer channels.
+    #[inline(always)]
+    unsafe fn bring_bytes(&self, to: Shared<u32>, start: Option<u64>) {
+        let (d, p) = (self.part.d, self.part.p);
+        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_BYTES);
+        let byte = |index: u32, k: u32| {
+            let (part, channel) = place(k, p.channels);
+            // SAFETY: in the list, and in the image.
+            unsafe {
+                match (start, self.part.column(index + part * W)) {
+                    (Some(start), Some(x)) if channel < p.channels => {
+                        d.load(self.src, (start + x as u64) * p.channels as u64 + channel as u64) as u32
+                    }
+                    _ => p.constant as u32,
+                }
+            }
+        };
+        while index < end {
+            let word = word([byte(index, 0), byte(index, 1), byte(index, 2), byte(index, 3)]);
+            // SAFETY: the place in the row is this thread's.
+            unsafe { d.shared_store(to, index, word) };
+            index += LANES;
+        }
+    }
+}
+
+impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Steps<D, BOX_BYTES>
+    for Block<'_, D, O, LARGE, PIXELS, W>
+{
+    #[inline(always)]
+    unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
+        let to = self.input(step, row);
+        let start = y.map(|y| y as u64 * self.part.p.width as u64);
+        // SAFETY: as the trait says.
+        unsafe {
+            if PIXELS {
+                self.bring_pixels(to, start);
+            } else {
+                self.bring_bytes(to, start);
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn prefixes(&mut self, step: u32) {
+        let tasks = self.part.p.tile.chunks * BOX_BYTES;
+        let mut task = self.part.d.thread_x();
+        // SAFETY: tasks are chunks of the input.
+        unsafe {
+            if task < tasks {
+                self.kept = self.sum(step, task);
+            }
+            task += BOX_BLOCK;
+            while task < tasks {
+                self.sum(step, task);
+                task += BOX_BLOCK;
+            }
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
+    unsafe fn rows(&mut self, step: u32) {
+        let (d, task, last) = (self.part.d, self.part.d.thread_x(), self.part.p.window_x - 1);
+        if task >= W {
+            return;
+        }
+        let (row, column) = (task % BOX_BYTES, task / BOX_BYTES * BOX_BYTES);
+        let (input, to) = (self.input(step, row), self.ring(self.slot, row, column));
+        let (chunks, between) = (self.sums_of(task, false), last / BOX_BYTES);
+        // SAFETY: tasks below the strip's columns are the chunks at which windows begin; all under the windows are
+        // summed.
+        unsafe {
+            let mut comes = [[0; 2]; CHUNK];
+            for k in 1..CHUNK {
+                comes[k] = packed(d.shared_load(input, column + last + k as u32));
+            }
+            let mut sum = pair(d.shared_load(self.sums_of(task, true), between));
+            let mut k = 0;
+            while k + 4 <= between {
+                let number = |k: u32| pair(d.shared_load(chunks, k));
+                let four = [number(k), number(k + 1), number(k + 2), number(k + 3)];
+                for number in four {
+                    sum = slid(sum, number, [0; 2]);
+                }
+                k += 4 * self.part.p.one;
+            }
+            while k < between {
+                sum = slid(sum, pair(d.shared_load(chunks, k)), [0; 2]);
+                k += self.part.p.one;
+            }
+            d.shared_store(to, 0, joined(sum));
+            for k in 1..CHUNK {
+                sum = slid(sum, comes[k], self.kept[k - 1]);
+                d.shared_store(to, k as u32, joined(sum));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn columns(&mut self, step: u32) {
+        if self.stored {
+            let y = self.part.completed(step, BOX_BYTES);
+            let (plain, one) = (O::TYPE != ElementType::F32 && self.part.p.plain != 0, self.part.p.one);
+            let mut row = 0;
+            // SAFETY: this thread's column.
+            unsafe {
+                if plain && y >= 0 && y as u32 + BOX_BYTES <= self.part.count {
+                    self.slide_down::<HALF, true, true>(0, y);
+                    self.slide_down::<HALF, true, true>(HALF as u32, y + HALF as i32);
+                } else if plain {
+                    while row < BOX_BYTES {
+                        self.slide_down::<1, true, false>(row, y + row as i32);
+                        row += one;
+                    }
+                } else {
+                    while row < BOX_BYTES {
+                        self.slide_down::<1, false, false>(row, y + row as i32);
+                        row += one;
+                    }
+                }
+            }
+        }
+        self.slot = slot_after(self.slot, 1, self.part.p.tile.slots);
+    }
+}
