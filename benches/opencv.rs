@@ -7,7 +7,7 @@
 mod common;
 
 use apron::{Border, Image, Mask, Pixel, Taps, filters};
-use apron_core::{BoxFilter, Scale};
+use apron_core::{BoxFilter, Problem, Scale};
 use apron_cpu::Fma;
 use common::median;
 use std::io::{BufRead, BufReader, Write};
@@ -99,13 +99,17 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
         border: Border::Replicate,
         scale: Scale::Mean,
     };
+    let mean = Problem::Box(boxed).by_method(None).expect("a valid size").problem;
     let pixels = T::PIXEL;
     let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
     let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
         match *operation {
             "dense" => apron_cpu::correlate_into(image, &mask, Border::Replicate, false, &mut out),
-            "box" => apron_cpu::box_filter_into(image, &boxed, &mut out),
+            "box" => match &mean {
+                Problem::Box(p) => apron_cpu::box_filter_into(image, p, &mut out),
+                _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
+            },
             _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
         }
         .expect("an output of the right size");
@@ -114,7 +118,10 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
         let out: Image<T> = match *operation {
             "dense" => apron_cpu::correlate(image, &mask, Border::Replicate, false),
-            "box" => apron_cpu::box_filter(image, &boxed),
+            "box" => match &mean {
+                Problem::Box(p) => apron_cpu::box_filter(image, p),
+                _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
+            },
             _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
         }
         .expect("nothing is cropped");

@@ -95,10 +95,15 @@ impl Problem {
         }
         let Some(method) = asked else { return self.chosen() };
         let restated = match method {
+<<<<<<< HEAD
             method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
+=======
+            // A box filter as it is stated may be of types that have none.
+            Method::Box => boxed(&self).map(Problem::Box),
+            method if method == own => return Ok(Choice { problem: self, why: "asked for" }),
+>>>>>>> 03de3cd9ae19fedb37fc130f36617b25675b5cf8
             Method::Direct => Err("only a mask is summed tap by tap"),
             Method::Separable => separable(&self)?.map(Problem::Separable),
-            Method::Box => boxed(&self).map(Problem::Box),
         };
         let refused = |why: &str| Error::parameter(self.operation(), "method", method, format!("another: {why}"));
         Ok(ByMethod { problem: restated.map_err(refused)?, why: "asked for" })
@@ -312,6 +317,7 @@ mod tests {
             (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::Separable, "no column times a row"),
             (floats(), Method::Direct, "only a mask"),
             (Problem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
+            (Problem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),
             (separable([vec![0.5; 4], vec![0.25; 3]], (U16, U8)), Method::Box, "boxes are of u8"),
         ] {
             let error = problem.by_method(Some(method)).unwrap_err();

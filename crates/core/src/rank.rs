@@ -66,9 +66,9 @@ impl Factors {
     pub(crate) fn sum_exactly(&self, most: f64, unit: f64) -> bool {
         let size = |taps: &[f32]| taps.iter().map(|tap| tap.abs() as f64).sum::<f64>();
         let lowest = |taps: &[f32]| taps.iter().map(|&tap| lowest_bit(tap as f64)).fold(f64::INFINITY, f64::min);
-        let exact = |sum: f64, unit: f64| sum <= unit * (1u64 << 53) as f64;
-        let (size_x, unit_x) = (size(&self.x) * most, lowest(&self.x) * unit);
-        exact(size_x, unit_x) && exact(size_x * size(&self.y), unit_x * lowest(&self.y))
+        // Sums along x, which are not yet weighted by y, are at most as many of their own power of two.
+        let (sum, unit) = (size(&self.x) * size(&self.y) * most, lowest(&self.x) * lowest(&self.y) * unit);
+        sum <= unit * (1u64 << 53) as f64
     }
 }
 

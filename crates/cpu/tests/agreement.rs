@@ -355,9 +355,11 @@ fn boxes_of_many_tiles() {
             check_box::<u8, u16>(&image(rng, width, height, channels, 0), size, border, rng);
         }
     }
-    // Sums of more than 32 bits.
+    // Sums of up to 16 bits and of more, up to 32 bits and of more.
     let bright = Image::new(5, 4, 1, vec![255u8; 20]).unwrap();
-    check_box::<u8, f32>(&bright, (5000, 3400), Border::Reflect, rng);
+    for size in [(257, 1), (258, 1), (43, 6), (256, 256), (5000, 3368), (5000, 3370)] {
+        check_box::<u8, f32>(&bright, size, Border::Reflect, rng);
+    }
 }
 
 #[test]

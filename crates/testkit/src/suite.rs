@@ -113,7 +113,8 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for (n, side) in (19..=65).step_by(2).enumerate() {
         let (width, border) = ([528, 260, 64][n % 3], borders()[n % 6]);
         let border = if width < side { Border::Replicate } else { border };
-        let size = (width, side / 2 + 7, 1);
+        let height = if border == Border::Crop { side + 3 } else { side / 2 + 7 };
+        let size = (width, height, 1);
         let case = Case::separable(next(), size, (F32, F32), (side, side), border, Data::Uniform);
         cases.push(if n % 2 == 0 { case.centered() } else { case });
     }

@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn means_are_those_of_division() {
-        for samples in (1..70).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, MOST_SAMPLES as i32]) {
+        // The estimate needs more for 82, 94 and 110, and less for 14, 26 and others.
+        for samples in (1..=110).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, MOST_SAMPLES as i32]) {
             simd::run_at_all(|| Check(samples));
         }
     }

@@ -288,7 +288,7 @@ impl Work for Step<'_, '_> {
             for row in (place * CHUNK + from..slot).rev() {
                 let (head, below) = down.rows[row * length..].split_at_mut(length);
                 for (head, below) in head.iter_mut().zip(below) {
-                    *head = *below + *head;
+                    *head += *below;
                 }
             }
         }
