@@ -1,13 +1,9 @@
 //! The library as its users see it: chains, choices, errors.
 
-<<<<<<< HEAD
-use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, PixelType};
-use apron::{Taps, Tuning};
-=======
 use apron::{
     AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, Method, PixelType, Taps,
+    Tuning,
 };
->>>>>>> 03de3cd9ae19fedb37fc130f36617b25675b5cf8
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];

@@ -5,6 +5,8 @@
 //! `cuda_std` (compiled by Rust-CUDA, feature `rust-cuda`), and host code in the emulator.
 //! The entries that a launch names are generated from the kernel table in `apron-abi`.
 #![no_std]
+// An iterator over an array would keep it in local memory; an index that unrolls leaves it in registers.
+#![allow(clippy::needless_range_loop)]
 #![cfg_attr(
     all(target_arch = "nvptx64", not(feature = "rust-cuda")),
     feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, core_intrinsics),

@@ -104,7 +104,7 @@ impl BoxTile {
 
 /// Elements from one row of so many to the next.
 pub const fn box_pitch(elements: u32, channels: u32) -> u32 {
-    elements + if channels % 2 == 0 { 2 } else { 1 }
+    elements + if channels.is_multiple_of(2) { 2 } else { 1 }
 }
 
 /// Sums of chunks of bytes from one row of so many to the next: so that threads on all rows of two meet no bank twice.

@@ -95,13 +95,9 @@ impl Problem {
         }
         let Some(method) = asked else { return self.chosen() };
         let restated = match method {
-<<<<<<< HEAD
-            method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
-=======
             // A box filter as it is stated may be of types that have none.
             Method::Box => boxed(&self).map(Problem::Box),
-            method if method == own => return Ok(Choice { problem: self, why: "asked for" }),
->>>>>>> 03de3cd9ae19fedb37fc130f36617b25675b5cf8
+            method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
             Method::Direct => Err("only a mask is summed tap by tap"),
             Method::Separable => separable(&self)?.map(Problem::Separable),
         };

@@ -89,7 +89,6 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
 
     /// The samples of a chunk, whose prefix sums take their place.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn prefix(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let d = self.part.d;
         let mut samples = [0.0; CHUNK];
@@ -109,7 +108,6 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
 
     /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
         let turn = d.anew(BOX_CHUNK - last % BOX_CHUNK);
@@ -126,7 +124,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             for k in (0..CHUNK).rev() {
                 head = if k == CHUNK - 1 { self.kept[k] } else { head + self.kept[k] };
                 let middle = if (k as u32) < turn { near } else { far };
-                sums[k] = (head + middle) + sums[k];
+                sums[k] += head + middle;
             }
         }
         sums
@@ -134,7 +132,6 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
 
     /// The same of windows up to a chunk.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn short_windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let mut sums = [0.0; CHUNK];
         let mut i = 0;
@@ -166,7 +163,6 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
 
     /// A chunk of windows of over a chunk down a column.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn long_columns(&mut self, step: u32) {
         let (d, thread) = (self.part.d, self.part.d.thread_x());
         let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);

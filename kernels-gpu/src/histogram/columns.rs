@@ -105,7 +105,6 @@ fn column_of(channel: u32, lane: u32) -> Shared<u32> {
 
 /// Counts 16 samples, of which the first is of `channel`.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
 pub(super) unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32, words: [u32; 4]) {
     for w in 0..4 {
         for k in 0..4 {

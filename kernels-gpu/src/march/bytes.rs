@@ -34,7 +34,6 @@ impl Samples for u8 {
 
 impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn store<D: Device, F: Rows<P, K, C>>(
         ring: &Ring<'_, D, u8, P, K, C>,
         dst: Global<u8>,
@@ -95,7 +94,6 @@ unsafe fn store_bytes<D: Device>(d: D, dst: Global<u8>, place: Place, outputs: i
 /// # Safety
 /// The rows under the mask are in the ring, and the row of input is `row`.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // as above
 unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, const C: usize>(
     ring: &Ring<'_, D, u8, P, K, C>,
     row: u32,

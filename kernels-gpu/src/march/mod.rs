@@ -102,7 +102,6 @@ impl Place {
     /// # Safety
     /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn store<D: Device, S: Samples>(self, d: D, dst: Global<S>, words: u32, outputs: [u32; 4]) {
         let dst = Global::<u32>::at(dst.address);
         // SAFETY: in the row.

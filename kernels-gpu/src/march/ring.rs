@@ -270,7 +270,6 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
 
     /// What this thread needs of a row.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     pub(super) unsafe fn window(&self, row: u32) -> [f32; WINDOW] {
         let group = P as u32 / S::OF_WORD;
         let (skipped, lead) = (Self::LEAD / P as u32, Self::LEAD % P as u32);

@@ -142,7 +142,6 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
 
     /// Sums a task's chunk, and as many of its bytes as a window has in its last one; gives its words.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn sum(&self, step: u32, task: u32) -> [[u32; 2]; CHUNK] {
         let d = self.part.d;
         let input = self.input(step, task % BOX_BYTES);
@@ -191,7 +190,6 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     /// Stores the outputs of the present sums at the pixel `at`. `PLAIN` is for integers, where the
     /// plan says that f32 will do.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn store<const PLAIN: bool>(&self, at: u64) {
         let (d, p) = (self.part.d, self.part.p);
         let sums = [self.sum_of(0), self.sum_of(1), self.sum_of(2), self.sum_of(3)];
@@ -218,7 +216,6 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     /// Windows that end in rows `first` to `first + COUNT - 1` of a step; stores all, or those of output rows, the first
     /// of which would be row `y`.
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
         let here = self.ring(self.slot, first, thread);
@@ -341,7 +338,6 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
     }
 
     #[inline(always)]
-    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn rows(&mut self, step: u32) {
         let (d, task, last) = (self.part.d, self.part.d.thread_x(), self.part.p.window_x - 1);
         if task >= W {

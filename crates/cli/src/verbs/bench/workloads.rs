@@ -234,6 +234,7 @@ fn binomial(n: u32) -> Vec<f32> {
 
 /// A workload's result.
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant)] // there is one at a time
 pub(in crate::verbs) enum Solved {
     Image(DeviceImage),
     Counts(Histogram, Report),
