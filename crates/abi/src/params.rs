@@ -220,6 +220,27 @@ pub struct HistogramPartialParams {
     pub reserved: u32,
 }
 
+/// How the threads of a grid share reads of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE): each strides by all of them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Rounds {
+    /// Reads of every thread.
+    pub whole: u32,
+    /// Threads that have one more: the first ones.
+    pub rest: u32,
+}
+
+impl Rounds {
+    /// Those of so many reads by so many threads; `None` if they are more than a thread can count.
+    pub const fn of(reads: u64, threads: u32) -> Option<Rounds> {
+        let whole = reads / threads as u64;
+        if whole >= u32::MAX as u64 {
+            return None;
+        }
+        Some(Rounds { whole: whole as u32, rest: (reads % threads as u64) as u32 })
+    }
+}
+
 /// Parameters of the byte histogram in one launch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -228,6 +249,8 @@ pub struct HistogramTotalsParams {
     pub bytes: u64,
     /// Address of the blocks' common totals, all 0; in a recipe, the number of their buffer.
     pub totals: u64,
+    /// The threads' reads.
+    pub rounds: Rounds,
 }
 
 /// Parameters of the kernels that count f32 samples between edges.
@@ -236,10 +259,12 @@ pub struct HistogramTotalsParams {
 pub struct HistogramEdgesParams {
     /// Samples to count.
     pub samples: u64,
-    /// The first edge: samples below are not counted.
+    /// Address of the blocks' common totals, all 0; in a recipe, the number of their buffer.
+    pub totals: u64,
+    /// The threads' reads.
+    pub rounds: Rounds,
+    /// The first edge.
     pub low: f32,
-    /// The last edge: samples above are not counted.
-    pub high: f32,
     /// Edges in a unit, for [`nearest_edge`](crate::nearest_edge).
     pub per_unit: f32,
     /// Bins of a channel: one less than there are edges.
@@ -249,6 +274,8 @@ pub struct HistogramEdgesParams {
     /// Counters of a bin in shared memory: a power of two, up to
     /// [`HISTOGRAM_COLUMNS`](crate::HISTOGRAM_COLUMNS).
     pub columns: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
 }
 
 /// Parameters of the kernel that finds the least and the largest sample.
@@ -309,6 +336,9 @@ impl Params {
         match self {
             Params::HistogramTotalsParams(p) => {
                 Params::HistogramTotalsParams(HistogramTotalsParams { totals: of(p.totals as usize), ..p })
+            }
+            Params::HistogramEdgesParams(p) => {
+                Params::HistogramEdgesParams(HistogramEdgesParams { totals: of(p.totals as usize), ..p })
             }
             others => others,
         }

@@ -194,23 +194,38 @@ pub const BYTE_BINS: u32 = 256;
 /// have added theirs, so that the last one knows.
 pub const TOTAL_BITS: u32 = 48;
 
-/// Where the total of a bin is. The L2 cache adds to 32 bytes at once: four totals in each of its lines of 128
-/// bytes, so that the blocks, which all add at about the same time, meet in as few lines as may be.
-pub const fn total_of(bin: u32) -> u64 {
-    (bin / 4 * 16 + bin % 4) as u64
+/// Where the total of a cell is, a bin of a channel, of so many. The L2 cache adds to 32 bytes at once: four totals
+/// in each of its lines of 128 bytes, so that the blocks, which all add at about the same time, meet in as few lines
+/// as may be. Of many cells they meet seldom.
+pub const fn total_of(cell: u32, cells: u32) -> u64 {
+    if cells <= 4 * BYTE_BINS { (cell / 4 * 16 + cell % 4) as u64 } else { cell as u64 }
 }
 
-/// Most zeroed memory that a launch takes, in bytes: for the totals of four channels.
-pub const ZEROED_BYTES: u64 = total_of(4 * BYTE_BINS) * 8;
+/// Most cells that have totals: more than the shared memory of an H100 has counters for.
+pub const MAX_CELLS: u32 = 48 * 1024;
+
+/// Most zeroed memory that a launch takes, in bytes: for the totals of so many cells.
+pub const ZEROED_BYTES: u64 = MAX_CELLS as u64 * 8;
 
 /// Threads of a block of the kernels that count f32 samples between edges.
 pub const EDGES_BLOCK: u32 = 1024;
 /// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
 pub const EXTREMES_BLOCK: u32 = 256;
 
-/// Shared memory of the kernels that count between edges, in bytes: the edges, and each bin's counters.
+/// The first row of a channel in those kernels: that of samples below its bins, and above those of the channel before.
+/// The rows of its bins follow, and one for samples above them.
+pub const fn channel_row(bins: u32, channel: u32) -> u32 {
+    channel * (bins + 2)
+}
+
+/// The rows of all channels.
+pub const fn edge_rows(bins: u32, channels: u32) -> u32 {
+    channel_row(bins, channels) + 1
+}
+
+/// Shared memory of those kernels, in bytes: each row's counters, and the edges, of which there are two more than bins.
 pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
-    4 * (bins as u64 + 1 + bins as u64 * channels as u64 * columns as u64)
+    4 * ((channels as u64 * (bins as u64 + 2) + 1) * columns as u64 + bins as u64 + 2)
 }
 
 /// Threads of a block of the kernels that measure the machine.
@@ -599,8 +614,8 @@ macro_rules! for_each_kernel {
             histogram_one_launch_4_u8_u64: Histogram "-" "one-launch" "4", histogram::OneLaunch<4>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(4), 2;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
-            histogram_nearest_edge_f32_u32: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
-            histogram_edge_search_f32_u32: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search>, Buffer (f32, u32), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_nearest_edge_f32_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_edge_search_f32_u64: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
             histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
             limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
@@ -725,6 +740,6 @@ mod tests {
         assert_eq!(SharedMemory::MaskTile.bytes(1, 1), 32 * 32 * 4);
         assert_eq!(SharedMemory::MaskTile.bytes(64, 32), 95 * 63 * 4);
         assert_eq!(SharedMemory::Bytes(7).bytes(64, 32), 7);
-        assert_eq!(SharedMemory::Edges.bytes(0, 0), (257 + 256 * 32) * 4);
+        assert_eq!(SharedMemory::Edges.bytes(0, 0), (258 + 259 * 32) * 4);
     }
 }

@@ -23,7 +23,7 @@ fn every_number_of_columns_counts_the_same() {
         }
         let expected: Vec<u8> = counts.iter().flat_map(|count| count.to_ne_bytes()).collect();
         for columns in [1, 2, 4, 8, 16, 32] {
-            let shared_bytes = (BINS + 1 + BINS * channels * columns) * 4;
+            let shared_bytes = (BINS + 2 + ((BINS + 2) * channels + 1) * columns) * 4;
             let machine = Machine { shared_bytes, ..Machine::EMULATED };
             for variant in ["nearest-edge", "edge-search"] {
                 let recipe = plan(&Problem::EdgeHistogram(problem.clone()), Some(variant), &machine).unwrap();

@@ -269,11 +269,12 @@ fn histogram_between_edges() {
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let bins = Bins { count: 8, range: Some((0.0, 1.0)) };
     let problem = Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false });
-    // Another block is worth its merge for the 3, and takes half of the loads: 2 of 4 words a thread.
-    let sums = 2 * 8 * 32;
-    let count = Costs { loads: samples, increments: samples, most_loads: 2 * 4 + 1, ..Costs::default() };
+    // Five blocks, so that a thread has one read of four, and three of them a sample more. All blocks add each bin's
+    // counters to its total, and one takes it away again.
+    let (sums, atomics) = (5 * 8 * 32, 6 * 8);
+    let count = Costs { loads: samples, increments: samples, atomics, most_loads: 4 + 1, ..Costs::default() };
     let nearest = Costs { shared_loads: samples + sums, ..count };
-    assert_eq!(costs(&problem, "nearest-edge")[0], nearest);
-    // 8 bins are 3 doublings.
-    assert_eq!(costs(&problem, "edge-search")[0], Costs { shared_loads: 3 * samples + sums, ..count });
+    assert_eq!(costs(&problem, "nearest-edge"), [nearest]);
+    // 10 rows, of which the second is found in 4 steps.
+    assert_eq!(costs(&problem, "edge-search"), [Costs { shared_loads: 4 * samples + sums, ..count }]);
 }

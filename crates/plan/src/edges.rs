@@ -1,11 +1,11 @@
 //! Recipes of histograms of f32, between edges.
 
-use crate::histogram::{OPERATION, launch, with_merge};
+use crate::histogram::{OPERATION, TOTALS, launch, rounds, with_totals};
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
 use apron_abi::{
     EDGES_BLOCK, EXTREMES_BLOCK, ElementType, HISTOGRAM_COLUMNS, HistogramEdgesParams, HistogramExtremesParams, Kernel,
-    Params, edges_bytes, nearest_edge,
+    Params, WORDS_AT_ONCE, edges_bytes, nearest_edge,
 };
 use apron_core::{EdgeHistogram, Result, Shape};
 
@@ -16,7 +16,7 @@ const SAMPLES_PER_THREAD: u64 = 16;
 pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
     let edges = edges(problem)?;
     match per_unit(&edges) {
-        Some(per_unit) => count(problem, machine, Kernel::histogram_nearest_edge_f32_u32, edges, per_unit),
+        Some(per_unit) => count(problem, machine, Kernel::histogram_nearest_edge_f32_u64, edges, per_unit),
         None => {
             let (low, high) = (edges[0], edges[edges.len() - 1]);
             let what = format!("bins so narrow, {} from {low} to {high}", edges.len() - 1);
@@ -27,7 +27,7 @@ pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Step
 
 /// The bin of a sample is searched.
 pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
-    count(problem, machine, Kernel::histogram_edge_search_f32_u32, edges(problem)?, 0.0)
+    count(problem, machine, Kernel::histogram_edge_search_f32_u64, edges(problem)?, 0.0)
 }
 
 /// The least and the largest sample of an f32 image: pairs of them, one for each block's share.
@@ -74,10 +74,12 @@ fn per_unit(edges: &[f32]) -> Option<f32> {
         // A bin between equal edges has no samples.
         first > last || (nearest(first) >= bin && nearest(last) <= bin + 1)
     };
-    (per_unit.is_finite() && (0..bins).all(leads)).then_some(per_unit)
+    // Samples below the first edge are nearest to that, or below it; those above the last must not be nearer to another.
+    let ends = |per_unit| nearest_edge(high, low, per_unit, f32::mul_add) == bins as u32;
+    (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
-/// Rows of counts by `kernel`, a block each, and their sum.
+/// Counts by `kernel`, in one launch.
 fn count(
     problem: &EdgeHistogram,
     machine: &Machine,
@@ -96,19 +98,21 @@ fn count(
         });
         return Err(unsupported(OPERATION, what, "use --device cpu"));
     };
-    let (low, high) = (edges[0], edges[bins as usize]);
-    // So that the range's end, which belongs to the last bin, falls below its edge.
-    edges[bins as usize] = f32::INFINITY;
+    let low = edges[0];
+    // So that the range's end, which belongs to the last bin, falls below an edge, and all numbers below the next.
+    edges[bins as usize] = edges[bins as usize].next_up();
+    edges.push(f32::INFINITY);
     // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
     // same channels in all that they read.
     let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
     let most = machine.multiprocessors * residents / channels;
-    let enough = samples.div_ceil(EDGES_BLOCK as u64 * SAMPLES_PER_THREAD).div_ceil(channels as u64);
+    let enough = samples.div_ceil(EDGES_BLOCK as u64 * WORDS_AT_ONCE).div_ceil(channels as u64);
     let blocks = enough.clamp(1, most.max(1) as u64) as u32 * channels;
-    let params = HistogramEdgesParams { samples, low, high, per_unit, bins, channels, columns };
+    let rounds = rounds(samples, samples / WORDS_AT_ONCE, blocks, EDGES_BLOCK)?;
+    let params = HistogramEdgesParams { samples, totals: TOTALS, rounds, low, per_unit, bins, channels, columns, reserved: 0 };
     let params = Params::HistogramEdgesParams(params);
     let counting = Launch { shared_bytes: bytes(columns) as u32, taps: edges, ..launch(kernel, blocks, params) };
-    with_merge(samples, bins * channels, counting)
+    with_totals(samples, bins * channels, counting)
 }
 
 #[cfg(test)]
@@ -127,13 +131,13 @@ mod tests {
         let launch = &recipe.launches[0];
         let Params::HistogramEdgesParams(params) = launch.params else { panic!("{recipe:?}") };
         assert!(launch.shared_bytes <= machine.shared_bytes && launch.blocks[0].is_multiple_of(params.channels));
-        assert_eq!(launch.taps.len(), params.bins as usize + 1);
+        assert_eq!(launch.taps.len(), params.bins as usize + 2);
         (recipe.variant, launch.blocks[0], params)
     }
 
     #[test]
     fn ordinary_ranges_need_no_search() {
-        for count in [1, 2, 3, 10, 255, 256, 1000, 5000, 29055] {
+        for count in [1, 2, 3, 10, 255, 256, 1000, 5000, 29053] {
             for range in [(0.0, 1.0), (-1.0, 1.0), (0.1, 0.7), (-7e5, 3.0), (1e-30, 3e38), (-1e-40, 3.0), (3.0, 4.0)] {
                 assert_eq!(params(problem(count, range, 1), &Machine::EMULATED).0, "nearest-edge", "{count} {range:?}");
             }
@@ -187,7 +191,7 @@ mod tests {
         let old = &Machine { shared_bytes: 64 * 1024, ..Machine::EMULATED };
         assert_eq!([1, 4].map(|channels| columns(256, channels, &Machine::EMULATED)), [32, 32]);
         assert_eq!([1, 2, 4].map(|channels| columns(256, channels, old)), [32, 16, 8]);
-        assert_eq!([1000, 3000, 29055].map(|count| columns(count, 1, &Machine::EMULATED)), [32, 16, 1]);
+        assert_eq!([1000, 3000, 29053].map(|count| columns(count, 1, &Machine::EMULATED)), [32, 16, 1]);
     }
 
     #[test]
@@ -196,7 +200,7 @@ mod tests {
             let shape = Shape::new(width, 16, channels).unwrap();
             params(EdgeHistogram { shape, ..problem(256, (0.0, 1.0), channels) }, &Machine::EMULATED).1
         };
-        assert_eq!([blocks(1, 1), blocks(1025, 1), blocks(1 << 20, 1)], [1, 2, 132]);
+        assert_eq!([blocks(1, 1), blocks(1025, 1), blocks(1 << 20, 1)], [1, 5, 132]);
         assert_eq!([blocks(1, 3), blocks(1 << 20, 3), blocks(1 << 20, 4)], [3, 132, 132]);
         let pairs = super::extremes(Shape::new(1 << 20, 64, 1).unwrap(), &Machine::EMULATED);
         assert_eq!((pairs.launches[0].blocks, pairs.buffers[1].elems), ([1056, 1], 2112));

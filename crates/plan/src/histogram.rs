@@ -4,7 +4,7 @@ use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     BYTE_BINS, COLUMNS_BLOCK, ElementType, HistogramMergeParams, HistogramPartialParams, HistogramTotalsParams, Kernel,
-    PARTIAL_BLOCK, Params, total_of,
+    MAX_CELLS, PARTIAL_BLOCK, Params, Rounds, total_of,
 };
 use apron_core::{ByteHistogram, Result};
 
@@ -107,23 +107,39 @@ pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<S
     };
     let residents = machine.tuning.map_or(1, |tuning| tuning.residents);
     let blocks = column_blocks(problem, machine.multiprocessors * residents) as u32;
-    check_counters(bytes, blocks)?;
-    let bins = BYTE_BINS * channels;
-    let params = Params::HistogramTotalsParams(HistogramTotalsParams { bytes, totals: 1 });
+    let rounds = rounds(bytes, bytes / 16, blocks, COLUMNS_BLOCK)?;
+    let params = Params::HistogramTotalsParams(HistogramTotalsParams { bytes, totals: TOTALS, rounds });
+    with_totals(bytes, BYTE_BINS * channels, launch(kernel, blocks, params))
+}
+
+/// The buffer of the totals in recipes that have them.
+pub(crate) const TOTALS: u64 = 1;
+
+/// A launch whose blocks add what they count out of `samples` to totals of so many cells.
+pub(crate) fn with_totals(samples: u64, cells: u32, counting: Launch) -> Result<Steps> {
+    if cells > MAX_CELLS {
+        return Err(unsupported(OPERATION, format!("{cells} bins in all (at most {MAX_CELLS})"), "use --device cpu"));
+    }
     Ok((
         vec![
-            Buffer { role: Role::Input, element: ElementType::U8, elems: bytes },
-            Buffer { role: Role::Zeroed, element: ElementType::U64, elems: total_of(bins) },
-            Buffer { role: Role::Output, element: ElementType::U64, elems: bins as u64 },
+            Buffer { role: Role::Input, element: counting.kernel.facts().src, elems: samples },
+            Buffer { role: Role::Zeroed, element: ElementType::U64, elems: total_of(cells, cells) },
+            Buffer { role: Role::Output, element: ElementType::U64, elems: cells as u64 },
         ],
-        vec![Launch { dst: 2, ..launch(kernel, blocks, params) }],
+        vec![Launch { dst: 2, ..counting }],
     ))
+}
+
+/// How the threads of so many blocks share `reads` of 16 bytes, in which `samples` are counted.
+pub(crate) fn rounds(samples: u64, reads: u64, blocks: u32, threads: u32) -> Result<Rounds> {
+    check_counters(samples, blocks)?;
+    Ok(Rounds::of(reads, blocks * threads).expect("fewer than a block counts"))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Role, untuned as plan};
-    use apron_abi::{Params, ZEROED_BYTES};
+    use apron_abi::{Params, Rounds, total_of};
     use apron_core::{ByteHistogram, Problem, Shape};
 
     #[test]
@@ -135,9 +151,10 @@ mod tests {
         let small = recipe(4096, None);
         assert_eq!((small.variant, small.launches.len(), small.launches[0].blocks), ("one-launch", 1, [132, 1]));
         let zeroed = small.buffers[1];
-        assert_eq!((zeroed.role, zeroed.size_bytes()), (Role::Zeroed, ZEROED_BYTES));
+        assert_eq!((zeroed.role, zeroed.elems), (Role::Zeroed, total_of(1024, 1024)));
         let Params::HistogramTotalsParams(params) = small.launches[0].params_at(&[7, 77, 777]) else { panic!() };
         assert_eq!((params.bytes, params.totals), (4 * 4096 * 4096, 77));
+        assert_eq!(params.rounds, Rounds { whole: 31, rest: (4 << 20) - 31 * 132 * 1024 });
         assert_eq!((small.launches[0].src, small.buffers[small.launches[0].dst].role), (0, Role::Output));
         // Larger ones only if asked to.
         assert_eq!(recipe(4097, None).variant, "columns");

@@ -1,48 +1,55 @@
-//! Histograms of f32 between edges, with as many columns of counters as shared memory holds.
+//! Histograms of f32 between edges, with as many columns of counters as shared memory holds, in one launch.
 //!
 //! ```text
-//! copy the edges to shared memory, zero the block's counters; barrier
-//! each thread, striding by the whole grid: read 4 x 16 bytes, for each sample in the range
-//!     find its bin, and increment counter (bin, own column)                  (atomically)
-//! barrier; sum each bin's counters into the block's row in global memory
+//! start reading 4 x 16 bytes; zero the block's counters, copy the edges to shared memory; barrier
+//! each thread, striding by the whole grid: for each sample of four more reads on their way
+//!     find its row, and increment counter (row, own column)                  (atomically)
+//! barrier; sum each bin's counters, and add that to its total in global memory (atomically)
+//! who was the last to add to a total writes it to the output
 //! ```
 //!
 //! An edge is an f32, so that comparing a sample with it is exact: no bin depends on rounding. What
 //! arithmetic tells is only which edge to compare with ([`Nearest`]); where it cannot tell that, edges
 //! are searched ([`Search`]).
 //!
+//! What lies outside the range has counters, too, which nobody reads: so every sample is treated alike, without a branch.
+//!
 //! With 32 columns a lane has its own, all in one bank of shared memory: whatever the samples are, the
 //! increments of a warp take one pass. Per sample: 1/4 of a global load, one shared load (of `Search` one
-//! for each doubling of the bins), one shared atomic; two barriers a block.
+//! for each doubling of the bins), one shared atomic; two barriers a block, a global atomic a bin.
 
 use super::channel_of;
+use super::reads::{Count, Reads};
+use super::totals;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{nearest_edge, HistogramEdgesParams, EDGES_BLOCK, WORDS_AT_ONCE};
+use apron_abi::{channel_row, edge_rows, nearest_edge, HistogramEdgesParams, EDGES_BLOCK, WORDS_AT_ONCE};
 use core::marker::PhantomData;
 
-/// A way to find the bin of a sample.
+/// A way to find out where a sample belongs.
 pub trait Place {
-    /// The number of the last of the edges up to `x`, which lies in the range.
+    /// The sample's row: 0 if it is below the first edge, else one more than its bin; where it is above the range, or
+    /// NaN, `p.bins + 1` or `p.bins + 2`.
     ///
     /// # Safety
-    /// The edges are in shared memory, `p.bins` and one more, which nobody writes any more.
-    unsafe fn bin<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32;
+    /// The edges are in shared memory, which nobody writes any more: those of the bins, the first number above the
+    /// range, infinity.
+    unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32;
 }
 
 /// Compares with the nearest edge: the sample belongs to the bin on one side of it or on the other.
 ///
-/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`.
+/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`, and for the range's
+/// end the last. So it is the first for samples below the range, or a number beyond all edges, as for NaN.
 pub struct Nearest;
 
 impl Place for Nearest {
     #[inline(always)]
-    unsafe fn bin<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
-        let nearest = nearest_edge(x, p.low, p.per_unit, |a, b, c| d.fma(a, b, c));
-        // SAFETY: by the launch contract an edge.
-        let edge = unsafe { d.shared_load(edges, nearest) };
-        // Wrapping, here and below: behind a fault the emulator reads zeros, and goes on to report it.
-        nearest.wrapping_sub((x < edge) as u32)
+    unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
+        let nearest = nearest_edge(x, p.low, p.per_unit, |a, b, c| d.fma(a, b, c)).min(p.bins + 1);
+        // SAFETY: the last edge is number `bins + 1`.
+        let below = x < unsafe { d.shared_load(edges, nearest) };
+        nearest + !below as u32
     }
 }
 
@@ -51,141 +58,151 @@ pub struct Search;
 
 impl Place for Search {
     #[inline(always)]
-    unsafe fn bin<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
-        // The sample lies from the first on, and below the second: the last edge stands for infinity.
-        let (mut from, mut below) = (0, p.bins);
-        while below - from > 1 {
-            let middle = (from + below) / 2;
-            // SAFETY: an edge between two others.
+    unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
+        // The edges that the sample is not below: at least so many, and at most.
+        let (mut least, mut most) = (0, p.bins + 1);
+        while least < most {
+            let middle = (least + most) / 2;
+            // SAFETY: an edge, not the last.
             if x < unsafe { d.shared_load(edges, middle) } {
-                below = middle;
+                most = middle;
             } else {
-                from = middle;
+                least = middle + 1;
             }
         }
-        from
+        least
     }
 }
 
-/// The kernel: writes `channels * bins` counts to row `block` of its output.
+/// The kernel: writes `channels * bins` counts.
 ///
-/// Launch contract: the input holds `samples` samples and is aligned to 16; the taps are the edges,
-/// rising, `bins` and infinity for the last, so that what lies on the range's end falls below it; the
-/// output has a row for each block, the shared memory is what the kernel table says, the number of blocks
-/// is a multiple of the channels, and no block counts 2^32 samples or more.
+/// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of its
+/// whole fours; the taps are the edges as [`Place::row`] wants them; the totals are as [`totals::add`] wants them, the shared memory is what the kernel table says, the
+/// number of blocks is a multiple of the channels and below 2^16, and no block counts 2^32 samples or more.
 pub struct Edges<P>(PhantomData<P>);
-
-/// Loads of 16 bytes that a thread has in flight.
-const AT_ONCE: u64 = 4;
 
 impl<P: Place> Body for Edges<P> {
     type Src = f32;
-    type Dst = u32;
+    type Dst = u64;
     type Params = HistogramEdgesParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, partials: Global<u32>, p: &HistogramEdgesParams) {
-        let (edges, counters) = (Shared::<f32>::at(0), Shared::<u32>::at((p.bins + 1) * 4));
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, counts: Global<u64>, p: &HistogramEdgesParams) {
         let (cells, thread) = (p.channels * p.bins, d.thread_x());
-        let mut edge = thread;
-        while edge <= p.bins {
-            // SAFETY: one of the edges, in their place; an edge is one thread's.
-            unsafe { d.shared_store(edges, edge, d.tap(edge)) };
-            edge += EDGES_BLOCK;
-        }
-        let mut counter = thread;
-        while counter < cells * p.columns {
-            // SAFETY: inside the counters; a counter is one thread's.
-            unsafe { d.shared_store(counters, counter, 0) };
-            counter += EDGES_BLOCK;
-        }
+        let (first, threads) = (d.block_x() * EDGES_BLOCK + thread, d.blocks_x() * EDGES_BLOCK);
+        let counters = edge_rows(p.bins, p.channels) * p.columns;
+        let edges = Shared::<f32>::at(counters * 4);
+        // SAFETY: the launch contract's. Counters and edges are each one thread's, in their places.
+        let reads = unsafe {
+            let reads = Reads::start(d, src.address, first, threads, p.rounds);
+            let mut counter = thread;
+            while counter < counters {
+                d.shared_store(Shared::<u32>::at(0), counter, 0);
+                counter += EDGES_BLOCK;
+            }
+            let mut edge = thread;
+            while edge < p.bins + 2 {
+                d.shared_store(edges, edge, d.tap(edge));
+                edge += EDGES_BLOCK;
+            }
+            reads
+        };
         d.barrier();
 
-        let packed = Global::<u32>::at(src.address);
-        let stride = d.blocks_x() as u64 * EDGES_BLOCK as u64;
-        let first = d.block_x() as u64 * EDGES_BLOCK as u64 + thread as u64;
         // By which a remainder is taken: the columns are a power of two.
-        let last_column = p.columns - 1;
-        let own = |sample: u64| {
-            let column = channel_of(sample, p.channels) * p.bins * p.columns + (thread & last_column);
-            Shared::<u32>::at(counters.offset + column * 4)
+        let column = thread & (p.columns - 1);
+        let of = |sample: u64| {
+            let channel = channel_of(sample, p.channels);
+            Shared::<u32>::at((channel_row(p.bins, channel) * p.columns + column) * 4)
         };
         // The same for all that the thread reads: its distance is a multiple of the channels.
-        let own_four = [own(first * 4), own(first * 4 + 1), own(first * 4 + 2), own(first * 4 + 3)];
-        let fours = p.samples / WORDS_AT_ONCE;
-        let mut at = first;
-        // SAFETY: at + 3 * stride is below the number of fours; the counters are those of their channels.
-        unsafe {
-            while at + (AT_ONCE - 1) * stride < fours {
-                let a = d.load_words(packed, at * WORDS_AT_ONCE);
-                let b = d.load_words(packed, (at + stride) * WORDS_AT_ONCE);
-                let c = d.load_words(packed, (at + 2 * stride) * WORDS_AT_ONCE);
-                let e = d.load_words(packed, (at + 3 * stride) * WORDS_AT_ONCE);
-                add_four::<D, P>(d, edges, own_four, p, a);
-                add_four::<D, P>(d, edges, own_four, p, b);
-                add_four::<D, P>(d, edges, own_four, p, c);
-                add_four::<D, P>(d, edges, own_four, p, e);
-                at += AT_ONCE * stride;
-            }
-            while at < fours {
-                add_four::<D, P>(d, edges, own_four, p, d.load_words(packed, at * WORDS_AT_ONCE));
-                at += stride;
-            }
-        }
+        let four = first as u64 * WORDS_AT_ONCE;
+        let own = Own::<P> { edges, counters: [of(four), of(four + 1), of(four + 2), of(four + 3)], p, place: PhantomData };
         // The 0 to 3 samples behind the last whole four.
-        let tail = fours * WORDS_AT_ONCE + first;
-        if tail < p.samples {
-            // SAFETY: tail < samples; as above.
-            unsafe { add::<D, P>(d, edges, own(tail), p, d.load(src, tail)) };
+        let tail = p.samples / WORDS_AT_ONCE * WORDS_AT_ONCE + first as u64;
+        // SAFETY: the input holds so many samples; every row has a counter.
+        unsafe {
+            reads.count(d, own);
+            if tail < p.samples {
+                own.add(d, [of(tail)], [d.load(src, tail)]);
+            }
         }
         d.barrier();
 
         let mut cell = thread;
         while cell < cells {
-            // Once around the columns. Each thread starts at another, so that few of a warp meet in a bank.
-            let start = cell & last_column;
-            let (mut sum, mut column) = (0, start);
-            loop {
-                // SAFETY: inside the counters, which nobody changes any more.
-                sum += unsafe { d.shared_load(counters, cell * p.columns + column) };
-                column = (column + 1) & last_column;
-                if column == start {
-                    break;
-                }
-            }
-            let row = d.block_x() as u64 * cells as u64;
-            // SAFETY: inside the block's row; a cell is one thread's.
-            unsafe { d.store(partials, row + cell as u64, sum) };
+            // There are up to 4 channels. The first of a channel's rows is of what lies below its bins.
+            let channel = (1..4).map(|channel| (cell >= channel * p.bins) as u32).sum::<u32>();
+            let row = channel_row(p.bins, channel) + 1 + (cell - channel * p.bins);
+            // SAFETY: nobody changes the counters any more; the launch contract's.
+            unsafe { totals::add(d, Global::at(p.totals), counts, cell, cells, sum(d, row, p.columns)) };
             cell += EDGES_BLOCK;
         }
     }
 }
 
-/// Counts four samples, each among the counters of its channel.
+/// The sum of a row's counters.
 #[inline(always)]
-unsafe fn add_four<D: Device, P: Place>(
-    d: D,
-    edges: Shared<f32>,
-    [a, b, c, e]: [Shared<u32>; 4],
-    p: &HistogramEdgesParams,
-    words: [u32; 4],
-) {
-    let [x, y, z, w] = words.map(f32::from_bits);
-    // SAFETY: the caller's promise.
+unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
+    let counters = Shared::<u32>::at(0);
+    let mut sum = 0;
+    let mut column = 0;
+    // SAFETY: inside the counters, which nobody changes any more.
     unsafe {
-        add::<D, P>(d, edges, a, p, x);
-        add::<D, P>(d, edges, b, p, y);
-        add::<D, P>(d, edges, c, p, z);
-        add::<D, P>(d, edges, e, p, w);
+        while column + 4 <= columns {
+            // Each thread starts at another four, so that few of a warp meet in a bank.
+            let fours = (column ^ (row * 4)) & (columns - 1);
+            let [a, b, c, e] = d.shared_load4(counters, row * columns + fours);
+            sum += a + b + c + e;
+            column += 4;
+        }
+        while column < columns {
+            sum += d.shared_load(counters, row * columns + column);
+            column += 1;
+        }
+    }
+    sum
+}
+
+/// What a thread counts by.
+struct Own<'a, P> {
+    edges: Shared<f32>,
+    /// Of each of four samples: the thread's counter of its channel's first row.
+    counters: [Shared<u32>; 4],
+    p: &'a HistogramEdgesParams,
+    place: PhantomData<P>,
+}
+
+impl<P> Clone for Own<'_, P> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-/// Counts a sample, if it is in the range, among the counters of its channel.
-#[inline(always)]
-unsafe fn add<D: Device, P: Place>(d: D, edges: Shared<f32>, own: Shared<u32>, p: &HistogramEdgesParams, x: f32) {
-    // False for NaN.
-    if x >= p.low && x <= p.high {
-        // SAFETY: a bin's counter is among its channel's.
-        unsafe { d.shared_increment(own, P::bin(d, edges, p, x).wrapping_mul(p.columns)) };
+impl<P> Copy for Own<'_, P> {}
+
+impl<P: Place> Count for Own<'_, P> {
+    #[inline(always)]
+    unsafe fn words<D: Device>(self, d: D, words: [u32; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe { self.add(d, self.counters, words.map(f32::from_bits)) };
+    }
+}
+
+impl<P: Place> Own<'_, P> {
+    /// Counts samples, each among the counters of its channel.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
+    unsafe fn add<D: Device, const N: usize>(self, d: D, counters: [Shared<u32>; N], samples: [f32; N]) {
+        // All of them are looked up before the first is counted, so that none waits for another.
+        let mut rows = [0; N];
+        for k in 0..N {
+            // SAFETY: the caller's promise.
+            rows[k] = unsafe { P::row(d, self.edges, self.p, samples[k]) };
+        }
+        for k in 0..N {
+            // SAFETY: every row has a counter.
+            unsafe { d.shared_increment(counters[k], rows[k].wrapping_mul(self.p.columns)) };
+        }
     }
 }

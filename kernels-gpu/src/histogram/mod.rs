@@ -6,6 +6,8 @@ mod extremes;
 mod merge;
 mod one_launch;
 mod partial;
+mod reads;
+mod totals;
 
 pub use columns::Columns;
 pub use edges::{Edges, Nearest, Search};
