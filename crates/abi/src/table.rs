@@ -730,7 +730,7 @@ mod tests {
     #[test]
     fn a_row_of_the_fused_ring_holds_every_channel() {
         for channels in 1..=4 {
-            assert!(channels * fused_ring_plane(channels) <= FUSED_PITCH && fused_plane(channels) % 8 == 0);
+            assert!(channels * fused_ring_plane(channels) <= FUSED_PITCH && fused_plane(channels).is_multiple_of(8));
             assert!(channels * fused_plane(channels) <= FUSED_BLOCK);
         }
     }
