@@ -425,9 +425,9 @@ macro_rules! for_each_kernel {
             march_dense_5_c4_f32_f32: March "-" "march-dense" "5x4", march::Dense<5, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(5, 4)), 2;
             march_dense_7_c4_f32_f32: March "-" "march-dense" "7x4", march::Dense<7, 4>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], SharedMemory::Bytes(march_bytes(7, 4)), 2;
             box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
+            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
+            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
             box_chunks_small_u8_u8: Box "-" "chunks" "small", box_filter::Bytes<u8, false, false, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_small_pixels_u8_u8: Box "-" "chunks" "small-pixels", box_filter::Bytes<u8, false, true, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_small_u8_u16: Box "-" "chunks" "small", box_filter::Bytes<u16, false, false, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;
