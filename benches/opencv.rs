@@ -7,6 +7,7 @@
 mod common;
 
 use apron::{Border, Image, Mask, Pixel, Taps, filters};
+use apron_core::{BoxFilter, Problem, Scale};
 use apron_cpu::Fma;
 use common::median;
 use std::io::{BufRead, BufReader, Write};
@@ -35,8 +36,10 @@ fn works() -> Vec<Work> {
         let text = format!("separable, radius {radius}, uneven");
         works.push(Work { text, operation: "separable", taps: limited(taps) });
     }
-    let taps = filters::mean(15).expect("a valid size").taps().to_vec();
-    works.push(Work { text: "box 15x15".into(), operation: "box", taps });
+    for side in [3, 15, 63, 255] {
+        let taps = filters::mean(side).expect("a valid size").taps().to_vec();
+        works.push(Work { text: format!("box {side}x{side}"), operation: "box", taps });
+    }
     works
 }
 
@@ -86,12 +89,27 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     let mask = Mask::new(width, taps.len() as u32 / width, &taps[..]).expect("a valid mask");
     let axis = Taps::new(&taps[..]).expect("valid taps");
     let mut out = vec![T::default(); side * side];
+    let boxed = BoxFilter {
+        shape: image.shape(),
+        src: T::PIXEL,
+        dst: T::PIXEL,
+        width,
+        height: width,
+        anchor: (width / 2, width / 2),
+        border: Border::Replicate,
+        scale: Scale::Mean,
+    };
+    let mean = Problem::Box(boxed).by_method(None).expect("a valid size").problem;
     let pixels = T::PIXEL;
     let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
     let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
         match *operation {
             "dense" => apron_cpu::correlate_into(image, &mask, Border::Replicate, false, &mut out),
+            "box" => match &mean {
+                Problem::Box(p) => apron_cpu::box_filter_into(image, p, &mut out),
+                _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
+            },
             _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
         }
         .expect("an output of the right size");
@@ -100,6 +118,10 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
         let out: Image<T> = match *operation {
             "dense" => apron_cpu::correlate(image, &mask, Border::Replicate, false),
+            "box" => match &mean {
+                Problem::Box(p) => apron_cpu::box_filter(image, p),
+                _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
+            },
             _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
         }
         .expect("nothing is cropped");

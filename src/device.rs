@@ -184,10 +184,9 @@ impl Device {
         Filter::separable(self, image.into(), filters::gaussian(sigma, 4.0).map(|taps| (taps.clone(), taps)))
     }
 
-    /// Mean over a window of `width` x `height` pixels.
+    /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.
     pub fn box_filter<'a>(&'a self, image: impl Into<Source<'a>>, width: u32, height: u32) -> Filter<'a> {
-        let taps = filters::mean(width).and_then(|taps_x| Ok((taps_x, filters::mean(height)?)));
-        Filter::separable(self, image.into(), taps)
+        Filter::mean(self, image.into(), width, height)
     }
 
     /// Histogram of an image's samples, of all channels together unless asked otherwise.

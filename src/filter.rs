@@ -1,12 +1,14 @@
 //! Filters: a problem in the making.
 
 use crate::backend::Backend;
-use crate::{Border, Device, DeviceImage, Error, Mask, PixelType, Result, Source, Taps};
-use apron_core::{Correlate, Problem, Separable};
+use crate::{Border, Device, DeviceImage, Error, Mask, Method, PixelType, Result, Shape, Source, Taps};
+use apron_core::{BoxFilter, Choice, Correlate, Problem, Scale, Separable};
 
 enum Weights {
     Dense(Mask),
     Separable(Result<(Taps, Taps)>),
+    /// A mean over so many columns and rows.
+    Mean(u32, u32),
 }
 
 /// A filter that is ready to [`run`](Filter::run), with defaults that may be changed before.
@@ -18,6 +20,7 @@ pub struct Filter<'a> {
     border: Border,
     out_type: Option<PixelType>,
     clamp: bool,
+    method: Option<Method>,
     variant: Option<&'a str>,
 }
 
@@ -30,8 +33,13 @@ impl<'a> Filter<'a> {
         Filter::new(device, source, Weights::Separable(taps))
     }
 
+    pub(crate) fn mean(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
+        Filter::new(device, source, Weights::Mean(width, height))
+    }
+
     fn new(device: &'a Device, source: Source<'a>, weights: Weights) -> Self {
-        Filter { device, source, weights, border: Border::default(), out_type: None, clamp: false, variant: None }
+        let (border, out_type, clamp) = (Border::default(), None, false);
+        Filter { device, source, weights, border, out_type, clamp, method: None, variant: None }
     }
 
     /// What lies outside the image; [`Border::Reflect101`] if not said.
@@ -52,7 +60,14 @@ impl<'a> Filter<'a> {
         self
     }
 
-    /// Asks for an implementation by name, instead of the one that the plan prefers.
+    /// Asks for a method, instead of the one that suits the problem.
+    pub fn method(mut self, method: impl Into<Option<Method>>) -> Self {
+        self.method = method.into();
+        self
+    }
+
+    /// Asks for an implementation by name, instead of the one that the plan prefers, and so, unless one is asked for,
+    /// for its method.
     pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
         self.variant = name.into();
         self
@@ -61,30 +76,44 @@ impl<'a> Filter<'a> {
     /// Runs the filter. On a GPU it returns when the work is enqueued.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters that can never be right, [`Error::NoWindow`] where border
-    /// crop leaves nothing, [`Error::Unsupported`] for what the device does not have, and the
+    /// [`Error::Parameter`] for parameters that can never be right and for a method that the problem does not allow,
+    /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have, and the
     /// device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
-        let (shape, src) = (self.source.shape(), self.source.pixel_type());
-        let dst = self.out_type.unwrap_or(src);
-        let border = self.border;
-        let problem = match self.weights {
+        let Filter { device, source, weights, border, out_type, clamp, method, variant } = self;
+        let (shape, src) = (source.shape(), source.pixel_type());
+        let problem = weights.problem(shape, (src, out_type.unwrap_or(src)), border, clamp)?;
+        let Choice { problem, why } = device.choice(problem, method, variant)?;
+        device.with_fallback(|backend| backend.filter(&problem, why, &source, variant))
+    }
+}
+
+impl Weights {
+    /// The problem as it is stated.
+    fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), border: Border, clamp: bool) -> Result<Problem> {
+        let unclamped = |operation| match clamp {
+            true => Err(Error::parameter(operation, "clamp", true, "used with a dense mask")),
+            false => Ok(()),
+        };
+        Ok(match self {
             Weights::Dense(mask) => {
-                if self.clamp && dst != PixelType::F32 {
+                if clamp && dst != PixelType::F32 {
                     let value = format!("asked for with {dst} output");
                     return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
                 }
-                Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: self.clamp })
+                Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp })
             }
             Weights::Separable(taps) => {
-                if self.clamp {
-                    return Err(Error::parameter("separable", "clamp", true, "used with a dense mask"));
-                }
+                unclamped("separable")?;
                 let (taps_x, taps_y) = taps?;
                 Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })
             }
-        };
-        self.device.with_fallback(|backend| backend.filter(&problem, &self.source, self.variant))
+            Weights::Mean(width, height) => {
+                unclamped("box")?;
+                let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
+                Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale })
+            }
+        })
     }
 }
 
@@ -112,7 +141,23 @@ impl Device {
             let (found, expected) = (source.pixel_type(), pixel.to_string());
             return Err(Error::PixelType { operation, found, expected });
         }
-        self.with_fallback(|backend| backend.filter(problem, &source, variant))
+        self.with_fallback(|backend| backend.filter(problem, "as stated", &source, variant))
+    }
+
+    /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
+    fn choice(&self, problem: Problem, method: Option<Method>, variant: Option<&str>) -> Result<Choice> {
+        let Some(name) = variant.filter(|_| method.is_none() && self.machine().is_some()) else {
+            return problem.by_method(method);
+        };
+        let chosen = problem.clone().by_method(None)?;
+        for method in [problem.method(), chosen.problem.method(), Some(Method::Separable), Some(Method::Box)] {
+            if let Ok(Choice { problem, .. }) = problem.clone().by_method(method)
+                && apron_plan::variants(problem.operation()).any(|variant| variant.name == name)
+            {
+                return Ok(Choice { problem, why: "the named variant is one of it" });
+            }
+        }
+        Ok(chosen)
     }
 
     /// Runs on this device; one that `auto` chose hands what it does not have to the CPU.

@@ -10,7 +10,7 @@ const RESOURCES: &str = include_str!("../kernels-gpu/ptx/resources.csv");
 /// What is fixed about a kernel, and about the variant to which it belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelInfo {
-    /// The operation: `correlate`, `separable` or `histogram`.
+    /// The operation: `correlate`, `separable`, `box` or `histogram`.
     pub operation: &'static str,
     /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
     pub variant: &'static str,
@@ -69,6 +69,9 @@ const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask he
 const FUSED_ROWS: &str =
     "128 x (256 + taps x - 1, up to a multiple of 8) + (16 + taps y - 1, up to a multiple of 16) x 288 x 4";
 
+/// [`SharedMemory::BoxTile`] in words, for f32; of bytes it is about half.
+const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
+
 /// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
 const EDGES: &str = "(1 + bins + bins x channels x 32) x 4";
 
@@ -120,6 +123,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::Blocked => SharedSize::Formula(BLOCKED),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
+            SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),
         },
         barriers: facts.barriers,

@@ -13,7 +13,7 @@ mod report;
 
 pub use apron_core::{
     AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask,
-    Pixel, PixelType, Result, Shape, Taps, filters,
+    Method, Pixel, PixelType, Result, Shape, Taps, filters,
 };
 pub use apron_plan::Machine;
 pub use device::{Device, DeviceName, devices, ptx_target};

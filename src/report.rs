@@ -1,14 +1,19 @@
 //! What ran, where, why, and how long it took.
 
+use crate::Method;
 use std::time::Duration;
 
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The operation: `correlate`, `separable` or `histogram`.
+    /// The operation that ran: `correlate`, `separable`, `box` or `histogram`.
     pub operation: &'static str,
     /// The device that ran it, such as `gpu:0` or `cpu`.
     pub device: String,
+    /// The method of a filter, to which the operation belongs.
+    pub method: Option<Method>,
+    /// Why that method; empty without one.
+    pub why_method: String,
     /// The implementation that ran.
     pub variant: String,
     /// Why that one, and why that device where another was meant.

@@ -1,6 +1,8 @@
 //! The library as its users see it: chains, choices, errors.
 
-use apron::{AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, PixelType, Taps};
+use apron::{
+    AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, Method, PixelType, Taps,
+};
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];
@@ -69,6 +71,10 @@ fn a_constant_image_stays_constant() {
             let blurred = device.gaussian(&image, sigma).run().unwrap();
             assert_eq!(blurred.download::<u8>().unwrap(), image, "sigma {sigma} on {}", device.name());
         }
+        for method in [None, Some(Method::Separable), Some(Method::Box)] {
+            let mean = device.box_filter(&image, 7, 9).method(method).run().unwrap();
+            assert_eq!(mean.download::<u8>().unwrap(), image, "{method:?} on {}", device.name());
+        }
         assert_eq!(device.box_filter(&image, 7, 9).run().unwrap().download::<u8>().unwrap(), image);
     }
 }
@@ -82,6 +88,10 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.gaussian(&image, f64::NAN).run().err(),
             device.box_filter(&image, 0, 3).run().err(),
             device.gaussian(&image, 1.0).variant("no-such").run().err(),
+            device.gaussian(&image, 1.0).method(Method::Box).run().err(),
+            device.gaussian(&image, 1.0).method(Method::Direct).run().err(),
+            device.box_filter(&image, 3, 3).method(Method::Direct).run().err(),
+            device.box_filter(&image, 3, 3).clamp(true).run().err(),
             device.correlate(&image, Mask::new(1, 1, [1.0]).unwrap()).clamp(true).run().err(),
             device.gaussian(&image, 1.0).clamp(true).run().err(),
             device.histogram(&image).bins(Bins { count: 0, range: None }).run().err(),
@@ -169,11 +179,70 @@ fn histograms_of_floats_are_the_same_everywhere() {
     }
 }
 
+/// A variant that is named says by which method: the one to which it belongs.
+#[test]
+fn a_named_variant_has_its_method() {
+    let image = Image::new(16, 12, 1, (0..192).map(|i| (i * 7 % 50) as f32).collect::<Vec<_>>()).unwrap();
+    let sobel = || apron::filters::named_mask("sobel-x").unwrap();
+    let kernels = devices().into_iter().filter(|device| device.machine().is_some());
+    for device in kernels {
+        for (variant, method) in [
+            (None, Method::Separable),
+            (Some("naive"), Method::Direct),
+            // Both have one of this name.
+            (Some("tiled"), Method::Direct),
+            (Some("fused"), Method::Separable),
+        ] {
+            let report = device.correlate(&image, sobel()).variant(variant).run().unwrap().report().unwrap();
+            assert_eq!(report.method, Some(method), "{variant:?}: {report:?}");
+            assert!(variant.is_none_or(|name| report.variant == name), "{report:?}");
+        }
+        let means = [(None, Method::Separable), (Some("fused"), Method::Separable), (Some("chunks"), Method::Box)];
+        for (variant, method) in means {
+            let report = device.box_filter(&image, 5, 3).variant(variant).run().unwrap().report().unwrap();
+            assert_eq!(report.method, Some(method), "{variant:?}: {report:?}");
+        }
+        let asked = device.correlate(&image, sobel()).method(Method::Separable).variant("tiled").run().unwrap();
+        assert_eq!(asked.report().unwrap().operation, "separable");
+        let error = device.correlate(&image, sobel()).variant("no-such").run().err().expect("no such variant");
+        assert_eq!(error.kind(), ErrorKind::Usage);
+    }
+}
+
+/// Integers made of integers are what they were, whatever the method; f32 differ in the last places at most.
+#[test]
+fn methods_agree() {
+    let (photo, cpu) = (photo(), Device::cpu());
+    let binomial: Vec<f32> = [1.0f32, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0].map(|tap| tap / 64.0).to_vec();
+    let taps: Vec<f32> = binomial.iter().flat_map(|y| binomial.iter().map(move |x| x * y)).collect();
+    let binomial = Mask::new(7, 7, taps).unwrap();
+    for (mask, method) in [("box3", Method::Box), ("box5", Method::Box), ("", Method::Separable)] {
+        let mask = apron::filters::named_mask(mask).unwrap_or_else(|| binomial.clone());
+        for pixel in [PixelType::U8, PixelType::I16, PixelType::F32] {
+            let by = |method: Option<Method>| {
+                let filter = cpu.correlate(&photo, mask.clone()).out_type(pixel).method(method);
+                let image = filter.border(Border::Reflect).run().unwrap();
+                (image.report().unwrap().method, image.download_any().unwrap())
+            };
+            let ((direct, of_taps), (chosen, found)) = (by(Some(Method::Direct)), by(None));
+            assert_eq!((direct, chosen), (Some(Method::Direct), Some(method)));
+            match (found, of_taps) {
+                (AnyImage::F32(found), AnyImage::F32(of_taps)) => {
+                    let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 2e-4;
+                    assert!(found.rows().flatten().zip(of_taps.rows().flatten()).all(near));
+                }
+                (found, of_taps) => assert_eq!(found, of_taps, "{method} to {pixel}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn reports_say_what_ran() {
     for device in devices() {
         let report = device.gaussian(&photo(), 1.0).run().unwrap().report().unwrap();
-        assert_eq!(report.operation, "separable");
+        assert_eq!((report.operation, report.method), ("separable", Some(Method::Separable)));
+        assert!(!report.why_method.is_empty());
         assert_eq!(report.device, device.name().to_string());
         assert!(!report.variant.is_empty() && !report.why.is_empty());
         assert!(report.kernels.as_nanos() > 0);

@@ -125,15 +125,21 @@ impl Backend {
         Ok(DeviceImage { shape, pixel, storage: Arc::new(storage), made: Arc::new(Made::on_host(report)) })
     }
 
-    /// Solves a filter's problem.
-    pub(crate) fn filter(&self, problem: &Problem, source: &Source<'_>, variant: Option<&str>) -> Result<DeviceImage> {
+    /// Solves a filter's problem, whose method was chosen for the reason `why`.
+    pub(crate) fn filter(
+        &self,
+        problem: &Problem,
+        why: &str,
+        source: &Source<'_>,
+        variant: Option<&str>,
+    ) -> Result<DeviceImage> {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
             Problem::Box(problem) => (problem.dst, problem.window()?),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
-        let (storage, made) = match self {
+        let (storage, mut made) = match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let recipe = apron_plan::plan(problem, variant, &gpu.machine())?;
@@ -168,6 +174,7 @@ impl Backend {
                 (Storage::Host(output), Made::on_host(report))
             }
         };
+        (made.report.method, made.report.why_method) = (problem.method(), why.into());
         Ok(DeviceImage { shape: window.out, pixel: dst, storage: Arc::new(storage), made: Arc::new(made) })
     }
 
@@ -300,7 +307,8 @@ impl Backend {
         kernels: Duration,
     ) -> Report {
         let device = self.name().to_string();
-        Report { operation, device, variant: variant.into(), why: why.into(), copy_in, kernels }
+        let (variant, why, method, why_method) = (variant.into(), why.into(), None, String::new());
+        Report { operation, device, method, why_method, variant, why, copy_in, kernels }
     }
 }
 

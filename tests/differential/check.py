@@ -41,8 +41,12 @@ NEAR = 1e-4  # a reference whose taps are not the f32 ones may round otherwise t
 class Job:
     """What apron is asked, and how the answer is judged."""
 
-    def __init__(self, verb, about, options, image, judge, arrays=(), kind=None):
+    # Verbs whose operation has another name.
+    OPERATIONS = {"convolve": ["correlate"], "gaussian": ["separable"]}
+
+    def __init__(self, verb, about, options, image, judge, arrays=(), kind=None, operations=None):
         self.verb = verb
+        self.operations = operations or Job.OPERATIONS.get(verb, [verb])  # whose variants may be asked for
         self.kind = kind or verb  # what it is counted as
         self.about = about
         self.options = options  # keys of the JSON line, without files
@@ -179,6 +183,12 @@ def random_border(rng, borders):
 
 def random_taps(rng, shape):
     """Taps, and whether sums of them times bytes are exact in f64 whatever the order."""
+    if isinstance(shape, tuple) and rng.random() < 0.3:
+        # A column times a row, or all alike: problems with methods of their own.
+        (column, dyadic_y), (row, dyadic_x) = random_taps(rng, shape[0]), random_taps(rng, shape[1])
+        if rng.random() < 0.5:
+            return np.full(shape, row[0]), dyadic_x
+        return np.outer(column, row).astype(np.float32), dyadic_y and dyadic_x
     if rng.random() < 0.4:
         # Multiples of 1/8: many sums are ties.
         return (rng.integers(-8, 9, shape) / 8).astype(np.float32), True
@@ -256,6 +266,8 @@ def masked(rng):
     out_type = random_out_type(rng, options, dtype, types)
     put_taps(rng, options, arrays, "mask", mask)
     anchor = (size[0] // 2, size[1] // 2)
+    if rng.random() < 0.2:
+        options["method"] = "direct"
     given = verb == "correlate" and rng.random() < 0.5
     if given:
         anchor = tuple(int(rng.integers(0, side)) for side in size)
@@ -320,12 +332,18 @@ def separable(rng):
     if rng.random() < 0.2:
         dtype, types = "f32", ["f32"]
         size, shape = random_floats(rng, 17)
+    elif verb == "box" and rng.random() < 0.6:
+        size = tuple(int(side) for side in rng.choice([1, 2, 3, 15, 16, 17, 18, 31, 33, 64, 100, 255], 2))
+        shape = random_shape(rng, size if border == "crop" else (1, 1))
     image = random_image(rng, dtype, shape)
     options, arrays = {"border": option}, {}
     out_type = random_out_type(rng, options, dtype, types)
     if verb == "box":
         taps_y, taps_x = (np.full(side, 1 / side, np.float32) for side in size)
         dyadic = all(side & (side - 1) == 0 for side in size)
+        # Means of bytes are exact; beside a constant that is none they have taps.
+        if dtype == "u8" and (border != "constant" or value in range(256)):
+            return exact_mean(options, image, size, (border, value), out_type, rng)
         square = size[0] == size[1] and rng.random() < 0.5
         options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
     else:
@@ -346,13 +364,48 @@ def separable(rng):
         wrong = compare("numpy", out, out_type, reference, bound, slack)
         if verb == "box":
             # Means as they are meant: the f32 taps are off by EPS in each axis.
-            mean, _ = slide(extended, np.full(size, 1 / (size[0] * size[1])))
+            mean, _ = slide(slide(extended, np.full((1, size[1]), 1 / size[1]))[0], np.full((size[0], 1), 1 / size[0]))
             near = np.maximum(NEAR, 4 * EPS * magnitude)
             wrong += compare("mean", out, out_type, mean, bound + 2 * EPS * magnitude, near)
+            wrong += compare_uniform(out, out_type, image, size, (border, value), bound + 2 * EPS * magnitude, near)
         return wrong
 
     about = f"{dtype}->{out_type} {image.shape} taps {size[0]} down, {size[1]} across"
-    return Job(verb, about, options, image, judge, arrays)
+    both = verb == "box" and dtype == out_type == "f32"
+    return Job(verb, about, options, image, judge, arrays, operations=["separable"] + ["box"] * both)
+
+
+def compare_uniform(out, out_type, image, size, border, bound, slack):
+    """SciPy's mean, whose extension is right for windows up to the image's size."""
+    name, value = border
+    if name == "crop" or size[0] > image.shape[0] or size[1] > image.shape[1]:
+        return []
+    filtered = ndimage.uniform_filter(
+        image.astype(np.float64), size + (1,) * (image.ndim - 2), mode=SCIPY_MODES[name], cval=value
+    )
+    return compare("scipy", out, out_type, filtered, bound, slack)
+
+
+def exact_mean(options, image, size, border, out_type, rng):
+    """A mean of bytes: sums of integers, divided, half to even, nothing else."""
+    square = size[0] == size[1] and rng.random() < 0.5
+    options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
+
+    def judge(out):
+        extended = extend(image, size, (size[0] // 2, size[1] // 2), *border)
+        rows, _ = slide(extended, np.ones((1, size[1])))
+        total = slide(rows, np.ones((size[0], 1)))[0].astype(np.int64)
+        count = size[0] * size[1]
+        if out_type == "f32":
+            expected = (total / count).astype(np.float32)
+        else:
+            quotient, rest = np.divmod(total, count)
+            expected = quotient + (2 * rest + (quotient & 1) > count)
+        exact = np.zeros(expected.shape)
+        wrong = compare("integers", out, out_type, expected.astype(np.float64), exact, exact)
+        return wrong + compare_uniform(out, out_type, image, size, border, 4 * EPS * abs(expected), exact + NEAR)
+
+    return Job("box", f"u8->{out_type} {image.shape} mean {size[0]} high, {size[1]} wide", options, image, judge, kind="mean")
 
 
 def histogram(rng):
@@ -404,6 +457,31 @@ def histogram(rng):
 
 
 def opencv(rng):
+    return opencv_box(rng) if rng.random() < 0.5 else opencv_mask(rng)
+
+
+def opencv_box(rng):
+    dtype = str(rng.choice(["u8", "f32"]))
+    size = tuple(int(side) for side in rng.integers(1, 40, 2))
+    image = random_image(rng, dtype, random_shape(rng, size))
+
+    def judge(out):
+        expected = cv2.boxFilter(image, -1, size[::-1], borderType=cv2.BORDER_REFLECT_101)
+        expected = expected.reshape(image.shape).astype(np.float64)
+        if dtype == "u8":
+            # It multiplies by a rounded reciprocal: halves go either way.
+            bad = abs(out.astype(np.float64) - expected) > (1 if size[0] * size[1] % 2 == 0 else 0)
+            return [f"opencv: {worst(bad, out, expected, bad * 1.0)}"] if bad.any() else []
+        extended = extend(abs(image), size, (size[0] // 2, size[1] // 2), "reflect101", 0)
+        rows, _ = slide(extended, np.full((1, size[1]), 1 / size[1]))
+        magnitude, _ = slide(rows, np.full((size[0], 1), 1 / size[0]))
+        return compare("opencv", out, "f32", expected, 1e-5 * magnitude, 0)
+
+    options, operations = {"size": f"{size[1]}x{size[0]}"}, ["box"] if dtype == "u8" else ["box", "separable"]
+    return Job("box", f"{dtype} {image.shape} window {size}", options, image, judge, kind="opencv", operations=operations)
+
+
+def opencv_mask(rng):
     size = tuple(int(side) for side in rng.integers(1, 8, 2))
     image = random_image(rng, "f32", random_shape(rng, size))
     mask, _ = random_taps(rng, size)
@@ -529,9 +607,9 @@ def main():
     if args.photo:
         jobs += photo_jobs(seed)
     if args.variants:
-        operations = {"convolve": "correlate", "gaussian": "separable", "box": "separable"}
         known = variants(args.apron)
-        jobs = [job.by(name) for job in jobs for name in known[operations.get(job.verb, job.verb)]]
+        names = lambda job: dict.fromkeys(name for operation in job.operations for name in known[operation])
+        jobs = [job.by(name) for job in jobs for name in names(job)]
     wrong, ran = run(args.apron, args.device, jobs, folder) if jobs else ([], Counter())
     # Of few problems, some variants may take none.
     if args.variants and args.problems >= 200:

@@ -1,6 +1,6 @@
 //! Options that verbs share, and the values that they take.
 
-use apron::{Border, Device, DeviceName, Error, Mask, PixelType, Taps, filters};
+use apron::{Border, Device, DeviceName, Error, Mask, Method, PixelType, Taps, filters};
 use std::path::{Path, PathBuf};
 
 /// Options of every verb that reads an image.
@@ -38,9 +38,16 @@ pub(crate) struct FilterArgs {
     /// Type of the output's samples: u8, u16, i16 or f32 [default: the input's]
     #[arg(long, value_name = "TYPE")]
     pub(crate) out_type: Option<PixelType>,
+    /// How sums are taken: direct, separable, box, or auto for what suits the weights
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
+    pub(crate) method: AskedMethod,
     #[command(flatten)]
     pub(crate) common: Common,
 }
+
+/// A method, or the one that suits the problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AskedMethod(pub(crate) Option<Method>);
 
 /// Devices that are open, each once for all jobs.
 pub(crate) struct Devices {
@@ -113,6 +120,14 @@ pub(crate) fn anchor(text: &str) -> Result<(u32, u32), String> {
     pair(text, ',').ok_or_else(|| "must be X,Y: column and row of a tap, from 0".into())
 }
 
+/// A method's name, or `auto`.
+fn method(text: &str) -> Result<AskedMethod, String> {
+    if text == "auto" {
+        return Ok(AskedMethod(None));
+    }
+    text.parse().map(|method| AskedMethod(Some(method))).map_err(|_| "must be auto, direct, separable or box".into())
+}
+
 /// `S` or `S,SY`.
 pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
     let one = text.parse().ok().map(|sigma| (sigma, sigma));
@@ -137,6 +152,8 @@ mod tests {
     #[test]
     fn values() {
         assert_eq!(anchor("1,0"), Ok((1, 0)));
+        assert_eq!((method("auto"), method("box")), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
+        assert!(method("fft").is_err());
         assert!(anchor("-1,0").is_err() && anchor("1").is_err());
         assert_eq!(sigma("3"), Ok((3.0, 3.0)));
         assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));

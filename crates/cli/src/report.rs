@@ -11,6 +11,11 @@ pub(crate) struct Ran {
     pub(crate) operation: &'static str,
     pub(crate) verb: &'static str,
     pub(crate) input: String,
+    /// Of filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) method: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why_method: Option<String>,
     pub(crate) device: String,
     pub(crate) variant: String,
     pub(crate) why: String,
@@ -68,8 +73,12 @@ impl Report {
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
         };
+        let method = match (&ran.method, &ran.why_method) {
+            (Some(method), Some(why)) => format!("{method} ({why}); "),
+            _ => String::new(),
+        };
         format!(
-            "{}: {made}; {} on {} ({}); copy in {:.2} ms, kernels {:.2} ms, copy out {:.2} ms, total {:.1} ms",
+            "{}: {made}; {method}{} on {} ({}); copy in {:.2} ms, kernels {:.2} ms, copy out {:.2} ms, total {:.1} ms",
             ran.verb, ran.variant, ran.device, ran.why, ran.copy_in_ms, ran.kernels_ms, ran.copy_out_ms, ran.total_ms
         )
     }

@@ -65,21 +65,59 @@ fn a_report_says_what_ran() {
     folder.png("a.png", 4, 3, &[7; 36]);
     let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3", "--border", "crop", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    for (key, value) in [("verb", "box"), ("operation", "separable"), ("device", "cpu"), ("in_type", "u8")] {
+    for (key, value) in [("verb", "box"), ("operation", "box"), ("method", "box"), ("device", "cpu"), ("in_type", "u8")]
+    {
         assert_eq!(report[key], value, "{report}");
     }
     for (key, value) in [("width", 4), ("height", 3), ("channels", 3), ("out_width", 2), ("out_height", 1)] {
         assert_eq!(report[key], value, "{report}");
     }
+    assert_eq!(report["why_method"], "all taps are equal");
     for key in ["copy_in_ms", "kernels_ms", "copy_out_ms", "total_ms"] {
         assert!(report[key].is_f64(), "{report}");
     }
     assert!(ended.stderr.is_empty());
     assert_eq!(report["output"], "b.png");
     let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3"]);
-    assert!(ended.stderr.starts_with("box: b.png 4x3x3 u8; parallel on cpu"), "{ended:?}");
+    assert!(ended.stderr.starts_with("box: b.png 4x3x3 u8; box (all taps are equal); parallel on cpu"), "{ended:?}");
     let ended = folder.ok(&["box", "a.png", "b.png", "--size", "3", "--quiet"]);
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn methods_are_chosen_or_asked_for() {
+    let folder = Folder::new();
+    folder.png("a.png", 6, 5, &(0..30).map(|i| (i * 37 % 256) as u8).collect::<Vec<_>>());
+    folder.array("a.npy", &[5, 6], &(0..30).map(|i| (i * 37 % 256) as f32).collect::<Vec<_>>());
+    let method = |arguments: &[&str]| {
+        let ended = folder.ok(&[arguments, &["--json"]].concat());
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        (report["method"].as_str().unwrap().to_string(), report["why_method"].as_str().unwrap().to_string())
+    };
+    for (verb, expected) in [
+        ("correlate a.png b.png --mask box3", ("box", "all taps are equal")),
+        ("correlate a.png b.png --mask box3 --method auto", ("box", "all taps are equal")),
+        ("correlate a.png b.png --mask box3 --method direct", ("direct", "asked for")),
+        ("convolve a.npy b.npy --mask sobel-x", ("separable", "the mask is a column times a row")),
+        ("correlate a.npy b.npy --mask laplacian", ("direct", "the mask is no column times a row")),
+        ("box a.npy b.npy --size 3", ("separable", "equal taps, up to 17 on a side")),
+        ("box a.npy b.npy --size 3 --method box", ("box", "asked for")),
+        ("gaussian a.npy b.npy --sigma 1", ("separable", "the taps of an axis differ")),
+    ] {
+        let (found, why) = method(&verb.split(' ').collect::<Vec<_>>());
+        assert_eq!((found.as_str(), why.as_str()), expected, "{verb}");
+    }
+    let failures =
+        ["box a.png b.png --size 3 --method direct", "correlate a.png b.png --mask laplacian --method separable"];
+    for verb in failures.into_iter().chain(["correlate a.png b.png --mask sobel-x --method box"]) {
+        folder.fails(2, "method", &verb.split(' ').collect::<Vec<_>>());
+    }
+    folder.fails(2, "auto, direct, separable or box", &["box", "a.png", "b.png", "--size", "3", "--method", "fft"]);
+    // Integers are the same, by whatever method: these of the mask's ninths, and of the quotient where a mean is asked for.
+    for name in ["direct", "box"] {
+        folder.ok(&["correlate", "a.png", &format!("{name}.png"), "--mask", "box3", "--method", name]);
+    }
+    assert_eq!(decode(&folder.path("direct.png")), decode(&folder.path("box.png")));
 }
 
 #[test]
@@ -254,7 +292,7 @@ fn verify_counts_by_variant_in_json() {
     let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
-    for operation in ["correlate", "separable", "histogram"] {
+    for operation in ["correlate", "separable", "box", "histogram"] {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");
         checks += tally["checks"].as_u64().unwrap();

@@ -64,13 +64,12 @@ impl BoxFilter {
         self.width as u64 * self.height as u64
     }
 
-    /// Where its windows lie.
+    /// Checks what can never be right, whatever the types.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
-    /// not finite, and for u8 a constant border that is no byte; [`Error::PixelType`] for types that have no box
-    /// filter; [`Error::NoWindow`] where border crop leaves nothing.
-    pub fn window(&self) -> Result<Window> {
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, and a factor that is
+    /// not finite.
+    pub(crate) fn check(&self) -> Result<()> {
         let (size, anchor) = ((self.width, self.height), self.anchor);
         let wrong = |parameter, value: String, limit: String| {
             Err(Error::parameter(BoxFilter::OPERATION, parameter, value, limit))
@@ -84,19 +83,29 @@ impl BoxFilter {
             let limit = format!("inside the window: 0,0 to {},{}", size.0 - 1, size.1 - 1);
             return wrong("anchor", format!("{},{}", anchor.0, anchor.1), limit);
         }
-        if let Scale::Tap(tap) = self.scale
-            && !tap.is_finite()
-        {
-            return wrong("tap", tap.to_string(), "finite".into());
+        match self.scale {
+            Scale::Tap(tap) if !tap.is_finite() => wrong("tap", tap.to_string(), "finite".into()),
+            _ => Ok(()),
         }
+    }
+
+    /// Where its windows lie.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
+    /// not finite, and for u8 a constant border that is no byte; [`Error::PixelType`] for types that have no box
+    /// filter; [`Error::NoWindow`] where border crop leaves nothing.
+    pub fn window(&self) -> Result<Window> {
+        self.check()?;
         if !BoxFilter::has_types(self.src, self.dst) {
             let (found, expected) = (self.src, "u8, or f32 with f32 output".into());
             return Err(Error::PixelType { operation: BoxFilter::OPERATION, found, expected });
         }
         if !BoxFilter::has_border(self.src, self.border) {
-            return wrong("border", self.border.to_string(), "a whole number from 0 to 255 for u8 pixels".into());
+            let limit = "a whole number from 0 to 255 for u8 pixels";
+            return Err(Error::parameter(BoxFilter::OPERATION, "border", self.border, limit));
         }
-        Window::new(BoxFilter::OPERATION, self.shape, size, anchor, self.border)
+        Window::new(BoxFilter::OPERATION, self.shape, (self.width, self.height), self.anchor, self.border)
     }
 
     /// Whether there are box filters from this type to that.

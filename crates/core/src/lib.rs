@@ -11,7 +11,10 @@ mod histogram;
 mod image;
 mod limit;
 mod mask;
+mod method;
 mod problem;
+mod rank;
+mod restate;
 
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample};
 pub use border::Border;
@@ -22,4 +25,5 @@ pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
+pub use method::{Choice, Method};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, Window};

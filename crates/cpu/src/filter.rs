@@ -59,13 +59,14 @@ impl<'a, I: Pixel> Filter<'a, I> {
             return Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit });
         }
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
+        let seen = halo.1 + GROUP;
         let bytes = self.is_bytes() && O::PIXEL == PixelType::U8 && !clamp;
         match Rounding::new(self.across.unwrap_or(&[1.0]), self.taps) {
             Some(rounding) if bytes => {
                 let out = bytemuck::cast_slice_mut(out);
-                tiles::for_each(out, shape, halo, |scratch, tile| self.bytes(rounding, scratch, tile));
+                tiles::for_each(out, shape, halo, seen, |scratch, tile| self.bytes(rounding, scratch, tile));
             }
-            _ => tiles::for_each(out, shape, halo, |scratch, mut tile| {
+            _ => tiles::for_each(out, shape, halo, seen, |scratch, mut tile| {
                 // Sums that are the output as they are go there at once.
                 let stored = O::PIXEL == PixelType::F32 && !clamp;
                 self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out| {

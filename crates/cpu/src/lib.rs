@@ -6,7 +6,7 @@
 //! from computing many sums side by side, never from splitting one.
 #![deny(unsafe_code)]
 
-mod box_filter;
+mod boxes;
 mod conv1d;
 mod conv2d;
 mod filter;
@@ -18,7 +18,7 @@ mod simd;
 mod tiles;
 mod weigh;
 
-pub use box_filter::box_filter;
+pub use boxes::{box_filter, box_filter_into};
 pub use conv1d::{separable, separable_into};
 pub use conv2d::{correlate, correlate_into};
 pub use histogram::{byte_histogram, histogram};

@@ -46,15 +46,16 @@ impl<S: Copy + Default> Buffer<S> {
 }
 
 /// Computes every tile of `out`, which is packed and of `shape`. `halo` is by how many samples and
-/// rows a tile reads more than it writes.
+/// rows a tile reads more than it writes; `seen` is how many rows should stay near the core.
 pub(crate) fn for_each<O: Send, W: Default>(
     out: &mut [O],
     shape: Shape,
     halo: (usize, usize),
+    seen: usize,
     work: impl Fn(&mut W, Tile<'_, O>) + Sync + Send,
 ) {
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
-    let tile_row = (SEEN_SAMPLES / (halo.1 + 8)).max(512).next_multiple_of(channels).min(row);
+    let tile_row = (SEEN_SAMPLES / seen).max(512).next_multiple_of(channels).min(row);
     let columns = row.div_ceil(tile_row);
     let share = shape.height as usize / (TILES * rayon::current_num_threads()).div_ceil(columns);
     let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);

@@ -1,6 +1,6 @@
 //! A problem with its data.
 
-use apron::{AnyImage, Bins, Border, Image, Mask, Pixel, PixelType, Shape, Taps, filters};
+use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
 use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable, join_extremes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -13,6 +13,8 @@ pub struct Case {
     pub problem: Problem,
     /// The input, of the problem's shape and type.
     pub image: AnyImage<'static>,
+    /// The method that must be chosen for it; `None` where it is solved just as it is stated.
+    pub chosen: Option<Method>,
 }
 
 /// What an image is filled with.
@@ -77,6 +79,7 @@ impl Case {
         Case {
             problem: Problem::Correlate(Correlate { shape, src: types.0, dst: types.1, mask, border, clamp: false }),
             image,
+            chosen: None,
         }
     }
 
@@ -107,7 +110,34 @@ impl Case {
         case.with_mask(Mask::new(3, 3, taps).expect("a valid mask"))
     }
 
-    fn with_mask(mut self, mask: Mask) -> Case {
+    /// The same solved by the method that suits it, which must be this one.
+    pub fn by(self, method: Method) -> Case {
+        Case { chosen: Some(method), ..self }
+    }
+
+    /// The problem that is solved: as it is stated, or by the method that suits it.
+    pub(crate) fn solved(&self) -> Problem {
+        let choice = self.chosen.and_then(|_| self.problem.clone().by_method(None).ok());
+        choice.map_or_else(|| self.problem.clone(), |choice| choice.problem)
+    }
+
+    /// The same with other taps along the axes.
+    pub(crate) fn with_taps(mut self, x: Taps, y: Taps) -> Case {
+        if let Problem::Separable(problem) = &mut self.problem {
+            (problem.taps_x, problem.taps_y) = (x, y);
+        }
+        self
+    }
+
+    /// The same as a mean.
+    pub(crate) fn mean(mut self) -> Case {
+        if let Problem::Box(problem) = &mut self.problem {
+            problem.scale = Scale::Mean;
+        }
+        self
+    }
+
+    pub(crate) fn with_mask(mut self, mask: Mask) -> Case {
         if let Problem::Correlate(problem) = &mut self.problem {
             problem.mask = mask;
         }
@@ -160,6 +190,7 @@ impl Case {
         Case {
             problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
             image,
+            chosen: None,
         }
     }
 
@@ -179,7 +210,11 @@ impl Case {
         let scale = if rng.random() { Scale::Mean } else { Scale::Tap(rng.random_range(-most..most)) };
         let image = random_image(rng, types.0, shape, data);
         let (src, dst) = types;
-        Case { problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }), image }
+        Case {
+            problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }),
+            image,
+            chosen: None,
+        }
     }
 
     /// A histogram of random or constant bytes.
@@ -187,7 +222,7 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, PixelType::U8, shape, data);
-        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image }
+        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image, chosen: None }
     }
 
     /// A histogram of f32 by `bins`: of samples in and around their range, of which some lie exactly on an edge
@@ -219,7 +254,7 @@ impl Case {
         let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
         let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
         let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
-        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image) }
+        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), chosen: None }
     }
 
     /// The same over the range from the least to the largest sample, which are numbers.
@@ -229,7 +264,11 @@ impl Case {
         let AnyImage::F32(samples) = &image else { unreachable!("f32 was asked for") };
         let pairs = samples.rows().flatten().map(|&sample| (sample as f64, sample as f64));
         let (extremes, bins) = (pairs.reduce(join_extremes), Bins { count, range: None });
-        Case { problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }), image }
+        Case {
+            problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }),
+            image,
+            chosen: None,
+        }
     }
 }
 
@@ -245,7 +284,19 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    match rng.random_range(0..5) {
+    match rng.random_range(0..6) {
+        5 => {
+            let side = |rng: &mut StdRng, most: u32| {
+                let side = if rng.random() { rng.random_range(1..=20) } else { rng.random_range(1..=140) };
+                u32::min(side, most)
+            };
+            let size = (side(rng, most_x), side(rng, most_y));
+            let types = if src == PixelType::F32 { (src, src) } else { types };
+            if let (Border::Constant(value), PixelType::U8) = (&mut border, src) {
+                *value = rng.random::<u8>() as f32;
+            }
+            Case::box_filter(seed, shape, types, size, border, data)
+        }
         4 if border != Border::Crop || (most_x >= 3 && most_y >= 3) => {
             if let Border::Constant(value) = &mut border {
                 *value = rng.random::<u8>() as f32;
@@ -274,6 +325,9 @@ pub fn random_case(seed: u64) -> Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(method) = self.chosen {
+            write!(f, "{method}: ")?;
+        }
         match &self.problem {
             Problem::Correlate(p) => {
                 let clamp = if p.clamp { " clamp" } else { "" };

@@ -67,6 +67,7 @@ impl Expected {
             return Ok(Expected::Counts(histogram.counts().to_vec()));
         }
         if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
+            && case.chosen.is_none()
             && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
             && !p.clamp
         {
@@ -81,7 +82,7 @@ impl Expected {
 /// Runs `case` on `device` by `variant` (or the preferred one), and compares with what is expected.
 pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Expected) -> Outcome {
     let mut outcome = Outcome {
-        operation: case.problem.operation(),
+        operation: case.solved().operation(),
         variant: variant.unwrap_or("").into(),
         case: case.to_string(),
         geometry: device.machine().map_or("-".into(), |machine| geometry(case, variant, &machine)),
@@ -126,8 +127,12 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
     match device.name() {
         DeviceName::Cpu if case.is_large() => Vec::new(),
         DeviceName::Gpu(_) | DeviceName::Emulator => {
-            let all = apron_plan::variants(case.problem.operation()).map(|variant| variant.name);
             let machine = device.machine().expect("a device that runs kernels");
+            if case.chosen.is_some() {
+                let recipe = apron_plan::plan(&case.solved(), None, &machine);
+                return if let Err(Error::Unsupported { .. }) = recipe { Vec::new() } else { vec![None] };
+            }
+            let all = apron_plan::variants(case.problem.operation()).map(|variant| variant.name);
             let within = |name: &&str| {
                 let recipe = apron_plan::plan(&case.problem, Some(name), &machine);
                 !matches!(recipe, Err(Error::Unsupported { .. }))
@@ -140,7 +145,7 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
 
 /// The blocks and threads of the launches that the plan gives.
 fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
-    let Ok(recipe) = apron_plan::plan(&case.problem, variant, machine) else { return "-".into() };
+    let Ok(recipe) = apron_plan::plan(&case.solved(), variant, machine) else { return "-".into() };
     let launches = recipe.launches.iter().map(|launch| {
         let [x, y] = launch.kernel.facts().block;
         let [columns, rows] = launch.blocks;
@@ -150,8 +155,28 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
-    let image = device.solve(&case.problem, &case.image, variant)?;
-    Ok((image.download_any()?, image.report()?.variant))
+    let Some(method) = case.chosen else {
+        let image = device.solve(&case.problem, &case.image, variant)?;
+        return Ok((image.download_any()?, image.report()?.variant));
+    };
+    let filter = match &case.problem {
+        Problem::Correlate(p) => {
+            let filter = device.correlate(&case.image, p.mask.clone());
+            filter.border(p.border).out_type(p.dst).clamp(p.clamp)
+        }
+        Problem::Separable(p) => {
+            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
+        }
+        Problem::Box(p) => device.box_filter(&case.image, p.width, p.height).border(p.border).out_type(p.dst),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no method"),
+    };
+    let image = filter.variant(variant).run()?;
+    let report = image.report()?;
+    if report.method != Some(method) {
+        let what = format!("method {:?} was chosen ({}), but expected {method}", report.method, report.why_method);
+        return Err(Error::Mismatch { operation: report.operation, what });
+    }
+    Ok((image.download_any()?, report.variant))
 }
 
 fn filter(

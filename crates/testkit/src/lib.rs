@@ -11,6 +11,7 @@ mod case;
 mod check;
 mod exact;
 pub mod machine;
+mod methods;
 pub mod nvcc;
 mod suite;
 

@@ -1,6 +1,7 @@
 //! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
 
 use crate::case::{Case, Data};
+use crate::methods;
 use apron::{Bins, Border, PixelType};
 
 /// How large the suite's images may be.
@@ -19,7 +20,7 @@ fn types() -> impl Iterator<Item = (PixelType, PixelType)> {
 }
 
 /// Borders, with a constant that no image's samples are.
-fn borders() -> [Border; 6] {
+pub(crate) fn borders() -> [Border; 6] {
     let mut borders = Border::ALL;
     borders[0] = Border::Constant(300.5);
     borders
@@ -180,6 +181,8 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         let bins = Bins { count, range: Some((-1.0, 1.0)) };
         cases.push(Case::between_edges(next(), (97, 61, 3), bins, false, Data::Uniform));
     }
+    methods::boxes(scale, &mut next, &mut cases);
+    methods::chosen(&mut next, &mut cases);
     if scale == Scale::Full {
         for mask in [(64, 64), (64, 32), (5, 5)] {
             cases.push(Case::ones(next(), (2048, 2048, 1), mask));

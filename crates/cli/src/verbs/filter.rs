@@ -29,7 +29,7 @@ pub(super) fn run(
 
     let device = devices.get(args.common.device)?;
     let filter = make(&device, &image).border(args.border).out_type(out_type).clamp(clamp);
-    let result = filter.variant(args.common.variant.as_deref()).run()?;
+    let result = filter.method(args.method.0).variant(args.common.variant.as_deref()).run()?;
     let ran = result.report()?;
     let copy = Instant::now();
     let pixels = result.into_any()?;
@@ -41,6 +41,8 @@ pub(super) fn run(
         operation: ran.operation,
         verb,
         input: args.input.display().to_string(),
+        method: ran.method.map(|method| method.to_string()),
+        why_method: ran.method.map(|_| ran.why_method),
         device: ran.device,
         variant: ran.variant,
         why: ran.why,

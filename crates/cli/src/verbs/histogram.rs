@@ -82,6 +82,8 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
         operation: ran.operation,
         verb: "histogram",
         input: args.input.display().to_string(),
+        method: None,
+        why_method: None,
         device: ran.device,
         variant: ran.variant,
         why: ran.why,

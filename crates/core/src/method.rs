@@ -1,0 +1,331 @@
+//! The method by which a filter's sums are taken: a function of the problem alone, so that every device takes it.
+
+use crate::restate::{boxed, separable};
+use crate::{BoxFilter, Correlate, Error, PixelType, Problem, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// How a filter's sums are taken. Within a method every device gives the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// A product for each tap of a mask.
+    Direct,
+    /// A product for each tap of a row, then one for each tap of a column.
+    Separable,
+    /// Sums of windows, of which each shares most with the next, and one product.
+    Box,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Method; 3] = [Method::Direct, Method::Separable, Method::Box];
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Method::Direct => "direct",
+            Method::Separable => "separable",
+            Method::Box => "box",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Method> {
+        let found = Method::ALL.into_iter().find(|method| method.to_string() == text);
+        found.ok_or_else(|| Error::parameter("method", "method", format!("'{text}'"), "direct, separable or box"))
+    }
+}
+
+/// A filter's problem, stated for the method by which it is to be solved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The problem: a correlation, a separable one or a box filter, as its method says.
+    pub problem: Problem,
+    /// Why this method.
+    pub why: &'static str,
+}
+
+/// The longest side up to which boxes of f32 are left to separable filters, which are at the memory's speed there.
+const SMALL_BOX: u32 = 17;
+/// The shortest side from which a mask's factors are worth two passes; below, all its taps are few.
+const LEAST_SIDE: u32 = 3;
+/// The same for integer output, whose sums between the passes are of f64.
+const LEAST_INTEGER_SIDE: u32 = 7;
+/// The longest side that separable filters have everywhere.
+const MOST_SIDE: u32 = 4096;
+
+impl Problem {
+    /// The method of this problem as it is stated; `None` for a histogram.
+    pub fn method(&self) -> Option<Method> {
+        match self {
+            Problem::Correlate(_) => Some(Method::Direct),
+            Problem::Separable(_) => Some(Method::Separable),
+            Problem::Box(_) => Some(Method::Box),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+        }
+    }
+
+    /// The problem by the method that suits it, or by the one that is asked for: at best, sums of windows; else, if it
+    /// has them, taps by axis; else a mask. A problem of another kind is left as it is.
+    ///
+    /// Whatever the method, f32 results keep the bound of the problem as stated, and integers made of integers are the
+    /// same (docs/decisions/methods.md).
+    ///
+    /// ```
+    /// use apron_core::{Border, Correlate, Method, PixelType, Problem, Shape, filters};
+    ///
+    /// let (shape, mask) = (Shape::new(640, 480, 1)?, filters::named_mask("sobel-x").unwrap());
+    /// let (src, dst, border, clamp) = (PixelType::U8, PixelType::F32, Border::Reflect, false);
+    /// let choice = Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp }).by_method(None)?;
+    /// assert_eq!(choice.problem.method(), Some(Method::Separable));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a problem that cannot be solved by the method that is asked for, and for a box filter
+    /// of an impossible size.
+    pub fn by_method(self, asked: Option<Method>) -> Result<Choice> {
+        let Some(own) = self.method() else { return Ok(Choice { problem: self, why: "a problem of another kind" }) };
+        if let Problem::Box(problem) = &self {
+            problem.check()?;
+        }
+        let Some(method) = asked else { return self.chosen() };
+        let restated = match method {
+            // A box filter as it is stated may be of types that have none.
+            Method::Box => boxed(&self).map(Problem::Box),
+            method if method == own => return Ok(Choice { problem: self, why: "asked for" }),
+            Method::Direct => Err("only a mask is summed tap by tap"),
+            Method::Separable => separable(&self)?.map(Problem::Separable),
+        };
+        let refused = |why: &str| Error::parameter(self.operation(), "method", method, format!("another: {why}"));
+        Ok(Choice { problem: restated.map_err(refused)?, why: "asked for" })
+    }
+
+    fn chosen(self) -> Result<Choice> {
+        let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
+            Ok((problem, why)) => return Ok(Choice { problem: Problem::Box(problem), why }),
+            Err(why) => why,
+        };
+        let Problem::Correlate(mask) = &self else {
+            let separable =
+                separable(&self)?.map_err(|why| Error::parameter(self.operation(), "method", "auto", why))?;
+            return Ok(Choice { problem: Problem::Separable(separable), why: unboxed });
+        };
+        if let Err(why) = worth_separating(mask) {
+            return Ok(Choice { problem: self, why });
+        }
+        Ok(match separable(&self)? {
+            Ok(problem) => Choice { problem: Problem::Separable(problem), why: "the mask is a column times a row" },
+            Err(why) => Choice { problem: self, why },
+        })
+    }
+}
+
+/// Why a box filter is worth it, or why not.
+fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
+    match problem.src {
+        _ if problem.samples() == 1 => Err("one tap"),
+        PixelType::U8 => Ok("all taps are equal"),
+        _ if problem.width.max(problem.height) > SMALL_BOX => Ok("all taps are equal, over 17 on a side"),
+        _ => Err("equal taps, up to 17 on a side"),
+    }
+}
+
+/// Why a mask's factors, if it has some, are not worth it.
+fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
+    let (width, height) = (problem.mask.width(), problem.mask.height());
+    match (width.min(height), problem.dst) {
+        (side, _) if side < LEAST_SIDE => Err("under 3 taps on a side"),
+        (side, dst) if side < LEAST_INTEGER_SIDE && dst != PixelType::F32 => Err("under 7 taps on a side, to integers"),
+        _ if width.max(height) > MOST_SIDE => Err("over 4096 taps on a side"),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Border, Mask, Scale, Separable, Shape, Taps, filters};
+    use PixelType::{F32, I16, U8, U16};
+
+    fn correlate(mask: &str, (src, dst): (PixelType, PixelType)) -> Correlate {
+        let mask = filters::named_mask(mask).unwrap_or_else(|| mask.parse().unwrap());
+        let shape = Shape::new(64, 48, 1).unwrap();
+        Correlate { shape, src, dst, mask, border: Border::Replicate, clamp: false }
+    }
+
+    fn separable(taps: [Vec<f32>; 2], (src, dst): (PixelType, PixelType)) -> Problem {
+        let [taps_x, taps_y] = taps.map(|taps| Taps::new(taps).unwrap());
+        Problem::Separable(Separable {
+            shape: Shape::new(64, 48, 1).unwrap(),
+            src,
+            dst,
+            taps_x,
+            taps_y,
+            border: Border::Wrap,
+        })
+    }
+
+    fn mean(width: u32, height: u32, (src, dst): (PixelType, PixelType)) -> BoxFilter {
+        let (shape, anchor) = (Shape::new(64, 48, 1).unwrap(), (width - 1, 0));
+        BoxFilter { shape, src, dst, width, height, anchor, border: Border::Wrap, scale: Scale::Mean }
+    }
+
+    #[track_caller]
+    fn takes(problem: Problem, method: Method) -> Choice {
+        let choice = problem.clone().by_method(None).unwrap();
+        assert_eq!(choice.problem.method(), Some(method), "{} of {problem:?}", choice.why);
+        assert_eq!(choice.problem.filtered(), problem.filtered());
+        choice
+    }
+
+    /// A mask of equal taps, as a literal.
+    fn equal(tap: &str, width: usize, height: usize) -> String {
+        vec![vec![tap; width].join(" "); height].join(";")
+    }
+
+    #[test]
+    fn masks() {
+        for (mask, types, method) in [
+            ("sobel-x", (F32, F32), Method::Separable),
+            ("sobel-x", (U8, F32), Method::Separable),
+            ("sobel-x", (U8, I16), Method::Direct),
+            ("gaussian3", (I16, F32), Method::Separable),
+            ("laplacian", (F32, F32), Method::Direct),
+            ("box3", (U8, U8), Method::Box),
+            ("box3", (U8, I16), Method::Box),
+            ("box3", (F32, F32), Method::Separable),
+            ("box5", (F32, U8), Method::Direct),
+            ("box5", (U16, U16), Method::Direct),
+            ("box5", (U16, F32), Method::Separable),
+            ("1 2 1", (F32, F32), Method::Direct),
+            ("1 2; 2 4; 3 6", (F32, F32), Method::Direct),
+            ("0.5", (U8, U8), Method::Direct),
+            ("1 1", (U8, F32), Method::Box),
+            ("1 1", (F32, F32), Method::Direct),
+            (&equal("-0.3", 18, 1), (F32, F32), Method::Box),
+            (&equal("-0.3", 17, 17), (F32, F32), Method::Separable),
+            (&equal("0", 1, 3), (U8, U8), Method::Box),
+        ] {
+            takes(Problem::Correlate(correlate(mask, types)), method);
+        }
+    }
+
+    #[test]
+    fn what_keeps_a_mask_from_being_a_box() {
+        let bytes = || correlate("box3", (U8, U8));
+        let choice = takes(Problem::Correlate(bytes()), Method::Box);
+        let Problem::Box(found) = choice.problem else { unreachable!() };
+        assert_eq!((found.width, found.height, found.anchor, found.scale), (3, 3, (1, 1), Scale::Tap(1.0 / 9.0)));
+        takes(Problem::Correlate(Correlate { border: Border::Constant(7.0), ..bytes() }), Method::Box);
+        takes(Problem::Correlate(Correlate { border: Border::Constant(7.5), ..bytes() }), Method::Direct);
+        let floats = Correlate { mask: equal("1", 20, 20).parse().unwrap(), ..correlate("box3", (F32, F32)) };
+        takes(Problem::Correlate(Correlate { border: Border::Constant(7.5), ..floats.clone() }), Method::Box);
+        takes(Problem::Correlate(Correlate { clamp: true, ..floats }), Method::Direct);
+    }
+
+    #[test]
+    fn integers_of_masks() {
+        let binomial: Vec<f32> = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0].map(|tap| tap / 64.0).to_vec();
+        let of = |axis: &[f32], types| {
+            let taps: Vec<f32> = axis.iter().flat_map(|y| axis.iter().map(move |x| x * y)).collect();
+            let mask = Mask::new(axis.len() as u32, axis.len() as u32, taps).unwrap();
+            Correlate { mask, ..correlate("box3", types) }
+        };
+        for (src, method) in [(U8, Method::Separable), (U16, Method::Separable), (F32, Method::Direct)] {
+            takes(Problem::Correlate(of(&binomial, (src, U8))), method);
+        }
+        let outside = |value| Correlate { border: Border::Constant(value), ..of(&binomial, (U8, U8)) };
+        takes(Problem::Correlate(outside(0.3)), Method::Separable);
+        takes(Problem::Correlate(outside(1e-20)), Method::Direct);
+        takes(Problem::Correlate(outside(f32::INFINITY)), Method::Direct);
+        // Factors that round are good for f32 only.
+        let gauss = filters::gaussian(1.0, 3.0).unwrap();
+        takes(Problem::Correlate(of(gauss.taps(), (U8, U8))), Method::Direct);
+        takes(Problem::Correlate(of(gauss.taps(), (U8, F32))), Method::Separable);
+    }
+
+    #[test]
+    fn taps_by_axis() {
+        for (x, y, types, method) in [
+            (vec![0.5; 4], vec![0.25; 3], (U8, U16), Method::Box),
+            (vec![0.5; 4], vec![0.25; 3], (F32, F32), Method::Separable),
+            (vec![0.5; 4], vec![0.25; 18], (F32, F32), Method::Box),
+            (vec![0.5; 4], vec![0.25; 18], (F32, U8), Method::Separable),
+            (vec![0.5; 4], vec![0.25, 0.5], (U8, U8), Method::Separable),
+            // A product that is no f32: another filter, in the last place.
+            (vec![1.0 / 3.0; 3], vec![1.0 / 3.0; 3], (U8, U8), Method::Separable),
+            (vec![1e30; 3], vec![1e30; 3], (U8, U8), Method::Separable),
+            (vec![2.0], vec![3.0], (U8, U8), Method::Separable),
+        ] {
+            takes(separable([x, y], types), method);
+        }
+    }
+
+    #[test]
+    fn means() {
+        for (size, types, method) in [
+            ((3, 3), (U8, U8), Method::Box),
+            ((3, 3), (U8, F32), Method::Box),
+            ((17, 17), (F32, F32), Method::Separable),
+            ((1, 18), (F32, F32), Method::Box),
+            ((30, 30), (F32, U8), Method::Separable),
+            ((30, 30), (U16, F32), Method::Separable),
+            ((1, 1), (U8, U8), Method::Separable),
+        ] {
+            takes(Problem::Box(mean(size.0, size.1, types)), method);
+        }
+        let Problem::Separable(means) = takes(Problem::Box(mean(4, 3, (U16, U16))), Method::Separable).problem else {
+            unreachable!()
+        };
+        assert_eq!((means.taps_x.taps(), means.taps_y.len()), (&[0.25; 4][..], 3));
+        assert_eq!((means.taps_x.anchor(), means.taps_y.anchor()), (3, 0));
+        for wrong in
+            [BoxFilter { width: 0, ..mean(3, 3, (F32, U8)) }, BoxFilter { anchor: (3, 0), ..mean(3, 3, (F32, U8)) }]
+        {
+            assert!(matches!(Problem::Box(wrong).by_method(None), Err(Error::Parameter { .. })));
+        }
+    }
+
+    #[test]
+    fn a_method_that_is_asked_for_is_taken_or_refused() {
+        let sobel = || Problem::Correlate(correlate("sobel-x", (U8, I16)));
+        let floats = || Problem::Box(mean(3, 3, (F32, F32)));
+        for (problem, method) in [
+            (sobel(), Method::Direct),
+            (sobel(), Method::Separable),
+            (Problem::Correlate(correlate("box3", (F32, F32))), Method::Box),
+            (Problem::Correlate(correlate("box3", (U8, U8))), Method::Direct),
+            (Problem::Correlate(correlate("1 2 1", (F32, F32))), Method::Separable),
+            (separable([vec![0.5; 4], vec![0.25; 3]], (U8, U8)), Method::Separable),
+            (floats(), Method::Box),
+            (floats(), Method::Separable),
+        ] {
+            let choice = problem.by_method(Some(method)).unwrap();
+            assert_eq!((choice.problem.method(), choice.why), (Some(method), "asked for"));
+        }
+        for (problem, method, why) in [
+            (sobel(), Method::Box, "the taps differ"),
+            (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::Separable, "no column times a row"),
+            (floats(), Method::Direct, "only a mask"),
+            (Problem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
+            (Problem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),
+            (separable([vec![0.5; 4], vec![0.25; 3]], (U16, U8)), Method::Box, "boxes are of u8"),
+        ] {
+            let error = problem.by_method(Some(method)).unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }) && error.to_string().contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn names() {
+        for method in Method::ALL {
+            assert_eq!(method.to_string().parse::<Method>().unwrap(), method);
+        }
+        assert!("fft".parse::<Method>().is_err());
+    }
+}

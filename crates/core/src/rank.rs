@@ -1,0 +1,170 @@
+//! Masks that are a column of taps times a row of taps.
+
+use crate::Mask;
+
+/// The rounding of an f32: at most this share of it is lost.
+const ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
+
+/// How far a product of taps may be from the tap that it stands for, as a share of it.
+///
+/// A mask that was computed as a product of two sets of numbers and rounded to f32 is within this: its tap, the two
+/// taps and the pivot from which [`factors`] makes the product were rounded once each, and their quotient once more.
+const TOLERANCE: f64 = 5.0 * ROUNDING;
+
+/// Taps along x and y whose products are the taps of a mask.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Factors {
+    pub(crate) x: Vec<f32>,
+    pub(crate) y: Vec<f32>,
+    /// Whether the products are the taps themselves, and not within [`TOLERANCE`].
+    pub(crate) exact: bool,
+}
+
+/// The factors of a mask; `None` where there are none, or all taps are 0.
+///
+/// Those of `y` are below 2, so that sums along x overflow little sooner than the mask's own.
+pub(crate) fn factors(mask: &Mask) -> Option<Factors> {
+    let (width, taps) = (mask.width() as usize, mask.taps());
+    let pivot = (0..taps.len()).max_by(|&a, &b| taps[a].abs().total_cmp(&taps[b].abs()))?;
+    let row = &taps[pivot / width * width..][..width];
+    let column = || taps.iter().skip(pivot % width).step_by(width).map(|&tap| tap as f64);
+    let largest = taps[pivot] as f64;
+
+    // Products of two taps are exact in f64. Of a mask without factors the first taps tell.
+    let near = |(n, &tap): (usize, &f32)| {
+        let (whole, product) =
+            (tap as f64 * largest, row[n % width] as f64 * taps[n / width * width + pivot % width] as f64);
+        (whole - product).abs() <= 4.0 * TOLERANCE * whole.abs()
+    };
+    if largest == 0.0 || !taps.iter().enumerate().all(near) {
+        return None;
+    }
+
+    // What all taps of the row are multiples of leaves whole numbers without a common factor: if taps have exact
+    // factors, these are among them, up to a power of two.
+    let unit = row.iter().fold(0.0, |unit, &tap| common(tap.abs() as f64, unit));
+    let power = power_of_two(unit);
+    let x = row.iter().map(|&tap| (tap as f64 / unit * power) as f32).collect();
+    let y = column().map(|tap| (tap / (largest / unit) / power) as f32).collect();
+    let exact = Factors { x, y, exact: true };
+    if exact.are_within(0.0, taps) {
+        return Some(exact);
+    }
+    let y = column().map(|tap| (tap / largest) as f32).collect();
+    Some(Factors { x: row.to_vec(), y, exact: false }).filter(|factors| factors.are_within(TOLERANCE, taps))
+}
+
+impl Factors {
+    /// Whether every product is so near to its tap, as a share of it.
+    fn are_within(&self, tolerance: f64, taps: &[f32]) -> bool {
+        let products = self.y.iter().flat_map(|&y| self.x.iter().map(move |&x| x as f64 * y as f64));
+        products.zip(taps).all(|(product, &tap)| (product - tap as f64).abs() <= tolerance * tap.abs() as f64)
+    }
+
+    /// Whether all sums of the products with samples up to `most`, multiples of `unit`, are exact in f64, whatever
+    /// their order: every one is a multiple of some power of two, and below 2^53 of it.
+    pub(crate) fn sum_exactly(&self, most: f64, unit: f64) -> bool {
+        let size = |taps: &[f32]| taps.iter().map(|tap| tap.abs() as f64).sum::<f64>();
+        let lowest = |taps: &[f32]| taps.iter().map(|&tap| lowest_bit(tap as f64)).fold(f64::INFINITY, f64::min);
+        // Sums along x, which are not yet weighted by y, are at most as many of their own power of two.
+        let (sum, unit) = (size(&self.x) * size(&self.y) * most, lowest(&self.x) * lowest(&self.y) * unit);
+        sum <= unit * (1u64 << 53) as f64
+    }
+}
+
+/// The largest number of which both are multiples; they are 0 or more, and remainders of f64 are exact.
+fn common(a: f64, b: f64) -> f64 {
+    if b == 0.0 { a } else { common(b, a % b) }
+}
+
+/// The largest power of two up to this, which is a normal number above 0.
+fn power_of_two(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & 0x7ff << 52)
+}
+
+/// The largest power of two of which this is a multiple; infinite for 0. No f32 is a denormal f64.
+pub(crate) fn lowest_bit(number: f64) -> f64 {
+    if number == 0.0 {
+        return f64::INFINITY;
+    }
+    let ulp = f64::from_bits(number.to_bits() & 0x7ff << 52) / (1u64 << 52) as f64;
+    ulp * 2f64.powi((number.to_bits() | 1 << 52).trailing_zeros() as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(x: &[f64], y: &[f64]) -> Mask {
+        let taps: Vec<f32> = y.iter().flat_map(|y| x.iter().map(move |x| (x * y) as f32)).collect();
+        Mask::new(x.len() as u32, y.len() as u32, taps).unwrap()
+    }
+
+    fn named(name: &str) -> Mask {
+        crate::filters::named_mask(name).unwrap()
+    }
+
+    #[test]
+    fn exact_factors_are_found() {
+        let sobel = factors(&named("sobel-x")).unwrap();
+        assert_eq!(sobel, Factors { x: vec![-2.0, 0.0, 2.0], y: vec![0.5, 1.0, 0.5], exact: true });
+        // Whole numbers without a common power of two: fractions of the largest would not be exact.
+        for (x, y) in [
+            (&[3.0, 5.0, 3.0][..], &[7.0, 11.0, 7.0, 0.0][..]),
+            (&[1.0, 4.0, 6.0, 4.0, 1.0], &[1.0 / 256.0, 4.0 / 256.0, 6.0 / 256.0, 4.0 / 256.0, 1.0 / 256.0]),
+            (&[0.0, -0.1f32 as f64, 0.0], &[1.0, 0.0, 3.0]),
+        ] {
+            let mask = mask(x, y);
+            let found = factors(&mask).unwrap();
+            assert!(found.exact && found.are_within(0.0, mask.taps()), "{found:?}");
+            assert!(found.y.iter().all(|tap| tap.abs() <= 2.0), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn every_rounded_product_has_factors() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        let mut inexact = 0;
+        for n in 0..2000 {
+            let mut axis = |count: u32| -> Vec<f64> { (0..count).map(|_| random()).collect() };
+            let mask = mask(&axis(3 + n % 7), &axis(3 + n % 11));
+            let found = factors(&mask).unwrap_or_else(|| panic!("{mask:?}"));
+            assert!(found.are_within(TOLERANCE, mask.taps()));
+            inexact += !found.exact as u32;
+        }
+        assert!(inexact > 1500, "{inexact}");
+    }
+
+    #[test]
+    fn what_has_no_factors_has_none() {
+        for name in ["laplacian", "sharpen", "edge", "emboss"] {
+            assert_eq!(factors(&named(name)), None, "{name}");
+        }
+        assert_eq!(factors(&Mask::new(3, 3, [0.0; 9]).unwrap()), None);
+        // One tap off by a little more than roundings explain; a zero that should be none; one that should be.
+        let gauss = crate::filters::gaussian(1.0, 2.0).unwrap();
+        let axis: Vec<f64> = gauss.taps().iter().map(|&tap| tap as f64).collect();
+        let good = mask(&axis, &axis);
+        assert!(factors(&good).is_some());
+        for (at, to) in [(6, f32::from_bits(good.taps()[6].to_bits() + 12)), (6, 0.0), (24, 0.0)] {
+            let mut taps = good.taps().to_vec();
+            taps[at] = to;
+            assert_eq!(factors(&Mask::new(5, 5, taps).unwrap()), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn sums_of_few_bits_are_exact() {
+        let binomial = factors(&mask(&[1.0, 4.0, 6.0, 4.0, 1.0], &[0.25, 0.5, 0.25])).unwrap();
+        assert!(binomial.sum_exactly(255.0, 1.0) && binomial.sum_exactly(255.0, 2f64.powi(-20)));
+        assert!(!binomial.sum_exactly(255.0, 2f64.powi(-45)) && !binomial.sum_exactly(f64::INFINITY, 1.0));
+        let wide = Factors { x: vec![1.0, 2f32.powi(-44)], y: vec![1.0], exact: true };
+        assert!(wide.sum_exactly(255.0, 1.0) && !wide.sum_exactly(65535.0, 1.0));
+        assert_eq!([0.75, -6.0, 1.0, 0.0].map(lowest_bit), [0.25, 2.0, 1.0, f64::INFINITY]);
+        assert_eq!(lowest_bit(f32::from_bits(3) as f64), 2f64.powi(-149));
+    }
+}

@@ -1,0 +1,94 @@
+//! A problem stated for another method.
+
+use crate::rank::{factors, lowest_bit};
+use crate::{Border, BoxFilter, Correlate, PixelType, Problem, Result, Scale, Separable, Taps, filters};
+
+/// The problem as a box filter, or why it is none.
+pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
+    let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
+    let filter = match problem {
+        Problem::Box(problem) => problem.clone(),
+        Problem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
+        Problem::Correlate(problem) => {
+            let Correlate { shape, src, dst, ref mask, border, .. } = *problem;
+            if !equal(mask.taps()) {
+                return Err("the taps differ");
+            }
+            let (width, height, anchor) = (mask.width(), mask.height(), mask.anchor());
+            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(mask.taps()[0]) }
+        }
+        Problem::Separable(problem) => {
+            let Separable { shape, src, dst, taps_x: ref x, taps_y: ref y, border } = *problem;
+            if !equal(x.taps()) || !equal(y.taps()) {
+                return Err("the taps of an axis differ");
+            }
+            let product = x.taps()[0] as f64 * y.taps()[0] as f64;
+            let tap = product as f32;
+            if tap as f64 != product {
+                return Err("the product of the axes' taps is no f32");
+            }
+            let (width, height, anchor) = (x.len(), y.len(), (x.anchor(), y.anchor()));
+            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap) }
+        }
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return Err("a histogram"),
+    };
+    if !BoxFilter::has_types(filter.src, filter.dst) {
+        return Err("boxes are of u8, or of f32 with f32 output");
+    }
+    if !BoxFilter::has_border(filter.src, filter.border) {
+        return Err("the constant outside is no byte");
+    }
+    Ok(filter)
+}
+
+/// The problem with taps by axis, or why it has none.
+///
+/// # Errors
+/// [`Error::Parameter`] for impossible taps.
+pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static str>> {
+    let of_axis = |taps: Vec<f32>, anchor| Taps::new(taps).and_then(|taps| taps.with_anchor(anchor));
+    Ok(match problem {
+        Problem::Separable(problem) => Ok(problem.clone()),
+        Problem::Box(problem) => {
+            let &BoxFilter { shape, src, dst, width, height, anchor, border, scale } = problem;
+            let (x, y) = match scale {
+                Scale::Mean => (filters::mean(width)?, filters::mean(height)?),
+                Scale::Tap(tap) => (Taps::new(vec![tap; width as usize])?, Taps::new(vec![1.0; height as usize])?),
+            };
+            let (taps_x, taps_y) = (x.with_anchor(anchor.0)?, y.with_anchor(anchor.1)?);
+            Ok(Separable { shape, src, dst, taps_x, taps_y, border })
+        }
+        Problem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
+        Problem::Correlate(problem) => {
+            let Correlate { shape, src, dst, ref mask, border, .. } = *problem;
+            let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
+            if !factors.exact && (mask.width() - 1) * (mask.height() - 1) < 4 {
+                return Ok(Err("the factors of so few taps must not round"));
+            }
+            if dst != PixelType::F32 {
+                let Some((most, unit)) = whole(src, border) else { return Ok(Err("integers of f32 have one order")) };
+                if !factors.exact || !factors.sum_exactly(most, unit) {
+                    return Ok(Err("integers have factors whose sums are exact"));
+                }
+            }
+            let (taps_x, taps_y) = (of_axis(factors.x, mask.anchor().0)?, of_axis(factors.y, mask.anchor().1)?);
+            Ok(Separable { shape, src, dst, taps_x, taps_y, border })
+        }
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => Err("a histogram"),
+    })
+}
+
+/// The size up to which samples of integers are, with those outside, and of what they are multiples.
+fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
+    let most: f64 = match src {
+        PixelType::U8 => 255.0,
+        PixelType::U16 => 65535.0,
+        PixelType::I16 => 32768.0,
+        PixelType::F32 => return None,
+    };
+    match border {
+        Border::Constant(value) if !value.is_finite() => None,
+        Border::Constant(value) => Some((most.max(value.abs() as f64), lowest_bit(value as f64).min(1.0))),
+        _ => Some((most, 1.0)),
+    }
+}
