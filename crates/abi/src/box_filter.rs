@@ -83,11 +83,10 @@ impl BoxTile {
         match sums {
             BoxSums::Floats => {
                 let input_pitch = box_pitch(chunks * chunk * channels, channels);
-                let between = (height - 1) / chunk;
-                let slots = between + 2;
+                let slots = (height - 1) / chunk + 2;
                 let ring_at = input_at + 2 * chunk * input_pitch * 4;
                 let totals_at = ring_at + slots * chunk * box_pitch(strip * channels, channels) * 4;
-                let bytes = totals_at + 2 * between * strip * channels * 4;
+                let bytes = totals_at + 2 * slots * strip * channels * 4;
                 BoxTile { chunks, input_pitch, slots, input_at, sums_at: input_at, ring_at, totals_at, bytes }
             }
             BoxSums::Bytes => {

@@ -566,9 +566,9 @@ macro_rules! for_each_kernel {
             march_dense_5_c4_u8_u8: March "-" "march-dense" "5x4", march::Dense<u8, 16, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 2, 3;
             march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2, 4;
             box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
-            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
+            box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
+            box_chunks_4_f32_f32: Box "-" "chunks" "4", box_filter::Floats<4, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
             box_chunks_small_u8_u8: Box "-" "chunks" "small", box_filter::Bytes<u8, false, false, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_small_pixels_u8_u8: Box "-" "chunks" "small-pixels", box_filter::Bytes<u8, false, true, 128>, Buffer (u8, u8), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_small_u8_u16: Box "-" "chunks" "small", box_filter::Bytes<u16, false, false, 128>, Buffer (u8, u16), BoxParams, None, [256, 1], BOX, 4, 3;

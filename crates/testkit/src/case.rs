@@ -359,7 +359,7 @@ pub fn random_case(seed: u64) -> Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(method) = self.chosen {
-            write!(f, "by {method}: ")?;
+            write!(f, "{method}: ")?;
         }
         match &self.problem {
             Problem::Correlate(p) => {

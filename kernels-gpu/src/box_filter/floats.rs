@@ -4,7 +4,7 @@
 //! is that of its samples in the chunk, from its end down, and the chunks between, and the prefix sum at its end. Per
 //! sample and axis 4 shared accesses and 4 additions, and of both `window / 256` for the chunks between.
 
-use super::{march, slot_after, Part, Steps, LANES};
+use super::{march, slot_after, Part, Steps, LANES, NONE};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_pitch, BoxParams, BOX_BLOCK, BOX_CHUNK};
@@ -29,12 +29,13 @@ impl<const C: u32, const W: u32> Body for Floats<C, W> {
             src,
             dst,
             kept: [0.0; CHUNK],
-            sample: sample as u32,
-            stored: d.thread_x() < W * C && sample >= 0 && sample < (p.out_width * C) as i32,
+            sample: if d.thread_x() < W * C && sample >= 0 && sample < (p.out_width * C) as i32 {
+                sample as u32
+            } else {
+                NONE
+            },
             slot: 0,
-            place: 0,
-            middle: 0.0,
-            last: 0.0,
+            far: 0.0,
         };
         // SAFETY: the launch keeps the contract.
         unsafe {
@@ -45,6 +46,7 @@ impl<const C: u32, const W: u32> Body for Floats<C, W> {
 }
 
 const CHUNK: usize = BOX_CHUNK as usize;
+const HALF: usize = CHUNK / 2;
 
 struct Block<'p, D, const C: u32, const W: u32> {
     part: Part<'p, D>,
@@ -52,15 +54,12 @@ struct Block<'p, D, const C: u32, const W: u32> {
     dst: Global<f32>,
     /// The samples of this thread's chunk.
     kept: [f32; CHUNK],
-    /// The output sample of its column, and whether there is one.
+    /// The output sample of its column, or [`NONE`].
     sample: u32,
-    stored: bool,
-    /// The ring's chunk of the present step, and the place of its sum.
+    /// The ring's chunk of the present step.
     slot: u32,
-    place: u32,
-    /// The chunks between for the last windows of the step before, and the chunk of that step.
-    middle: f32,
-    last: f32,
+    /// The chunks between for the first windows of the next step.
+    far: f32,
 }
 
 impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
@@ -153,7 +152,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     unsafe fn clear(&self) {
         let mut row = 0;
         while row < self.part.p.tile.slots * BOX_CHUNK {
-            if self.stored {
+            if self.sample != NONE {
                 // SAFETY: in the ring.
                 unsafe { self.part.d.shared_store(self.ring(0, row, self.part.d.thread_x()), 0, 0.0) };
             }
@@ -164,35 +163,20 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
     /// A chunk of windows of over a chunk down a column.
     #[inline(always)]
     unsafe fn long_columns(&mut self, step: u32) {
-        let (d, thread) = (self.part.d, self.part.d.thread_x());
+        let (d, thread) = (self.part.d, self.part.d.anew(self.part.d.thread_x()));
         let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);
         let here = self.ring(self.slot, 0, thread);
-        let mut windows = Windows {
-            rows: [0.0; CHUNK],
-            heads: [0.0; CHUNK],
-            turn: d.anew(last % BOX_CHUNK),
-            far: self.middle + self.last,
-            near: 0.0,
-        };
         // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the oldest,
         // at its end; the others behind it.
+        let turn = d.anew(last % BOX_CHUNK);
         let oldest = slot_after(self.slot, 1, slots);
-        let upper = self.ring(oldest, BOX_CHUNK - windows.turn, thread).offset;
+        let upper = self.ring(oldest, BOX_CHUNK - turn, thread).offset;
+        let lower = if oldest + 1 < slots { upper } else { upper - slots * BOX_CHUNK * Self::PITCH * 4 };
+        let mut windows = Windows { rows: [0.0; CHUNK], upper, lower, turn, far: self.far, near: 0.0 };
         // SAFETY: in the ring, where this column is this thread's since the barrier.
         unsafe {
             for k in 0..CHUNK {
                 windows.rows[k] = d.shared_load(here, k as u32 * Self::PITCH);
-            }
-            if oldest + 1 < slots {
-                for k in 0..CHUNK {
-                    windows.heads[k] = d.shared_load(Shared::at(upper), k as u32 * Self::PITCH);
-                }
-            } else {
-                let lower = upper - slots * BOX_CHUNK * Self::PITCH * 4;
-                for k in 0..CHUNK {
-                    let from = if (k as u32) < windows.turn { upper } else { lower };
-                    windows.heads[k] = d.shared_load(Shared::at(from + k as u32 * Self::PITCH * 4), 0);
-                }
             }
             if step >= last / BOX_CHUNK {
                 windows.near = self.between();
@@ -204,26 +188,39 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             }
             let y = self.part.completed(step, BOX_CHUNK);
             let whole = y >= 0 && y as u32 + BOX_CHUNK <= self.part.count;
-            self.last =
+            let total =
                 if whole { self.store_windows::<true>(&windows, y) } else { self.store_windows::<false>(&windows, y) };
-            self.middle = windows.near;
-            self.keep_total(self.last);
+            // In the next step, the first windows begin where now the others do, and the present chunk lies between.
+            self.far = windows.near + total;
+            self.keep_total(total);
         }
     }
 
     /// Stores a chunk of windows, all or those of output rows, the first of which would be row `y`; gives the sum of
     /// the rows.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop)] // as above
     unsafe fn store_windows<const ALL: bool>(&self, windows: &Windows, y: i32) -> f32 {
         let (mut at, mut sum) = (self.place(y), 0.0);
-        for k in 0..CHUNK {
-            sum = if k == 0 { windows.rows[0] } else { sum + windows.rows[k] };
-            let middle = if (k as u32) < windows.turn { windows.far } else { windows.near };
-            if ALL || ((y + k as i32) as u32) < self.part.count {
-                // SAFETY: an output.
-                unsafe { self.store(at, (windows.heads[k] + middle) + sum) };
+        // Half of the heads are read before the first sum, the other half after half of them.
+        for first in [0, HALF] {
+            let mut heads = [0.0; HALF];
+            for k in 0..HALF {
+                let row = (first + k) as u32;
+                let from = if row < windows.turn { windows.upper } else { windows.lower };
+                // SAFETY: in the ring.
+                heads[k] = unsafe { self.part.d.shared_load(Shared::at(from + row * Self::PITCH * 4), 0) };
             }
-            at += (self.part.p.out_width * C) as i64;
+            for k in 0..HALF {
+                let row = first + k;
+                sum = if row == 0 { windows.rows[0] } else { sum + windows.rows[row] };
+                let middle = if (row as u32) < windows.turn { windows.far } else { windows.near };
+                if ALL || ((y + row as i32) as u32) < self.part.count {
+                    // SAFETY: an output.
+                    unsafe { self.store(at, (heads[k] + middle) + sum) };
+                }
+                at += (self.part.p.out_width * C) as i64;
+            }
         }
         sum
     }
@@ -242,30 +239,29 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         unsafe { self.part.d.store(self.dst, at as u64, sum * self.part.p.scale) };
     }
 
-    /// The sums of the last chunks, kept twice, so that they follow one another wherever they start.
+    /// The sums of the ring's chunks, from that of the present step on: kept twice, so that they follow one another.
     #[inline(always)]
     fn totals(&self) -> Shared<f32> {
-        Shared::at(self.part.p.tile.totals_at + (self.place * W * C + self.part.d.thread_x()) * 4)
+        let thread = self.part.d.anew(self.part.d.thread_x());
+        Shared::at(self.part.p.tile.totals_at + (self.slot * W * C + thread) * 4)
     }
 
-    /// The sum of the chunks that lie between, for windows that begin below the oldest chunk.
+    /// The sum of the chunks that lie between, for windows that begin in the second oldest chunk.
     #[inline(always)]
     unsafe fn between(&self) -> f32 {
-        let totals = self.totals();
+        let (p, totals) = (self.part.p, self.totals());
         // SAFETY: in the chunks' sums, where this column is this thread's.
         let total = |k: u32| unsafe { self.part.d.shared_load(totals, k * W * C) };
-        add_up(self.part.p.one, 0.0, 1, (self.part.p.window_y - 1) / BOX_CHUNK, total)
+        add_up(p.one, 0.0, 3, p.tile.slots, total)
     }
 
     #[inline(always)]
-    unsafe fn keep_total(&mut self, total: f32) {
-        let count = (self.part.p.window_y - 1) / BOX_CHUNK;
+    unsafe fn keep_total(&self, total: f32) {
         // SAFETY: as above.
         unsafe {
             self.part.d.shared_store(self.totals(), 0, total);
-            self.part.d.shared_store(self.totals(), count * W * C, total);
+            self.part.d.shared_store(self.totals(), self.part.p.tile.slots * W * C, total);
         }
-        self.place = if self.place + 1 == count { 0 } else { self.place + 1 };
     }
 
     /// Windows up to a chunk down a column.
@@ -323,11 +319,13 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 
     #[inline(always)]
     unsafe fn prefixes(&mut self, step: u32) {
+        // What was kept of the last step must not take registers until here.
+        self.kept = [0.0; CHUNK];
         if self.part.p.window_x <= BOX_CHUNK {
             return;
         }
         let tasks = self.part.p.tile.chunks * BOX_CHUNK * C;
-        let mut task = self.part.d.thread_x();
+        let mut task = self.part.d.anew(self.part.d.thread_x());
         // SAFETY: tasks are chunks of the input.
         unsafe {
             if task < tasks {
@@ -343,7 +341,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 
     #[inline(always)]
     unsafe fn rows(&mut self, step: u32) {
-        let (d, task) = (self.part.d, self.part.d.thread_x());
+        let (d, task) = (self.part.d, self.part.d.anew(self.part.d.thread_x()));
         if task >= W * C {
             return;
         }
@@ -361,7 +359,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 
     #[inline(always)]
     unsafe fn columns(&mut self, step: u32) {
-        if self.stored {
+        if self.sample != NONE {
             // SAFETY: this thread's column.
             unsafe {
                 if self.part.p.window_y > BOX_CHUNK {
@@ -379,9 +377,11 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 struct Windows {
     /// What ends in each row: the rows' sums that come.
     rows: [f32; CHUNK],
-    /// The sums of the chunks in which they begin, from there on.
-    heads: [f32; CHUNK],
-    /// The first window that begins in the second of these chunks.
+    /// Where the sums of the chunks are in which they begin, from there on, in bytes: of the first windows and the
+    /// others, each for the first window.
+    upper: u32,
+    lower: u32,
+    /// The first of those others.
     turn: u32,
     /// The chunks between for those before, and for the others.
     far: f32,

@@ -65,7 +65,7 @@ struct Part<'p, D> {
     inside: bool,
 }
 
-/// No column of the image.
+/// No column of the image, and no output.
 const NONE: u32 = u32::MAX;
 
 impl<'p, D: Device> Part<'p, D> {
@@ -151,17 +151,17 @@ impl<'p, D: Device> Part<'p, D> {
 #[inline(always)]
 unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut impl Steps<D, N>) {
     let (d, p) = (part.d, part.p);
-    let count = (part.count as i32 - 1 - part.completed(0, N)) as u32 / N + 1;
+    let rows = part.count as i32;
     // SAFETY: barriers stand between all that threads exchange.
     unsafe {
         part.list(input);
         d.barrier();
         let mut step = p.first_step;
         // The rows of a step come during the one before, those of the first during one that does nothing else.
-        while step <= count {
+        while part.completed(step, N) < rows + N as i32 {
             d.wait_copies::<0>();
             d.barrier();
-            if step < count {
+            if part.completed(step, N) < rows {
                 let border = BorderMode::from_u32(p.border);
                 let mut row = d.thread_x() / LANES;
                 while row < N {

@@ -322,6 +322,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
 
     #[inline(always)]
     unsafe fn prefixes(&mut self, step: u32) {
+        // What was kept of the last step must not take registers until here.
+        self.kept = [[0; 2]; CHUNK];
         let tasks = self.part.p.tile.chunks * BOX_BYTES;
         let mut task = self.part.d.thread_x();
         // SAFETY: tasks are chunks of the input.
@@ -357,10 +359,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
             let mut k = 0;
             while k + 4 <= between {
                 let number = |k: u32| pair(d.shared_load(chunks, k));
-                let four = [number(k), number(k + 1), number(k + 2), number(k + 3)];
-                for number in four {
-                    sum = slid(sum, number, [0; 2]);
-                }
+                let (a, b, c, e) = (number(k), number(k + 1), number(k + 2), number(k + 3));
+                sum = slid(slid(slid(slid(sum, a, [0; 2]), b, [0; 2]), c, [0; 2]), e, [0; 2]);
                 k += 4 * self.part.p.one;
             }
             while k < between {
