@@ -121,6 +121,22 @@ impl Case {
         choice.map_or_else(|| self.problem.clone(), |choice| choice.problem)
     }
 
+    /// The same with other taps along the axes.
+    pub(crate) fn with_taps(mut self, x: Taps, y: Taps) -> Case {
+        if let Problem::Separable(problem) = &mut self.problem {
+            (problem.taps_x, problem.taps_y) = (x, y);
+        }
+        self
+    }
+
+    /// The same as a mean.
+    pub(crate) fn mean(mut self) -> Case {
+        if let Problem::Box(problem) = &mut self.problem {
+            problem.scale = Scale::Mean;
+        }
+        self
+    }
+
     pub(crate) fn with_mask(mut self, mask: Mask) -> Case {
         if let Problem::Correlate(problem) = &mut self.problem {
             problem.mask = mask;

@@ -3,25 +3,6 @@
 use crate::case::{Case, Data};
 use crate::suite::{Scale, borders};
 use apron::{Border, Mask, Method, PixelType, Taps, filters};
-use apron_core::{Problem, Scale as Factor};
-
-impl Case {
-    /// The same with other taps along the axes.
-    fn with_taps(mut self, x: Taps, y: Taps) -> Case {
-        if let Problem::Separable(problem) = &mut self.problem {
-            (problem.taps_x, problem.taps_y) = (x, y);
-        }
-        self
-    }
-
-    /// The same as a mean.
-    fn mean(mut self) -> Case {
-        if let Problem::Box(problem) = &mut self.problem {
-            problem.scale = Factor::Mean;
-        }
-        self
-    }
-}
 
 /// A border that box filters of this type take, and whose windows fit.
 fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32)) -> Border {
