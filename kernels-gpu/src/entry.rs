@@ -20,12 +20,23 @@ macro_rules! define_entries {
             match (kernel, params) {
                 $((Kernel::$entry, Params::$params(params)) => {
                     // SAFETY: the caller keeps the contract.
-                    unsafe { <$body as Body>::run(device, Global::at(src), Global::at(dst), params) }
+                    unsafe { run_body::<$body, D>(device, src, dst, params) }
                 })*
                 _ => panic!("{kernel:?} does not take {params:?}"),
             }
         }
     };
+}
+
+/// Runs a body, in a function of its own for each: all in one take the compiler minutes.
+///
+/// # Safety
+/// The launch contract of the body holds.
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(never)]
+unsafe fn run_body<B: Body, D: crate::device::Device>(device: D, src: u64, dst: u64, params: &B::Params) {
+    // SAFETY: the caller keeps the contract.
+    unsafe { B::run(device, Global::at(src), Global::at(dst), params) }
 }
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
