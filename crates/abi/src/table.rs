@@ -475,7 +475,7 @@ macro_rules! for_each_kernel {
             march_separable_27_c1_f32_f32: March "-" "march-separable" "27x1", march::Separable<f32, 4, 27, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 27, 1), 2, 3;
             march_separable_29_c1_f32_f32: March "-" "march-separable" "29x1", march::Separable<f32, 4, 29, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 29, 1), 2, 3;
             march_separable_31_c1_f32_f32: March "-" "march-separable" "31x1", march::Separable<f32, 4, 31, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 31, 1), 2, 3;
-            march_separable_33_c1_f32_f32: March "-" "march-separable" "33x1", march::Separable<f32, 4, 33, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 33, 1), 2, 3;
+            march_separable_33_c1_f32_f32: March "-" "march-separable" "33x1", march::Separable<f32, 4, 33, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 33, 1), 2;
             march_separable_35_c1_f32_f32: March "-" "march-separable" "35x1", march::Separable<f32, 2, 35, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 35, 1), 2, 3;
             march_separable_37_c1_f32_f32: March "-" "march-separable" "37x1", march::Separable<f32, 2, 37, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 37, 1), 2, 3;
             march_separable_39_c1_f32_f32: March "-" "march-separable" "39x1", march::Separable<f32, 2, 39, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 39, 1), 2, 3;
@@ -490,8 +490,8 @@ macro_rules! for_each_kernel {
             march_separable_57_c1_f32_f32: March "-" "march-separable" "57x1", march::Separable<f32, 2, 57, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 57, 1), 2, 3;
             march_separable_59_c1_f32_f32: March "-" "march-separable" "59x1", march::Separable<f32, 2, 59, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 59, 1), 2, 3;
             march_separable_61_c1_f32_f32: March "-" "march-separable" "61x1", march::Separable<f32, 2, 61, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 61, 1), 2, 3;
-            march_separable_63_c1_f32_f32: March "-" "march-separable" "63x1", march::Separable<f32, 2, 63, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 63, 1), 2, 3;
-            march_separable_65_c1_f32_f32: March "-" "march-separable" "65x1", march::Separable<f32, 2, 65, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 65, 1), 2, 3;
+            march_separable_63_c1_f32_f32: March "-" "march-separable" "63x1", march::Separable<f32, 2, 63, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 63, 1), 2, 2;
+            march_separable_65_c1_f32_f32: March "-" "march-separable" "65x1", march::Separable<f32, 2, 65, 1>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 65, 1), 2, 2;
             march_separable_3_c3_f32_f32: March "-" "march-separable" "3x3", march::Separable<f32, 4, 3, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 3, 3), 2;
             march_separable_5_c3_f32_f32: March "-" "march-separable" "5x3", march::Separable<f32, 4, 5, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 5, 3), 2;
             march_separable_7_c3_f32_f32: March "-" "march-separable" "7x3", march::Separable<f32, 4, 7, 3>, Buffer (f32, f32), MarchParams, SmallParameter, [128, 1], separable(ElementType::F32, 7, 3), 2;

@@ -183,6 +183,95 @@ fn is_plain(problem: &BoxFilter) -> bool {
     }
     match problem.scale {
         Scale::Mean => samples % 2 == 1,
-        Scale::Tap(tap) => tap >= 0.0 && 255.0 * samples as f64 * tap as f64 <= 255.0,
+        Scale::Tap(tap) => tap >= 0.0 && 255.0 * samples as f64 * (tap as f64) < 255.5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recipe, plan};
+    use apron_core::{Border, Problem, Shape};
+
+    fn mean(src: PixelType, channels: u32, [width, height]: [u32; 2]) -> BoxFilter {
+        let (shape, anchor) = (Shape::new(8192, 8192, channels).unwrap(), (width / 2, height / 2));
+        BoxFilter { shape, src, dst: src, width, height, anchor, border: Border::Replicate, scale: Scale::Mean }
+    }
+
+    fn planned(problem: &BoxFilter, machine: &Machine) -> (Recipe, BoxParams) {
+        let recipe = plan(&Problem::Box(problem.clone()), None, machine).unwrap();
+        let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+        (recipe, params)
+    }
+
+    #[test]
+    fn chunks_are_the_images_and_blocks_whole_chunks() {
+        let (recipe, params) = planned(&mean(PixelType::F32, 1, [63, 63]), &Machine::EMULATED);
+        assert_eq!((recipe.variant, recipe.launches[0].kernel), ("chunks", Kernel::box_chunks_1_f32_f32));
+        // Windows begin at -31; a strip of 128 at -32.
+        assert_eq!((params.left, params.top, params.rows % 16), (-32, -32, 0));
+        assert_eq!(recipe.launches[0].blocks[0], 8193u32.div_ceil(128));
+        // Bytes are summed from anywhere, 4 pixels of one channel at once.
+        let (recipe, params) = planned(&mean(PixelType::U8, 1, [63, 63]), &Machine::EMULATED);
+        assert_eq!((params.left, params.top, params.rows % 8), (-31, -31, 0));
+        assert_eq!(recipe.launches[0].blocks[0], 8192 / 4 / 128);
+    }
+
+    #[test]
+    fn kernels_suit_the_window_and_the_channels() {
+        let kernel = |problem: &BoxFilter| planned(problem, &Machine::EMULATED).0.launches[0].kernel;
+        let u8 = |channels, size| kernel(&mean(PixelType::U8, channels, size));
+        assert_eq!(u8(4, [15, 15]), Kernel::box_chunks_small_pixels_u8_u8);
+        // 257 bytes of 255 are the most of 16 bits.
+        assert_eq!(u8(3, [257, 1]), Kernel::box_chunks_small_u8_u8);
+        assert_eq!(u8(2, [129, 2]), Kernel::box_chunks_large_u8_u8);
+        assert_eq!(u8(4, [255, 255]), Kernel::box_chunks_narrow_pixels_u8_u8);
+        assert_eq!(u8(1, [1, 2000]), Kernel::box_simple_rows_u8_u32);
+        assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::box_chunks_3_f32_f32);
+        assert_eq!(kernel(&mean(PixelType::F32, 1, [63, 999])), Kernel::box_simple_rows_f32_f32);
+    }
+
+    #[test]
+    fn all_blocks_run_at_a_time_if_that_is_worth_it() {
+        for (side, machine) in [(15, Machine::EMULATED), (63, Machine::EMULATED), (255, Machine::EMULATED)] {
+            let (recipe, params) = planned(&mean(PixelType::F32, 1, [side, side]), &machine);
+            let [strips, segments] = recipe.launches[0].blocks;
+            let residents = (228 * 1024 / (recipe.launches[0].shared_bytes + 1024)).min(3);
+            assert!(strips * segments <= residents * 132 && strips * (segments + 1) > residents * 132, "{params:?}");
+        }
+        // A segment is no shorter than the rows that it reads before its first output.
+        let problem = BoxFilter { shape: Shape::new(128, 300, 1).unwrap(), ..mean(PixelType::F32, 1, [63, 63]) };
+        assert_eq!(planned(&problem, &Machine::EMULATED).1.rows, 64);
+    }
+
+    #[test]
+    fn the_sums_between_have_a_row_of_the_constant() {
+        let recipe = plan(&Problem::Box(mean(PixelType::F32, 3, [3, 3])), Some("simple"), &Machine::EMULATED).unwrap();
+        let between = recipe.buffers[1];
+        assert_eq!((between.role, between.elems), (Role::Scratch, 8193 * 8192 * 3));
+        assert_eq!((recipe.launches[0].blocks[1], recipe.launches[1].blocks[1]), (1025, 1024));
+    }
+
+    /// Every sum of every odd window below the limit would take long: the nearest to halves are tried.
+    #[test]
+    fn plain_products_round_to_the_nearest_integer() {
+        let (mut tried, ones) = (0, 8_388_608f32);
+        for samples in (1..1u64 << 15).step_by(2) {
+            let problem = mean(PixelType::U8, 1, [samples as u32, 1]);
+            assert!(is_plain(&problem));
+            let factor = problem.scale.factor(samples);
+            for integer in [0, 1, 2, 100, 127, 253, 254] {
+                for sum in [integer * samples + samples / 2, integer * samples + samples / 2 + 1] {
+                    let plain = (sum as f32).mul_add(factor, ones).to_bits() - ones.to_bits();
+                    assert_eq!(plain as u64, (2 * sum + samples) / (2 * samples), "{sum} / {samples}");
+                    tried += 1;
+                }
+            }
+        }
+        assert_eq!(tried, (1 << 14) * 14);
+        // Ties, and what is no byte.
+        assert!(!is_plain(&mean(PixelType::U8, 1, [4, 1])));
+        let tap = |tap| BoxFilter { scale: Scale::Tap(tap), ..mean(PixelType::U8, 1, [3, 3]) };
+        assert!(is_plain(&tap(1.0 / 9.0)) && !is_plain(&tap(0.2)) && !is_plain(&tap(-0.1)));
     }
 }
