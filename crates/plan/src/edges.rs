@@ -109,7 +109,8 @@ fn count(
     let enough = samples.div_ceil(EDGES_BLOCK as u64 * WORDS_AT_ONCE).div_ceil(channels as u64);
     let blocks = enough.clamp(1, most.max(1) as u64) as u32 * channels;
     let rounds = rounds(samples, samples / WORDS_AT_ONCE, blocks, EDGES_BLOCK)?;
-    let params = HistogramEdgesParams { samples, totals: TOTALS, rounds, low, per_unit, bins, channels, columns, reserved: 0 };
+    let params =
+        HistogramEdgesParams { samples, totals: TOTALS, rounds, low, per_unit, bins, channels, columns, reserved: 0 };
     let params = Params::HistogramEdgesParams(params);
     let counting = Launch { shared_bytes: bytes(columns) as u32, taps: edges, ..launch(kernel, blocks, params) };
     with_totals(samples, bins * channels, counting)

@@ -117,7 +117,8 @@ impl<P: Place> Body for Edges<P> {
         };
         // The same for all that the thread reads: its distance is a multiple of the channels.
         let four = first as u64 * WORDS_AT_ONCE;
-        let own = Own::<P> { edges, counters: [of(four), of(four + 1), of(four + 2), of(four + 3)], p, place: PhantomData };
+        let own =
+            Own::<P> { edges, counters: [of(four), of(four + 1), of(four + 2), of(four + 3)], p, place: PhantomData };
         // The 0 to 3 samples behind the last whole four.
         let tail = p.samples / WORDS_AT_ONCE * WORDS_AT_ONCE + first as u64;
         // SAFETY: the input holds so many samples; every row has a counter.

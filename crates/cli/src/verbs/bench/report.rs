@@ -1,9 +1,9 @@
 //! What the bench found: as a table, as JSON, and as a record.
 
-use super::{Pace, burst};
 use super::limits::Limits;
 use super::peers::Found;
 use super::workloads::{Operation, Target, Workload};
+use super::{Pace, burst};
 use crate::report::aligned;
 use apron::DeviceName;
 use apron_testkit::machine;

@@ -2,7 +2,9 @@
 
 use super::chain::{self, CHAIN};
 use super::images::{Data, Picture, mix};
-use apron::{Bins, Border, Device, DeviceHistogram, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps};
+use apron::{
+    Bins, Border, Device, DeviceHistogram, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps,
+};
 use apron_testkit::first_mismatch;
 use std::fmt;
 
