@@ -8,6 +8,11 @@ import peer
 print(f"# cupy: {cupy.__version__}")
 
 
+def busy():
+    large = cupy.ones((8192, 8192), cupy.float32)
+    large @ large
+
+
 def prepare(work):
     image = cupy.asarray(work.image())
     if work.operation == "histogram":
@@ -44,4 +49,5 @@ peer.report_all(
     elapsed=cupy.cuda.get_elapsed_time,
     synchronize=cupy.cuda.Device().synchronize,
     free=cupy.get_default_memory_pool().free_all_blocks,
+    busy=busy,
 )

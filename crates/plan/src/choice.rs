@@ -28,8 +28,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
 fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
     let known = variants(problem.operation()).filter(|variant| variant.solves(problem));
     let timed = known.map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
-    // Where nothing was measured, a variant for small images alone keeps to these.
-    let mut known: Vec<_> = timed.filter(|(variant, time)| time.is_some() || variant.suits(problem)).collect();
+    let mut known: Vec<_> = timed.collect();
     let front = known.iter().take_while(|(_, time)| time.is_none()).count();
     let ms = |time: Option<&Time>| time.map_or(f64::INFINITY, |time| time.ms);
     known[front..].sort_by(|(_, a), (_, b)| ms(*a).total_cmp(&ms(*b)));

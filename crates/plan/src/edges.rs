@@ -74,7 +74,8 @@ fn per_unit(edges: &[f32]) -> Option<f32> {
         // A bin between equal edges has no samples.
         first > last || (nearest(first) >= bin && nearest(last) <= bin + 1)
     };
-    // Samples below the first edge are nearest to that, or below it; those above the last must not be nearer to another.
+    // Samples below the first edge are nearest to that, or below it. Those above the last must not be nearer to
+    // another.
     let ends = |per_unit| nearest_edge(high, low, per_unit, f32::mul_add) == bins as u32;
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }

@@ -91,10 +91,6 @@ fn column_blocks(problem: &ByteHistogram, most: u32) -> u64 {
     enough.clamp(1, (most / channels).max(1) as u64) * channels as u64
 }
 
-/// Most bytes that one launch counts unless asked to count more. A second launch costs some microseconds; what
-/// reading and counting take longer where a multiprocessor has one block and not two grows with the image.
-pub(crate) const ONE_LAUNCH_BYTES: u64 = 64 << 20;
-
 /// One launch: blocks with columns add to common totals, and the last one finds the result. A block a
 /// multiprocessor, since zeroing and summing the counters is as much work for few bytes as for many.
 pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
@@ -143,7 +139,7 @@ mod tests {
     use apron_core::{ByteHistogram, Problem, Shape};
 
     #[test]
-    fn small_images_take_one_launch() {
+    fn one_launch_is_enough() {
         let recipe = |side, variant| {
             let problem = ByteHistogram { shape: Shape::new(side, side, 4).unwrap(), per_channel: true };
             plan(&Problem::ByteHistogram(problem), variant, &Machine::EMULATED).unwrap()
@@ -156,9 +152,8 @@ mod tests {
         assert_eq!((params.bytes, params.totals), (4 * 4096 * 4096, 77));
         assert_eq!(params.rounds, Rounds { whole: 31, rest: (4 << 20) - 31 * 132 * 1024 });
         assert_eq!((small.launches[0].src, small.buffers[small.launches[0].dst].role), (0, Role::Output));
-        // Larger ones only if asked to.
-        assert_eq!(recipe(4097, None).variant, "columns");
-        assert_eq!(recipe(4097, Some("one-launch")).launches.len(), 1);
+        // Two if asked for.
+        assert_eq!(recipe(4096, Some("columns")).launches.len(), 2);
     }
 
     fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {
@@ -195,6 +190,6 @@ mod tests {
     fn a_gpu_of_little_shared_memory_counts_channels_by_partials() {
         let machine = Machine { shared_bytes: 64 * 1024, ..Machine::EMULATED };
         assert_eq!(launches((1 << 15, 1 << 15, 4), true, None, machine), [1024, 1024]);
-        assert_eq!(launches((1 << 15, 1 << 15, 2), true, None, machine), [132, 512]);
+        assert_eq!(launches((1 << 15, 1 << 15, 2), true, None, machine), [132]);
     }
 }

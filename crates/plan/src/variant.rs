@@ -24,8 +24,6 @@ enum Planner {
     Correlate(fn(&Correlate, &Variant) -> Result<Steps>),
     Separable(fn(&Separable, &Variant) -> Result<Steps>),
     Histogram(fn(&ByteHistogram, &Machine) -> Result<Steps>),
-    /// One that is preferred for images up to so many bytes.
-    SmallHistogram(fn(&ByteHistogram, &Machine) -> Result<Steps>, u64),
     EdgeHistogram(fn(&EdgeHistogram, &Machine) -> Result<Steps>),
     /// Those whose grids depend on the machine.
     CorrelateOn(fn(&Correlate, &Variant, &Machine) -> Result<Steps>),
@@ -39,19 +37,9 @@ impl Variant {
     /// variants of their own.
     pub(crate) fn solves(&self, problem: &Problem) -> bool {
         match problem {
-            Problem::ByteHistogram(_) => {
-                matches!(self.planner, Planner::Histogram(_) | Planner::SmallHistogram(..))
-            }
+            Problem::ByteHistogram(_) => matches!(self.planner, Planner::Histogram(_)),
             Problem::EdgeHistogram(_) => matches!(self.planner, Planner::EdgeHistogram(_)),
             _ => self.operation == problem.operation(),
-        }
-    }
-
-    /// Whether it may be chosen for `problem` without being named.
-    pub(crate) fn suits(&self, problem: &Problem) -> bool {
-        match (&self.planner, problem) {
-            (Planner::SmallHistogram(_, most), Problem::ByteHistogram(problem)) => problem.shape.samples() <= *most,
-            _ => self.solves(problem),
         }
     }
 
@@ -65,11 +53,9 @@ impl Variant {
             (Planner::Separable(planner), Problem::Separable(problem)) => planner(problem, self),
             (Planner::CorrelateOn(planner), Problem::Correlate(problem)) => planner(problem, self, machine),
             (Planner::SeparableOn(planner), Problem::Separable(problem)) => planner(problem, self, machine),
-            (Planner::Histogram(planner) | Planner::SmallHistogram(planner, _), Problem::ByteHistogram(problem)) => {
-                planner(problem, machine)
-            }
             (Planner::Box(planner), Problem::Box(problem)) => planner(problem, self),
             (Planner::BoxOn(planner), Problem::Box(problem)) => planner(problem, self, machine),
+            (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem, machine),
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
@@ -201,8 +187,8 @@ pub static VARIANTS: &[Variant] = &[
         operation: histogram::OPERATION,
         name: "one-launch",
         family: Family::Histogram,
-        limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel; chosen up to 64 MiB",
-        planner: Planner::SmallHistogram(histogram::one_launch, histogram::ONE_LAUNCH_BYTES),
+        limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
+        planner: Planner::Histogram(histogram::one_launch),
     },
     Variant {
         operation: histogram::OPERATION,

@@ -12,7 +12,8 @@
 //! arithmetic tells is only which edge to compare with ([`Nearest`]); where it cannot tell that, edges
 //! are searched ([`Search`]).
 //!
-//! What lies outside the range has counters, too, which nobody reads: so every sample is treated alike, without a branch.
+//! What lies outside the range has counters, too, which nobody reads: so every sample is treated alike, without a
+//! branch.
 //!
 //! With 32 columns a lane has its own, all in one bank of shared memory: whatever the samples are, the
 //! increments of a warp take one pass. Per sample: 1/4 of a global load, one shared load (of `Search` one
@@ -77,8 +78,9 @@ impl Place for Search {
 /// The kernel: writes `channels * bins` counts.
 ///
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of its
-/// whole fours; the taps are the edges as [`Place::row`] wants them; the totals are as [`totals::add`] wants them, the shared memory is what the kernel table says, the
-/// number of blocks is a multiple of the channels and below 2^16, and no block counts 2^32 samples or more.
+/// whole fours; the taps are the edges as [`Place::row`] wants them; the totals are as [`totals::add`] wants them, the
+/// shared memory is what the kernel table says, the number of blocks is a multiple of the channels and below 2^16, and
+/// no block counts 2^32 samples or more.
 pub struct Edges<P>(PhantomData<P>);
 
 impl<P: Place> Body for Edges<P> {

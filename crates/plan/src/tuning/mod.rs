@@ -91,7 +91,7 @@ pub fn candidates(variant: &str) -> Vec<Tuning> {
     match variant {
         "march-dense" | "march-separable" => all(&[8, 16, 32, 64, 125, 249, 342, 683], &[3, 4, 5]),
         "fused" => all(&[0], &[1, 2, 3, 4, 6, 8]),
-        "columns" | "nearest-edge" | "edge-search" => all(&[0], &[1, 2, 4]),
+        "one-launch" | "columns" | "nearest-edge" | "edge-search" => all(&[0], &[1, 2, 4]),
         _ => Vec::new(),
     }
 }
@@ -235,6 +235,6 @@ mod tests {
     #[test]
     fn candidates_are_of_variants_that_are_there() {
         let tunable = VARIANTS.iter().filter(|variant| !candidates(variant.name).is_empty());
-        assert_eq!(tunable.count(), 6);
+        assert_eq!(tunable.count(), 7);
     }
 }

@@ -1,9 +1,9 @@
 //! What the bench found: as a table, as JSON, and as a record.
 
-use super::Pace;
 use super::limits::Limits;
 use super::peers::Found;
 use super::workloads::{Operation, Target, Workload};
+use super::{Pace, burst};
 use crate::report::aligned;
 use apron::DeviceName;
 use apron_testkit::machine;
@@ -44,6 +44,8 @@ pub(super) struct Timed {
     pub(super) why: String,
     /// Of the kernels, the median.
     pub(super) ms: f64,
+    /// Whether the runs were enqueued one behind the other.
+    pub(super) is_burst: bool,
     /// Of the first call, with compiling.
     pub(super) first_ms: f64,
     pub(super) copy_in_ms: f64,
@@ -136,6 +138,9 @@ impl Bench {
     pub(super) fn new(device: DeviceName, pace: Pace, gpu: Option<u32>, limits: Limits, rows: Vec<Row>) -> Bench {
         let mut facts: Vec<_> = machine::facts(gpu).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         facts.push(("runs".into(), format!("median of {} after {} or more", pace.reps, Pace::WARM_UPS)));
+        let (runs, short) = (burst::RUNS, burst::SHORT_MS * 1e3);
+        let bursts = format!("below {short} us: {runs} runs in a row behind other work; so other libraries, too");
+        facts.push(("bursts".into(), bursts));
         let off = std::env::var("CUDA_CACHE_DISABLE").is_ok_and(|value| value == "1");
         let cache = if off { "off: first calls compile" } else { "on: first calls may find compiled kernels" };
         facts.extend(gpu.map(|_| ("kernel cache".to_string(), cache.to_string())));
@@ -171,6 +176,9 @@ impl Bench {
             text.push_str(&format!(
                 "\nhistogram {shape}: the slowest kind of data takes {spread:.3} times the fastest\n"
             ));
+        }
+        for row in self.rows.iter().filter(|row| row.timed().is_some_and(|timed| timed.is_burst)) {
+            text.push_str(&format!("\n{}: timed in a burst\n", row.workload));
         }
         for row in &self.rows {
             text.extend(row.why_not().map(|why| format!("\n{} {}: {why}\n", row.verdict(), row.workload)));
@@ -276,6 +284,7 @@ fn object(row: &Row) -> Value {
         "bytes": row.workload.bytes(),
         "operations": row.workload.operations(),
         "ms": timed.map(|timed| timed.ms),
+        "burst": timed.map(|timed| timed.is_burst),
         "gb_per_s": bandwidth,
         "tflop_per_s": compute,
         "limit": row.workload.limit_name(),
@@ -300,7 +309,8 @@ mod tests {
 
     fn timed(ms: f64) -> Outcome {
         let (variant, why) = ("tuned".into(), "the preferred variant".into());
-        Outcome::Timed(Timed { variant, why, ms, first_ms: 80.0, copy_in_ms: 40.0, copy_out_ms: None, parts_ms: None })
+        let (first_ms, copy_in_ms, is_burst) = (80.0, 40.0, ms < 0.01);
+        Outcome::Timed(Timed { variant, why, ms, is_burst, first_ms, copy_in_ms, copy_out_ms: None, parts_ms: None })
     }
 
     fn in_parts(ms: f64, parts: f64) -> Outcome {
@@ -357,6 +367,8 @@ mod tests {
         assert!(text.contains("\nfailed box f32 8192x8192 window 3x3: wrong: row 3\n"), "{text}");
         assert!(text.contains("\nhistogram u8 32768x32768: the slowest kind of data takes 1.250 times"), "{text}");
         assert!(!text.contains("\nhistogram u8 2048x2048:"), "{text}");
+        assert_eq!(text.matches(": timed in a burst\n").count(), 1, "{text}");
+        assert!(text.contains("\nhistogram u8 2048x2048 uniform: timed in a burst\n"), "{text}");
     }
 
     #[test]
@@ -366,6 +378,7 @@ mod tests {
         assert_eq!(json["limits"]["copy"]["amount"], 512 << 20);
         let rows = json["workloads"].as_array().unwrap();
         assert_eq!(rows.len(), 11);
+        assert_eq!(rows.iter().map(|row| &row["burst"]).filter(|burst| **burst == json!(true)).count(), 1);
         let (first, last) = (&rows[0], &rows[6]);
         assert_eq!((&first["best_peer"], &first["peers"][0]["ms"]), (&json!("CUDA samples"), &json!(1.3)));
         assert!((first["times_the_limit"].as_f64().unwrap() - 0.2 / 0.185).abs() < 1e-9, "{first}");
@@ -380,6 +393,8 @@ mod tests {
             facts.contains(&"# copy: 2902 GB/s") && facts.contains(&"# runs: median of 20 after 5 or more"),
             "{csv}"
         );
+        let bursts = "# bursts: below 50 us: 20 runs in a row behind other work; so other libraries, too";
+        assert!(facts.contains(&bursts), "{csv}");
         assert_eq!(rows[0], COLUMNS);
         assert_eq!(rows.len(), 1 + 9);
         let expected = "separable f32 8192x8192 radius 8,tuned,536870912,4563402752,0.20000,copy,0.18500,1.12 x,\

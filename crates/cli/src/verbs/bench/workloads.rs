@@ -2,7 +2,9 @@
 
 use super::chain::{self, CHAIN};
 use super::images::{Data, Picture, mix};
-use apron::{Bins, Border, Device, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps};
+use apron::{
+    Bins, Border, Device, DeviceHistogram, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps,
+};
 use apron_testkit::first_mismatch;
 use std::fmt;
 
@@ -192,6 +194,14 @@ impl Workload {
 
     /// Solves it on a device.
     pub(super) fn solve<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Solved> {
+        Ok(match self.enqueue(device, image)? {
+            Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
+            Enqueued::Done(solved) => solved,
+        })
+    }
+
+    /// Enqueues it on a device, and waits for nothing but a chain.
+    pub(super) fn enqueue<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Enqueued> {
         let filter = match self.operation {
             Separable(radius) => {
                 let taps = Taps::new(weights(2 * radius + 1))?.normalized()?;
@@ -209,12 +219,11 @@ impl Workload {
             Counts | PerChannel | Range => {
                 let bins = Bins { range: (self.operation == Range).then_some((0.0, 1.0)), ..Bins::default() };
                 let counting = device.histogram(image).bins(bins).per_channel(self.operation == PerChannel);
-                let (histogram, report) = counting.run_reported()?;
-                return Ok(Solved::Counts(histogram, report));
+                return counting.enqueue().map(Enqueued::Counts);
             }
-            Chain => return chain::solve(device, image.into()),
+            Chain => return chain::solve(device, image.into()).map(Enqueued::Done),
         };
-        Ok(Solved::Image(filter.border(Border::Replicate).run()?))
+        Ok(Enqueued::Done(Solved::Image(filter.border(Border::Replicate).run()?)))
     }
 }
 
@@ -230,6 +239,23 @@ fn binomial(n: u32) -> Vec<f32> {
         row.push(row[k as usize] * (n - k) as f32 / (k + 1) as f32);
     }
     row
+}
+
+/// A workload on its way.
+pub(super) enum Enqueued {
+    Counts(DeviceHistogram),
+    /// Of an image, which waits by itself when it is looked at.
+    Done(Solved),
+}
+
+impl Enqueued {
+    /// What ran, and how long; waits for it.
+    pub(super) fn report(&self) -> Result<Report> {
+        match self {
+            Enqueued::Counts(counts) => counts.report(),
+            Enqueued::Done(solved) => solved.report(),
+        }
+    }
 }
 
 /// A workload's result.
