@@ -256,8 +256,8 @@ fn histogram_in_one_launch() {
     let bytes = 1029 * 16 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
     let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "one-launch");
-    // Both add each bin's 32 counters to its total, and one takes it away again.
-    let (shared_loads, atomics) = (2 * 256 * 32, 3 * 256);
+    // Both add each bin's 32 counters, four a load, to its total, and one takes it away again.
+    let (shared_loads, atomics) = (2 * 256 * 32 / 4, 3 * 256);
     let loads = Costs { loads: bytes / 4 + 3, most_loads: 4 + 1, ..Costs::default() };
     assert_eq!(launches, [Costs { shared_loads, atomics, increments: bytes, ..loads }]);
 }
@@ -271,7 +271,7 @@ fn histogram_between_edges() {
     let problem = Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false });
     // Five blocks, so that a thread has one read of four, and three of them a sample more. All blocks add each bin's
     // counters to its total, and one takes it away again.
-    let (sums, atomics) = (5 * 8 * 32, 6 * 8);
+    let (sums, atomics) = (5 * 8 * 32 / 4, 6 * 8);
     let count = Costs { loads: samples, increments: samples, atomics, most_loads: 4 + 1, ..Costs::default() };
     let nearest = Costs { shared_loads: samples + sums, ..count };
     assert_eq!(costs(&problem, "nearest-edge"), [nearest]);
