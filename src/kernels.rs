@@ -74,7 +74,7 @@ const FUSED_ROWS: &str =
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
 
 /// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
-const EDGES: &str = "(1 + bins + bins x channels x 32) x 4";
+const EDGES: &str = "(32 x (channels x (bins + 2) + 1) + bins + 2) x 4";
 
 /// Every kernel, those of a variant together, and of an operation the variants first that run where none was measured.
 ///
@@ -224,7 +224,8 @@ mod tests {
         }
         assert!(FUSED_ROWS.starts_with("128 x") && FUSED_ROWS.ends_with("x 288 x 4"));
         assert_eq!(SharedMemory::FusedRows.bytes(5, 18), 128 * 264 + 48 * 288 * 4);
-        assert_eq!(EDGES, format!("(1 + bins + bins x channels x {}) x 4", apron_abi::HISTOGRAM_COLUMNS));
-        assert_eq!(SharedMemory::Edges.bytes(5, 3), (1 + 256 + 256 * 32) * 4);
+        let columns = apron_abi::HISTOGRAM_COLUMNS;
+        assert_eq!(EDGES, format!("({columns} x (channels x (bins + 2) + 1) + bins + 2) x 4"));
+        assert_eq!(SharedMemory::Edges.bytes(5, 3), (columns * (258 + 1) + 258) * 4);
     }
 }

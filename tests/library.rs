@@ -120,8 +120,8 @@ fn no_full_window_is_an_input_error_that_names_both() {
 fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
     let integers = Image::new(8, 8, 1, vec![1u16; 64]).unwrap();
-    let large = Mask::new(65, 1, [1.0 / 65.0; 65]).unwrap();
-    // Only the kernel of masks up to 64x64 gives u16.
+    let large = Mask::new(65, 64, [1.0 / 4160.0; 4160]).unwrap();
+    // The kernels that give u16 have masks up to 4096 taps.
     let filter = |device: &Device| device.correlate(&image, large.clone()).out_type(PixelType::U16).run();
     let kernels: Vec<Device> = devices()
         .into_iter()

@@ -22,7 +22,8 @@ fn every_workload_is_checked_and_timed() {
     let workloads = report["workloads"].as_array().unwrap();
     assert!(workloads.len() > 30, "{report}");
     for workload in workloads {
-        assert_eq!((&workload["variant"], &workload["verdict"]), (&Value::from("parallel"), &Value::from("-")));
+        assert!(workload["variant"].as_str().unwrap().split(" + ").all(|variant| variant == "parallel"), "{workload}");
+        assert_eq!(workload["verdict"], Value::from("-"));
         for key in ["ms", "first_ms", "copy_in_ms", "gb_per_s"] {
             assert!(workload[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {workload}");
         }

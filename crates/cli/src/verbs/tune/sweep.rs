@@ -190,8 +190,9 @@ mod tests {
             let (_, problem) = works.iter().find(|(_, problem)| Work::of(problem).to_string() == name).unwrap();
             grids(problem, variant, &Machine::EMULATED, false).unwrap()
         };
-        assert_eq!(of("correlate f32 8192x8192 mask 5x5", "march-dense").len(), 24);
-        assert!(of("correlate f32 256x256 mask 5x5", "march-dense").len() < 24);
+        let large = of("correlate f32 8192x8192 mask 5x5", "march-dense").len();
+        assert!(large > 12 && large <= apron_plan::tuning::candidates("march-dense").len(), "{large}");
+        assert!(of("correlate f32 256x256 mask 5x5", "march-dense").len() < large);
         assert_eq!(of("correlate f32 8192x8192 mask 5x5", "blocked"), [None]);
     }
 }
