@@ -69,8 +69,8 @@ fn kinds(problem: &BoxFilter) -> Vec<Kind> {
         PixelType::U8 => {
             let small = problem.samples() <= BOX_PACKED as u64;
             let (wide, narrow) = match (channels, small) {
-                (4, true) => ("small-pixels", "narrow-pixels"),
-                (4, false) => ("large-pixels", "narrow-pixels"),
+                (4, true) => ("small-rgba", "narrow-rgba"),
+                (4, false) => ("large-rgba", "narrow-rgba"),
                 (_, true) => ("small", "narrow"),
                 (_, false) => ("large", "narrow"),
             };

@@ -123,7 +123,9 @@ impl Image {
                 constant,
                 ahead: AHEAD,
                 halo_rows: side - 1,
-                aligned: 1 << ((first as u32 | out_samples as u32) * src.size_bytes()).trailing_zeros().min(4),
+                aligned: 1
+                    << ((first as u32 | out_samples as u32).trailing_zeros() + src.size_bytes().trailing_zeros())
+                        .min(4),
                 slack: self.slack,
             }),
             taps,

@@ -73,8 +73,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "march-separable",
         family: Family::March,
-        limits: "3 to 17 taps, of f32 with one channel 3 to 65, odd and as many on both axes; rows of whole 16 bytes; f32 of 1, 3 or 4 channels, or u8 with \
-                 taps whose sums f32 nearly holds and a constant of 0 to 255; sm_90",
+        limits: "odd taps, as many on both axes: 3 to 17, gray f32 to 65; whole 16 bytes a row; u8 as march-dense; sm_90",
         planner: Planner::SeparableOn(march::separable),
     },
     Variant {
@@ -102,8 +101,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "march-dense",
         family: Family::March,
-        limits: "square masks of odd sides: f32 up to 15, or 7 for 3 and 4 channels; u8 up to 7, with taps whose sums f32 \
-                 nearly holds and a constant of 0 to 255; rows of whole 16 bytes; sm_90",
+        limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; whole 16 bytes a row; sm_90",
         planner: Planner::CorrelateOn(march::dense),
     },
     Variant {
@@ -145,7 +143,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: box_filter::OPERATION,
         name: "chunks",
         family: Family::Box,
-        limits: "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (257 is the widest of u8)",
+        limits: "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (at most 257 wide)",
         planner: Planner::BoxOn(box_filter::chunks),
     },
     Variant {
