@@ -78,7 +78,7 @@ impl Place for Search {
 /// The kernel: writes `channels * bins` counts.
 ///
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of its
-/// whole fours; the taps are the edges as [`Place::row`] wants them; the totals are as [`totals::add`] wants them, the
+/// whole fours; the taps are the edges as `Place::row` wants them; the totals are as `totals::add` wants them, the
 /// shared memory is what the kernel table says, the number of blocks is a multiple of the channels and below 2^16, and
 /// no block counts 2^32 samples or more.
 pub struct Edges<P>(PhantomData<P>);

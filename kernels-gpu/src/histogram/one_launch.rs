@@ -24,7 +24,7 @@ use apron_abi::{HistogramTotalsParams, BYTE_BINS, COLUMNS_BLOCK, HISTOGRAM_COLUM
 /// The kernel, for `C` channels counted apart: writes `C * 256` counts.
 ///
 /// Launch contract: the input holds `bytes` bytes, below 2^48, and is aligned to 16; the rounds are those of its whole
-/// sixteens; the totals are as [`totals::add`] wants them; the shared memory is what the kernel table says, the number
+/// sixteens; the totals are as `totals::add` wants them; the shared memory is what the kernel table says, the number
 /// of blocks is a multiple of the channels and below 2^16, and no block counts 2^32 bytes or more.
 pub struct OneLaunch<const C: u32>;
 
