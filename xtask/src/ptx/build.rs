@@ -148,10 +148,11 @@ fn is_at_least(version: &str, wanted: &str) -> bool {
 }
 
 /// Without the comments `// .globl`, which repeat mangled names, and those around inline assembly,
-/// a third of the text; and without trailing blanks.
+/// a third of the text; without trailing blanks; and without LLVM's wish that its partly unrolled loops
+/// be left alone, so that the assembler decides.
 fn normal(text: &str) -> String {
     let mut result = String::new();
-    let dropped = ["// .globl", "// begin inline asm", "// end inline asm"];
+    let dropped = ["// .globl", "// begin inline asm", "// end inline asm", ".pragma \"nounroll\""];
     let kept = |line: &&str| !dropped.iter().any(|start| line.trim_start().starts_with(start));
     for line in text.lines().map(str::trim_end).filter(kept) {
         // Dropped lines would leave runs of empty ones.
