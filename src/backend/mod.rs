@@ -206,7 +206,7 @@ impl Backend {
     pub(super) fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
         let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
         let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
-        if let Backend::Emulator = self { recipe.map_err(for_emulator) } else { recipe }
+        recipe.map_err(|error| self.refusing(error))
     }
 
     /// The one implementation that a host device has.
@@ -234,6 +234,16 @@ impl Backend {
         Report { grid: recipe.grid(), kernels, ..report }
     }
 
+    /// The plan knows no devices by name: this one refuses.
+    fn refusing(&self, error: Error) -> Error {
+        match error {
+            Error::Unsupported { operation, what, hint, .. } => {
+                Error::Unsupported { operation, device: self.name().to_string(), what, hint }
+            }
+            other => other,
+        }
+    }
+
     fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
         let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
         let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
@@ -259,16 +269,6 @@ impl Made {
             return Ok(Report { kernels: self.report.kernels + timer.elapsed()?, ..self.report.clone() });
         }
         Ok(self.report.clone())
-    }
-}
-
-/// Recipes are the GPU's; what they cannot do, the emulator cannot either.
-fn for_emulator(error: Error) -> Error {
-    match error {
-        Error::Unsupported { operation, what, hint, .. } => {
-            Error::Unsupported { operation, device: "emulator".into(), what, hint }
-        }
-        other => other,
     }
 }
 
