@@ -309,6 +309,9 @@ pub const MARCH_ROWS: u32 = 768;
 /// Most words of 32 bits beside the image that a block of the marching kernels over bytes sees of a row.
 pub const MARCH_BESIDE: u32 = 64;
 
+/// Rows of input of the marching kernels that are on their way while one is used.
+pub const MARCH_AHEAD: u32 = 7;
+
 /// Samples of 16 bytes, the pieces in which the marching kernels' rows are copied.
 pub const fn march_piece(src: ElementType) -> u32 {
     16 / src.size_bytes()
@@ -328,8 +331,8 @@ pub const fn march_across(src: ElementType, dense: bool, side: u32) -> u32 {
 /// way, and over bytes also those under the mask, from which doubtful sums are taken again.
 pub const fn march_stages(src: ElementType, side: u32) -> u32 {
     match src {
-        ElementType::U8 => (side + 7).next_power_of_two(),
-        _ => 8,
+        ElementType::U8 => (side + MARCH_AHEAD).next_power_of_two(),
+        _ => MARCH_AHEAD + 1,
     }
 }
 
@@ -342,7 +345,15 @@ pub const fn march_lead(src: ElementType, side: u32, channels: u32) -> u32 {
 /// Samples of a row of a strip's input whose threads have `across` outputs: all that they need, in whole pieces.
 pub const fn march_samples(src: ElementType, across: u32, side: u32, channels: u32) -> u32 {
     let needed = march_lead(src, side, channels) + MARCH_BLOCK * across + (side - 1) * channels;
-    needed.next_multiple_of(march_piece(src))
+    needed.next_multiple_of(march_piece(src)) + march_spare(src)
+}
+
+/// Samples that a row has in addition, for where it starts inside a word.
+pub const fn march_spare(src: ElementType) -> u32 {
+    match src {
+        ElementType::U8 => march_piece(src),
+        _ => 0,
+    }
 }
 
 /// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each, the

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::global::Memory;
 use crate::shared::SharedMemory;
-use crate::thread::{Site, State, Thread};
+use crate::thread::{State, Thread, WARP, Wait};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ pub struct Geometry {
     pub block: [u32; 2],
     /// Shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Whether the kernel has barriers; without, its threads need no coroutines.
+    /// Whether its threads wait for each other; if not, they need no coroutines.
     pub barriers: bool,
     /// Whether the last block runs first, and the first one last.
     pub backwards: bool,
@@ -45,8 +45,11 @@ pub fn launch(
 ) -> Result<(), Fault> {
     memory.start_launch();
     let shared = SharedMemory::new(geometry.shared_bytes);
-    let state = RefCell::new(State { memory, shared, interval: 1, fault: None });
     let [width, height] = geometry.block;
+    let threads = (width * height) as usize;
+    let state =
+        State { memory, shared, interval: 1, told: vec![[0; 2]; threads], times: vec![0; threads], fault: None };
+    let state = RefCell::new(state);
     let [columns, rows] = geometry.blocks;
     let number = |place: u64| if geometry.backwards { columns as u64 * rows as u64 - 1 - place } else { place };
     for place in 0..columns as u64 * rows as u64 {
@@ -82,12 +85,12 @@ pub fn launch(
 /// Runs one block to its end, from barrier to barrier.
 #[allow(unsafe_code)]
 fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, body: &impl Fn(Thread<'_, '_>)) {
-    let mut running: Vec<(Thread<'t, 'm>, Coroutine<(), Site, ()>)> = (0..threads)
+    let mut running: Vec<(Thread<'t, 'm>, Coroutine<(), Wait, ()>)> = (0..threads)
         .map(|number| {
             let thread = thread(number);
             let stack = STACKS.with_borrow_mut(Vec::pop);
             let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK_BYTES).expect("memory for a thread's stack"));
-            let run = move |yielder: &Yielder<(), Site>, ()| body(Thread { yielder: Some(yielder), ..thread });
+            let run = move |yielder: &Yielder<(), Wait>, ()| body(Thread { yielder: Some(yielder), ..thread });
             // SAFETY: what the closure borrows outlives the coroutine, which this function runs to
             // its end or, should the body panic, drops.
             (thread, unsafe { Coroutine::with_stack_unchecked(stack, run) })
@@ -95,29 +98,79 @@ fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, b
         .collect();
     while let Some((first, _)) = running.first() {
         let state = first.state;
-        let mut finished: Option<Thread<'t, 'm>> = None;
-        let mut waiting: Option<(Thread<'t, 'm>, Site)> = None;
+        let mut block = Meeting::default();
         let mut still_running = Vec::with_capacity(running.len());
-        for (thread, mut coroutine) in running {
-            match coroutine.resume(()) {
-                CoroutineResult::Return(()) => {
-                    finished.get_or_insert(thread);
-                    STACKS.with_borrow_mut(|stacks| stacks.push(coroutine.into_stack()));
-                }
-                CoroutineResult::Yield(site) => {
-                    let (_, expected) = *waiting.get_or_insert((thread, site));
-                    if !std::ptr::eq(site, expected) && site != expected {
-                        let what = format!("waits at the barrier at {site}, others at {expected}");
-                        thread.note(&mut state.borrow_mut(), what);
+        let mut rest = running.into_iter().peekable();
+        while let Some((first, _)) = rest.peek() {
+            let number = first.number as u32 / WARP;
+            let mut warp: Vec<_> =
+                std::iter::from_fn(|| rest.next_if(|(thread, _)| thread.number as u32 / WARP == number)).collect();
+            // As long as all of its threads wait for each other.
+            loop {
+                let mut meeting = Meeting::default();
+                let mut waiting = Vec::with_capacity(warp.len());
+                for (thread, mut coroutine) in warp {
+                    match coroutine.resume(()) {
+                        CoroutineResult::Return(()) => {
+                            meeting.ends(thread);
+                            STACKS.with_borrow_mut(|stacks| stacks.push(coroutine.into_stack()));
+                        }
+                        CoroutineResult::Yield(wait) => {
+                            meeting.waits(thread, wait);
+                            waiting.push((thread, coroutine));
+                        }
                     }
-                    still_running.push((thread, coroutine));
                 }
+                warp = waiting;
+                if !meeting.waiting.is_some_and(|(_, wait)| wait.warp) {
+                    block.join(meeting);
+                    break;
+                }
+                meeting.close();
             }
+            still_running.append(&mut warp);
         }
-        if let (Some(finished), Some((_, site))) = (finished, waiting) {
-            finished.note(&mut state.borrow_mut(), format!("ends without the barrier at {site}, where others wait"));
-        }
+        block.close();
         state.borrow_mut().interval += 1;
         running = still_running;
+    }
+}
+
+/// Threads that should all wait for the same, or all have ended.
+#[derive(Default)]
+struct Meeting<'t, 'm> {
+    /// The first that ended, and the first that waits, with what for.
+    ended: Option<Thread<'t, 'm>>,
+    waiting: Option<(Thread<'t, 'm>, Wait)>,
+}
+
+impl<'t, 'm> Meeting<'t, 'm> {
+    fn ends(&mut self, thread: Thread<'t, 'm>) {
+        self.ended.get_or_insert(thread);
+    }
+
+    fn waits(&mut self, thread: Thread<'t, 'm>, wait: Wait) {
+        let (_, expected) = *self.waiting.get_or_insert((thread, wait));
+        if wait != expected {
+            let what = format!("waits at the {wait}, others at the {expected}");
+            thread.note(&mut thread.state.borrow_mut(), what);
+        }
+    }
+
+    /// Adds the threads of a warp.
+    fn join(&mut self, warp: Meeting<'t, 'm>) {
+        if let Some(thread) = warp.ended {
+            self.ends(thread);
+        }
+        if let Some((thread, wait)) = warp.waiting {
+            self.waits(thread, wait);
+        }
+    }
+
+    /// Notes the fault if some wait for what others will never reach.
+    fn close(self) {
+        if let (Some(ended), Some((_, wait))) = (self.ended, self.waiting) {
+            ended.note(&mut ended.state.borrow_mut(), format!("ends without the {wait}, where others wait"));
+        }
     }
 }

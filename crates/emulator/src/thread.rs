@@ -9,8 +9,22 @@ use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 use std::cell::RefCell;
 use std::panic::Location;
 
-/// Where a barrier stands in the source.
-pub(crate) type Site = &'static Location<'static>;
+/// What a thread waits for, and where that stands in the source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// Whether for the threads of its warp alone, not for all of its block.
+    pub(crate) warp: bool,
+    pub(crate) site: &'static Location<'static>,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", if self.warp { "warp's exchange" } else { "barrier" }, self.site)
+    }
+}
+
+/// Threads of a warp.
+pub(crate) const WARP: u32 = 32;
 
 /// What all threads of a running launch share.
 pub(crate) struct State<'m> {
@@ -18,6 +32,10 @@ pub(crate) struct State<'m> {
     pub(crate) shared: SharedMemory,
     /// Barriers passed, over all blocks; starts at 1, since 0 means never.
     pub(crate) interval: u32,
+    /// What each thread of the block last told its warp, and before that: one may be ahead of another.
+    pub(crate) told: Vec<[u32; 2]>,
+    /// How many times each has told it something.
+    pub(crate) times: Vec<u32>,
     pub(crate) fault: Option<Fault>,
 }
 
@@ -26,7 +44,7 @@ pub(crate) struct State<'m> {
 #[derive(Clone, Copy)]
 pub struct Thread<'t, 'm> {
     pub(crate) state: &'t RefCell<State<'m>>,
-    pub(crate) yielder: Option<&'t Yielder<(), Site>>,
+    pub(crate) yielder: Option<&'t Yielder<(), Wait>>,
     pub(crate) kernel: &'static str,
     pub(crate) taps: &'t [f32],
     pub(crate) blocks_x: u32,
@@ -65,6 +83,28 @@ impl Thread<'_, '_> {
     fn aligned(self, at: u64, bytes: u64, what: &str) {
         if !at.is_multiple_of(bytes) {
             self.access(|_| Err(format!("{what} at {at:#x}: misaligned")))
+        }
+    }
+
+    /// Tells the warp a value, waits until all its threads have, and gives what they told.
+    #[track_caller]
+    fn exchange(self, value: u32) -> impl Fn(u32) -> u32 {
+        let (number, mut round) = (self.number as usize, 0);
+        let site = Location::caller();
+        self.access(|state| {
+            round = state.times[number] as usize % 2;
+            state.told[number][round] = value;
+            state.times[number] += 1;
+            Ok(())
+        });
+        match self.yielder {
+            Some(yielder) => yielder.suspend(Wait { warp: true, site }),
+            None => self.access(|_| Err("talks to its warp in a kernel without barriers".into())),
+        }
+        let first = number - number % WARP as usize;
+        move |lane| {
+            let state = self.state.borrow();
+            state.told.get(first + (lane % WARP) as usize).map_or(0, |told| told[round])
         }
     }
 
@@ -108,9 +148,20 @@ impl Device for Thread<'_, '_> {
     #[track_caller]
     fn barrier(self) {
         match self.yielder {
-            Some(yielder) => yielder.suspend(Location::caller()),
+            Some(yielder) => yielder.suspend(Wait { warp: false, site: Location::caller() }),
             None => self.access(|_| Err("reaches a barrier that the kernel table does not have".into())),
         }
+    }
+
+    #[track_caller]
+    fn ballot(self, yes: bool) -> u32 {
+        let told = self.exchange(u32::from(yes));
+        (0..WARP).map(|lane| told(lane) << lane).sum()
+    }
+
+    #[track_caller]
+    fn shuffle(self, value: u32, lane: u32) -> u32 {
+        self.exchange(value)(lane)
     }
 
     #[inline]

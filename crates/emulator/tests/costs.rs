@@ -59,6 +59,12 @@ impl<D: Device> Device for Counted<'_, D> {
     fn barrier(self) {
         self.thread.barrier();
     }
+    fn ballot(self, yes: bool) -> u32 {
+        self.thread.ballot(yes)
+    }
+    fn shuffle(self, value: u32, lane: u32) -> u32 {
+        self.thread.shuffle(value, lane)
+    }
     unsafe fn tap(self, index: u32) -> f32 {
         unsafe { self.thread.tap(index) }
     }

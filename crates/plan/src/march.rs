@@ -4,7 +4,7 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
-    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead, march_piece,
+    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead, march_piece,
     tap_stride,
 };
 use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
@@ -83,7 +83,7 @@ impl Image {
         })?;
         let (samples, out_samples) = (shape.row_samples(), out.row_samples());
         let piece = march_piece(src) as usize;
-        if samples >= 1 << 30 || !samples.is_multiple_of(piece) {
+        if samples >= 1 << 30 || samples < piece {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
         let (mode, constant) = self.border.mode();
@@ -121,7 +121,7 @@ impl Image {
                 origin_y: window.origin_y,
                 border: mode as u32,
                 constant,
-                ahead: AHEAD,
+                ahead: MARCH_AHEAD,
                 halo_rows: side - 1,
                 aligned: 1
                     << ((first as u32 | out_samples as u32).trailing_zeros() + src.size_bytes().trailing_zeros())
@@ -137,9 +137,6 @@ impl Image {
         Ok((buffers, vec![launch]))
     }
 }
-
-/// Rows that are on their way while one is used.
-const AHEAD: u32 = 7;
 
 /// Where the tuning table is empty, for small masks and for large ones.
 const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };

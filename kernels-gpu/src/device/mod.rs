@@ -65,7 +65,7 @@ pub struct TextureHandle(pub u64);
 ///
 /// The accesses are unchecked where a GPU runs them: indices lie inside the buffer or the
 /// launch's shared memory, global reads are of buffers that the launch does not write, and
-/// every thread of the block reaches every barrier.
+/// every thread of the block reaches every barrier. A warp is 32 threads of a block, in order, rows first.
 pub trait Device: Copy {
     /// Column of the thread in its block.
     fn thread_x(self) -> u32;
@@ -79,6 +79,17 @@ pub trait Device: Copy {
     fn blocks_x(self) -> u32;
     /// Waits until every thread of the block is here; what they wrote before is visible after.
     fn barrier(self);
+    /// Which threads of the warp say yes, the first in the lowest bit. All of them call this together.
+    fn ballot(self, yes: bool) -> u32;
+    /// The value that thread `lane` of the warp has, 0 to 31. All of them call this together, for any lanes.
+    fn shuffle(self, value: u32, lane: u32) -> u32;
+    /// The same for 64 bits.
+    #[inline(always)]
+    fn shuffle_f64(self, value: f64, lane: u32) -> f64 {
+        let bits = value.to_bits();
+        let (low, high) = (self.shuffle(bits as u32, lane), self.shuffle((bits >> 32) as u32, lane));
+        f64::from_bits(low as u64 | (high as u64) << 32)
+    }
     /// Tap `index` of the launch's mask, from wherever the kernel table says that it is.
     ///
     /// # Safety

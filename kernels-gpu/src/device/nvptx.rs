@@ -16,6 +16,17 @@ global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
 /// Whether threads can copy into shared memory without waiting; else they do it at once.
 const COPIES: bool = cfg!(apron_copies);
 
+// Intrinsics, not asm: LLVM knows that they must not be moved into a branch.
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.vote.ballot.sync"]
+    fn vote_ballot(members: u32, yes: bool) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
+    fn shuffle_index(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
+}
+
+/// All threads of a warp.
+const WARP: u32 = u32::MAX;
+
 /// Ends the kernel with an error.
 pub fn trap() -> ! {
     // SAFETY: trap has no precondition and does not return.
@@ -242,6 +253,16 @@ impl<S: Taps> Device for Nvptx<S> {
     fn barrier(self) {
         // The intrinsic, not asm: LLVM knows that it must not be moved into a branch.
         unsafe { nvptx::_syncthreads() }
+    }
+
+    #[inline(always)]
+    fn ballot(self, yes: bool) -> u32 {
+        unsafe { vote_ballot(WARP, yes) }
+    }
+
+    #[inline(always)]
+    fn shuffle(self, value: u32, lane: u32) -> u32 {
+        unsafe { shuffle_index(WARP, value, lane, 31) }
     }
 
     #[inline(always)]

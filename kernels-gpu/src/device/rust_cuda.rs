@@ -146,7 +146,13 @@ impl Device for RustCuda {
         u32::from_le_bytes(values.map(u8::from_sum))
     }
 
-    // No kernel gets here without a copy engine.
+    // No kernel gets here without a copy engine, and cuda_std has no shuffles.
+    fn ballot(self, _: bool) -> u32 {
+        0
+    }
+    fn shuffle(self, value: u32, _: u32) -> u32 {
+        value
+    }
     unsafe fn signal_start(self, _: Shared<u64>) {}
     unsafe fn signal(self, _: Shared<u64>) {}
     unsafe fn copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}

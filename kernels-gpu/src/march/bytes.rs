@@ -2,14 +2,15 @@
 //!
 //! A sum in f32 is off by at most the parameters' `slack`, which the plan gives. Sums start at
 //! `-slack`, so that the true sum lies between the sum found and that plus twice the slack. Where both
-//! round to one byte, that is the result. Where not, and that is one sum in several thousand, the thread
-//! sums again in f64, from the rows under the mask, which are still in the ring. Where taps are such
+//! round to one byte, that is the result. Where not, and that is one sum in several thousand, the threads of
+//! the warp sum again in f64, from the rows under the mask, which are still in the ring. Where taps are such
 //! that sums in f32 are exact, the slack is 0, and nothing is checked.
 //!
 //! Per output: three quarters of an instruction to unpack each byte of the window, half of one to round
 //! and pack, one and three quarters to check.
 
-use super::{Place, Results, Ring, Rows, Samples};
+use super::ring::from_bit;
+use super::{Place, Results, Ring, Rows, Samples, WARP};
 use crate::device::{Device, Global};
 use apron_abi::{FromSum, MarchParams, BYTE_UNIT};
 
@@ -47,14 +48,16 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
             words[w] = d.word_of([sums[4 * w], sums[4 * w + 1], sums[4 * w + 2], sums[4 * w + 3]]);
         }
         if p.slack > 0.0 {
-            let (mut doubtful, most) = ([0; 4], p.slack + p.slack);
+            let (mut doubtful, most) = (0, p.slack + p.slack);
             for w in 0..P / 4 {
                 let at = |k: usize| sums[4 * w + k] + most;
-                doubtful[w] = words[w] ^ d.word_of([at(0), at(1), at(2), at(3)]);
+                let differ = words[w] ^ d.word_of([at(0), at(1), at(2), at(3)]);
+                doubtful |= (differ & 0x0101_0101) << w;
             }
-            if doubtful[0] | doubtful[1] | doubtful[2] | doubtful[3] != 0 {
+            let asking = d.ballot(doubtful != 0);
+            if asking != 0 {
                 // SAFETY: the rows are in the ring.
-                unsafe { settle::<D, F, P, K, C>(ring, row, &mut words, doubtful) };
+                unsafe { settle::<D, F, P, K, C>(ring, row, &mut words, doubtful, asking) };
             }
         }
         // SAFETY: the caller's promise.
@@ -62,65 +65,90 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
             if p.aligned >= 4 {
                 place.store(d, dst, P as u32 / 4, words);
             } else {
-                store_bytes(d, dst, place, P as i32, words);
+                store_anywhere(d, dst, place, P / 4, words);
             }
         }
     }
 }
 
-/// Stores outputs one by one, at any place, as far as they are in the row.
+/// Stores outputs that start anywhere in a word: the words of the buffer that are all in the row and in the warp's
+/// outputs, of which the last has its neighbour's first bytes, and the rest byte by byte.
 ///
 /// # Safety
-/// The place is right.
+/// The place is right, and all threads of the warp are here.
 #[inline(always)]
-unsafe fn store_bytes<D: Device>(d: D, dst: Global<u8>, place: Place, outputs: i32, words: [u32; 4]) {
-    let [a, b, c, d4] = words.map(u128::from);
-    let mut rest = a | b << 32 | c << 64 | d4 << 96;
-    let end = if place.samples - place.first < outputs { place.samples } else { place.first + outputs };
-    // A loop, lest the places of all are kept in registers from row to row.
-    let mut sample = place.first;
-    while sample < end {
-        if sample >= 0 {
-            // SAFETY: in the row.
-            unsafe { d.store(dst, place.row + sample as u64, rest as u8) };
+unsafe fn store_anywhere<D: Device>(d: D, dst: Global<u8>, place: Place, count: usize, words: [u32; 4]) {
+    let lane = d.thread_x() % WARP;
+    let next = d.shuffle(words[0], (lane + 1) % WARP);
+    let start = place.row as i64 + place.first as i64;
+    // Bytes in front of the first whole word, which are the neighbour's before, or nobody's.
+    let skipped = (4 - (start & 3)) as u32 % 4;
+    // SAFETY: in the row.
+    unsafe {
+        let bytes = |first: i32, mut rest: u32, count: u32| {
+            // A loop, lest the places of all are kept in registers from row to row.
+            let mut n = 0;
+            while n < count as i32 {
+                if first + n >= 0 && first + n < place.samples {
+                    d.store(dst, place.row + (first + n) as u64, rest as u8);
+                }
+                rest >>= 8;
+                n += 1;
+            }
+        };
+        if lane == 0 {
+            bytes(place.first, words[0], skipped);
         }
-        rest >>= 8;
-        sample += 1;
+        for w in 0..count {
+            let last = w + 1 == count;
+            let word = from_bit(words[w], if last { next } else { words[w + 1] }, skipped * 8);
+            let first = place.first + (w as u32 * 4 + skipped) as i32;
+            let known = if last && lane + 1 == WARP { 4 - skipped } else { 4 };
+            if known == 4 && first >= 0 && first + 4 <= place.samples {
+                d.store(Global::<u32>::at(dst.address), (place.row + first as u64) / 4, word);
+            } else {
+                bytes(first, word, known);
+            }
+        }
     }
 }
 
-/// Puts in place of the bytes that are in doubt, which differ by one, what sums in f64 round to.
+/// Puts in place of the bytes that are in doubt, a bit of `doubtful` each, what sums in f64 round to. The threads of
+/// a warp sum together for each that is `asking`: alone, one of them would hold up its block for long.
 ///
 /// # Safety
-/// The rows under the mask are in the ring, and the row of input is `row`.
+/// The rows under the mask are in the ring, the row of input is `row`, and all threads of the warp are here.
 #[inline(always)]
 unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, const C: usize>(
     ring: &Ring<'_, D, u8, P, K, C>,
     row: u32,
     words: &mut [u32; 4],
-    doubtful: [u32; 4],
+    doubtful: u32,
+    mut asking: u32,
 ) {
-    let mut left = 0;
-    for w in 0..P / 4 {
-        left |= (doubtful[w] & 0x0101_0101) << w;
-    }
+    let d = ring.d;
     // So that a loop over them is not unrolled: see the parameters.
     let last = ring.p.halo_rows;
-    while left != 0 {
-        let bit = left.trailing_zeros();
-        left &= left - 1;
-        let (word, byte) = (bit % 8, bit / 8);
-        let output = word * 4 + byte;
-        let sample = |j: u32, i: u32| {
-            // SAFETY: under the mask.
-            unsafe { ring.sample(row - last + j, output + i * C as u32) as f64 }
-        };
-        // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
-        let sum = unsafe { F::exact(ring.d, last, sample) } * BYTE_UNIT as f64;
-        let result = u8::from_sum(sum) as u32;
-        for w in 0..P / 4 {
-            if w as u32 == word {
-                words[w] = words[w] & !(0xff << (byte * 8)) | result << (byte * 8);
+    while asking != 0 {
+        let lane = asking.trailing_zeros();
+        asking &= asking - 1;
+        let start = d.shuffle(ring.window_start(), lane);
+        let mut left = d.shuffle(doubtful, lane);
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            let (word, byte) = (bit % 8, bit / 8);
+            let sample = |j: u32, i: u32| {
+                // SAFETY: under the mask.
+                unsafe { ring.sample(row - last + j, start + word * 4 + byte + i * C as u32) as f64 }
+            };
+            // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
+            let sum = unsafe { F::exact(d, last, sample) } * BYTE_UNIT as f64;
+            let result = u8::from_sum(sum) as u32;
+            for w in 0..P / 4 {
+                if w as u32 == word && d.thread_x() % WARP == lane {
+                    words[w] = words[w] & !(0xff << (byte * 8)) | result << (byte * 8);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 //! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, WINDOW};
+use super::{march, Results, Rows, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{Accumulator, MarchParams};
@@ -48,17 +48,22 @@ impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Dense<
 
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
-        let mut sum = 0.0;
-        let mut j = 0;
-        while j <= last {
-            let mut i = 0;
-            while i <= last {
+        const { assert!(K * K <= 2 * WARP as usize) };
+        // Two products each, which are exact: adding them is what a multiply-add makes of them.
+        let (lane, count) = (d.thread_x() % WARP, (last + 1) * (last + 1));
+        let product = |at: u32| {
+            if at < count {
                 // SAFETY: as above.
-                let tap = unsafe { d.tap(j * K as u32 + i) };
-                sum = d.fma(f64::of(tap), sample(j, i), sum);
-                i += 1;
+                f64::of(unsafe { d.tap(at) }) * sample(at / K as u32, at % K as u32)
+            } else {
+                0.0
             }
-            j += 1;
+        };
+        let (one, other) = (product(lane), product(lane + WARP));
+        let (mut sum, mut at) = (0.0, 0);
+        while at < count {
+            sum += d.shuffle_f64(if at < WARP { one } else { other }, at % WARP);
+            at += 1;
         }
         sum
     }

@@ -16,10 +16,12 @@
 //!
 //! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks
 //! that see what lies beside the image, threads bring those samples: of f32, one each, by copies as far
-//! ahead; of bytes, four each, from the row itself when it has come.
+//! ahead; of bytes, four each, from the row itself when it has come. Rows that are no multiple of 16 bytes are
+//! not for the copy engine: threads copy their words, and bytes that start inside a word are moved when a thread
+//! reads them.
 //!
 //! Launch contract: the device has a copy engine, the buffers are as large as the parameters say and
-//! start at multiples of 16 bytes, as do input rows, the shared memory is [`apron_abi::march_bytes`], and
+//! start at multiples of 16 bytes, rows have 16 bytes or more, the shared memory is [`apron_abi::march_bytes`], and
 //! the parameters are those that the plan gives.
 
 mod bytes;
@@ -38,6 +40,9 @@ use ring::Ring;
 /// Samples that a thread may need from a row: its outputs, and the mask over four channels.
 const WINDOW: usize = 72;
 
+/// Threads of a warp.
+const WARP: u32 = 32;
+
 /// What a filter of `K` x `K` taps makes of a row.
 trait Rows<const P: usize, const K: usize, const C: usize> {
     /// Whether it is a dense mask.
@@ -48,11 +53,11 @@ trait Rows<const P: usize, const K: usize, const C: usize> {
     /// # Safety
     /// The launch's taps are those of the filter.
     unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32);
-    /// The sum of one output in f64; `sample(j, i)` is under row `j` and column `i` of the mask, whose last
-    /// are `last`.
+    /// The sum of one output in f64, by a warp together; `sample(j, i)` is under row `j` and column `i` of the mask,
+    /// whose last are `last`.
     ///
     /// # Safety
-    /// As [`add`](Rows::add).
+    /// As [`add`](Rows::add); all threads of the warp are here, for the same output.
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64;
 }
 
@@ -159,6 +164,7 @@ unsafe fn march<D: Device, F: Rows<P, K, C>, S: Results<P, K, C>, const P: usize
             ring.bring(row);
             row += 1;
         }
+        ring.wait_for_first();
         ring.complete(0);
         let mut row = 0;
         while row < input_rows {

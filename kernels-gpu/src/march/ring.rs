@@ -3,38 +3,41 @@
 use super::{Samples, WINDOW};
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
-    march_lead, march_piece, march_samples, march_stages, BorderMode, Element, MarchParams, MARCH_BLOCK, MARCH_ROWS,
+    march_lead, march_piece, march_samples, march_spare, march_stages, BorderMode, MarchParams,
+    MARCH_AHEAD as AHEAD, MARCH_BLOCK, MARCH_ROWS,
 };
 use core::marker::PhantomData;
 
 /// The ring, as one thread sees it, in words of 32 bits.
+///
+/// The words of a stage are those of the buffer: a row that starts inside one starts so far into its stage.
 pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize> {
     pub(super) d: D,
     pub(super) p: &'p MarchParams,
     src: Global<u32>,
     samples: PhantomData<S>,
     input_rows: u32,
-    /// The words of a row that the image has: from `begin` to `end`, of which `left` are beside it.
-    left: u32,
+    /// Samples of the strip that are beside the image, before it; the image's from `begin` on; and behind it.
+    before: u32,
     begin: u32,
-    end: u32,
-    /// Where in a stage this thread's word beside the image goes, or [`NONE`].
+    inside: u32,
+    behind: u32,
+    /// Where words are one sample, which one beside the image this thread brings, and which one of a row it is;
+    /// [`NONE`] where it brings none, and where it is the constant.
     beside: u32,
-    /// Which sample it is, where a word is one; or [`NONE`] where it is the constant.
     column: u32,
     /// The thread whose window this one sees: itself, but behind the last output the last that has one.
     seer: u32,
-    /// Whether the copy engine brings all of every row, which is so in most blocks.
+    /// Whether rows are whole pieces, which the copy engine brings.
+    pieces: bool,
+    /// Whether the image has all words of every row, which is so in most blocks.
     plain: bool,
-    /// Whether this thread has to do with that.
+    /// Whether this thread has to do with bringing rows.
     busy: bool,
 }
 
 /// No word, no sample, no row.
 const NONE: u32 = u32::MAX;
-
-/// Groups of copies by threads that may be on their way while a row is used: the rows ahead of it but one.
-const PENDING: u32 = march_stages(f32::TYPE, 1) - 2;
 
 impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> Ring<'p, D, S, P, K, C> {
     /// Words of a row in shared memory.
@@ -64,7 +67,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         let outputs = p.out_samples as i32 - (strip_left - p.left) - p.first;
         let threads = (outputs as u32).div_ceil(P as u32);
         let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::TYPE));
-        let row = Self::WORDS * S::OF_WORD;
+        let row = Self::WORDS * S::OF_WORD - march_spare(S::TYPE);
         let needed = strip_left + if needed < row { needed } else { row } as i32;
         let clamp = |column: i32| {
             if column < 0 {
@@ -76,31 +79,26 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
             }
         };
         let (begin, end) = (clamp(strip_left), clamp(needed));
-        let (before, behind) = ((begin - strip_left) as u32 / S::OF_WORD, (needed - end) as u32 / S::OF_WORD);
-        let words = (end - begin) as u32 / S::OF_WORD;
-        // Which sample of an image's row stands for the one of that word in a stage.
-        let source = |word: u32, sample: u32| {
-            let at = strip_left + (word * S::OF_WORD + sample) as i32;
+        let (before, inside, behind) = ((begin - strip_left) as u32, (end - begin) as u32, (needed - end) as u32);
+        // Which sample of an image's row stands for one of those beside it.
+        let source = |beside: u32| {
+            let at = strip_left + (if beside < before { beside } else { beside + inside }) as i32;
             let pixel = at.div_euclid(C as i32);
             let mapped = border.map(pixel, p.samples as i32 / C as i32);
             mapped.map_or(NONE, |mapped| (mapped * C as i32 + at - pixel * C as i32) as u32)
         };
-        let place = |index: u32| if index < before { index } else { index + words };
         let thread = d.thread_x();
         let (mut beside, mut column) = (NONE, NONE);
-        if thread < before + behind {
-            beside = place(thread);
-            if S::OF_WORD == 1 {
-                column = source(beside, 0);
-            }
+        if S::OF_WORD == 1 && thread < before + behind {
+            beside = if thread < before { thread } else { thread + inside };
+            column = source(thread);
         }
         // SAFETY: the signals and the lists are there, and nobody uses them before the barrier.
         unsafe {
             if S::OF_WORD > 1 {
                 let mut sample = thread;
-                while sample < (before + behind) * S::OF_WORD {
-                    let word = place(sample / S::OF_WORD);
-                    d.shared_store(Self::SOURCES, sample, source(word, sample % S::OF_WORD));
+                while sample < before + behind {
+                    d.shared_store(Self::SOURCES, sample, source(sample));
                     sample += MARCH_BLOCK;
                 }
             }
@@ -117,12 +115,15 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
             }
             d.barrier();
         }
-        let plain = before + behind == 0 && p.border != BorderMode::Constant as u32;
-        let (left, begin, end) = (before, begin as u32 / S::OF_WORD, end as u32 / S::OF_WORD);
+        let pieces = p.samples.is_multiple_of(march_piece(S::TYPE));
+        // The last word of a row may not be all in it.
+        let words = before + behind == 0 && (S::OF_WORD == 1 || pieces || needed < p.samples as i32);
+        let plain = words && p.border != BorderMode::Constant as u32;
+        let busy = !plain || !pieces || thread == 0;
         let seer = if thread < threads { thread } else { threads - 1 };
-        let src = Global::at(src.address);
-        let busy = !plain || thread == 0;
-        Ring { d, p, src, samples: PhantomData, input_rows, left, begin, end, beside, column, seer, plain, busy }
+        let (src, begin) = (Global::at(src.address), begin as u32);
+        let samples = PhantomData;
+        Ring { d, p, src, samples, input_rows, before, begin, inside, behind, beside, column, seer, pieces, plain, busy }
     }
 
     /// Where row `row` waits.
@@ -143,14 +144,30 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// Which samples of a row stand for those beside the image, or [`NONE`]: of words that are several.
     const SOURCES: Shared<u32> = Shared::at(Self::LIST.offset + MARCH_ROWS * 4);
 
-    /// The word where the row of the image that stands for a row of the strip starts.
+    /// The sample where the row of the image that stands for a row of the strip starts.
     #[inline(always)]
     unsafe fn image_row(&self, row: u32) -> Option<u64> {
         // SAFETY: in the list, which is complete.
         match unsafe { self.d.shared_load(Self::LIST, row) } {
             NONE => None,
-            mapped => Some(mapped as u64 * (self.p.samples / S::OF_WORD) as u64),
+            mapped => Some(mapped as u64 * self.p.samples as u64),
         }
+    }
+
+    /// Samples between the start of a row's stage and its first.
+    #[inline(always)]
+    unsafe fn shift(&self, row: u32) -> u32 {
+        if S::OF_WORD == 1 || self.pieces {
+            return 0;
+        }
+        // SAFETY: as above. A row of the constant has some shift, too.
+        unsafe { self.d.shared_load(Self::LIST, row).wrapping_mul(self.p.samples) % S::OF_WORD }
+    }
+
+    /// Words of the buffer that are whole.
+    #[inline(always)]
+    fn whole_words(&self) -> u64 {
+        self.p.samples as u64 * self.p.height as u64 / S::OF_WORD as u64
     }
 
     /// Brings a row into its stage, if there is such a row.
@@ -161,7 +178,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         }
         // SAFETY: as below.
         unsafe {
-            if self.plain {
+            if self.plain && self.pieces {
                 if row < self.input_rows {
                     self.copy(row, self.image_row(row).unwrap_or(0));
                 }
@@ -169,7 +186,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
                 if row < self.input_rows {
                     self.bring_some(row);
                 }
-                if S::OF_WORD == 1 {
+                if S::OF_WORD == 1 || !self.pieces {
                     self.d.end_copies();
                 }
             }
@@ -179,33 +196,46 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// Lets the copy engine bring what the image has of a row.
     #[inline(always)]
     unsafe fn copy(&self, row: u32, start: u64) {
-        let to = Shared::at(Self::stage(row).offset + self.left * 4);
+        let to = Shared::at(Self::stage(row).offset + self.before / S::OF_WORD * 4);
+        let (from, count) = ((start + self.begin as u64) / S::OF_WORD as u64, self.inside / S::OF_WORD);
         // SAFETY: the spans are in the image's row and in the stage, which nobody reads before the
         // next barrier; they start and end at multiples of 16 bytes.
-        unsafe { self.d.copy(to, self.src, start + self.begin as u64, self.end - self.begin, Self::signal(row)) };
+        unsafe { self.d.copy(to, self.src, from, count, Self::signal(row)) };
     }
 
-    /// Brings a row of a block that sees what is beside the image; without that, where words are several samples.
+    /// Brings a row that the copy engine does not bring alone; without what is beside the image, where words are
+    /// several samples.
     #[inline(always)]
     unsafe fn bring_some(&self, row: u32) {
-        let (d, stage) = (self.d, Self::stage(row));
+        let (d, stage, thread) = (self.d, Self::stage(row), self.d.thread_x());
         let constant = S::constant(self.p.constant);
-        // SAFETY: in the stage, which nobody reads before the next barrier.
+        // SAFETY: in the stage, which nobody reads before the next barrier, and in the buffer.
         unsafe {
+            let (first, words) = (self.before / S::OF_WORD, (self.inside + self.shift(row)).div_ceil(S::OF_WORD));
             match self.image_row(row) {
-                Some(start) if self.begin < self.end => {
-                    if d.thread_x() == 0 {
+                Some(start) if self.pieces && words > 0 => {
+                    if thread == 0 {
                         self.copy(row, start);
+                    }
+                }
+                Some(start) if !self.pieces => {
+                    let from = (start + self.begin as u64) / S::OF_WORD as u64;
+                    let mut word = thread;
+                    while word < words {
+                        if from + (word as u64) < self.whole_words() {
+                            d.start_copy(stage, first + word, self.src, from + word as u64);
+                        }
+                        word += MARCH_BLOCK;
                     }
                 }
                 _ => {
                     // Above or below the image, where all is constant.
-                    let mut index = d.thread_x();
-                    while index < self.end - self.begin {
-                        d.shared_store(stage, self.left + index, constant);
-                        index += MARCH_BLOCK;
+                    let mut word = thread;
+                    while word < words {
+                        d.shared_store(stage, first + word, constant);
+                        word += MARCH_BLOCK;
                     }
-                    if d.thread_x() == 0 {
+                    if self.pieces && thread == 0 {
                         d.signal(Self::signal(row));
                     }
                 }
@@ -221,50 +251,103 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         }
     }
 
+    /// Waits until the first row has come as far as [`complete`](Ring::complete) needs it.
+    #[inline(always)]
+    pub(super) unsafe fn wait_for_first(&self) {
+        if S::OF_WORD > 1 && !self.pieces {
+            self.d.wait_copies::<{ AHEAD - 1 }>();
+            self.d.barrier();
+        }
+    }
+
     /// Brings what is beside the image in a row, if there is such a row, where words are several samples: those
     /// lie anywhere in the row, most of them where it has just come.
     #[inline(always)]
     pub(super) unsafe fn complete(&self, row: u32) {
-        if S::OF_WORD == 1 || self.beside == NONE || row >= self.input_rows {
+        if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
-        let (d, stage) = (self.d, Self::stage(row));
-        let bits = 32 / S::OF_WORD;
-        let mut word = S::constant(self.p.constant);
-        // SAFETY: the row has its signal; this thread's word is in the stage, where nobody reads it before the
+        let (d, stage, thread) = (self.d, Self::stage(row), self.d.thread_x());
+        // SAFETY: the row has come; this thread's word is in the stage, where nobody reads it before the
         // next barrier, and its sources are in the row.
         unsafe {
-            d.signal_wait(Self::signal(row), row / Self::STAGES);
-            if let Some(start) = self.image_row(row) {
-                let sources = d.shared_load4(Self::SOURCES, d.thread_x() * S::OF_WORD);
-                for k in 0..S::OF_WORD {
-                    let source = sources[k as usize];
-                    if source != NONE {
-                        let from = source / S::OF_WORD;
-                        let whole = if from >= self.begin && from < self.end {
-                            d.shared_load(stage, self.left + from - self.begin)
-                        } else {
-                            d.load(self.src, start + from as u64)
-                        };
-                        let sample = whole >> (source % S::OF_WORD * bits) << (32 - bits) >> (32 - bits);
-                        let rest = word & !((u32::MAX >> (32 - bits)) << (k * bits));
-                        word = rest | sample << (k * bits);
-                    }
+            let shift = self.shift(row);
+            // The words that are not all inside.
+            let (start, end) = (self.before + shift, self.before + self.inside + shift);
+            let left = if self.before > 0 { start.div_ceil(S::OF_WORD) } else { 0 };
+            let right = (end + self.behind).div_ceil(S::OF_WORD) - end / S::OF_WORD;
+            if thread >= left + right {
+                return;
+            }
+            let word = if thread < left { thread } else { end / S::OF_WORD + thread - left };
+            let image_row = self.image_row(row);
+            if self.pieces {
+                d.signal_wait(Self::signal(row), row / Self::STAGES);
+            }
+            let mut samples = S::constant(self.p.constant);
+            for k in 0..S::OF_WORD {
+                let at = word * S::OF_WORD + k;
+                let column = if at < shift || at >= end + self.behind {
+                    NONE
+                } else if at < start {
+                    d.shared_load(Self::SOURCES, at - shift)
+                } else if at < end {
+                    self.begin + at - start
+                } else {
+                    d.shared_load(Self::SOURCES, self.before + at - end)
+                };
+                if let (Some(image_row), true) = (image_row, column != NONE) {
+                    let sample = self.inside_sample(image_row, column, row, word, start, end);
+                    let bits = 32 / S::OF_WORD;
+                    samples = samples & !(u32::MAX >> (32 - bits) << (k * bits)) | sample << (k * bits);
                 }
             }
-            d.shared_store(stage, self.beside, word);
+            d.shared_store(stage, word, samples);
         }
     }
 
-    /// Waits until a row has come; what threads copied of it is there for others at the next barrier.
+    /// A sample of the image's row that starts at `image_row`: from the stage of `row`, whose samples from `start`
+    /// to `end` are the image's, if it is there in a word that no thread but that of `own` writes.
+    #[inline(always)]
+    unsafe fn inside_sample(&self, image_row: u64, column: u32, row: u32, own: u32, start: u32, end: u32) -> u32 {
+        let at = start + column.wrapping_sub(self.begin);
+        let word = at / S::OF_WORD;
+        let (first, last) = (word * S::OF_WORD, word * S::OF_WORD + S::OF_WORD - 1);
+        // SAFETY: in the stage, or in the buffer.
+        unsafe {
+            let is_here = column >= self.begin && at < end;
+            let untouched = first >= start && last < end;
+            let in_buffer = self.pieces || (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
+            if is_here && (untouched || word == own && in_buffer) {
+                self.bits_at(row, at)
+            } else {
+                let src = Global::<u8>::at(self.src.address);
+                self.d.load(src, image_row + column as u64) as u32
+            }
+        }
+    }
+
+    /// The bits of sample `at` of a stage.
+    #[inline(always)]
+    unsafe fn bits_at(&self, row: u32, at: u32) -> u32 {
+        // SAFETY: inside the stage.
+        let word = unsafe { self.d.shared_load(Self::stage(row), at / S::OF_WORD) };
+        let bits = 32 / S::OF_WORD;
+        word >> (at % S::OF_WORD * bits) << (32 - bits) >> (32 - bits)
+    }
+
+    /// Waits until a row has come; what threads copied of it is there for others at the next barrier, and where
+    /// words are several samples the row behind it, too.
     #[inline(always)]
     pub(super) unsafe fn wait(&self, row: u32) {
-        // SAFETY: each row has its signal.
-        unsafe {
-            self.d.signal_wait(Self::signal(row), row / Self::STAGES);
-            if S::OF_WORD == 1 && !self.plain {
-                self.d.wait_copies::<PENDING>();
-            }
+        if self.pieces {
+            // SAFETY: each row has its signal.
+            unsafe { self.d.signal_wait(Self::signal(row), row / Self::STAGES) };
+        }
+        if S::OF_WORD > 1 && !self.pieces {
+            self.d.wait_copies::<{ AHEAD - 2 }>();
+        } else if S::OF_WORD == 1 && !(self.plain && self.pieces) {
+            self.d.wait_copies::<{ AHEAD - 1 }>();
         }
     }
 
@@ -274,38 +357,58 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         let group = P as u32 / S::OF_WORD;
         let (skipped, lead) = (Self::LEAD / P as u32, Self::LEAD % P as u32);
         let end = lead + P as u32 + Self::HALO;
-        let mut window = [0.0; WINDOW];
-        for n in 0..end.div_ceil(P as u32) {
-            let at = (self.seer + skipped + n) * group;
-            // SAFETY: inside the stage, which has come.
-            let words = unsafe {
-                if group == 4 {
-                    self.d.shared_load4(Self::stage(row), at)
+        let (first, count) = ((self.seer + skipped) * group, end.div_ceil(P as u32) * group);
+        let mut words = [0; WINDOW];
+        // SAFETY: inside the stage, which has come.
+        unsafe {
+            for n in 0..count / group {
+                let some = if group == 4 {
+                    self.d.shared_load4(Self::stage(row), first + n * group)
                 } else {
-                    let [a, b] = self.d.shared_load2(Self::stage(row), at);
+                    let [a, b] = self.d.shared_load2(Self::stage(row), first + n * group);
                     [a, b, 0, 0]
+                };
+                for w in 0..group {
+                    words[(n * group + w) as usize] = some[w as usize];
                 }
-            };
-            for w in 0..group {
-                let samples = S::unpack(self.d, words[w as usize]);
-                for k in 0..S::OF_WORD {
-                    let index = n * P as u32 + w * S::OF_WORD + k;
-                    if index >= lead && index < end {
-                        window[(index - lead) as usize] = samples[k as usize];
-                    }
+            }
+            let shift = self.shift(row);
+            if S::OF_WORD > 1 && shift > 0 {
+                words[count as usize] = self.d.shared_load(Self::stage(row), first + count);
+                for n in 0..count as usize {
+                    words[n] = from_bit(words[n], words[n + 1], shift * 32 / S::OF_WORD);
+                }
+            }
+        }
+        let mut window = [0.0; WINDOW];
+        for word in 0..count {
+            let samples = S::unpack(self.d, words[word as usize]);
+            for k in 0..S::OF_WORD {
+                let index = word * S::OF_WORD + k;
+                if index >= lead && index < end {
+                    window[(index - lead) as usize] = samples[k as usize];
                 }
             }
         }
         window
     }
 
-    /// One sample of this thread's window, of a row that is still in the ring, as the bits that it is.
+    /// The first sample of this thread's window, counted from the strip's first.
+    #[inline(always)]
+    pub(super) fn window_start(&self) -> u32 {
+        Self::LEAD + self.seer * P as u32
+    }
+
+    /// A sample, counted so, of a row that is still in the ring, as the bits that it is.
     #[inline(always)]
     pub(super) unsafe fn sample(&self, row: u32, index: u32) -> u32 {
-        let at = Self::LEAD + self.seer * P as u32 + index;
         // SAFETY: inside the stage.
-        let word = unsafe { self.d.shared_load(Self::stage(row), at / S::OF_WORD) };
-        let bits = 32 / S::OF_WORD;
-        word >> (at % S::OF_WORD * bits) << (32 - bits) >> (32 - bits)
+        unsafe { self.bits_at(row, index + self.shift(row)) }
     }
+}
+
+/// The 32 bits from `bit` of the first word on, which the second follows.
+#[inline(always)]
+pub(super) fn from_bit(word: u32, next: u32, bit: u32) -> u32 {
+    ((word as u64 | (next as u64) << 32) >> bit) as u32
 }

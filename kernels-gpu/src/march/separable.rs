@@ -5,7 +5,7 @@
 //! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, WINDOW};
+use super::{march, Results, Rows, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{tap_stride, Accumulator, MarchParams};
@@ -55,10 +55,9 @@ impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Separa
 
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
-        let mut sum = 0.0;
-        let mut j = 0;
-        while j <= last {
-            let mut row = 0.0;
+        // A row each.
+        let (j, mut row) = (d.thread_x() % WARP, 0.0);
+        if j <= last {
             let mut i = 0;
             while i <= last {
                 // SAFETY: as above.
@@ -66,9 +65,12 @@ impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Separa
                 row = d.fma(f64::of(tap), sample(j, i), row);
                 i += 1;
             }
+        }
+        let (mut sum, mut j) = (0.0, 0);
+        while j <= last {
             // SAFETY: as above.
             let tap = unsafe { d.tap(tap_stride(K as u32) + j) };
-            sum = d.fma(f64::of(tap), row, sum);
+            sum = d.fma(f64::of(tap), d.shuffle_f64(row, j), sum);
             j += 1;
         }
         sum
