@@ -49,7 +49,8 @@ fn rows_start_anywhere_in_a_word() {
     let borders = [Reflect, Wrap, Constant(9.0), Reflect101, Replicate, Crop];
     let types = (PixelType::U8, PixelType::U8);
     let mut n = 0;
-    for (width, channels) in [(16, 1), (17, 1), (18, 1), (19, 1), (9, 2), (7, 3), (23, 3), (5, 4), (531, 4), (2049, 1)] {
+    for (width, channels) in [(16, 1), (17, 1), (18, 1), (19, 1), (9, 2), (7, 3), (23, 3), (5, 4), (531, 4), (2049, 1)]
+    {
         for side in [3, 5, 9] {
             n += 1;
             let (shape, border) = ((width, 33, channels), borders[n % borders.len()]);

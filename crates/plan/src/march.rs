@@ -4,8 +4,8 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
-    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead, march_piece,
-    tap_stride,
+    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead,
+    march_piece, tap_stride,
 };
 use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
 
@@ -75,14 +75,15 @@ impl Image {
     fn march(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
         let (shape, out, src) = (self.shape, window.out, self.src.element());
         let channels = shape.channels;
-        let stage = format!("{side}x{channels}");
+        let (samples, out_samples) = (shape.row_samples(), out.row_samples());
+        let piece = march_piece(src) as usize;
+        let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
+        let stage = format!("{side}x{channels}{any}");
         let kernel = Kernel::find(variant.family, variant.name, &stage, src, self.dst.element());
         let kernel = kernel.ok_or_else(|| {
             let types = format!("{} to {} pixels", self.src, self.dst);
             refused(variant, format!("{side} taps a side over {channels} channels of {types}"))
         })?;
-        let (samples, out_samples) = (shape.row_samples(), out.row_samples());
-        let piece = march_piece(src) as usize;
         if samples >= 1 << 30 || samples < piece {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }

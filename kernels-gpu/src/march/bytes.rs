@@ -35,8 +35,8 @@ impl Samples for u8 {
 
 impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<P, K, C>>(
-        ring: &Ring<'_, D, u8, P, K, C>,
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, u8, P, K, C, PIECES>,
         dst: Global<u8>,
         place: Place,
         row: u32,
@@ -57,7 +57,7 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
             let asking = d.ballot(doubtful != 0);
             if asking != 0 {
                 // SAFETY: the rows are in the ring.
-                unsafe { settle::<D, F, P, K, C>(ring, row, &mut words, doubtful, asking) };
+                unsafe { settle::<D, F, P, K, C, PIECES>(ring, row, &mut words, doubtful, asking) };
             }
         }
         // SAFETY: the caller's promise.
@@ -119,8 +119,8 @@ unsafe fn store_anywhere<D: Device>(d: D, dst: Global<u8>, place: Place, count: 
 /// # Safety
 /// The rows under the mask are in the ring, the row of input is `row`, and all threads of the warp are here.
 #[inline(always)]
-unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, const C: usize>(
-    ring: &Ring<'_, D, u8, P, K, C>,
+unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool>(
+    ring: &Ring<'_, D, u8, P, K, C, PIECES>,
     row: u32,
     words: &mut [u32; 4],
     doubtful: u32,

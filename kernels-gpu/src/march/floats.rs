@@ -25,8 +25,8 @@ impl Samples for f32 {
 
 impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<4, K, C>>(
-        ring: &Ring<'_, D, f32, 4, K, C>,
+    unsafe fn store<D: Device, F: Rows<4, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, f32, 4, K, C, PIECES>,
         dst: Global<f32>,
         place: Place,
         _: u32,
@@ -39,8 +39,8 @@ impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
 
 impl<const K: usize, const C: usize> Results<2, K, C> for f32 {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<2, K, C>>(
-        ring: &Ring<'_, D, f32, 2, K, C>,
+    unsafe fn store<D: Device, F: Rows<2, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, f32, 2, K, C, PIECES>,
         dst: Global<f32>,
         place: Place,
         _: u32,

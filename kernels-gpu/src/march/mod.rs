@@ -79,8 +79,8 @@ trait Results<const P: usize, const K: usize, const C: usize>: Samples {
     ///
     /// # Safety
     /// The row and those under the mask are in the ring, and the output's place is right.
-    unsafe fn store<D: Device, F: Rows<P, K, C>>(
-        ring: &Ring<'_, D, Self, P, K, C>,
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
         dst: Global<Self>,
         place: Place,
         row: u32,
@@ -130,12 +130,21 @@ impl Place {
     }
 }
 
-/// Runs a filter of `K` mask rows over images of `C` channels, `P` adjacent outputs a thread.
+/// Runs a filter of `K` mask rows over images of `C` channels, `P` adjacent outputs a thread; rows are whole `PIECES`
+/// of 16 bytes, or not.
 ///
 /// # Safety
 /// The launch contract holds.
 #[inline(always)]
-unsafe fn march<D: Device, F: Rows<P, K, C>, S: Results<P, K, C>, const P: usize, const K: usize, const C: usize>(
+unsafe fn march<
+    D: Device,
+    F: Rows<P, K, C>,
+    S: Results<P, K, C>,
+    const P: usize,
+    const K: usize,
+    const C: usize,
+    const PIECES: bool,
+>(
     d: D,
     src: Global<S>,
     dst: Global<S>,
@@ -158,7 +167,7 @@ unsafe fn march<D: Device, F: Rows<P, K, C>, S: Results<P, K, C>, const P: usize
     // SAFETY: the caller's promise.
     unsafe {
         let top = first_row as i32 + p.origin_y;
-        let ring = Ring::<D, S, P, K, C>::start(d, src, p, p.left + strip, top, input_rows);
+        let ring = Ring::<D, S, P, K, C, PIECES>::start(d, src, p, p.left + strip, top, input_rows);
         let mut row = 0;
         while row < p.ahead {
             ring.bring(row);
@@ -173,7 +182,7 @@ unsafe fn march<D: Device, F: Rows<P, K, C>, S: Results<P, K, C>, const P: usize
             ring.bring(row + p.ahead);
             F::add(d, &mut sums, &ring.window(row), S::start(p));
             if row >= p.halo_rows {
-                S::store::<D, F>(&ring, dst, place, row, &sums[K - 1]);
+                S::store::<D, F, PIECES>(&ring, dst, place, row, &sums[K - 1]);
                 place.row += p.out_samples as u64;
             }
             row += 1;

@@ -3,15 +3,16 @@
 use super::{Samples, WINDOW};
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
-    march_lead, march_piece, march_samples, march_spare, march_stages, BorderMode, MarchParams,
-    MARCH_AHEAD as AHEAD, MARCH_BLOCK, MARCH_ROWS,
+    march_lead, march_piece, march_samples, march_spare, march_stages, BorderMode, MarchParams, MARCH_AHEAD as AHEAD,
+    MARCH_BLOCK, MARCH_ROWS,
 };
 use core::marker::PhantomData;
 
 /// The ring, as one thread sees it, in words of 32 bits.
 ///
-/// The words of a stage are those of the buffer: a row that starts inside one starts so far into its stage.
-pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize> {
+/// Rows that are whole `PIECES` of 16 bytes are brought by the copy engine, others by threads. The words of a stage
+/// are those of the buffer: a row that starts inside one starts so far into its stage.
+pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
     pub(super) d: D,
     pub(super) p: &'p MarchParams,
     src: Global<u32>,
@@ -28,8 +29,6 @@ pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize>
     column: u32,
     /// The thread whose window this one sees: itself, but behind the last output the last that has one.
     seer: u32,
-    /// Whether rows are whole pieces, which the copy engine brings.
-    pieces: bool,
     /// Whether the image has all words of every row, which is so in most blocks.
     plain: bool,
     /// Whether this thread has to do with bringing rows.
@@ -39,7 +38,9 @@ pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize>
 /// No word, no sample, no row.
 const NONE: u32 = u32::MAX;
 
-impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> Ring<'p, D, S, P, K, C> {
+impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, const PIECES: bool>
+    Ring<'p, D, S, P, K, C, PIECES>
+{
     /// Words of a row in shared memory.
     const WORDS: u32 = march_samples(S::TYPE, P as u32, K as u32, C as u32) / S::OF_WORD;
     /// Rows of the ring.
@@ -115,15 +116,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
             }
             d.barrier();
         }
-        let pieces = p.samples.is_multiple_of(march_piece(S::TYPE));
         // The last word of a row may not be all in it.
-        let words = before + behind == 0 && (S::OF_WORD == 1 || pieces || needed < p.samples as i32);
+        let words = before + behind == 0 && (S::OF_WORD == 1 || PIECES || needed < p.samples as i32);
         let plain = words && p.border != BorderMode::Constant as u32;
-        let busy = !plain || !pieces || thread == 0;
+        let busy = !plain || !PIECES || thread == 0;
         let seer = if thread < threads { thread } else { threads - 1 };
         let (src, begin) = (Global::at(src.address), begin as u32);
         let samples = PhantomData;
-        Ring { d, p, src, samples, input_rows, before, begin, inside, behind, beside, column, seer, pieces, plain, busy }
+        Ring { d, p, src, samples, input_rows, before, begin, inside, behind, beside, column, seer, plain, busy }
     }
 
     /// Where row `row` waits.
@@ -157,7 +157,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// Samples between the start of a row's stage and its first.
     #[inline(always)]
     unsafe fn shift(&self, row: u32) -> u32 {
-        if S::OF_WORD == 1 || self.pieces {
+        if S::OF_WORD == 1 || PIECES {
             return 0;
         }
         // SAFETY: as above. A row of the constant has some shift, too.
@@ -178,7 +178,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         }
         // SAFETY: as below.
         unsafe {
-            if self.plain && self.pieces {
+            if self.plain && PIECES {
                 if row < self.input_rows {
                     self.copy(row, self.image_row(row).unwrap_or(0));
                 }
@@ -186,7 +186,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
                 if row < self.input_rows {
                     self.bring_some(row);
                 }
-                if S::OF_WORD == 1 || !self.pieces {
+                if S::OF_WORD == 1 || !PIECES {
                     self.d.end_copies();
                 }
             }
@@ -213,16 +213,16 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         unsafe {
             let (first, words) = (self.before / S::OF_WORD, (self.inside + self.shift(row)).div_ceil(S::OF_WORD));
             match self.image_row(row) {
-                Some(start) if self.pieces && words > 0 => {
+                Some(start) if PIECES && words > 0 => {
                     if thread == 0 {
                         self.copy(row, start);
                     }
                 }
-                Some(start) if !self.pieces => {
+                Some(start) if !PIECES => {
                     let from = (start + self.begin as u64) / S::OF_WORD as u64;
                     let mut word = thread;
                     while word < words {
-                        if from + (word as u64) < self.whole_words() {
+                        if S::OF_WORD == 1 || from + (word as u64) < self.whole_words() {
                             d.start_copy(stage, first + word, self.src, from + word as u64);
                         }
                         word += MARCH_BLOCK;
@@ -235,7 +235,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
                         d.shared_store(stage, first + word, constant);
                         word += MARCH_BLOCK;
                     }
-                    if self.pieces && thread == 0 {
+                    if PIECES && thread == 0 {
                         d.signal(Self::signal(row));
                     }
                 }
@@ -254,7 +254,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// Waits until the first row has come as far as [`complete`](Ring::complete) needs it.
     #[inline(always)]
     pub(super) unsafe fn wait_for_first(&self) {
-        if S::OF_WORD > 1 && !self.pieces {
+        if S::OF_WORD > 1 && !PIECES {
             self.d.wait_copies::<{ AHEAD - 1 }>();
             self.d.barrier();
         }
@@ -281,7 +281,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
             }
             let word = if thread < left { thread } else { end / S::OF_WORD + thread - left };
             let image_row = self.image_row(row);
-            if self.pieces {
+            if PIECES {
                 d.signal_wait(Self::signal(row), row / Self::STAGES);
             }
             let mut samples = S::constant(self.p.constant);
@@ -317,7 +317,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
         unsafe {
             let is_here = column >= self.begin && at < end;
             let untouched = first >= start && last < end;
-            let in_buffer = self.pieces || (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
+            let in_buffer = PIECES || (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
             if is_here && (untouched || word == own && in_buffer) {
                 self.bits_at(row, at)
             } else {
@@ -340,13 +340,13 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize> 
     /// words are several samples the row behind it, too.
     #[inline(always)]
     pub(super) unsafe fn wait(&self, row: u32) {
-        if self.pieces {
+        if PIECES {
             // SAFETY: each row has its signal.
             unsafe { self.d.signal_wait(Self::signal(row), row / Self::STAGES) };
         }
-        if S::OF_WORD > 1 && !self.pieces {
+        if S::OF_WORD > 1 && !PIECES {
             self.d.wait_copies::<{ AHEAD - 2 }>();
-        } else if S::OF_WORD == 1 && !(self.plain && self.pieces) {
+        } else if S::OF_WORD == 1 && !(self.plain && PIECES) {
             self.d.wait_copies::<{ AHEAD - 1 }>();
         }
     }

@@ -15,10 +15,12 @@ use core::marker::PhantomData;
 /// adjacent outputs a thread.
 ///
 /// Launch contract: that of [`march`](super); the columns' taps start [`tap_stride`] behind the rows'.
-pub struct Separable<S, const P: usize, const K: usize, const C: usize>(PhantomData<S>);
+pub struct Separable<S, const P: usize, const K: usize, const C: usize, const PIECES: bool = true>(PhantomData<S>);
 
 #[allow(private_bounds)] // nobody else has samples to march over
-impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize> Body for Separable<S, P, K, C> {
+impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool> Body
+    for Separable<S, P, K, C, PIECES>
+{
     type Src = S;
     type Dst = S;
     type Params = MarchParams;
@@ -26,11 +28,13 @@ impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize> Body f
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &MarchParams) {
         // SAFETY: the launch keeps the contract.
-        unsafe { march::<D, Self, S, P, K, C>(d, src, dst, p) }
+        unsafe { march::<D, Self, S, P, K, C, PIECES>(d, src, dst, p) }
     }
 }
 
-impl<S, const P: usize, const K: usize, const C: usize> Rows<P, K, C> for Separable<S, P, K, C> {
+impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows<P, K, C>
+    for Separable<S, P, K, C, PIECES>
+{
     const DENSE: bool = false;
 
     #[inline(always)]

@@ -64,6 +64,9 @@ pub(crate) fn generate() -> Result<(), String> {
     println!("{}", toolchain.name);
     std::fs::create_dir_all(folder()).map_err(|error| at(&folder(), error))?;
     for (family, target, _, name) in files() {
+        if std::env::var("FAM").is_ok_and(|f| f != family.name()) {
+            continue;
+        }
         let path = folder().join(&name);
         let text = toolchain.build(family, target)?;
         println!("{name}: {} lines", text.lines().count());

@@ -130,9 +130,12 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Dense(7, 7), AWKWARD),
     shown(Box(15, 15), AWKWARD),
     shown(Gauss(2), picture(U8, [8191, 8192, 4])),
+    shown(Separable(2), picture(U8, [8191, 8192, 1])),
     shown(Separable(2), picture(U8, LARGE)),
     shown(Separable(8), picture(U8, LARGE)),
     shown(Separable(8), picture(F32, [8192, 8192, 3])),
+    shown(Separable(2), RGBA),
+    shown(Separable(8), RGBA),
 ];
 
 impl fmt::Display for Workload {
