@@ -236,6 +236,39 @@ fn barriers_that_not_every_thread_reaches() {
 }
 
 #[test]
+fn a_warp_tells_itself_values() {
+    let rotated = run(true, |t, n, _, output| unsafe {
+        // Several times, some threads ahead of others.
+        let value = (1..4).fold(n, |value, step| t.shuffle(value, (n + step) % 32));
+        t.store(output, global_index(t, n), value);
+    });
+    assert_eq!(rotated.unwrap()[..3], [6, 7, 8]);
+    let votes = run(true, |t, n, _, output| unsafe {
+        let votes = t.ballot(n % 5 == 1);
+        t.store(output, global_index(t, n), votes);
+    });
+    assert_eq!(votes.unwrap()[40], 0b1000_0100_0010_0001_0000_1000_0100_0010);
+}
+
+#[test]
+fn a_warp_of_which_not_all_are_there() {
+    let result = run(true, |t, n, _, _| {
+        if n != 9 {
+            t.ballot(true);
+        }
+    });
+    expect(result, 0, (1, 1), &["ends without the warp's exchange at", "planted.rs"]);
+    let others_at_a_barrier = run(true, |t, n, _, _| {
+        if n == 9 {
+            t.barrier();
+        } else {
+            t.shuffle(n, 0);
+        }
+    });
+    expect(others_at_a_barrier, 0, (1, 1), &["waits at the barrier at", "others at the warp's exchange at"]);
+}
+
+#[test]
 fn taps_out_of_bounds() {
     let result = run(false, |t, _, _, _| unsafe {
         t.tap(2);

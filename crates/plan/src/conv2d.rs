@@ -189,7 +189,7 @@ mod tests {
             let side = taps.len().isqrt() as u32;
             let mask = Mask::new(side, side, taps).unwrap();
             let problem = Problem::Correlate(Correlate { mask, dst, ..problem() });
-            assert_eq!(plan(&problem, None, &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
+            assert_eq!(plan(&problem, Some("blocked"), &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
         }
     }
 

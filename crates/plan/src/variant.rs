@@ -73,7 +73,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "march-separable",
         family: Family::March,
-        limits: "odd taps, as many on both axes: 3 to 17, gray f32 to 65; whole 16-byte rows; u8 as march-dense; sm_90",
+        limits: "odd taps, as many on both axes: 3 to 17, gray f32 to 33, of whole 16-byte rows 65; u8 as march-dense; sm_90",
         planner: Planner::SeparableOn(march::separable),
     },
     Variant {
@@ -101,7 +101,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "march-dense",
         family: Family::March,
-        limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; whole 16-byte rows; sm_90",
+        limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows from 16 bytes on; sm_90",
         planner: Planner::CorrelateOn(march::dense),
     },
     Variant {
@@ -249,10 +249,16 @@ mod tests {
             Problem::Separable(problem) => Problem::Separable(Separable { src: F32, ..problem }),
             other => other,
         };
-        // 20 bytes are no whole 16, but those of 4 channels are.
         let bytes = |taps| match separable(taps) {
             Problem::Separable(problem) => {
                 Problem::Separable(Separable { dst: U8, shape: Shape::new(20, 10, 4).unwrap(), ..problem })
+            }
+            other => other,
+        };
+        // 19 samples are no whole 16 bytes.
+        let narrower = |problem| match problem {
+            Problem::Separable(problem) => {
+                Problem::Separable(Separable { shape: Shape::new(19, 10, 1).unwrap(), ..problem })
             }
             other => other,
         };
@@ -265,6 +271,7 @@ mod tests {
             (separable(32), "tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
             (march(65), "march-separable", march(67)),
+            (narrower(march(33)), "march-separable", narrower(march(35))),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
             (separable(129), "fused", separable(130)),

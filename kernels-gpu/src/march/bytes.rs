@@ -123,33 +123,32 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
     ring: &Ring<'_, D, u8, P, K, C, PIECES>,
     row: u32,
     words: &mut [u32; 4],
-    doubtful: u32,
+    mut doubtful: u32,
     mut asking: u32,
 ) {
-    let d = ring.d;
+    let (d, own) = (ring.d, ring.d.thread_x() % WARP);
     // So that a loop over them is not unrolled: see the parameters.
     let last = ring.p.halo_rows;
     while asking != 0 {
         let lane = asking.trailing_zeros();
-        asking &= asking - 1;
-        let start = d.shuffle(ring.window_start(), lane);
-        let mut left = d.shuffle(doubtful, lane);
-        while left != 0 {
-            let bit = left.trailing_zeros();
-            left &= left - 1;
-            let (word, byte) = (bit % 8, bit / 8);
-            let sample = |j: u32, i: u32| {
-                // SAFETY: under the mask.
-                unsafe { ring.sample(row - last + j, start + word * 4 + byte + i * C as u32) as f64 }
-            };
-            // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
-            let sum = unsafe { F::exact(d, last, sample) } * BYTE_UNIT as f64;
+        let bit = d.shuffle(doubtful, lane).trailing_zeros();
+        let (word, byte) = (bit % 8, bit / 8);
+        let start = d.shuffle(ring.window_start(), lane) + word * 4 + byte;
+        let sample = |j: u32, i: u32| {
+            // SAFETY: under the mask.
+            unsafe { ring.sample(row - last + j, start + i * C as u32) as f64 }
+        };
+        // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
+        let sum = unsafe { F::exact(d, last, sample) } * BYTE_UNIT as f64;
+        if own == lane {
             let result = u8::from_sum(sum) as u32;
             for w in 0..P / 4 {
-                if w as u32 == word && d.thread_x() % WARP == lane {
+                if w as u32 == word {
                     words[w] = words[w] & !(0xff << (byte * 8)) | result << (byte * 8);
                 }
             }
+            doubtful &= doubtful - 1;
         }
+        asking = d.ballot(doubtful != 0);
     }
 }

@@ -207,11 +207,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// several samples.
     #[inline(always)]
     unsafe fn bring_some(&self, row: u32) {
-        let (d, stage, thread) = (self.d, Self::stage(row), self.d.thread_x());
+        let (d, stage) = (self.d, Self::stage(row));
+        // As in `complete`.
+        let (thread, before) = (d.anew(d.thread_x()), d.anew(self.before));
         let constant = S::constant(self.p.constant);
         // SAFETY: in the stage, which nobody reads before the next barrier, and in the buffer.
         unsafe {
-            let (first, words) = (self.before / S::OF_WORD, (self.inside + self.shift(row)).div_ceil(S::OF_WORD));
+            let (first, inside) = (before / S::OF_WORD, d.anew(self.inside));
+            let words = (inside + self.shift(row)).div_ceil(S::OF_WORD);
             match self.image_row(row) {
                 Some(start) if PIECES && words > 0 => {
                     if thread == 0 {
@@ -267,64 +270,104 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
-        let (d, stage, thread) = (self.d, Self::stage(row), self.d.thread_x());
-        // SAFETY: the row has come; this thread's word is in the stage, where nobody reads it before the
-        // next barrier, and its sources are in the row.
+        // SAFETY: the row has come.
+        unsafe {
+            if PIECES {
+                self.complete_words(row);
+            } else {
+                self.complete_samples(row);
+            }
+        }
+    }
+
+    /// The same where words are all inside or all beside.
+    #[inline(always)]
+    unsafe fn complete_words(&self, row: u32) {
+        let d = self.d;
+        // Anew, lest what follows from it is kept in registers from row to row.
+        let (thread, before) = (d.anew(d.thread_x()), self.before / S::OF_WORD);
+        if thread >= before + self.behind / S::OF_WORD {
+            return;
+        }
+        let word = if thread < before { thread } else { thread + self.inside / S::OF_WORD };
+        let mut samples = S::constant(self.p.constant);
+        // SAFETY: this thread's word is in the stage, where nobody reads it before the next barrier, and its
+        // sources are in the row.
+        unsafe {
+            d.signal_wait(Self::signal(row), row / Self::STAGES);
+            if let Some(start) = self.image_row(row) {
+                let sources = d.shared_load4(Self::SOURCES, thread * S::OF_WORD);
+                for k in 0..S::OF_WORD {
+                    let column = sources[k as usize];
+                    if column != NONE {
+                        let sample = if column.wrapping_sub(self.begin) < self.inside {
+                            self.bits_at(row, self.before + column - self.begin)
+                        } else {
+                            self.far_sample(start, column)
+                        };
+                        samples = with::<S>(samples, k, sample);
+                    }
+                }
+            }
+            d.shared_store(Self::stage(row), word, samples);
+        }
+    }
+
+    /// The same where words may be partly inside.
+    #[inline(always)]
+    unsafe fn complete_samples(&self, row: u32) {
+        let d = self.d;
+        // As above.
+        let (thread, before) = (d.anew(d.thread_x()), d.anew(self.before));
+        // SAFETY: as above.
         unsafe {
             let shift = self.shift(row);
             // The words that are not all inside.
-            let (start, end) = (self.before + shift, self.before + self.inside + shift);
-            let left = if self.before > 0 { start.div_ceil(S::OF_WORD) } else { 0 };
+            let (start, end) = (before + shift, before + self.inside + shift);
+            let left = if before > 0 { start.div_ceil(S::OF_WORD) } else { 0 };
             let right = (end + self.behind).div_ceil(S::OF_WORD) - end / S::OF_WORD;
             if thread >= left + right {
                 return;
             }
             let word = if thread < left { thread } else { end / S::OF_WORD + thread - left };
-            let image_row = self.image_row(row);
-            if PIECES {
-                d.signal_wait(Self::signal(row), row / Self::STAGES);
-            }
             let mut samples = S::constant(self.p.constant);
-            for k in 0..S::OF_WORD {
-                let at = word * S::OF_WORD + k;
-                let column = if at < shift || at >= end + self.behind {
-                    NONE
-                } else if at < start {
-                    d.shared_load(Self::SOURCES, at - shift)
-                } else if at < end {
-                    self.begin + at - start
-                } else {
-                    d.shared_load(Self::SOURCES, self.before + at - end)
-                };
-                if let (Some(image_row), true) = (image_row, column != NONE) {
-                    let sample = self.inside_sample(image_row, column, row, word, start, end);
-                    let bits = 32 / S::OF_WORD;
-                    samples = samples & !(u32::MAX >> (32 - bits) << (k * bits)) | sample << (k * bits);
+            if let Some(image_row) = self.image_row(row) {
+                for k in 0..S::OF_WORD {
+                    let at = word * S::OF_WORD + k;
+                    let column = if at < shift || at >= end + self.behind {
+                        NONE
+                    } else if at < start {
+                        d.shared_load(Self::SOURCES, at - shift)
+                    } else if at < end {
+                        self.begin + at - start
+                    } else {
+                        d.shared_load(Self::SOURCES, before + at - end)
+                    };
+                    if column != NONE {
+                        // From a word that no other thread writes, if it is there.
+                        let at = start + column.wrapping_sub(self.begin);
+                        let from = at / S::OF_WORD;
+                        let inside = from * S::OF_WORD >= start && (from + 1) * S::OF_WORD <= end;
+                        let came = (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
+                        let is_here = column >= self.begin && at < end;
+                        let sample = if is_here && (inside || from == word && came) {
+                            self.bits_at(row, at)
+                        } else {
+                            self.far_sample(image_row, column)
+                        };
+                        samples = with::<S>(samples, k, sample);
+                    }
                 }
             }
-            d.shared_store(stage, word, samples);
+            d.shared_store(Self::stage(row), word, samples);
         }
     }
 
-    /// A sample of the image's row that starts at `image_row`: from the stage of `row`, whose samples from `start`
-    /// to `end` are the image's, if it is there in a word that no thread but that of `own` writes.
+    /// A sample of the row of the image that starts at `start`, from the image, as the bits that it is.
     #[inline(always)]
-    unsafe fn inside_sample(&self, image_row: u64, column: u32, row: u32, own: u32, start: u32, end: u32) -> u32 {
-        let at = start + column.wrapping_sub(self.begin);
-        let word = at / S::OF_WORD;
-        let (first, last) = (word * S::OF_WORD, word * S::OF_WORD + S::OF_WORD - 1);
-        // SAFETY: in the stage, or in the buffer.
-        unsafe {
-            let is_here = column >= self.begin && at < end;
-            let untouched = first >= start && last < end;
-            let in_buffer = PIECES || (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
-            if is_here && (untouched || word == own && in_buffer) {
-                self.bits_at(row, at)
-            } else {
-                let src = Global::<u8>::at(self.src.address);
-                self.d.load(src, image_row + column as u64) as u32
-            }
-        }
+    unsafe fn far_sample(&self, start: u64, column: u32) -> u32 {
+        // SAFETY: in the row. Only samples of 8 bits are several to a word.
+        unsafe { self.d.load(Global::<u8>::at(self.src.address), start + column as u64) as u32 }
     }
 
     /// The bits of sample `at` of a stage.
@@ -405,6 +448,13 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // SAFETY: inside the stage.
         unsafe { self.bits_at(row, index + self.shift(row)) }
     }
+}
+
+/// A word with other bits for sample `k`.
+#[inline(always)]
+fn with<S: Samples>(word: u32, k: u32, sample: u32) -> u32 {
+    let bits = 32 / S::OF_WORD;
+    word & !(u32::MAX >> (32 - bits) << (k * bits)) | sample << (k * bits)
 }
 
 /// The 32 bits from `bit` of the first word on, which the second follows.
