@@ -1,5 +1,6 @@
 //! Chains: operations that are recorded once, and run again and again.
 
+#[cfg(feature = "gpu")]
 use crate::backend::Backend;
 use crate::{Device, DeviceImage, Error, Result, Source};
 use std::time::{Duration, Instant};
