@@ -14,6 +14,8 @@ def busy():
 
 
 def prepare(work):
+    if work.operation == "chain":  # no one call of CuPy's
+        return None
     image = cupy.asarray(work.image())
     if work.operation == "histogram":
         if work.channels > 1:
