@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::global::Memory;
 use crate::shared::SharedMemory;
-use crate::thread::{State, Thread, WARP, Wait};
+use crate::thread::{Costs, State, Thread, WARP, Wait};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::RefCell;
@@ -33,7 +33,7 @@ pub struct Geometry {
     pub backwards: bool,
 }
 
-/// Runs `body` once for every thread of the grid.
+/// Runs `body` once for every thread of the grid, and counts what that costs.
 ///
 /// # Errors
 /// The first [`Fault`], at the end of the block in which it happened.
@@ -42,13 +42,21 @@ pub fn launch(
     geometry: &Geometry,
     taps: &[f32],
     body: impl Fn(Thread<'_, '_>),
-) -> Result<(), Fault> {
+) -> Result<Costs, Fault> {
     memory.start_launch();
     let shared = SharedMemory::new(geometry.shared_bytes);
     let [width, height] = geometry.block;
     let threads = (width * height) as usize;
-    let state =
-        State { memory, shared, interval: 1, told: vec![[0; 2]; threads], times: vec![0; threads], fault: None };
+    let state = State {
+        memory,
+        shared,
+        interval: 1,
+        told: vec![[0; 2]; threads],
+        times: vec![0; threads],
+        fault: None,
+        costs: Costs::default(),
+        loads: vec![0; threads],
+    };
     let state = RefCell::new(state);
     let [columns, rows] = geometry.blocks;
     let number = |place: u64| if geometry.backwards { columns as u64 * rows as u64 - 1 - place } else { place };
@@ -75,11 +83,12 @@ pub fn launch(
         }
         let mut state = state.borrow_mut();
         state.interval += 1;
+        state.loads.fill(0);
         if let Some(fault) = state.fault.take() {
             return Err(fault);
         }
     }
-    Ok(())
+    Ok(state.into_inner().costs)
 }
 
 /// Runs one block to its end, from barrier to barrier.

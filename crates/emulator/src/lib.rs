@@ -16,7 +16,7 @@ mod thread;
 pub use fault::Fault;
 pub use global::Memory;
 pub use launch::{Geometry, launch};
-pub use thread::Thread;
+pub use thread::{Costs, Thread};
 
 use apron_core::{Error, Result};
 use apron_plan::{Recipe, Role};
@@ -32,15 +32,25 @@ use apron_plan::{Recipe, Role};
 /// # Panics
 /// If `input` has not the size of the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
-    let output = run(recipe, input, false)?;
+    let (output, _) = run(recipe, input, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
-    if meet && run(recipe, input, true)? != output {
+    if meet && run(recipe, input, true)?.0 != output {
         return Err(fault(recipe, "the output depends on the order of the blocks"));
     }
     Ok(output)
 }
 
-fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<Vec<u8>> {
+/// Runs a recipe on `input` once, and gives what each of its launches costs.
+///
+/// # Errors
+/// # Panics
+/// As [`execute`].
+pub fn costs(recipe: &Recipe, input: &[u8]) -> Result<Vec<Costs>> {
+    run(recipe, input, false).map(|(_, costs)| costs)
+}
+
+fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
+    let mut costs = Vec::new();
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
         .buffers
@@ -66,14 +76,14 @@ fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<Vec<u8>> {
             backwards,
         };
         let (src, dst, params) = (addresses[step.src], addresses[step.dst], step.params_at(&addresses));
-        let fault = launch(&mut memory, &geometry, &step.taps, |thread| {
+        let ended = launch(&mut memory, &geometry, &step.taps, |thread| {
             // SAFETY: the emulator checks every access, so no launch contract can be broken unseen.
             #[allow(unsafe_code)]
             unsafe {
                 kernels_gpu::run_on(thread, step.kernel, src, dst, &params);
             }
         });
-        fault.map_err(|fault| Error::Fault { fault: fault.to_string() })?;
+        costs.push(ended.map_err(|fault| Error::Fault { fault: fault.to_string() })?);
     }
     for (buffer, &address) in recipe.buffers.iter().zip(&addresses) {
         let left = if buffer.role == Role::Zeroed { memory.first_not_zero(address) } else { None };
@@ -82,7 +92,8 @@ fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<Vec<u8>> {
         }
     }
     let output = recipe.buffers.iter().position(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
-    memory.take(addresses[output]).map_err(|what| fault(recipe, &what))
+    let output = memory.take(addresses[output]).map_err(|what| fault(recipe, &what))?;
+    Ok((output, costs))
 }
 
 fn fault(recipe: &Recipe, what: &str) -> Error {

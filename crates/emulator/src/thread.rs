@@ -37,6 +37,26 @@ pub(crate) struct State<'m> {
     /// How many times each has told it something.
     pub(crate) times: Vec<u32>,
     pub(crate) fault: Option<Fault>,
+    pub(crate) costs: Costs,
+    /// Global loads of each thread of the block.
+    pub(crate) loads: Vec<u64>,
+}
+
+/// Accesses of all threads of a launch, in elements; of shared memory, in loads of however many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// Loads from global memory, copies among them.
+    pub loads: u64,
+    /// Loads from shared memory.
+    pub shared_loads: u64,
+    /// Reads of textures.
+    pub texels: u64,
+    /// Increments of counters in shared memory.
+    pub increments: u64,
+    /// Atomic additions in global memory.
+    pub atomics: u64,
+    /// Global loads, without copies, of the thread that has the most.
+    pub most_loads: u64,
 }
 
 /// One thread of an emulated launch. After a fault its reads give zeros and the launch ends with
@@ -84,6 +104,23 @@ impl Thread<'_, '_> {
         if !at.is_multiple_of(bytes) {
             self.access(|_| Err(format!("{what} at {at:#x}: misaligned")))
         }
+    }
+
+    /// Counts what an access costs: of all threads, and the global loads of this one.
+    #[inline]
+    fn count(self, add: impl FnOnce(&mut Costs, &mut u64)) {
+        let state = &mut *self.state.borrow_mut();
+        add(&mut state.costs, &mut state.loads[self.number as usize]);
+    }
+
+    /// Elements of shared memory, by one load.
+    #[inline]
+    fn shared_elements<T: Element, const N: usize>(self, from: Shared<T>, index: u32) -> [T; N] {
+        self.count(|costs, _| costs.shared_loads += 1);
+        std::array::from_fn(|i| {
+            let byte = byte_of(from, index.saturating_add(i as u32));
+            self.access(|state| state.shared.load(byte, self.number, state.interval))
+        })
     }
 
     /// Tells the warp a value, waits until all its threads have, and gives what they told.
@@ -183,6 +220,10 @@ impl Device for Thread<'_, '_> {
 
     #[inline]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
+        self.count(|costs, loads| {
+            (costs.loads, *loads) = (costs.loads + 1, *loads + 1);
+            costs.most_loads = costs.most_loads.max(*loads);
+        });
         self.access(|state| state.memory.load(address_of(from, index), self.accessor(state)))
     }
 
@@ -197,6 +238,7 @@ impl Device for Thread<'_, '_> {
 
     #[inline]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
+        self.count(|costs, _| costs.texels += 1);
         self.access(|state| state.memory.texel(texture.0, column, row))
     }
 
@@ -206,12 +248,14 @@ impl Device for Thread<'_, '_> {
     }
 
     unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
+        self.count(|costs, _| costs.atomics += 1);
         self.access(|state| state.memory.atomic_add(address_of(to, index), value, self.accessor(state)))
     }
 
     #[inline]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
-        self.access(|state| state.shared.load(byte_of(from, index), self.number, state.interval))
+        let [element] = self.shared_elements(from, index);
+        element
     }
 
     #[inline]
@@ -222,15 +266,13 @@ impl Device for Thread<'_, '_> {
     #[inline]
     unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
         self.aligned(byte_of(from, index) as u64, 16, "reads 4 words from shared memory");
-        // SAFETY: every element is checked where it is read.
-        [0, 1, 2, 3].map(|i| unsafe { self.shared_load(from, index + i) })
+        self.shared_elements(from, index)
     }
 
     #[inline]
     unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
         self.aligned(byte_of(from, index) as u64, 8, "reads 2 words from shared memory");
-        // SAFETY: every element is checked where it is read.
-        [0, 1].map(|i| unsafe { self.shared_load(from, index + i) })
+        self.shared_elements(from, index)
     }
 
     #[inline]
@@ -276,6 +318,7 @@ impl Device for Thread<'_, '_> {
             let at = address_of(from, index);
             return self.access(|_| Err(format!("copies {bytes} bytes from {at:#x} to byte {start}: misaligned")));
         }
+        self.count(|costs, _| costs.loads += count as u64);
         self.access(|state| {
             let by = self.accessor(state);
             for i in 0..count {
@@ -292,6 +335,7 @@ impl Device for Thread<'_, '_> {
     }
 
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        self.count(|costs, _| costs.loads += 1);
         self.access(|state| {
             let value: T = state.memory.load(address_of(from, at), self.accessor(state))?;
             state.shared.start_copy(byte_of(to, index), value, self.number, state.interval)
@@ -314,6 +358,7 @@ impl Device for Thread<'_, '_> {
 
     #[inline]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
+        self.count(|costs, _| costs.increments += 1);
         self.access(|state| state.shared.increment(byte_of(counters, index), self.number, state.interval));
     }
 

@@ -1,191 +1,22 @@
 //! What the kernels' headers say that they cost, counted: global loads, shared loads and texture
 //! reads of whole launches.
-#![allow(clippy::undocumented_unsafe_blocks)] // every access is handed on to the emulator, which checks it
 
-use apron_abi::{Accumulator, Element, SourceSpace};
+use apron_abi::SourceSpace;
 use apron_core::{
     Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Mask, PixelType, Problem, Separable, Shape, Taps,
 };
-use apron_emulator::{Geometry, Memory, Thread, launch};
-use apron_plan::{Role, plan};
-use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
-use std::cell::Cell;
-
-/// Accesses of all threads, in elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Costs {
-    loads: u64,
-    shared_loads: u64,
-    texels: u64,
-    increments: u64,
-    atomics: u64,
-    /// Global loads of the thread that has the most.
-    most_loads: u64,
-}
-
-/// A thread whose accesses are counted.
-#[derive(Clone, Copy)]
-struct Counted<'a, D> {
-    thread: D,
-    costs: &'a Cell<Costs>,
-    /// Global loads of this thread.
-    loads: &'a Cell<u64>,
-}
-
-impl<D> Counted<'_, D> {
-    fn count(&self, add: impl FnOnce(&mut Costs)) {
-        let mut costs = self.costs.get();
-        add(&mut costs);
-        self.costs.set(costs);
-    }
-}
-
-impl<D: Device> Device for Counted<'_, D> {
-    fn thread_x(self) -> u32 {
-        self.thread.thread_x()
-    }
-    fn thread_y(self) -> u32 {
-        self.thread.thread_y()
-    }
-    fn block_x(self) -> u32 {
-        self.thread.block_x()
-    }
-    fn block_y(self) -> u32 {
-        self.thread.block_y()
-    }
-    fn blocks_x(self) -> u32 {
-        self.thread.blocks_x()
-    }
-    fn barrier(self) {
-        self.thread.barrier();
-    }
-    fn ballot(self, yes: bool) -> u32 {
-        self.thread.ballot(yes)
-    }
-    fn shuffle(self, value: u32, lane: u32) -> u32 {
-        self.thread.shuffle(value, lane)
-    }
-    unsafe fn tap(self, index: u32) -> f32 {
-        unsafe { self.thread.tap(index) }
-    }
-    unsafe fn taps4(self, index: u32) -> [f32; 4] {
-        unsafe { self.thread.taps4(index) }
-    }
-    unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
-        self.loads.set(self.loads.get() + 1);
-        self.count(|costs| {
-            costs.loads += 1;
-            costs.most_loads = costs.most_loads.max(self.loads.get());
-        });
-        unsafe { self.thread.load(from, index) }
-    }
-    unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
-        [0, 1, 2, 3].map(|k| unsafe { self.load(from, index + k) })
-    }
-    unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
-        self.count(|costs| costs.texels += 1);
-        unsafe { self.thread.texel(texture, column, row) }
-    }
-    unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
-        unsafe { self.thread.store(to, index, value) }
-    }
-    unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
-        self.count(|costs| costs.atomics += 1);
-        unsafe { self.thread.atomic_add(to, index, value) }
-    }
-    unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
-        self.count(|costs| costs.shared_loads += 1);
-        unsafe { self.thread.shared_load(from, index) }
-    }
-    unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
-        unsafe { self.thread.shared_store(to, index, value) }
-    }
-    unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
-        self.count(|costs| costs.shared_loads += 1);
-        unsafe { self.thread.shared_load4(from, index) }
-    }
-    unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
-        self.count(|costs| costs.shared_loads += 1);
-        unsafe { self.thread.shared_load2(from, index) }
-    }
-    unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
-        unsafe { self.thread.store4(to, index, values) }
-    }
-    unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
-        unsafe { self.thread.store2(to, index, values) }
-    }
-    fn bytes_of(self, word: u32) -> [f32; 4] {
-        self.thread.bytes_of(word)
-    }
-    fn word_of(self, values: [f32; 4]) -> u32 {
-        self.thread.word_of(values)
-    }
-    unsafe fn signal_start(self, signal: Shared<u64>) {
-        unsafe { self.thread.signal_start(signal) }
-    }
-    unsafe fn signal(self, signal: Shared<u64>) {
-        unsafe { self.thread.signal(signal) }
-    }
-    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
-        self.count(|costs| costs.loads += count as u64);
-        unsafe { self.thread.copy(to, from, index, count, signal) }
-    }
-    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
-        unsafe { self.thread.signal_wait(signal, times) }
-    }
-    unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
-        self.count(|costs| costs.loads += 1);
-        unsafe { self.thread.start_copy(to, index, from, at) }
-    }
-    fn end_copies(self) {
-        self.thread.end_copies();
-    }
-    fn wait_copies<const PENDING: u32>(self) {
-        self.thread.wait_copies::<PENDING>();
-    }
-    unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
-        self.count(|costs| costs.increments += 1);
-        unsafe { self.thread.shared_increment(counters, index) }
-    }
-    fn anew(self, number: u32) -> u32 {
-        self.thread.anew(number)
-    }
-    fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
-        self.thread.fma(a, b, c)
-    }
-}
+use apron_emulator::Costs;
+use apron_plan::{Machine, plan};
 
 /// The costs of each launch by which `variant` solves `problem`.
 fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
-    let recipe = plan(problem, Some(variant), &apron_plan::Machine::EMULATED).unwrap();
-    let mut memory = Memory::new();
-    let input = vec![1; recipe.buffers[0].size_bytes() as usize];
-    let addresses: Vec<u64> = recipe
-        .buffers
-        .iter()
-        .map(|buffer| match buffer.role {
-            Role::Input => memory.add_written(buffer.element, &input),
-            Role::Texture { width, height } => memory.add_texture(width, height, &input),
-            Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),
-            Role::Zeroed => memory.add_written(buffer.element, &vec![0; buffer.size_bytes() as usize]),
-        })
-        .collect();
-    let launches = recipe.launches.iter().map(|step| {
+    let recipe = plan(problem, Some(variant), &Machine::EMULATED).unwrap();
+    let costs = apron_emulator::costs(&recipe, &vec![1; recipe.buffers[0].size_bytes() as usize]).unwrap();
+    for (step, costs) in recipe.launches.iter().zip(&costs) {
         let facts = step.kernel.facts();
-        let (blocks, block, shared_bytes) = (step.blocks, facts.block, step.shared_bytes);
-        let (kernel, barriers, backwards) = (facts.entry, facts.barriers > 0, false);
-        let geometry = Geometry { kernel, blocks, block, shared_bytes, barriers, backwards };
-        let params = step.params_at(&addresses);
-        let counted = Cell::new(Costs::default());
-        launch(&mut memory, &geometry, &step.taps, |thread: Thread<'_, '_>| unsafe {
-            let device = Counted { thread, costs: &counted, loads: &Cell::new(0) };
-            kernels_gpu::run_on(device, step.kernel, addresses[step.src], addresses[step.dst], &params);
-        })
-        .unwrap();
-        assert_eq!(counted.get().texels > 0, facts.source == SourceSpace::Texture, "{}", facts.entry);
-        counted.get()
-    });
-    launches.collect()
+        assert_eq!(costs.texels > 0, facts.source == SourceSpace::Texture, "{}", facts.entry);
+    }
+    costs
 }
 
 fn correlate(shape: (u32, u32, u32), pixel: PixelType, mask: (u32, u32)) -> Problem {
