@@ -73,7 +73,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "march-separable",
         family: Family::March,
-        limits: "odd taps, as many on both axes: 3 to 17, gray f32 to 33, of whole 16-byte rows 65; u8 as march-dense; sm_90",
+        limits: "odd taps, as many on both axes: 3 to 17, gray f32 33, or 65 in 16-byte rows; u8 as march-dense; sm_90",
         planner: Planner::SeparableOn(march::separable),
     },
     Variant {
@@ -101,7 +101,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "march-dense",
         family: Family::March,
-        limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows from 16 bytes on; sm_90",
+        limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows from 16 bytes; sm_90",
         planner: Planner::CorrelateOn(march::dense),
     },
     Variant {
