@@ -1,5 +1,5 @@
-//! Embeds the kernels' PTX: the committed files, or with the feature `rust-cuda` what that
-//! compiler makes of the same sources.
+//! Embeds the kernels' PTX and the machine code beside it: the committed files, or with the feature
+//! `rust-cuda` PTX that this compiler makes of the same sources.
 
 use apron_abi::Family;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,10 @@ fn main() {
     let entries: String = ptx_files(&root, &out)
         .iter()
         .map(|(family, target, path)| {
-            format!("Ptx {{ family: Family::{family:?}, target: {target}, text: include_str!({path:?}) }},\n")
+            let cubin = path.with_extension("cubin");
+            let code = if cubin.exists() { format!("Some(include_bytes!({cubin:?}))") } else { "None".into() };
+            let text = format!("include_str!({path:?})");
+            format!("Ptx {{ family: Family::{family:?}, target: {target}, text: {text}, machine_code: {code} }},\n")
         })
         .collect();
     fs::write(out.join("ptx.rs"), format!("&[\n{entries}]\n")).expect("OUT_DIR is writable");

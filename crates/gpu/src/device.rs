@@ -4,7 +4,7 @@ use crate::error::{checked, driver};
 use crate::ptx::Ptx;
 use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
-use apron_abi::{Kernel, KernelFacts};
+use apron_abi::{Family, Kernel, KernelFacts};
 use apron_core::{DeviceInfo, Error, Result};
 use apron_plan::Machine;
 use cust::CudaApiVersion;
@@ -86,7 +86,10 @@ pub(crate) struct OpenDevice {
     /// That a block may have.
     shared_bytes: u32,
     // Before the context: modules are unloaded while it is there.
-    modules: [OnceLock<Module>; Kernel::ALL.len()],
+    /// Machine code by family; `None` where there is none that this driver takes.
+    families: [OnceLock<Option<Module>>; Family::ALL.len()],
+    /// What the driver compiled.
+    kernels: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
     context: Context,
@@ -116,9 +119,11 @@ impl Gpu {
         let opening = |error| driver(format!("opening GPU {ordinal}"), error);
         let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
         let shared_bytes = shared_bytes(ordinal)?;
-        let modules = [const { OnceLock::new() }; Kernel::ALL.len()];
+        let families = [const { OnceLock::new() }; Family::ALL.len()];
+        let kernels = [const { OnceLock::new() }; Kernel::ALL.len()];
         let (loading, taps_symbol) = Default::default();
-        let device = Arc::new(OpenDevice { info, ptx, target, shared_bytes, modules, loading, taps_symbol, context });
+        let device = OpenDevice { info, ptx, target, shared_bytes, families, kernels, loading, taps_symbol, context };
+        let device = Arc::new(device);
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
         Ok(Gpu { device, stream })
@@ -187,7 +192,7 @@ impl OpenDevice {
         }
     }
 
-    /// The kernel's function; the driver compiles it on first use.
+    /// The kernel's function: of its family's machine code, else the driver compiles it on first use.
     pub(crate) fn function(&self, kernel: Kernel) -> Result<Function<'_>> {
         let facts = kernel.facts();
         let module = self.module(kernel)?;
@@ -201,19 +206,34 @@ impl OpenDevice {
 
     fn module(&self, kernel: Kernel) -> Result<&Module> {
         let KernelFacts { entry, family, .. } = kernel.facts();
-        let slot = &self.modules[kernel as usize];
+        let of_family = || {
+            let matches = |ptx: &&Ptx| ptx.family == family && ptx.target == self.target;
+            self.ptx.iter().find(matches).ok_or_else(|| Error::NoDevice {
+                device: format!("gpu:{}", self.info.ordinal),
+                reason: format!("this build has no {} kernels for sm_{}", family.name(), self.target),
+            })
+        };
+        // What drivers older than its assembler do not take, they compile.
+        let machine_code = self.load(&self.families[family as usize], || {
+            let code = of_family()?.machine_code.filter(|_| self.info.capability == self.target);
+            Ok(code.and_then(|code| Module::from_cubin(code, &[]).ok()))
+        })?;
+        if let Some(module) = machine_code {
+            return Ok(module);
+        }
+        self.load(&self.kernels[kernel as usize], || {
+            let ptx = of_family()?;
+            let loading = || format!("loading kernel {entry} for sm_{}", ptx.target);
+            Module::from_ptx(ptx.of_entry(entry), &[]).map_err(|error| driver(loading(), error))
+        })
+    }
+
+    /// What is in the slot, loaded if nothing is: by one thread, while others wait for it.
+    fn load<'a, T>(&self, slot: &'a OnceLock<T>, load: impl FnOnce() -> Result<T>) -> Result<&'a T> {
         if slot.get().is_none() {
-            // One thread compiles, the others wait for it.
             let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
             if slot.get().is_none() {
-                let matches = |ptx: &&Ptx| ptx.family == family && ptx.target == self.target;
-                let ptx = self.ptx.iter().find(matches).ok_or_else(|| Error::NoDevice {
-                    device: format!("gpu:{}", self.info.ordinal),
-                    reason: format!("this build has no {} kernels for sm_{}", family.name(), self.target),
-                })?;
-                let loading = format!("loading kernel {entry} for sm_{}", ptx.target);
-                let module = Module::from_ptx(ptx.of_entry(entry), &[]).map_err(|error| driver(loading, error))?;
-                let _ = slot.set(module);
+                let _ = slot.set(load()?);
             }
         }
         Ok(slot.get().expect("loaded above"))
@@ -224,6 +244,7 @@ impl Drop for OpenDevice {
     fn drop(&mut self) {
         // Unloading needs the context; without it there is nothing left to unload.
         let _ = self.enter();
-        self.modules.iter_mut().for_each(|module| drop(module.take()));
+        self.families.iter_mut().for_each(|module| drop(module.take()));
+        self.kernels.iter_mut().for_each(|module| drop(module.take()));
     }
 }

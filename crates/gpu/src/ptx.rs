@@ -1,4 +1,4 @@
-//! PTX text, and the part of it that one kernel needs.
+//! PTX text, the part of it that one kernel needs, and machine code beside it.
 
 use apron_abi::Family;
 use std::borrow::Cow;
@@ -12,6 +12,8 @@ pub struct Ptx {
     pub target: u32,
     /// The text.
     pub text: &'static str,
+    /// What ptxas makes of all of it for just this architecture, if it was kept: it loads in milliseconds.
+    pub machine_code: Option<&'static [u8]>,
 }
 
 impl Ptx {
@@ -70,7 +72,8 @@ mod tests {
 
     #[test]
     fn text_of_another_layout_stays_whole() {
-        let ptx = Ptx { family: Family::Rgba, target: 75, text: ".version 8.1\n.entry a() { ret; }\n" };
+        let ptx =
+            Ptx { family: Family::Rgba, target: 75, text: ".version 8.1\n.entry a() { ret; }\n", machine_code: None };
         for entry in ["a", "b"] {
             assert!(matches!(ptx.of_entry(entry), Cow::Borrowed(text) if text == ptx.text));
         }

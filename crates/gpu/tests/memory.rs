@@ -4,8 +4,12 @@ use apron_abi::Family;
 use apron_core::{ByteHistogram, Error, Problem, Shape};
 use apron_gpu::{Gpu, GpuBuffer, Ptx};
 
-static PTX: [Ptx; 1] =
-    [Ptx { family: Family::Histogram, target: 75, text: include_str!("../../../kernels-gpu/ptx/histogram.sm_75.ptx") }];
+static PTX: [Ptx; 1] = [Ptx {
+    family: Family::Histogram,
+    target: 75,
+    text: include_str!("../../../kernels-gpu/ptx/histogram.sm_75.ptx"),
+    machine_code: None,
+}];
 
 fn gpu() -> Option<Gpu> {
     match Gpu::open(0, &PTX) {

@@ -25,8 +25,8 @@ pub(super) struct Resources {
 
 /// How an assembly ended.
 pub(super) enum Assembled {
-    /// The file is legal.
-    Resources(Vec<Resources>),
+    /// The file is legal: what its kernels need, and the machine code.
+    Kernels(Vec<Resources>, Vec<u8>),
     /// This ptxas is too old or too new for the architecture.
     UnknownArchitecture,
     /// What ptxas said.
@@ -56,11 +56,11 @@ impl Ptxas {
         let mut command = Command::new(&self.path);
         command.arg("-v").arg(format!("-arch={architecture}")).arg(ptx).arg("-o").arg(&cubin);
         let output = command.output().map_err(|error| crate::at(&self.path, error))?;
-        // Only what ptxas says is wanted.
+        let code = std::fs::read(&cubin).unwrap_or_default();
         let _ = std::fs::remove_file(&cubin);
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         Ok(if output.status.success() {
-            Assembled::Resources(read(&said))
+            Assembled::Kernels(read(&said), code)
         } else if said.contains("is not defined for option 'gpu-name'") {
             Assembled::UnknownArchitecture
         } else {

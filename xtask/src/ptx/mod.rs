@@ -10,14 +10,17 @@ use apron_abi::{Family, Kernel, KernelFacts};
 use assemble::{Assembled, Ptxas};
 use build::Toolchain;
 use lint::Expected;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use text::Module;
 
 /// The GPUs that files are made for, each with the architectures that load its files.
 const TARGETS: [(&str, &[&str]); 2] =
     [("sm_75", &["sm_75", "sm_80", "sm_86", "sm_89"]), ("sm_90", &["sm_90", "sm_100", "sm_120"])];
+
+/// Those whose machine code is kept beside the PTX that was made for them.
+const KEPT: &[&str] = &["sm_90"];
 
 const RESOURCES: &str = "resources.csv";
 
@@ -76,9 +79,11 @@ pub(crate) fn generate() -> Result<(), String> {
             return Ok(());
         }
     };
-    let (table, failures) = assemble_all(&ptxas)?;
-    let path = folder().join(RESOURCES);
-    std::fs::write(&path, table).map_err(|error| at(&path, error))?;
+    let (made, failures) = assemble_all(&ptxas)?;
+    for (name, contents) in made {
+        let path = folder().join(name);
+        std::fs::write(&path, contents).map_err(|error| at(&path, error))?;
+    }
     verdict(&failures)
 }
 
@@ -91,12 +96,9 @@ pub(crate) fn check() -> Result<(), String> {
     });
     match assembled {
         Ok(assembled) => {
-            let (table, found) = assembled?;
+            let (made, found) = assembled?;
             failures.extend(found);
-            match std::fs::read_to_string(folder().join(RESOURCES)) {
-                Ok(committed) => failures.extend(compare_resources(&committed, &table)),
-                Err(error) => failures.push(file_failure(RESOURCES, &error.to_string(), "a table")),
-            }
+            failures.extend(compare_assembled(&made, |name| std::fs::read(folder().join(name)).unwrap_or_default()));
         }
         Err(why) => failures.push(file_failure("", &why, "an assembler")),
     }
@@ -110,6 +112,7 @@ fn compare_all() -> Vec<Failure> {
     let mut known = BTreeSet::from([RESOURCES.to_string()]);
     for (family, target, _, name) in files() {
         known.insert(name.clone());
+        known.extend(KEPT.contains(&target).then(|| cubin(&name)));
         let Ok(text) = std::fs::read_to_string(folder().join(&name)) else {
             failures.push(file_failure(&name, "no file", "one, made by `cargo xtask ptx`"));
             continue;
@@ -193,20 +196,31 @@ fn first_difference(name: &str, committed: &str, rebuilt: &str) -> Option<Failur
     })
 }
 
-/// Compares the tables of resources, if one ptxas made both.
-fn compare_resources(committed: &str, made: &str) -> Option<Failure> {
+/// Compares what was assembled, if one ptxas made all.
+fn compare_assembled(made: &Files, committed: impl Fn(&str) -> Vec<u8>) -> Vec<Failure> {
+    let [was, is] = [&committed(RESOURCES), &made[RESOURCES]].map(|table| String::from_utf8_lossy(table).into_owned());
     let ptxas = |table: &str| table.lines().next().unwrap_or("").trim_start_matches("# ").to_string();
-    if ptxas(committed) != ptxas(made) {
-        let (was, is) = (ptxas(committed), ptxas(made));
-        println!("note: {RESOURCES} is of {was}, and this is {is}: not compared");
-        return None;
+    if ptxas(&was) != ptxas(&is) {
+        println!("note: {RESOURCES} is of {}, and this is {}: not compared", ptxas(&was), ptxas(&is));
+        return Vec::new();
     }
-    first_difference(RESOURCES, committed, made)
+    let code = made.iter().filter(|(name, code)| *name != RESOURCES && **code != committed(name));
+    let stale = |(name, _): (&String, _)| file_failure(name, "other code", "what `cargo xtask ptx` makes");
+    first_difference(RESOURCES, &was, &is).into_iter().chain(code.map(stale)).collect()
 }
 
-/// Assembles every committed file for every architecture that loads it; returns the table of resources.
-fn assemble_all(ptxas: &Ptxas) -> Result<(String, Vec<Failure>), String> {
-    let (mut rows, mut failures) = (Vec::new(), Vec::new());
+/// Files by their names.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// The file of machine code beside a PTX file.
+fn cubin(ptx: &str) -> String {
+    Path::new(ptx).with_extension("cubin").display().to_string()
+}
+
+/// Assembles every committed file for every architecture that loads it; returns the table of resources and the
+/// machine code that is kept.
+fn assemble_all(ptxas: &Ptxas) -> Result<(Files, Vec<Failure>), String> {
+    let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
     for (_, target, architectures, name) in files() {
         let path = folder().join(&name);
         if !path.exists() {
@@ -214,9 +228,12 @@ fn assemble_all(ptxas: &Ptxas) -> Result<(String, Vec<Failure>), String> {
         }
         for architecture in architectures {
             match ptxas.assemble(&path, architecture)? {
-                Assembled::Resources(all) => {
+                Assembled::Kernels(all, code) => {
                     failures.extend(assemble::complaints(&name, architecture, &all));
                     rows.extend(all.into_iter().map(|row| (row, target, *architecture)));
+                    if *architecture == target && KEPT.contains(architecture) {
+                        made.insert(cubin(&name), code);
+                    }
                 }
                 Assembled::UnknownArchitecture => {
                     println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
@@ -236,7 +253,8 @@ fn assemble_all(ptxas: &Ptxas) -> Result<(String, Vec<Failure>), String> {
         .collect();
     lines.sort();
     let head = format!("# ptxas {}\nentry,target,arch,registers,spill_bytes,static_shared_bytes\n", ptxas.version);
-    Ok((head + &lines.concat(), failures))
+    made.insert(RESOURCES.into(), (head + &lines.concat()).into_bytes());
+    Ok((made, failures))
 }
 
 #[cfg(test)]
@@ -261,11 +279,17 @@ mod tests {
     }
 
     #[test]
-    fn resources_are_compared_within_one_ptxas() {
+    fn assemblies_are_compared_within_one_ptxas() {
         let table = "# ptxas 13.5.37\nentry\none,sm_90,sm_90,32,0,0\n";
-        assert_eq!(compare_resources(table, table), None);
-        assert!(compare_resources(table, &table.replace(",32,", ",33,")).is_some());
-        assert_eq!(compare_resources(table, &table.replace(",32,", ",33,").replace("13.5", "13.6")), None);
+        let made = Files::from([(RESOURCES.into(), table.into()), ("x.sm_90.cubin".into(), b"code".into())]);
+        let compared = |table: &str, code: &[u8]| {
+            let committed = |name: &str| if name == RESOURCES { table.into() } else { code.into() };
+            compare_assembled(&made, committed).len()
+        };
+        assert_eq!(compared(table, b"code"), 0);
+        assert_eq!(compared(&table.replace(",32,", ",33,"), b"code"), 1);
+        assert_eq!(compared(table, b"other"), 1);
+        assert_eq!(compared(&table.replace(",32,", ",33,").replace("13.5", "13.6"), b"other"), 0);
     }
 
     #[test]
