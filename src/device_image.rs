@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct DeviceImage {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
+    /// Samples from the start of a row to the start of the next, in GPU memory; images on the host know theirs.
+    pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,
 }
@@ -36,6 +38,50 @@ impl DeviceImage {
         self.pixel
     }
 
+    /// The part of `width` x `height` pixels from column `x` and row `y` on, as an image: for a filter, what lies
+    /// beside the part is outside. On a GPU it shares the pixels; kernels read it there where its rows start at
+    /// multiples of 16 bytes, and else from a copy.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::cpu();
+    /// let image = device.upload(&Image::new(4, 1, 1, vec![9u8, 1, 3, 9])?)?;
+    /// let mean = device.box_filter(&image.region(1, 0, 2, 1)?, 2, 1).run()?;
+    /// assert_eq!(mean.download::<u8>()?.row(0), [2, 2]); // of 3, 1 and of 1, 3
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<DeviceImage> {
+        let shape = self.shape.region(x, y, width, height)?;
+        let storage = match &*self.storage {
+            Storage::Host(image) => Storage::Host(image.region(x, y, width, height)?.into_owned()),
+            #[cfg(feature = "gpu")]
+            Storage::Gpu(buffer) => {
+                let start = y as u64 * self.row_stride + x as u64 * shape.channels as u64;
+                let part = DeviceImage { shape, ..self.clone() };
+                Storage::Gpu(buffer.part(start * self.pixel.size_bytes() as u64, part.rows().span()))
+            }
+        };
+        Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
+    }
+
+    /// Whether its rows lie in memory without gaps.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn is_packed(&self) -> bool {
+        self.row_stride == self.shape.row_samples() as u64
+    }
+
+    /// How its rows lie in GPU memory.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn rows(&self) -> apron_gpu::Rows {
+        let sample = self.pixel.size_bytes() as u64;
+        let (bytes, stride) = (self.shape.row_samples() as u64 * sample, self.row_stride * sample);
+        apron_gpu::Rows { bytes, stride, count: self.shape.height as u64 }
+    }
+
     /// Copies the pixels to the host, when all work on them is done.
     ///
     /// # Errors
@@ -55,9 +101,15 @@ impl DeviceImage {
     /// [`Error::Driver`], also for a kernel that failed.
     pub fn download_any(&self) -> Result<AnyImage<'static>> {
         match &*self.storage {
-            Storage::Host(image) => Ok(image.clone()),
+            Storage::Host(image) => Ok(image.view().into_packed()),
             #[cfg(feature = "gpu")]
-            Storage::Gpu(buffer) => AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes)),
+            Storage::Gpu(buffer) if self.is_packed() => {
+                AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes))
+            }
+            #[cfg(feature = "gpu")]
+            Storage::Gpu(buffer) => {
+                AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read_rows(bytes, self.rows()))
+            }
         }
     }
 
@@ -68,7 +120,7 @@ impl DeviceImage {
     /// [`Error::Driver`], also for a kernel that failed.
     pub fn into_any(self) -> Result<AnyImage<'static>> {
         match Arc::try_unwrap(self.storage) {
-            Ok(Storage::Host(image)) => Ok(image),
+            Ok(Storage::Host(image)) => Ok(image.into_packed()),
             #[cfg(feature = "gpu")]
             Ok(storage) => DeviceImage { storage: Arc::new(storage), ..self }.download_any(),
             Err(storage) => DeviceImage { storage, ..self }.download_any(),
@@ -82,7 +134,7 @@ impl DeviceImage {
         match source {
             Source::Host(image) => buffer.write(&image.bytes()),
             Source::Device(image) => match &*image.storage {
-                Storage::Gpu(from) if from.is_beside(buffer) => buffer.copy_from(from),
+                Storage::Gpu(from) if from.is_beside(buffer) && image.is_packed() => buffer.copy_from(from),
                 _ => buffer.write(&image.download_any()?.bytes()),
             },
         }

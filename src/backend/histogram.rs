@@ -120,14 +120,13 @@ impl Backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
-                let super::Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
-                let (output, timer) = gpu.execute(recipe, input)?;
+                let (output, timer) = super::execute(gpu, recipe, &input)?;
                 Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), timer }))
             }
             _ => {
                 let input = host_image(source)?;
                 let start = Instant::now();
-                let bytes = apron_emulator::execute(recipe, &input.bytes())?;
+                let bytes = super::emulate(recipe, &input)?;
                 Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
             }
         }

@@ -135,7 +135,8 @@ impl Backend {
             },
         };
         let report = self.report(operation, "copy", "asked for", start.elapsed());
-        Ok(DeviceImage { shape, pixel, storage: Arc::new(storage), made: Arc::new(Made::on_host(report)) })
+        let (row_stride, made) = (shape.row_samples() as u64, Arc::new(Made::on_host(report)));
+        Ok(DeviceImage { shape, pixel, row_stride, storage: Arc::new(storage), made })
     }
 
     /// An image as large as `image` on a GPU, which holds nothing yet.
@@ -145,7 +146,8 @@ impl Backend {
         let bytes = image.shape.samples() * image.pixel.size_bytes() as u64;
         let storage = Arc::new(Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?));
         let report = self.report(operation, "copy", "asked for", Duration::ZERO);
-        Ok(DeviceImage { storage, made: Arc::new(Made::on_host(report)), ..image.clone() })
+        let (row_stride, made) = (image.shape.row_samples() as u64, Arc::new(Made::on_host(report)));
+        Ok(DeviceImage { storage, row_stride, made, ..image.clone() })
     }
 
     /// Solves a filter's problem, whose method was chosen for the reason `why`.
@@ -167,8 +169,7 @@ impl Backend {
             Backend::Gpu(gpu) => {
                 let recipe = self.planned(problem, choice)?;
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
-                let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
-                let (output, timer) = gpu.execute(&recipe, input)?;
+                let (output, timer) = execute(gpu, &recipe, &input)?;
                 let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
                 (Storage::Gpu(output), Made { report, timer })
             }
@@ -176,7 +177,7 @@ impl Backend {
                 let recipe = self.planned(problem, choice)?;
                 let input = host_image(source)?;
                 let start = Instant::now();
-                let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
+                let bytes = emulate(&recipe, &input)?;
                 let time = start.elapsed();
                 let output = AnyImage::from_bytes(dst, window.out, |out| {
                     out.copy_from_slice(&bytes);
@@ -199,7 +200,8 @@ impl Backend {
             }
         };
         (made.report.method, made.report.why_method) = (problem.method(), why.into());
-        Ok(DeviceImage { shape: window.out, pixel: dst, storage: Arc::new(storage), made: Arc::new(made) })
+        let (row_stride, storage, made) = (window.out.row_samples() as u64, Arc::new(storage), Arc::new(made));
+        Ok(DeviceImage { shape: window.out, pixel: dst, row_stride, storage, made })
     }
 
     /// How this device, which runs kernels, solves a problem.
@@ -269,6 +271,30 @@ impl Made {
             return Ok(Report { kernels: self.report.kernels + timer.elapsed()?, ..self.report.clone() });
         }
         Ok(self.report.clone())
+    }
+}
+
+/// Runs a recipe on an image that was imported to the GPU. Rows with gaps are read as they lie where the kernels can.
+#[cfg(feature = "gpu")]
+fn execute(gpu: &Gpu, recipe: &Recipe, image: &DeviceImage) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
+    let Storage::Gpu(buffer) = &*image.storage else { unreachable!("imported to the GPU") };
+    if image.is_packed() && buffer.is_aligned_to(apron_plan::ROW_ALIGNMENT) {
+        return gpu.execute(recipe, buffer);
+    }
+    let strided = buffer.is_aligned_to(apron_plan::ROW_ALIGNMENT).then(|| recipe.clone());
+    match strided.and_then(|recipe| recipe.with_row_stride(image.shape, image.row_stride)) {
+        Some(recipe) => gpu.execute(&recipe, buffer),
+        None => gpu.execute(recipe, &buffer.packed(gpu, recipe.operation, image.rows())?),
+    }
+}
+
+/// The same in the emulator, and what the recipe writes.
+fn emulate(recipe: &Recipe, image: &AnyImage<'_>) -> Result<Vec<u8>> {
+    let (shape, row_stride) = (image.shape(), image.row_stride());
+    let strided = (row_stride != shape.row_samples()).then(|| recipe.clone());
+    match strided.and_then(|recipe| recipe.with_row_stride(shape, row_stride as u64)) {
+        Some(recipe) => apron_emulator::execute(&recipe, image.spanned_bytes()),
+        None => apron_emulator::execute(recipe, &image.bytes()),
     }
 }
 

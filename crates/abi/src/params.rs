@@ -39,6 +39,8 @@ pub struct Conv2dParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
     /// Output height, in pixels.
@@ -76,6 +78,8 @@ pub struct Conv1dParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
     /// Output height, in pixels.
@@ -88,6 +92,8 @@ pub struct Conv1dParams {
     pub origin: i32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
 }
 
 /// Parameters of the fused separable kernel.
@@ -98,6 +104,8 @@ pub struct FusedParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
     /// Output height, in pixels.
@@ -134,6 +142,8 @@ pub struct MarchParams {
     pub samples: u32,
     /// Input height, in pixels.
     pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
     /// Samples of an output row.
     pub out_samples: u32,
     /// Output height, in pixels.
@@ -180,6 +190,8 @@ pub struct BoxParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
     /// Output height, in pixels.
@@ -331,6 +343,18 @@ pub enum Params {
 }
 
 impl Params {
+    /// With another row stride of the input, in samples; `None` for kernels that take no rows.
+    pub fn with_row_stride(self, row_stride: u32) -> Option<Params> {
+        Some(match self {
+            Params::Conv2dParams(p) => Params::Conv2dParams(Conv2dParams { row_stride, ..p }),
+            Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
+            Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
+            Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
+            Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
+            _ => return None,
+        })
+    }
+
     /// With the address of a buffer in place of its number, where they have one.
     pub fn with_addresses(self, of: impl Fn(usize) -> u64) -> Params {
         match self {

@@ -48,6 +48,21 @@ impl Shape {
     pub fn row_samples(&self) -> usize {
         self.width as usize * self.channels as usize
     }
+
+    /// The shape of a part of `width` x `height` pixels from column `x` and row `y` on.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in an image of this shape.
+    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Shape> {
+        let axes = [("columns of the region", x, width, self.width), ("rows of the region", y, height, self.height)];
+        for (what, from, count, limit) in axes {
+            if count == 0 || from as u64 + count as u64 > limit as u64 {
+                let value = format!("{from} to {}", from as u64 + count as u64);
+                return Err(Error::Shape { what, value, limit: format!("1 or more, in 0 to {limit}") });
+            }
+        }
+        Ok(Shape { width, height, ..*self })
+    }
 }
 
 impl fmt::Display for Shape {
@@ -243,6 +258,12 @@ impl<'a, T: Pixel> Image<'a, T> {
         Cow::Owned(packed)
     }
 
+    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
+    pub fn spanned_bytes(&self) -> &[u8] {
+        let span = (self.shape.height as usize - 1) * self.row_stride + self.shape.row_samples();
+        bytemuck::cast_slice(&self.data[..span])
+    }
+
     /// The packed samples as bytes, in the machine's byte order.
     pub fn packed_bytes(&self) -> Cow<'_, [u8]> {
         match self.packed() {
@@ -257,6 +278,26 @@ impl<'a, T: Pixel> Image<'a, T> {
             return self.data.into_owned();
         }
         self.packed().into_owned()
+    }
+
+    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
+    ///
+    /// ```
+    /// use apron_core::Image;
+    ///
+    /// let image = Image::new(3, 2, 1, vec![1u8, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(image.region(1, 0, 2, 2)?.packed().as_ref(), [2, 3, 5, 6]);
+    /// assert!(image.region(2, 0, 2, 2).is_err());
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Image<'_, T>> {
+        let shape = self.shape.region(x, y, width, height)?;
+        let start = y as usize * self.row_stride + x as usize * shape.channels as usize;
+        let span = (height as usize - 1) * self.row_stride + shape.row_samples();
+        Ok(Image { shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data[start..start + span]) })
     }
 
     /// The same image, borrowed.
@@ -326,9 +367,37 @@ impl AnyImage<'_> {
         each_type!(self, image => image.packed_bytes())
     }
 
+    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<AnyImage<'_>> {
+        Ok(each_type!(self, image => Pixel::into_any(image.region(x, y, width, height)?)))
+    }
+
     /// The same image, borrowed.
     pub fn view(&self) -> AnyImage<'_> {
         each_type!(self, image => Pixel::into_any(image.view()))
+    }
+
+    /// Samples from the start of a row to the start of the next.
+    pub fn row_stride(&self) -> usize {
+        each_type!(self, image => image.row_stride())
+    }
+
+    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
+    pub fn spanned_bytes(&self) -> &[u8] {
+        each_type!(self, image => image.spanned_bytes())
+    }
+
+    /// The same image, owning its samples, in rows without gaps.
+    pub fn into_packed(self) -> AnyImage<'static> {
+        fn packed<T: Pixel>(image: Image<'_, T>) -> AnyImage<'static> {
+            let shape = image.shape;
+            let data = Cow::Owned(image.into_packed());
+            T::into_any(Image { shape, row_stride: shape.row_samples(), data })
+        }
+        each_type!(self, image => packed(image))
     }
 
     /// The same image, owning its samples.

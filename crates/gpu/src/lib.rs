@@ -14,7 +14,7 @@ mod stream;
 mod symbol;
 mod texture;
 
-pub use buffer::GpuBuffer;
+pub use buffer::{GpuBuffer, Rows};
 pub use device::{Gpu, devices, ptx_target};
 pub use execute::Timer;
 pub use limits::LimitRun;

@@ -157,6 +157,7 @@ fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
         border: mode as u32,
         width: problem.shape.width,
         height: problem.shape.height,
+        row_stride: problem.shape.row_samples() as u32,
         out_width: window.out.width,
         out_height: window.out.height,
         channels: problem.shape.channels,

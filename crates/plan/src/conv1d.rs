@@ -46,6 +46,7 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
         params: Params::FusedParams(FusedParams {
             width: shape.width,
             height: shape.height,
+            row_stride: shape.row_samples() as u32,
             out_width: out.width,
             out_height: out.height,
             channels: shape.channels,
@@ -127,6 +128,7 @@ fn two_passes(
             dst: src + 1,
             params: Params::Conv1dParams(Conv1dParams {
                 height: shape.height,
+                row_stride: params.width * out.channels,
                 out_width: out.width,
                 channels: out.channels,
                 taps: taps.len(),

@@ -99,6 +99,7 @@ pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
     Conv2dParams {
         width: problem.shape.width,
         height: problem.shape.height,
+        row_stride: problem.shape.row_samples() as u32,
         out_width: window.out.width,
         out_height: window.out.height,
         channels: problem.shape.channels,

@@ -21,7 +21,7 @@ mod variant;
 
 pub use edges::extremes;
 pub use machine::Machine;
-pub use recipe::{Buffer, Launch, Recipe, Role};
+pub use recipe::{Buffer, Launch, ROW_ALIGNMENT, Recipe, Role};
 pub use tuning::Tuning;
 pub use variant::{VARIANTS, Variant, variants};
 

@@ -116,6 +116,7 @@ impl Image {
             params: Params::MarchParams(MarchParams {
                 samples: samples as u32,
                 height: shape.height,
+                row_stride: samples as u32,
                 out_samples: out_samples as u32,
                 out_height: out.height,
                 rows,

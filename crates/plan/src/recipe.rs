@@ -1,6 +1,7 @@
 //! A recipe and its parts.
 
 use apron_abi::{ElementType, Kernel, Params};
+use apron_core::Shape;
 use std::borrow::Cow;
 
 /// What a buffer is for.
@@ -89,7 +90,30 @@ pub struct Recipe {
     pub launches: Vec<Launch>,
 }
 
+/// Multiples of what the first sample's address and the row stride must be, in bytes, where rows are read with gaps:
+/// the copy engine's, and those of all words.
+pub const ROW_ALIGNMENT: u64 = 16;
+
 impl Recipe {
+    /// The same for an input of this shape whose rows start `row_stride` samples apart, at multiples of
+    /// [`ROW_ALIGNMENT`]; `None` where its kernels read rows without gaps only, or the stride is no such multiple.
+    pub fn with_row_stride(mut self, shape: Shape, row_stride: u64) -> Option<Recipe> {
+        if self.buffers.iter().any(|buffer| matches!(buffer.role, Role::Texture { .. })) {
+            return None;
+        }
+        let input = self.buffers.iter().position(|buffer| buffer.role == Role::Input)?;
+        let buffer = &mut self.buffers[input];
+        buffer.elems = (shape.height as u64 - 1) * row_stride + shape.row_samples() as u64;
+        if !(row_stride * buffer.element.size_bytes() as u64).is_multiple_of(ROW_ALIGNMENT) {
+            return None;
+        }
+        let stride = u32::try_from(row_stride).ok()?;
+        for launch in self.launches.iter_mut().filter(|launch| launch.src == input) {
+            launch.params = launch.params.with_row_stride(stride)?;
+        }
+        Some(self)
+    }
+
     /// The blocks and threads of each launch, columns x rows: `132x64 x 32x8 + 264x1 x 256x1`.
     pub fn grid(&self) -> String {
         let launches = self.launches.iter().map(|launch| {

@@ -74,9 +74,9 @@ impl<I: BoxSample> Body for SimpleRows<I> {
         let border = BorderMode::from_u32(p.border);
         let at = |x: i32| match border.map(x, p.width as i32) {
             Some(x) if y < p.height => {
-                let pixel = y as u64 * p.width as u64 + x as u32 as u64;
+                let at = y as u64 * p.row_stride as u64 + x as u32 as u64 * p.channels as u64;
                 // SAFETY: in the image.
-                unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f32()
+                unsafe { d.load(src, at + channel as u64) }.to_f32()
             }
             _ => p.constant,
         };

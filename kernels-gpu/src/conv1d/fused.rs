@@ -147,8 +147,9 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
                     unsafe {
                         match (y, x) {
                             (Some(y), Some(x)) => {
-                                let at = (y as u32 as u64 * p.width as u64 + x as u32 as u64) * p.channels as u64;
-                                d.start_copy_as_f32(input, to, self.src, at + channel as u64);
+                                let column = x as u32 as u64 * p.channels as u64 + channel as u64;
+                                let at = y as u32 as u64 * p.row_stride as u64 + column;
+                                d.start_copy_as_f32(input, to, self.src, at);
                             }
                             _ => d.shared_store(input, to, p.constant),
                         }

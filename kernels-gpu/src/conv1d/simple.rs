@@ -44,9 +44,9 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Simple<
             let value = match border.map(first + i as i32, length as i32) {
                 Some(index) => {
                     let (x, y) = if AXIS == 0 { (index as u32, y) } else { (x, index as u32) };
-                    let pixel = y as u64 * p.width as u64 + x as u64;
+                    let at = y as u64 * p.row_stride as u64 + x as u64 * p.channels as u64;
                     // SAFETY: the border mapped the filtered axis into the image; the other is inside.
-                    A::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
+                    A::of(unsafe { d.load(src, at + channel as u64) })
                 }
                 None => A::from_f64(p.constant),
             };

@@ -41,7 +41,7 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I
         let outputs = TILE_WIDTH + 1 - p.taps;
         let border = BorderMode::from_u32(p.border);
         let (thread_x, thread_y) = (d.thread_x(), d.thread_y());
-        let in_row = p.width as u64 * p.channels as u64;
+        let in_row = p.row_stride as u64;
         // `at` is the output, along the filtered axis, whose window starts at the thread's pixel, in
         // column `sample` (of channels) and row `y`; the input's sample i lies at `base + i * step`.
         let (local, at, in_length, out_length, sample, y, other_inside, base, step);

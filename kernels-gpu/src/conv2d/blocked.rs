@@ -103,8 +103,9 @@ unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
             unsafe {
                 match (from_row, from) {
                     (Some(from_row), Some(from)) => {
-                        let at = from_row as u32 as u64 * p.width as u64 + from as u32 as u64;
-                        d.start_copy_as_f32(tile, to, src, at * p.channels as u64 + channel as u64);
+                        let column = from as u32 as u64 * p.channels as u64 + channel as u64;
+                        let at = from_row as u32 as u64 * p.row_stride as u64 + column;
+                        d.start_copy_as_f32(tile, to, src, at);
                     }
                     _ => d.shared_store(tile, to, p.constant),
                 }

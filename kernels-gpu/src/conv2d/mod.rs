@@ -29,9 +29,9 @@ unsafe fn sample<D: Device, I: Pixel, A: Accumulator>(
 ) -> A {
     match (row, column) {
         (Some(row), Some(column)) => {
-            let pixel = row as u32 as u64 * p.width as u64 + column as u32 as u64;
+            let at = row as u32 as u64 * p.row_stride as u64 + column as u32 as u64 * p.channels as u64;
             // SAFETY: the caller's promise.
-            A::of(unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) })
+            A::of(unsafe { d.load(src, at + channel as u64) })
         }
         _ => A::of(p.constant),
     }

@@ -150,7 +150,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // SAFETY: in the list, which is complete.
         match unsafe { self.d.shared_load(Self::LIST, row) } {
             NONE => None,
-            mapped => Some(mapped as u64 * self.p.samples as u64),
+            mapped => Some(mapped as u64 * self.p.row_stride as u64),
         }
     }
 
@@ -161,13 +161,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             return 0;
         }
         // SAFETY: as above. A row of the constant has some shift, too.
-        unsafe { self.d.shared_load(Self::LIST, row).wrapping_mul(self.p.samples) % S::OF_WORD }
+        unsafe { self.d.shared_load(Self::LIST, row).wrapping_mul(self.p.row_stride) % S::OF_WORD }
     }
 
     /// Words of the buffer that are whole.
     #[inline(always)]
     fn whole_words(&self) -> u64 {
-        self.p.samples as u64 * self.p.height as u64 / S::OF_WORD as u64
+        let last = (self.p.height - 1) as u64 * self.p.row_stride as u64;
+        (last + self.p.samples as u64) / S::OF_WORD as u64
     }
 
     /// Brings a row into its stage, if there is such a row.

@@ -37,7 +37,7 @@ unsafe fn load_pixel<D: Device>(d: D, src: Global<u8>, p: &Conv2dParams, column:
         (Some(row), Some(column)) => {
             let pixels = Global::<u32>::at(src.address);
             // SAFETY: the border mapped row and column into the image.
-            unsafe { d.load(pixels, row as u64 * p.width as u64 + column as u64) }
+            unsafe { d.load(pixels, row as u64 * (p.row_stride / 4) as u64 + column as u64) }
         }
         _ => u8::from_sum(p.constant as f64) as u32 * 0x0101_0101,
     }

@@ -258,6 +258,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     unsafe fn bring_pixels(&self, to: Shared<u32>, start: Option<u64>) {
         let (d, p, pixels) = (self.part.d, self.part.p, Global::<u32>::at(self.src.address));
         let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_BYTES);
+        let start = start.map(|start| start / 4);
         // SAFETY: the pixels are in the image, and their places in the row this thread's.
         unsafe {
             match start {
@@ -288,7 +289,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
             unsafe {
                 match (start, self.part.column(index + part * W)) {
                     (Some(start), Some(x)) if channel < p.channels => {
-                        d.load(self.src, (start + x as u64) * p.channels as u64 + channel as u64) as u32
+                        d.load(self.src, start + x as u64 * p.channels as u64 + channel as u64) as u32
                     }
                     _ => p.constant as u32,
                 }
@@ -309,7 +310,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
     #[inline(always)]
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
         let to = self.input(step, row);
-        let start = y.map(|y| y as u64 * self.part.p.width as u64);
+        let start = y.map(|y| y as u64 * self.part.p.row_stride as u64);
         // SAFETY: as the trait says.
         unsafe {
             if PIXELS {

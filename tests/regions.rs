@@ -1,0 +1,92 @@
+//! Parts of images on a device: as the same pixels alone, whatever lies around them.
+
+use apron::{AnyImage, Device, Image, Pixel, Shape};
+use apron_abi::Accumulator;
+use apron_core::each_type;
+use apron_testkit::{Case, eligible, first_mismatch, gpu_or_skip, random_case};
+use std::collections::BTreeSet;
+
+/// An image of `width` x `height` pixels of ones that are like no others, with `image` at column `x` and row `y`.
+fn surrounded(image: &AnyImage<'_>, (x, y): (u32, u32), (width, height): (u32, u32)) -> AnyImage<'static> {
+    fn typed<T: Pixel>(image: &Image<'_, T>, (x, y): (u32, u32), (width, height): (u32, u32)) -> AnyImage<'static> {
+        let channels = image.channels();
+        let mut samples = vec![T::from_sum(T::Sum::from_f64(77.0)); (width * height * channels) as usize];
+        for (row, from) in image.rows().enumerate() {
+            let at = ((y as usize + row) * width as usize + x as usize) * channels as usize;
+            samples[at..at + from.len()].copy_from_slice(from);
+        }
+        T::into_any(Image::new(width, height, channels, samples).unwrap())
+    }
+    each_type!(image, image => typed(image, (x, y), (width, height)))
+}
+
+/// Runs a filter's case on a part of a larger image by every variant; gives those that ran.
+fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> Vec<&'static str> {
+    let Shape { width, height, .. } = case.image.shape();
+    let around = surrounded(&case.image, from, (from.0 + width + beside.0, from.1 + height + beside.1));
+    let image = device.upload(&around).unwrap();
+    let part = image.region(from.0, from.1, width, height).unwrap();
+    assert_eq!(first_mismatch(&part.download_any().unwrap(), &case.image), None, "{case}");
+    let machine = device.machine().expect("a device that runs kernels");
+    let expected = Device::reference().solve(&case.problem, &case.image, None).unwrap().download_any().unwrap();
+    let variants: Vec<_> = eligible(&case.problem, &machine).collect();
+    for variant in &variants {
+        let found = device.solve(&case.problem, &part, Some(variant)).unwrap().download_any().unwrap();
+        let mismatch = first_mismatch(&found, &expected);
+        assert_eq!(mismatch, None, "{variant}: {case}, from {from:?}, {beside:?} beside, on {}", device.name());
+    }
+    variants
+}
+
+/// Regions that kernels read where they are, and others, of which they get a copy.
+fn check_all(device: &Device, cases: u64) {
+    let mut ran = BTreeSet::new();
+    for seed in 0..cases {
+        let case = random_case(seed);
+        let Some((Shape { width, .. }, pixel)) = case.problem.filtered() else { continue };
+        // Pixels of 16 bytes, for any number of channels.
+        let piece = 16 / pixel.size_bytes() as u32;
+        let beside = (width + piece).next_multiple_of(piece) - width;
+        ran.extend(check(device, &case, (0, 1), (beside, 2)));
+        ran.extend(check(device, &case, (piece, 0), (beside, 0)));
+        ran.extend(check(device, &case, (1 + seed as u32 % 3, 1), (seed as u32 % 2, 1)));
+    }
+    for variant in apron_plan::VARIANTS.iter().filter(|variant| variant.operation != "histogram") {
+        assert!(ran.contains(variant.name), "{} never ran: {ran:?}", variant.name);
+    }
+}
+
+#[test]
+fn regions_on_the_emulator() {
+    check_all(&Device::emulator(), 60);
+}
+
+#[test]
+fn regions_on_the_gpu() {
+    if let Some(device) = gpu_or_skip("regions_on_the_gpu") {
+        check_all(&device, 300);
+    }
+}
+
+#[test]
+fn histograms_of_regions() {
+    let devices = [Some(Device::cpu()), Some(Device::emulator()), gpu_or_skip("histograms_of_regions")];
+    for device in devices.into_iter().flatten() {
+        let image = device.upload(&Image::new(3, 2, 1, vec![1u8, 2, 3, 4, 5, 6]).unwrap()).unwrap();
+        let part = image.region(1, 0, 2, 2).unwrap();
+        let histogram = device.histogram(&part).run().unwrap();
+        assert_eq!(histogram.counts()[..8], [0, 0, 1, 1, 0, 1, 1, 0], "{}", device.name());
+        // A region of a region counts from the region.
+        let last = part.region(1, 1, 1, 1).unwrap();
+        assert_eq!(last.download::<u8>().unwrap().packed().as_ref(), [6]);
+    }
+}
+
+#[test]
+fn regions_outside_are_refused() {
+    let image = Device::cpu().upload(&Image::new(3, 2, 1, vec![0u8; 6]).unwrap()).unwrap();
+    for (x, y, width, height) in [(0, 0, 0, 1), (1, 0, 3, 1), (0, 2, 1, 1), (u32::MAX, 0, 2, 1)] {
+        let error = image.region(x, y, width, height).err().expect("not in the image").to_string();
+        assert!(error.contains("of the region is"), "{error}");
+    }
+}
