@@ -174,6 +174,8 @@ pub struct MarchParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct BoxParams {
+    /// Samples from the start of an input row to the start of the next. First: elsewhere ptxas spills for sm_120.
+    pub row_stride: u32,
     /// By what exact sums are multiplied.
     pub factor: f64,
     /// By what they are divided, where the factor is its reciprocal; else 0.
@@ -190,8 +192,6 @@ pub struct BoxParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
-    /// Samples from the start of an input row to the start of the next.
-    pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
     /// Output height, in pixels.

@@ -295,8 +295,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
         let (d, p) = (self.part.d, self.part.p);
         let to = self.input(step, row);
         let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_CHUNK * C);
-        // Anew, lest it is kept in registers from step to step.
-        let start = y.map(|y| y as u64 * d.anew(p.row_stride) as u64);
+        let start = y.map(|y| y as u64 * p.row_stride as u64);
         // SAFETY: the samples are in the image, and their places in the row this thread's.
         unsafe {
             match start {
