@@ -122,7 +122,7 @@ impl Backend {
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
                 let super::Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
                 let (output, timer) = gpu.execute(recipe, input)?;
-                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), timer }))
+                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
             }
             _ => {
                 let input = host_image(source)?;

@@ -6,7 +6,7 @@ mod host;
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::{AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, Report, Result, Source};
-use apron_core::Problem;
+use apron_core::{Problem, Window};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
 use apron_plan::{Machine, Recipe};
@@ -148,18 +148,25 @@ impl Backend {
         Ok(DeviceImage { storage, made: Arc::new(Made::on_host(report)), ..image.clone() })
     }
 
-    /// Solves a filter's problem, whose method was chosen for the reason `why`.
+    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two.
     pub(crate) fn filter(
         &self,
         problem: &Problem,
         why: &str,
         source: &Source<'_>,
+        second: Option<&Source<'_>>,
         choice: &Choice<'_>,
     ) -> Result<DeviceImage> {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
             Problem::Box(problem) => (problem.dst, problem.window()?),
+            Problem::LocalStd(problem) => (problem.dst, problem.window()?),
+            Problem::Pointwise(problem) => {
+                let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
+                problem.check_images(of(source), second.map(of))?;
+                (problem.dst, Window { out: problem.shape, origin_x: 0, origin_y: 0 })
+            }
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
         let (storage, mut made) = match self {
@@ -167,16 +174,23 @@ impl Backend {
             Backend::Gpu(gpu) => {
                 let recipe = self.planned(problem, choice)?;
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
-                let Storage::Gpu(input) = &*input.storage else { unreachable!("imported to the GPU") };
-                let (output, timer) = gpu.execute(&recipe, input)?;
+                let second = second.map(|source| self.import_timed(source, problem.operation())).transpose()?;
+                let copy_in = copy_in + second.as_ref().map_or(Duration::ZERO, |(_, copy_in)| *copy_in);
+                let buffer = |image: &DeviceImage| match &*image.storage {
+                    Storage::Gpu(buffer) => buffer,
+                    Storage::Host(_) => unreachable!("imported to the GPU"),
+                };
+                let (output, timer) =
+                    gpu.execute_with(&recipe, buffer(&input), second.as_ref().map(|(image, _)| buffer(image)))?;
                 let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
-                (Storage::Gpu(output), Made { report, timer })
+                (Storage::Gpu(output), Made { report, before: Vec::new(), timer })
             }
             Backend::Emulator => {
                 let recipe = self.planned(problem, choice)?;
-                let input = host_image(source)?;
+                let (input, second) = (host_image(source)?, second.map(host_image).transpose()?);
                 let start = Instant::now();
-                let bytes = apron_emulator::execute(&recipe, &input.bytes())?;
+                let second = second.as_ref().map_or(Default::default(), AnyImage::bytes);
+                let bytes = apron_emulator::execute_with(&recipe, &input.bytes(), &second)?;
                 let time = start.elapsed();
                 let output = AnyImage::from_bytes(dst, window.out, |out| {
                     out.copy_from_slice(&bytes);
@@ -187,11 +201,11 @@ impl Backend {
             }
             Backend::Cpu | Backend::Reference => {
                 let name = self.host_variant(problem.operation(), choice)?;
-                let input = host_image(source)?;
+                let (input, second) = (host_image(source)?, second.map(host_image).transpose()?);
                 let start = Instant::now();
                 let output = match self {
-                    Backend::Cpu => host::cpu_filter(problem, &input)?,
-                    _ => host::reference_filter(problem, &input)?,
+                    Backend::Cpu => host::cpu_filter(problem, &input, second.as_ref())?,
+                    _ => host::reference_filter(problem, &input, second.as_ref())?,
                 };
                 let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
                 let report = Report { kernels: start.elapsed(), ..report };
@@ -257,6 +271,7 @@ impl Made {
     fn on_host(report: Report) -> Made {
         Made {
             report,
+            before: Vec::new(),
             #[cfg(feature = "gpu")]
             timer: None,
         }
@@ -264,11 +279,13 @@ impl Made {
 
     /// The report, when the kernels are done; of a recorded chain they have no time of their own.
     pub(crate) fn report(&self) -> Result<Report> {
+        let report = self.report.clone();
         #[cfg(feature = "gpu")]
-        if let Some(timer) = &self.timer {
-            return Ok(Report { kernels: self.report.kernels + timer.elapsed()?, ..self.report.clone() });
-        }
-        Ok(self.report.clone())
+        let report = match &self.timer {
+            Some(timer) => Report { kernels: report.kernels + timer.elapsed()?, ..report },
+            None => report,
+        };
+        self.before.iter().rev().try_fold(report, |report, part| Ok(report.after(part.report()?)))
     }
 }
 
