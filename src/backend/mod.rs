@@ -176,12 +176,8 @@ impl Backend {
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
                 let second = second.map(|source| self.import_timed(source, problem.operation())).transpose()?;
                 let copy_in = copy_in + second.as_ref().map_or(Duration::ZERO, |(_, copy_in)| *copy_in);
-                let buffer = |image: &DeviceImage| match &*image.storage {
-                    Storage::Gpu(buffer) => buffer,
-                    Storage::Host(_) => unreachable!("imported to the GPU"),
-                };
-                let (output, timer) =
-                    gpu.execute_with(&recipe, buffer(&input), second.as_ref().map(|(image, _)| buffer(image)))?;
+                let second = second.as_ref().map(|(image, _)| on_gpu(image));
+                let (output, timer) = gpu.execute_with(&recipe, on_gpu(&input), second)?;
                 let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
                 (Storage::Gpu(output), Made { report, before: Vec::new(), timer })
             }
@@ -286,6 +282,15 @@ impl Made {
             None => report,
         };
         self.before.iter().rev().try_fold(report, |report, part| Ok(report.after(part.report()?)))
+    }
+}
+
+/// The pixels of an image that was imported to a GPU.
+#[cfg(feature = "gpu")]
+fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
+    match &*image.storage {
+        Storage::Gpu(buffer) => buffer,
+        Storage::Host(_) => unreachable!("imported to the GPU"),
     }
 }
 
