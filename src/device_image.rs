@@ -23,6 +23,8 @@ pub struct DeviceImage {
 /// How an image came to be: the report, but for the time of kernels that may still run.
 pub(crate) struct Made {
     pub(crate) report: Report,
+    /// Of a result that is made of others: how these came to be, in order.
+    pub(crate) before: Vec<Arc<Made>>,
     #[cfg(feature = "gpu")]
     pub(crate) timer: Option<apron_gpu::Timer>,
 }
@@ -176,6 +178,14 @@ impl<'a> From<&'a DeviceImage> for Source<'a> {
 }
 
 impl Source<'_> {
+    /// The same image, borrowed.
+    pub(crate) fn view(&self) -> Source<'_> {
+        match self {
+            Source::Host(image) => Source::Host(image.view()),
+            Source::Device(image) => Source::Device(image),
+        }
+    }
+
     /// Width, height and channels.
     pub fn shape(&self) -> Shape {
         match self {

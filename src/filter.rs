@@ -2,14 +2,17 @@
 
 use crate::backend::Backend;
 use crate::choice::Choice;
+use crate::formula::Evaluation;
 use crate::{Border, Device, DeviceImage, Error, Mask, Method, PixelType, Result, Shape, Source, Taps, Tuning};
-use apron_core::{BoxFilter, ByMethod, Correlate, Problem, Scale, Separable};
+use apron_core::{BoxFilter, ByMethod, Correlate, Formula, Problem, Scale, Separable};
 
 enum Weights {
     Dense(Mask),
     Separable(Result<(Taps, Taps)>),
     /// A mean over so many columns and rows.
     Mean(u32, u32),
+    /// What a named filter computes.
+    Formula(Result<Formula>),
 }
 
 /// A filter that is ready to [`run`](Filter::run), with defaults that may be changed before.
@@ -36,6 +39,20 @@ impl<'a> Filter<'a> {
 
     pub(crate) fn mean(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
         Filter::new(device, source, Weights::Mean(width, height))
+    }
+
+    pub(crate) fn formula(device: &'a Device, source: Source<'a>, formula: Result<Formula>) -> Self {
+        Filter::new(device, source, Weights::Formula(formula))
+    }
+
+    /// The same with another formula.
+    pub(crate) fn of(self, formula: Result<Formula>) -> Self {
+        Filter { weights: Weights::Formula(formula), ..self }
+    }
+
+    /// The type of the input's samples.
+    pub(crate) fn src(&self) -> PixelType {
+        self.source.pixel_type()
     }
 
     fn new(device: &'a Device, source: Source<'a>, weights: Weights) -> Self {
@@ -90,19 +107,19 @@ impl<'a> Filter<'a> {
     pub fn run(self) -> Result<DeviceImage> {
         let Filter { device, source, weights, border, out_type, clamp, method, choice } = self;
         let (shape, src) = (source.shape(), source.pixel_type());
+        if let Weights::Formula(formula) = weights {
+            unclamped("a named filter", clamp)?;
+            return Evaluation { device, source, border, method, choice }.run(&formula?, out_type.unwrap_or(src));
+        }
         let problem = weights.problem(shape, (src, out_type.unwrap_or(src)), border, clamp)?;
         let ByMethod { problem, why } = device.by_method(problem, method, choice.variant)?;
-        device.with_fallback(|backend| backend.filter(&problem, why, &source, &choice))
+        device.with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice))
     }
 }
 
 impl Weights {
     /// The problem as it is stated.
     fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), border: Border, clamp: bool) -> Result<Problem> {
-        let unclamped = |operation| match clamp {
-            true => Err(Error::parameter(operation, "clamp", true, "used with a dense mask")),
-            false => Ok(()),
-        };
         Ok(match self {
             Weights::Dense(mask) => {
                 if clamp && dst != PixelType::F32 {
@@ -112,16 +129,25 @@ impl Weights {
                 Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp })
             }
             Weights::Separable(taps) => {
-                unclamped("separable")?;
+                unclamped("separable", clamp)?;
                 let (taps_x, taps_y) = taps?;
                 Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })
             }
             Weights::Mean(width, height) => {
-                unclamped("box")?;
+                unclamped("box", clamp)?;
                 let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
                 Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale })
             }
+            Weights::Formula(_) => unreachable!("evaluated before"),
         })
+    }
+}
+
+/// Only sums of dense masks are limited.
+fn unclamped(operation: &'static str, clamp: bool) -> Result<()> {
+    match clamp {
+        true => Err(Error::parameter(operation, "clamp", true, "used with a dense mask")),
+        false => Ok(()),
     }
 }
 
@@ -137,6 +163,21 @@ impl Device {
         image: impl Into<Source<'a>>,
         variant: Option<&str>,
     ) -> Result<DeviceImage> {
+        self.solve_with(problem, image, None, variant)
+    }
+
+    /// The same for two images.
+    ///
+    /// # Errors
+    /// As [`solve`](Device::solve).
+    #[doc(hidden)]
+    pub fn solve_with<'a>(
+        &self,
+        problem: &Problem,
+        image: impl Into<Source<'a>>,
+        second: Option<Source<'a>>,
+        variant: Option<&str>,
+    ) -> Result<DeviceImage> {
         let (source, operation) = (image.into(), problem.operation());
         let Some((shape, pixel)) = problem.filtered() else {
             return Err(Error::parameter("solve", "problem", operation, "a filter's"));
@@ -150,7 +191,7 @@ impl Device {
             return Err(Error::PixelType { operation, found, expected });
         }
         let choice = Choice { variant, tuning: None };
-        self.with_fallback(|backend| backend.filter(problem, "as stated", &source, &choice))
+        self.with_fallback(|backend| backend.filter(problem, "as stated", &source, second.as_ref(), &choice))
     }
 
     /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.

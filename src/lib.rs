@@ -7,15 +7,17 @@ mod choice;
 mod device;
 mod device_image;
 mod filter;
+mod formula;
 mod histogram;
 mod histogram256;
 mod kernels;
 mod limits;
+mod named;
 mod report;
 
 pub use apron_core::{
-    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask,
-    Method, Pixel, PixelType, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Formula, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE,
+    Mask, Method, Named, Pixel, PixelType, PointOp, Result, Shape, Taps, filters,
 };
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
@@ -26,6 +28,7 @@ pub use histogram::{DeviceHistogram, HistogramOf};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
+pub use named::NamedFilter;
 pub use report::Report;
 
 /// The PTX that build.rs embedded.

@@ -6,7 +6,8 @@ use std::time::Duration;
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The operation that ran: `correlate`, `separable`, `box` or `histogram`.
+    /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise` or `histogram`; of several, the
+    /// last.
     pub operation: &'static str,
     /// The device that ran it, such as `gpu:0` or `cpu`.
     pub device: String,
@@ -14,7 +15,7 @@ pub struct Report {
     pub method: Option<Method>,
     /// Why that method; empty without one.
     pub why_method: String,
-    /// The implementation that ran.
+    /// The implementation that ran; of several operations each, in order.
     pub variant: String,
     /// Why that one, and why that device where another was meant.
     pub why: String,
@@ -28,6 +29,21 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report of this and of a part of it that ran before.
+    pub(crate) fn after(self, part: Report) -> Report {
+        let joined = |first: String, then: String| match (first.is_empty(), then.is_empty()) {
+            (false, false) => format!("{first} + {then}"),
+            _ => first + &then,
+        };
+        Report {
+            variant: joined(part.variant, self.variant),
+            grid: joined(part.grid, self.grid),
+            copy_in: part.copy_in + self.copy_in,
+            kernels: part.kernels + self.kernels,
+            ..self
+        }
+    }
+
     /// What ran and why, for the log.
     pub(crate) fn line(&self) -> String {
         let Report { operation, device, variant, why, grid, .. } = self;

@@ -87,6 +87,8 @@ impl Work {
             // A mean is had by three additions, however large the window is.
             Problem::Box(_) => 8,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
+            Problem::LocalStd(problem) => 3 * (problem.width + problem.height) as usize,
+            Problem::Pointwise(_) => 4,
         };
         self.input().0.samples() * a_sample as u64
     }

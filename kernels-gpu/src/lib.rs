@@ -20,7 +20,9 @@ pub mod device;
 mod entry;
 pub mod histogram;
 pub mod limits;
+pub mod local;
 pub mod march;
+pub mod pointwise;
 pub mod rgba;
 mod taps;
 

@@ -120,13 +120,13 @@ impl Backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
-                let (output, timer) = super::execute(gpu, recipe, &input)?;
-                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), timer }))
+                let (output, timer) = super::execute(gpu, recipe, &input, None)?;
+                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
             }
             _ => {
                 let input = host_image(source)?;
                 let start = Instant::now();
-                let bytes = super::emulate(recipe, &input)?;
+                let bytes = super::emulate(recipe, &input, None)?;
                 Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
             }
         }

@@ -7,13 +7,19 @@ use apron_core::{Problem, each_type};
 macro_rules! filter {
     ($(#[$doc:meta])* $name:ident, $device:ident) => {
         $(#[$doc])*
-        pub(super) fn $name(problem: &Problem, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
+        pub(super) fn $name(
+            problem: &Problem,
+            input: &AnyImage<'_>,
+            second: Option<&AnyImage<'_>>,
+        ) -> Result<AnyImage<'static>> {
             macro_rules! solve {
                 ($image:ident, $out:ty) => {{
                     let out: Image<'static, $out> = match problem {
                         Problem::Correlate(p) => $device::correlate($image, &p.mask, p.border, p.clamp)?,
                         Problem::Separable(p) => $device::separable($image, &p.taps_x, &p.taps_y, p.border)?,
                         Problem::Box(p) => $device::box_filter($image, p)?,
+                        Problem::LocalStd(p) => $device::local_std($image, p)?,
+                        Problem::Pointwise(p) => $device::pointwise(input, second, p)?,
                         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
                             unreachable!("a histogram is no filter")
                         },
@@ -25,6 +31,8 @@ macro_rules! filter {
                 Problem::Correlate(p) => p.dst,
                 Problem::Separable(p) => p.dst,
                 Problem::Box(p) => p.dst,
+                Problem::LocalStd(p) => p.dst,
+                Problem::Pointwise(p) => p.dst,
                 Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
                             unreachable!("a histogram is no filter")
                         },

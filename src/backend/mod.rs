@@ -6,9 +6,11 @@ mod host;
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::{AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, Report, Result, Source};
-use apron_core::Problem;
+use apron_core::{Problem, Window};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
+#[cfg(feature = "gpu")]
+use apron_plan::ROW_ALIGNMENT;
 use apron_plan::{Machine, Recipe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -150,18 +152,25 @@ impl Backend {
         Ok(DeviceImage { storage, row_stride, made, ..image.clone() })
     }
 
-    /// Solves a filter's problem, whose method was chosen for the reason `why`.
+    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two.
     pub(crate) fn filter(
         &self,
         problem: &Problem,
         why: &str,
         source: &Source<'_>,
+        second: Option<&Source<'_>>,
         choice: &Choice<'_>,
     ) -> Result<DeviceImage> {
         let (dst, window) = match problem {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
             Problem::Box(problem) => (problem.dst, problem.window()?),
+            Problem::LocalStd(problem) => (problem.dst, problem.window()?),
+            Problem::Pointwise(problem) => {
+                let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
+                problem.check_images(of(source), second.map(of))?;
+                (problem.dst, Window { out: problem.shape, origin_x: 0, origin_y: 0 })
+            }
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
         };
         let (storage, mut made) = match self {
@@ -169,15 +178,18 @@ impl Backend {
             Backend::Gpu(gpu) => {
                 let recipe = self.planned(problem, choice)?;
                 let (input, copy_in) = self.import_timed(source, problem.operation())?;
-                let (output, timer) = execute(gpu, &recipe, &input)?;
+                let second = second.map(|source| self.import_timed(source, problem.operation())).transpose()?;
+                let copy_in = copy_in + second.as_ref().map_or(Duration::ZERO, |(_, copy_in)| *copy_in);
+                let second = second.as_ref().map(|(image, _)| image);
+                let (output, timer) = execute(gpu, &recipe, &input, second)?;
                 let report = self.by_kernels(&recipe, copy_in, Duration::ZERO);
-                (Storage::Gpu(output), Made { report, timer })
+                (Storage::Gpu(output), Made { report, before: Vec::new(), timer })
             }
             Backend::Emulator => {
                 let recipe = self.planned(problem, choice)?;
-                let input = host_image(source)?;
+                let (input, second) = (host_image(source)?, second.map(host_image).transpose()?);
                 let start = Instant::now();
-                let bytes = emulate(&recipe, &input)?;
+                let bytes = emulate(&recipe, &input, second.as_ref())?;
                 let time = start.elapsed();
                 let output = AnyImage::from_bytes(dst, window.out, |out| {
                     out.copy_from_slice(&bytes);
@@ -188,11 +200,11 @@ impl Backend {
             }
             Backend::Cpu | Backend::Reference => {
                 let name = self.host_variant(problem.operation(), choice)?;
-                let input = host_image(source)?;
+                let (input, second) = (host_image(source)?, second.map(host_image).transpose()?);
                 let start = Instant::now();
                 let output = match self {
-                    Backend::Cpu => host::cpu_filter(problem, &input)?,
-                    _ => host::reference_filter(problem, &input)?,
+                    Backend::Cpu => host::cpu_filter(problem, &input, second.as_ref())?,
+                    _ => host::reference_filter(problem, &input, second.as_ref())?,
                 };
                 let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
                 let report = Report { kernels: start.elapsed(), ..report };
@@ -259,6 +271,7 @@ impl Made {
     fn on_host(report: Report) -> Made {
         Made {
             report,
+            before: Vec::new(),
             #[cfg(feature = "gpu")]
             timer: None,
         }
@@ -266,35 +279,57 @@ impl Made {
 
     /// The report, when the kernels are done; of a recorded chain they have no time of their own.
     pub(crate) fn report(&self) -> Result<Report> {
+        let report = self.report.clone();
         #[cfg(feature = "gpu")]
-        if let Some(timer) = &self.timer {
-            return Ok(Report { kernels: self.report.kernels + timer.elapsed()?, ..self.report.clone() });
-        }
-        Ok(self.report.clone())
+        let report = match &self.timer {
+            Some(timer) => Report { kernels: report.kernels + timer.elapsed()?, ..report },
+            None => report,
+        };
+        self.before.iter().rev().try_fold(report, |report, part| Ok(report.after(part.report()?)))
     }
 }
 
-/// Runs a recipe on an image that was imported to the GPU. Rows with gaps are read as they lie where the kernels can.
+/// The pixels of an image that was imported to a GPU.
 #[cfg(feature = "gpu")]
-fn execute(gpu: &Gpu, recipe: &Recipe, image: &DeviceImage) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
-    let Storage::Gpu(buffer) = &*image.storage else { unreachable!("imported to the GPU") };
-    if image.is_packed() && buffer.is_aligned_to(apron_plan::ROW_ALIGNMENT) {
-        return gpu.execute(recipe, buffer);
+fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
+    match &*image.storage {
+        Storage::Gpu(buffer) => buffer,
+        Storage::Host(_) => unreachable!("imported to the GPU"),
     }
-    let strided = buffer.is_aligned_to(apron_plan::ROW_ALIGNMENT).then(|| recipe.clone());
-    match strided.and_then(|recipe| recipe.with_row_stride(image.shape, image.row_stride)) {
-        Some(recipe) => gpu.execute(&recipe, buffer),
-        None => gpu.execute(recipe, &buffer.packed(gpu, recipe.operation, image.rows())?),
+}
+
+/// Runs a recipe on an image that was imported to the GPU, or on two. Rows with gaps are read as they lie where the
+/// kernels can.
+#[cfg(feature = "gpu")]
+fn execute(
+    gpu: &Gpu,
+    recipe: &Recipe,
+    image: &DeviceImage,
+    second: Option<&DeviceImage>,
+) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
+    let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
+    // The image alone, without gaps, at a multiple of 16 bytes: where it is not, in a copy.
+    let packed = |image: &DeviceImage| {
+        let copy = || on_gpu(image).packed(gpu, recipe.operation, image.rows());
+        if image.is_packed() && aligned(image) { Ok(on_gpu(image).clone()) } else { copy() }
+    };
+    let second = second.map(packed).transpose()?;
+    let gaps = !image.is_packed() && aligned(image) && second.is_none();
+    match gaps.then(|| recipe.clone().with_row_stride(image.shape, image.row_stride)).flatten() {
+        Some(recipe) => gpu.execute(&recipe, on_gpu(image)),
+        None => gpu.execute_with(recipe, &packed(image)?, second.as_ref()),
     }
 }
 
 /// The same in the emulator, and what the recipe writes.
-fn emulate(recipe: &Recipe, image: &AnyImage<'_>) -> Result<Vec<u8>> {
+fn emulate(recipe: &Recipe, image: &AnyImage<'_>, second: Option<&AnyImage<'_>>) -> Result<Vec<u8>> {
     let (shape, row_stride) = (image.shape(), image.row_stride());
-    let strided = (row_stride != shape.row_samples()).then(|| recipe.clone());
-    match strided.and_then(|recipe| recipe.with_row_stride(shape, row_stride as u64)) {
+    let gaps = row_stride != shape.row_samples() && second.is_none();
+    match gaps.then(|| recipe.clone().with_row_stride(shape, row_stride as u64)).flatten() {
         Some(recipe) => apron_emulator::execute(&recipe, image.spanned_bytes()),
-        None => apron_emulator::execute(recipe, &image.bytes()),
+        None => {
+            apron_emulator::execute_with(recipe, &image.bytes(), &second.map_or(Default::default(), AnyImage::bytes))
+        }
     }
 }
 

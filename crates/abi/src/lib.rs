@@ -10,6 +10,7 @@ mod edges;
 mod element;
 mod params;
 mod pixel;
+mod pointwise;
 pub mod reciprocal;
 mod table;
 
@@ -19,4 +20,5 @@ pub use edges::nearest_edge;
 pub use element::{Element, ElementType};
 pub use params::*;
 pub use pixel::{Accumulator, FromSum, Pixel, Sample};
+pub use pointwise::*;
 pub use table::*;

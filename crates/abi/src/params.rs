@@ -324,6 +324,56 @@ pub struct LimitsFfmaParams {
     pub rounds: u32,
 }
 
+/// Parameters of the pointwise kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PointwiseParams {
+    /// Samples of each image.
+    pub samples: u64,
+    /// Address of the second image; in a recipe, the number of its buffer. Of one image alone, its own.
+    pub second: u64,
+    /// The weight of the first image.
+    pub a: f64,
+    /// The weight of the second.
+    pub b: f64,
+    /// What is added.
+    pub c: f64,
+    /// The least difference that counts.
+    pub threshold: f64,
+    /// Whether there is a second image: 0 or 1.
+    pub two: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the local standard deviation.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LocalParams {
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Width of the window, in pixels.
+    pub window_x: u32,
+    /// Height of the window, in pixels.
+    pub window_y: u32,
+    /// Input column of the first window's first pixel.
+    pub origin_x: i32,
+    /// Its row.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+}
+
 /// The parameters of any launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the parameters of its name
@@ -340,6 +390,8 @@ pub enum Params {
     HistogramMergeParams(HistogramMergeParams),
     LimitsReadParams(LimitsReadParams),
     LimitsFfmaParams(LimitsFfmaParams),
+    PointwiseParams(PointwiseParams),
+    LocalParams(LocalParams),
 }
 
 impl Params {
@@ -363,6 +415,9 @@ impl Params {
             }
             Params::HistogramEdgesParams(p) => {
                 Params::HistogramEdgesParams(HistogramEdgesParams { totals: of(p.totals as usize), ..p })
+            }
+            Params::PointwiseParams(p) => {
+                Params::PointwiseParams(PointwiseParams { second: of(p.second as usize), ..p })
             }
             others => others,
         }

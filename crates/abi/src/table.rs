@@ -19,12 +19,25 @@ pub enum Family {
     Histogram,
     /// No operation's: kernels that measure what the machine can do.
     Limits,
+    /// Pointwise operations on one or two images.
+    Pointwise,
+    /// Statistics of windows: the local standard deviation.
+    Local,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 7] =
-        [Family::Conv1d, Family::Conv2d, Family::March, Family::Box, Family::Rgba, Family::Histogram, Family::Limits];
+    pub const ALL: [Family; 9] = [
+        Family::Conv1d,
+        Family::Conv2d,
+        Family::March,
+        Family::Box,
+        Family::Rgba,
+        Family::Histogram,
+        Family::Limits,
+        Family::Pointwise,
+        Family::Local,
+    ];
 
     /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
     pub const fn lowest_target(self) -> u32 {
@@ -32,6 +45,7 @@ impl Family {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
             Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
+            Family::Pointwise | Family::Local => 75,
         }
     }
 
@@ -45,6 +59,8 @@ impl Family {
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
             Family::Limits => "limits",
+            Family::Pointwise => "pointwise",
+            Family::Local => "local",
         }
     }
 
@@ -708,6 +724,29 @@ macro_rules! for_each_kernel {
             histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
             limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_u8_u8_u8: Pointwise "-" "pointwise" "weighted-u8", pointwise::Weighted<u8, u8, u8>, Buffer (u8, u8), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_u8_u8_u16: Pointwise "-" "pointwise" "weighted-u8", pointwise::Weighted<u8, u8, u16>, Buffer (u8, u16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_u8_u8_i16: Pointwise "-" "pointwise" "weighted-u8", pointwise::Weighted<u8, u8, i16>, Buffer (u8, i16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_u8_u8_f32: Pointwise "-" "pointwise" "weighted-u8", pointwise::Weighted<u8, u8, f32>, Buffer (u8, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_u8_u8: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<u8, f32, u8>, Buffer (u8, u8), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_u8_u16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<u8, f32, u16>, Buffer (u8, u16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_u8_i16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<u8, f32, i16>, Buffer (u8, i16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_u8_f32: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<u8, f32, f32>, Buffer (u8, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_f32_u8: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, u8>, Buffer (f32, u8), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_f32_u16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, u16>, Buffer (f32, u16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_f32_i16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, i16>, Buffer (f32, i16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_weighted_f32_f32_f32: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, f32>, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_magnitude_f32_u8: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u8>, Buffer (f32, u8), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_magnitude_f32_u16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u16>, Buffer (f32, u16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_magnitude_f32_i16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<i16>, Buffer (f32, i16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_magnitude_f32_f32: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<f32>, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_direction_f32_f32: Pointwise "-" "pointwise" "direction", pointwise::Direction, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            local_std_rows_u8_f64: Local "-" "sums" "rows", local::Rows<u8>, Buffer (u8, f64), LocalParams, None, [32, 8], NONE, 0;
+            local_std_rows_f32_f64: Local "-" "sums" "rows", local::Rows<f32>, Buffer (f32, f64), LocalParams, None, [32, 8], NONE, 0;
+            local_std_columns_f64_u8: Local "-" "sums" "columns", local::Columns<u8>, Buffer (f64, u8), LocalParams, None, [32, 8], NONE, 0;
+            local_std_columns_f64_u16: Local "-" "sums" "columns", local::Columns<u16>, Buffer (f64, u16), LocalParams, None, [32, 8], NONE, 0;
+            local_std_columns_f64_i16: Local "-" "sums" "columns", local::Columns<i16>, Buffer (f64, i16), LocalParams, None, [32, 8], NONE, 0;
+            local_std_columns_f64_f32: Local "-" "sums" "columns", local::Columns<f32>, Buffer (f64, f32), LocalParams, None, [32, 8], NONE, 0;
         }
     };
 }
@@ -774,7 +813,7 @@ for_each_kernel!(define_table);
 mod tests {
     extern crate std;
     use super::*;
-    use crate::BOX_BLOCK;
+    use crate::{BOX_BLOCK, POINTWISE_BLOCK};
     use std::format;
 
     #[test]
@@ -796,6 +835,8 @@ mod tests {
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],
+                (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
+                (Family::Local, ..) => SIMPLE_BLOCK,
                 other => panic!("no geometry for {other:?}"),
             };
             assert_eq!(facts.block, expected, "{}", facts.entry);

@@ -134,6 +134,12 @@ pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
     one.or_else(|| pair(text, ',')).ok_or_else(|| "must be S or S,SY: pixels".into())
 }
 
+/// `N` or `N,NY`.
+pub(crate) fn order(text: &str) -> Result<(u32, u32), String> {
+    let one = text.parse().ok().map(|order| (order, order));
+    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be N or N,NY: 0, 1 or 2".into())
+}
+
 /// `WxH` or `N`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     let one = text.parse().ok().map(|size| (size, size));

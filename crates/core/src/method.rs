@@ -59,13 +59,14 @@ const LEAST_INTEGER_SIDE: u32 = 7;
 const MOST_SIDE: u32 = 4096;
 
 impl Problem {
-    /// The method of this problem as it is stated; `None` for a histogram.
+    /// The method of this problem as it is stated; `None` for one of another kind, such as a histogram.
     pub fn method(&self) -> Option<Method> {
         match self {
             Problem::Correlate(_) => Some(Method::Direct),
             Problem::Separable(_) => Some(Method::Separable),
             Problem::Box(_) => Some(Method::Box),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+            Problem::LocalStd(_) | Problem::Pointwise(_) => None,
         }
     }
 

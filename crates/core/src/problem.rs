@@ -1,6 +1,6 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Bins, Border, BoxFilter, Edges, Error, Mask, PixelType, Result, Shape, Taps};
+use crate::{Bins, Border, BoxFilter, Edges, Error, LocalStd, Mask, PixelType, Pointwise, Result, Shape, Taps};
 
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +158,8 @@ pub enum Problem {
     Box(BoxFilter),
     ByteHistogram(ByteHistogram),
     EdgeHistogram(EdgeHistogram),
+    LocalStd(LocalStd),
+    Pointwise(Pointwise),
 }
 
 impl Problem {
@@ -168,6 +170,8 @@ impl Problem {
             Problem::Separable(_) => "separable",
             Problem::Box(_) => BoxFilter::OPERATION,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
+            Problem::LocalStd(_) => LocalStd::OPERATION,
+            Problem::Pointwise(_) => Pointwise::OPERATION,
         }
     }
 
@@ -178,6 +182,8 @@ impl Problem {
             Problem::Separable(problem) => Some((problem.shape, problem.src)),
             Problem::Box(problem) => Some((problem.shape, problem.src)),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+            Problem::LocalStd(problem) => Some((problem.shape, problem.src)),
+            Problem::Pointwise(problem) => Some((problem.shape, problem.src)),
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap) }
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return Err("a histogram"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) => return Err("no weighted sums of a window"),
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
         return Err("boxes are of u8, or of f32 with f32 output");
@@ -75,6 +76,7 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             Ok(Separable { shape, src, dst, taps_x, taps_y, border })
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => Err("a histogram"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) => Err("no weighted sums of a window"),
     })
 }
 

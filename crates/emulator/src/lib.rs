@@ -32,9 +32,18 @@ use apron_plan::{Recipe, Role};
 /// # Panics
 /// If `input` has not the size of the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
-    let (output, _) = run(recipe, input, false)?;
+    execute_with(recipe, input, &[])
+}
+
+/// The same with a second input, for recipes that have [one](Role::Second).
+///
+/// # Errors
+/// # Panics
+/// As [`execute`], for both inputs.
+pub fn execute_with(recipe: &Recipe, input: &[u8], second: &[u8]) -> Result<Vec<u8>> {
+    let (output, _) = run(recipe, input, second, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
-    if meet && run(recipe, input, true)?.0 != output {
+    if meet && run(recipe, input, second, true)?.0 != output {
         return Err(fault(recipe, "the output depends on the order of the blocks"));
     }
     Ok(output)
@@ -46,17 +55,18 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
 /// # Panics
 /// As [`execute`].
 pub fn costs(recipe: &Recipe, input: &[u8]) -> Result<Vec<Costs>> {
-    run(recipe, input, false).map(|(_, costs)| costs)
+    run(recipe, input, &[], false).map(|(_, costs)| costs)
 }
 
-fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
+fn run(recipe: &Recipe, input: &[u8], second: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
     let mut costs = Vec::new();
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
         .buffers
         .iter()
         .map(|buffer| match buffer.role {
-            Role::Input => {
+            Role::Input | Role::Second => {
+                let input = if buffer.role == Role::Second { second } else { input };
                 assert_eq!(input.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
                 memory.add_written(buffer.element, input)
             }

@@ -375,4 +375,9 @@ impl Device for Thread<'_, '_> {
             _ => A::from_f64(a.to_f64().mul_add(b.to_f64(), c.to_f64())),
         }
     }
+
+    #[inline]
+    fn sqrt(self, value: f64) -> f64 {
+        value.sqrt()
+    }
 }

@@ -12,7 +12,8 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 /// Bytes in device memory. Allocated, used and freed in the order of its home stream; other
-/// streams that use it wait for the home stream, and it for them.
+/// streams that use it wait for the home stream, and it for them. Clones share them.
+#[derive(Clone)]
 pub struct GpuBuffer {
     memory: Arc<Memory>,
     /// Bytes of the memory before the first.

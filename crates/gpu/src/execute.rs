@@ -62,8 +62,26 @@ impl Gpu {
     /// # Panics
     /// If `input` has not the size of the recipe's input, or the recipe has no output.
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
+        self.execute_with(recipe, input, None)
+    }
+
+    /// The same with a second input, for recipes that have [one](Role::Second).
+    ///
+    /// # Errors
+    /// As [`execute`](Gpu::execute).
+    ///
+    /// # Panics
+    /// As [`execute`](Gpu::execute), for both inputs.
+    pub fn execute_with(
+        &self,
+        recipe: &Recipe,
+        input: &GpuBuffer,
+        second: Option<&GpuBuffer>,
+    ) -> Result<(GpuBuffer, Option<Timer>)> {
         self.device.enter()?;
-        self.stream.wait_for(input.home())?;
+        for input in std::iter::once(input).chain(second) {
+            self.stream.wait_for(input.home())?;
+        }
         let recorded = self.stream.beside().is_some();
         if recorded && shares_state(recipe) {
             let variant = format!("variant {}", recipe.variant);
@@ -72,7 +90,7 @@ impl Gpu {
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match spec.role {
             Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
-            Role::Input | Role::Texture { .. } | Role::Zeroed => Ok(None),
+            Role::Input | Role::Second | Role::Texture { .. } | Role::Zeroed => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
@@ -92,7 +110,8 @@ impl Gpu {
                     }
                     (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
                     (_, Some(buffer)) => buffer.address(),
-                    (_, None) => {
+                    (role, None) => {
+                        let input = if role == Role::Second { second.expect("a second input") } else { input };
                         assert_eq!(input.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
                         input.address()
                     }
@@ -101,8 +120,9 @@ impl Gpu {
             launches.iter().try_for_each(|launch| launch.enqueue(self, &addresses))
         };
         let enqueued = enqueue();
-        // The input must not be freed before what reads it is done, also if a launch failed.
-        let waits = input.home().wait_for(&self.stream);
+        // The inputs must not be freed before what reads them is done, also if a launch failed.
+        let waits = std::iter::once(input).chain(second).map(|input| input.home().wait_for(&self.stream));
+        let waits = waits.collect::<Vec<_>>().into_iter().collect::<Result<()>>();
         enqueued.and(waits)?;
         let timer = timer.map(|timer| timer.stop(self)).transpose()?;
         let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
@@ -219,6 +239,8 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
         Params::LimitsReadParams(params) => (&raw mut *params).cast(),
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
+        Params::PointwiseParams(params) => (&raw mut *params).cast(),
+        Params::LocalParams(params) => (&raw mut *params).cast(),
     }
 }
 

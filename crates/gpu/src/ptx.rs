@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
 
-    const FILES: [(Family, &str); 7] = [
+    const FILES: [(Family, &str); 9] = [
         (Family::Box, include_str!("../../../kernels-gpu/ptx/box.sm_90.ptx")),
         (Family::Conv1d, include_str!("../../../kernels-gpu/ptx/conv1d.sm_90.ptx")),
         (Family::Conv2d, include_str!("../../../kernels-gpu/ptx/conv2d.sm_90.ptx")),
@@ -49,6 +49,8 @@ mod tests {
         (Family::Rgba, include_str!("../../../kernels-gpu/ptx/rgba.sm_90.ptx")),
         (Family::Histogram, include_str!("../../../kernels-gpu/ptx/histogram.sm_90.ptx")),
         (Family::Limits, include_str!("../../../kernels-gpu/ptx/limits.sm_90.ptx")),
+        (Family::Pointwise, include_str!("../../../kernels-gpu/ptx/pointwise.sm_90.ptx")),
+        (Family::Local, include_str!("../../../kernels-gpu/ptx/local.sm_90.ptx")),
     ];
 
     #[test]

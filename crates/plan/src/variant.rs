@@ -1,9 +1,9 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, march, rgba};
+use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pointwise, rgba};
 use apron_abi::Family;
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Result, Separable};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pointwise, Problem, Result, Separable};
 
 /// An implementation of an operation by kernels.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ enum Planner {
     SeparableOn(fn(&Separable, &Variant, &Machine) -> Result<Steps>),
     Box(fn(&BoxFilter, &Variant) -> Result<Steps>),
     BoxOn(fn(&BoxFilter, &Variant, &Machine) -> Result<Steps>),
+    LocalStd(fn(&LocalStd, &Variant) -> Result<Steps>),
+    Pointwise(fn(&Pointwise, &Variant) -> Result<Steps>),
 }
 
 impl Variant {
@@ -57,6 +59,8 @@ impl Variant {
             (Planner::BoxOn(planner), Problem::Box(problem)) => planner(problem, self, machine),
             (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem, machine),
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
+            (Planner::LocalStd(planner), Problem::LocalStd(problem)) => planner(problem, self),
+            (Planner::Pointwise(planner), Problem::Pointwise(problem)) => planner(problem, self),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
     }
@@ -216,6 +220,20 @@ pub static VARIANTS: &[Variant] = &[
         limits: "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29053, 4 channels apart 11620",
         planner: Planner::EdgeHistogram(edges::search),
     },
+    Variant {
+        operation: local::OPERATION,
+        name: "sums",
+        family: Family::Local,
+        limits: "u8 and f32 pixels, any window",
+        planner: Planner::LocalStd(local::plan),
+    },
+    Variant {
+        operation: pointwise::OPERATION,
+        name: "pointwise",
+        family: Family::Pointwise,
+        limits: "u8 and f32 pixels, the second image f32 or as the first",
+        planner: Planner::Pointwise(pointwise::plan),
+    },
 ];
 
 #[cfg(test)]
@@ -223,7 +241,7 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, U8};
-    use apron_core::{Bins, Border, Error, Mask, Scale, Shape, Taps};
+    use apron_core::{Bins, Border, Error, Mask, PointOp, Scale, Shape, Taps};
     use std::collections::BTreeSet;
 
     #[test]
@@ -299,6 +317,16 @@ mod tests {
             assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}: {:?}", planned(beyond));
         }
+        let local = |src| {
+            let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap);
+            Problem::LocalStd(LocalStd { shape, src, dst: F32, width: 65536, height: 65536, border })
+        };
+        last.push((local(U8), "sums", local(PixelType::U16)));
+        let sum = |src, second| {
+            let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));
+            Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })
+        };
+        last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
         // The histograms of bytes and the simple box filter take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
         assert_eq!(tried.len() + 4, VARIANTS.len());

@@ -9,12 +9,16 @@ mod box_filter;
 mod conv1d;
 mod conv2d;
 mod histogram;
+mod local_std;
+mod pointwise;
 mod rgba;
 
 pub use box_filter::box_filter;
 pub use conv1d::separable;
 pub use conv2d::correlate;
 pub use histogram::{byte_histogram, histogram};
+pub use local_std::local_std;
+pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
 
 use apron_core::Accumulator;

@@ -1,6 +1,7 @@
 //! A problem with its data.
 
-use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
+use crate::pointwise::random_point;
+use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, PointOp, Shape, Taps, filters};
 use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable, join_extremes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -13,6 +14,8 @@ pub struct Case {
     pub problem: Problem,
     /// The input, of the problem's shape and type.
     pub image: AnyImage<'static>,
+    /// The second input, of problems that have one.
+    pub second: Option<AnyImage<'static>>,
     /// The method that must be chosen for it; `None` where it is solved just as it is stated.
     pub chosen: Option<Method>,
 }
@@ -79,6 +82,7 @@ impl Case {
         Case {
             problem: Problem::Correlate(Correlate { shape, src: types.0, dst: types.1, mask, border, clamp: false }),
             image,
+            second: None,
             chosen: None,
         }
     }
@@ -173,6 +177,7 @@ impl Case {
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
             Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::LocalStd(_) | Problem::Pointwise(_) => {}
         }
         self
     }
@@ -191,6 +196,7 @@ impl Case {
             }
             Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::LocalStd(_) | Problem::Pointwise(_) => {}
         }
         self
     }
@@ -223,6 +229,7 @@ impl Case {
         Case {
             problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
             image,
+            second: None,
             chosen: None,
         }
     }
@@ -246,6 +253,7 @@ impl Case {
         Case {
             problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }),
             image,
+            second: None,
             chosen: None,
         }
     }
@@ -255,7 +263,12 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, PixelType::U8, shape, data);
-        Case { problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }), image, chosen: None }
+        Case {
+            problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }),
+            image,
+            second: None,
+            chosen: None,
+        }
     }
 
     /// A histogram of f32 by `bins`: of samples in and around their range, of which some lie exactly on an edge
@@ -287,7 +300,7 @@ impl Case {
         let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
         let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
         let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
-        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), chosen: None }
+        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), second: None, chosen: None }
     }
 
     /// The same over the range from the least to the largest sample, which are numbers.
@@ -300,6 +313,7 @@ impl Case {
         Case {
             problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }),
             image,
+            second: None,
             chosen: None,
         }
     }
@@ -317,7 +331,15 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    match rng.random_range(0..6) {
+    match rng.random_range(0..8) {
+        7 => {
+            let (op, types) = random_point(rng);
+            Case::pointwise(seed, shape, types, op, data)
+        }
+        6 => {
+            let window = (rng.random_range(1..=30.min(most_x)), rng.random_range(1..=30.min(most_y)));
+            Case::local_std(seed, shape, types, window, border, data)
+        }
         5 => {
             let side = |rng: &mut StdRng, most: u32| {
                 let side = if rng.random() { rng.random_range(1..=20) } else { rng.random_range(1..=140) };
@@ -381,6 +403,20 @@ impl fmt::Display for Case {
                 let apart = if p.per_channel { " per channel" } else { "" };
                 let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
                 write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
+            }
+            Problem::LocalStd(p) => {
+                write!(f, "{} {}->{} window {}x{} {}", p.shape, p.src, p.dst, p.width, p.height, p.border)
+            }
+            Problem::Pointwise(p) => {
+                let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));
+                let op = match p.op {
+                    PointOp::Weighted { a, b, c, threshold } => {
+                        format!("weights {a:.2} {b:.2} {c:.1} from {threshold:.1}")
+                    }
+                    PointOp::Magnitude => "magnitude".into(),
+                    PointOp::Direction => "direction".into(),
+                };
+                write!(f, "{} {types}->{} {op}", p.shape, p.dst)
             }
         }
     }

@@ -46,7 +46,8 @@ impl Case {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
             Problem::Box(problem) => (problem.width + problem.height) as u64,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Pointwise(_) => 1,
+            Problem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
     }
@@ -152,7 +153,7 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 /// The filter that solves a problem for an image, ready to run.
 ///
 /// # Panics
-/// For a histogram's problem.
+/// For a histogram's problem, and one of a filter without weights.
 pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> Filter<'a> {
     match problem {
         Problem::Correlate(p) => {
@@ -163,6 +164,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
         }
         Problem::Box(p) => device.box_filter(image, p.width, p.height).border(p.border).out_type(p.dst),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => panic!("a histogram is no filter"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("no filter with weights"),
     }
 }
 
@@ -175,13 +177,15 @@ pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<
         Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
         Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
         Problem::Correlate(_) | Problem::Separable(_) | Problem::Box(_) => panic!("a filter is no histogram"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("a filter is no histogram"),
     };
     device.histogram(image).bins(bins).per_channel(per_channel)
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
     let Some(method) = case.chosen else {
-        let image = device.solve(&case.problem, &case.image, variant)?;
+        let second = case.second.as_ref().map(Source::from);
+        let image = device.solve_with(&case.problem, &case.image, second, variant)?;
         return Ok((image.download_any()?, image.report()?.variant));
     };
     let image = filter_of(device, &case.problem, &case.image).variant(variant).run()?;
@@ -209,7 +213,7 @@ fn filter(
     let (row, channels) = (result.shape().row_samples(), result.channels() as usize);
     for index in (0..result.shape().samples() as usize).step_by(exact::stride(&case.problem)) {
         let (x, y, channel) = (index % row / channels, index / row, index % channels);
-        let exact = exact::filter(&case.problem, &case.image, x as u32, y as u32, channel as u32);
+        let exact = exact::filter(case, x as u32, y as u32, channel as u32);
         if exact.value.is_nan() {
             continue;
         }

@@ -1,7 +1,8 @@
 //! The exact sums, nearly: f64 throughout, with the magnitude that bounds the rounding of f32.
 
-use apron::{AnyImage, Border};
-use apron_core::{BOX_CHUNK, BoxFilter, Correlate, PixelType, Problem, Sample, Scale, Separable, each_type};
+use crate::Case;
+use apron::{AnyImage, Border, PointOp};
+use apron_core::{BOX_CHUNK, BoxFilter, Correlate, LocalStd, PixelType, Problem, Sample, Scale, Separable, each_type};
 
 /// An exact result and how far an f32 result may be from it.
 pub(crate) struct Exact {
@@ -51,18 +52,26 @@ pub(crate) fn stride(problem: &Problem) -> usize {
         }
         Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return 1,
+        Problem::LocalStd(problem) => (problem.shape.samples(), problem.width as u64 * problem.height as u64),
+        Problem::Pointwise(problem) => (problem.shape.samples(), 1),
     };
     // Odd, so that it falls on every column and channel of most images sooner or later.
     (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
 }
 
 /// The exact result of a filter at an output sample.
-pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+pub(crate) fn filter(case: &Case, x: u32, y: u32, channel: u32) -> Exact {
+    let (problem, image) = (&case.problem, &case.image);
     match problem {
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
         Problem::Box(problem) => box_filter(problem, image, x, y, channel),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no sums"),
+        Problem::LocalStd(problem) => local_std(problem, image, x, y, channel),
+        Problem::Pointwise(problem) => {
+            let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);
+            pointwise(problem.op, at(image), case.second.as_ref().map(at))
+        }
     }
 }
 
@@ -126,4 +135,44 @@ fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel
 /// the tail; for a window within a chunk, as many as there are samples.
 fn additions(samples: u32) -> usize {
     (if samples <= BOX_CHUNK { samples } else { BOX_CHUNK + samples / BOX_CHUNK }) as usize
+}
+
+/// What a value that is computed in f64, to a part in `2^37` of `magnitude`, may be off when it is rounded to f32.
+fn rounded_once(value: f64, magnitude: f64) -> Exact {
+    let bound = 2f64.powi(-24) * value.abs() + 2f64.powi(-37) * magnitude + DENORMAL_ROUNDING;
+    Exact { value: if value.abs() <= LARGEST_MAGNITUDE { value } else { f64::NAN }, bound }
+}
+
+fn pointwise(op: PointOp, x: f64, y: Option<f64>) -> Exact {
+    match (op, y) {
+        (PointOp::Weighted { threshold, .. }, Some(y)) if (x - y).abs() < threshold => rounded_once(x, 0.0),
+        (PointOp::Weighted { a, b, c, .. }, y) => {
+            let (x, y) = (a * x, y.map_or(0.0, |y| b * y));
+            rounded_once(x + y + c, x.abs() + y.abs() + c.abs())
+        }
+        (PointOp::Magnitude, Some(y)) => rounded_once(x.hypot(y), x.hypot(y)),
+        (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
+        (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
+    }
+}
+
+fn local_std(problem: &LocalStd, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let window = problem.window().expect("checked by the caller");
+    let places = (0..problem.height).flat_map(|j| (0..problem.width).map(move |i| (i, j)));
+    let samples: Vec<f64> = places
+        .map(|(i, j)| {
+            let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
+            sample(image, problem.border, column, row, channel)
+        })
+        .collect();
+    let count = samples.len() as f64;
+    // In two passes, which lose nothing to the mean.
+    let mean = samples.iter().sum::<f64>() / count;
+    let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / count;
+    let square = samples.iter().map(|sample| sample * sample).sum::<f64>() / count;
+    let (value, off) = (variance.sqrt(), (problem.width + problem.height + 6) as f64 * 2f64.powi(-52) * square);
+    // The root of what the variance is off, or less where there is much of it.
+    let rooted = if value > 0.0 { (off / value).min(off.sqrt()) } else { off.sqrt() };
+    let Exact { value, bound } = rounded_once(value, value);
+    Exact { value, bound: bound + rooted }
 }

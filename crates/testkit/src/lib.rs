@@ -13,6 +13,7 @@ mod exact;
 pub mod machine;
 mod methods;
 pub mod nvcc;
+mod pointwise;
 mod suite;
 
 pub use case::{Case, Data, random_case, random_image};

@@ -218,4 +218,6 @@ pub trait Device: Copy {
     fn anew(self, number: u32) -> u32;
     /// `a * b + c`, rounded once.
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
+    /// The square root, rounded once.
+    fn sqrt(self, value: f64) -> f64;
 }

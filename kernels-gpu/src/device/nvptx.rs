@@ -526,4 +526,13 @@ impl<S: Taps> Device for Nvptx<S> {
             }
         }
     }
+
+    #[inline(always)]
+    fn sqrt(self, value: f64) -> f64 {
+        let root: f64;
+        unsafe {
+            asm!("sqrt.rn.f64 {0}, {1};", out(reg64) root, in(reg64) value, options(pure, nomem, nostack));
+        }
+        root
+    }
 }

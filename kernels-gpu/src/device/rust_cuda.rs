@@ -188,4 +188,9 @@ impl Device for RustCuda {
             }
         }
     }
+
+    #[inline(always)]
+    fn sqrt(self, value: f64) -> f64 {
+        GpuFloat::sqrt(value)
+    }
 }

@@ -4,7 +4,7 @@ use crate::args::{Devices, FilterArgs};
 use crate::error::Result;
 use crate::files::{self, ImageOutput};
 use crate::report::{Made, Ran, Report, milliseconds};
-use apron::{AnyImage, Device, Error, Filter, PixelType};
+use apron::{AnyImage, Device, DeviceImage, Error, Filter, PixelType};
 use std::time::Instant;
 
 /// Runs the filter that `make` makes. Its parameters are right by now; what else can be wrong
@@ -16,20 +16,36 @@ pub(super) fn run(
     devices: &mut Devices,
     make: impl for<'a> FnOnce(&'a Device, &'a AnyImage<'static>) -> Filter<'a>,
 ) -> Result<Report> {
-    let start = Instant::now();
     let asked = args.out_type.or(clamp.then_some(PixelType::F32));
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
         return Err(Error::parameter(verb, "clamp", format!("asked for with {pixel} output"), "used with f32").into());
     }
-    let output = ImageOutput::new(&args.output, asked)?;
+    let out_type = |src| asked.unwrap_or(src);
+    run_to(verb, args, out_type, devices, |device, image, out_type| {
+        let filter = make(device, image).border(args.border).out_type(out_type).clamp(clamp);
+        filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
+    })
+}
+
+/// Runs a filter to the type that follows from the input's.
+pub(super) fn run_to(
+    verb: &'static str,
+    args: &FilterArgs,
+    out_type: impl Fn(PixelType) -> PixelType,
+    devices: &mut Devices,
+    filter: impl FnOnce(&Device, &AnyImage<'static>, PixelType) -> apron::Result<DeviceImage>,
+) -> Result<Report> {
+    let start = Instant::now();
+    // Whatever the input is.
+    let asked = PixelType::ALL.map(&out_type);
+    let output = ImageOutput::new(&args.output, (asked == [asked[0]; 4]).then_some(asked[0]))?;
     let image = files::read_image(&args.input, args.common.max_pixels)?;
     let (shape, in_type) = (image.shape(), image.pixel_type());
-    let out_type = asked.unwrap_or(in_type);
+    let out_type = out_type(in_type);
     output.check(out_type, shape.channels)?;
 
     let device = devices.get(args.common.device)?;
-    let filter = make(&device, &image).border(args.border).out_type(out_type).clamp(clamp);
-    let result = filter.method(args.method.0).variant(args.common.variant.as_deref()).run()?;
+    let result = filter(&device, &image, out_type)?;
     let ran = result.report()?;
     let copy = Instant::now();
     let pixels = result.into_any()?;

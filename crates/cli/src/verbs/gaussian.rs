@@ -7,8 +7,9 @@ use apron::filters;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
-  apron gaussian photo.jpg blurred.png --sigma 3 --border reflect")]
+Examples:
+  apron gaussian photo.jpg blurred.png --sigma 3 --border reflect
+  apron gaussian photo.jpg slope.npy --sigma 1.5 --order 1,0 --out-type f32")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
@@ -18,11 +19,14 @@ pub(crate) struct Args {
     /// Cut the bell off at this many standard deviations
     #[arg(long, value_name = "T", default_value_t = 4.0, allow_hyphen_values = true)]
     truncate: f64,
+    /// Order of the derivative, 0 to 2, for both axes or for x and y
+    #[arg(long, value_name = "N[,NY]", value_parser = args::order, default_value = "0", allow_hyphen_values = true)]
+    order: (u32, u32),
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
-    let taps_x = filters::gaussian(args.sigma.0, args.truncate)?;
-    let taps_y = filters::gaussian(args.sigma.1, args.truncate)?;
+    let taps_x = filters::gaussian_derivative(args.sigma.0, args.order.0, args.truncate)?;
+    let taps_y = filters::gaussian_derivative(args.sigma.1, args.order.1, args.truncate)?;
     super::filter::run("gaussian", &args.filter, false, devices, |device, image| {
         device.separable(image, taps_x, taps_y)
     })

@@ -9,6 +9,7 @@ mod gaussian;
 mod histogram;
 mod info;
 mod kernels;
+mod named;
 mod separable;
 mod tune;
 mod verify;
@@ -57,10 +58,41 @@ pub(crate) enum Verb {
     Tune(tune::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
+    /// Sobel's derivative, of any order and side
+    Sobel(named::SobelArgs),
+    /// Scharr's first derivative
+    Scharr(named::ScharrArgs),
+    /// Prewitt's first derivative
+    Prewitt(named::OrderArgs),
+    /// Roberts' difference along a diagonal
+    Roberts(named::OrderArgs),
+    /// The sum of the second derivatives
+    Laplacian(named::LaplacianArgs),
+    /// Magnitude or direction of the gradient
+    Gradient(named::GradientArgs),
+    /// Laplacian of a Gaussian
+    Log(named::LogArgs),
+    /// Difference of two Gaussian blurs
+    Dog(named::DogArgs),
+    /// Sharpen by the four neighbours
+    Sharpen(named::SharpenArgs),
+    /// Sharpen by what the image has more than its blur
+    Unsharp(named::UnsharpArgs),
+    /// A relief lit from the upper left
+    Emboss(named::EmbossArgs),
+    /// Mean over a line
+    MotionBlur(named::MotionBlurArgs),
+    /// Mean over a window, as box
+    LocalMean(named::LocalMeanArgs),
+    /// Standard deviation in a window
+    LocalStd(named::LocalStdArgs),
 }
 
 /// Runs a verb and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
+    if let Some((_, args)) = named::of(verb) {
+        return tell(&filtered(verb)?, &args.filter().common);
+    }
     let (report, common) = match verb {
         Verb::Info(args) => return info::run(args),
         Verb::Kernels(args) => return kernels::run(args),
@@ -73,6 +105,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Separable(args) => (filtered(verb)?, &args.filter.common),
         Verb::Gaussian(args) => (filtered(verb)?, &args.filter.common),
         Verb::Box(args) => (filtered(verb)?, &args.filter.common),
+        _ => unreachable!("a named filter"),
     };
     tell(&report, common)
 }
@@ -84,6 +117,9 @@ fn filtered(verb: &Verb) -> Result<Report> {
 
 /// Runs a verb that reads an image, and says nothing.
 fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+    if let Some((name, args)) = named::of(verb) {
+        return named::run(name, &*args, devices);
+    }
     match verb {
         Verb::Correlate(args) => correlate::run("correlate", args, devices),
         Verb::Convolve(args) => correlate::run("convolve", args, devices),
@@ -91,9 +127,7 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
-        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Tune(_) | Verb::Batch(_) => {
-            Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
-        }
+        _ => Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into())),
     }
 }
 

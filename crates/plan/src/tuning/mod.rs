@@ -114,6 +114,8 @@ impl Work {
                 let bins = u32::try_from(p.bins.count).unwrap_or(u32::MAX);
                 (p.shape, PixelType::F32, PixelType::F32, p.channels(), bins)
             }
+            Problem::LocalStd(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
+            Problem::Pointwise(p) => (p.shape, p.src, p.dst, p.shape.channels, 1),
         };
         // Channels that are counted together are as more columns.
         let width = shape.width.saturating_mul(shape.channels / channels);

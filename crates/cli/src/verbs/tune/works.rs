@@ -174,7 +174,7 @@ fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_plan::{Machine, VARIANTS};
+    use apron_plan::{Machine, VARIANTS, variants};
     use apron_testkit::eligible;
     use std::collections::HashSet;
 
@@ -190,7 +190,9 @@ mod tests {
                     eligible(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
                 })
                 .collect();
-            assert_eq!(timed.len(), VARIANTS.len(), "{timed:?}");
+            // One variant has nothing to be chosen from.
+            let chosen = VARIANTS.iter().filter(|variant| variants(variant.operation).count() > 1);
+            assert_eq!(timed.len(), chosen.count(), "{timed:?}");
         }
     }
 

@@ -1,6 +1,13 @@
-//! Named filters, as data: formulas for taps, and a table of masks.
+//! Named filters, as data: formulas for taps, a table of masks, and filters that are made of several.
+
+mod bells;
+mod derivatives;
+mod effects;
 
 use crate::{Error, Mask, Result, Taps};
+pub use bells::{Dog, Gaussian, Log, gaussian_derivative};
+pub use derivatives::{Gradient, Laplacian, Operator, Prewitt, Roberts, Scharr, Sobel};
+pub use effects::{MAX_MOTION, MotionBlur, Sharpen, Unsharp, emboss};
 
 /// Taps of a sampled Gaussian, `exp(-i^2 / (2 sigma^2))` over their sum, of radius
 /// `int(truncate * sigma + 0.5)`, as SciPy's `gaussian_filter1d` has them.
@@ -16,6 +23,11 @@ use crate::{Error, Mask, Result, Taps};
 /// # Errors
 /// [`Error::Parameter`] for a sigma or truncate that is negative or not finite, or a radius beyond 32767.
 pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
+    Taps::new(bell(sigma, truncate)?.iter().map(|&tap| tap as f32).collect::<Vec<_>>())
+}
+
+/// The taps before they are rounded.
+fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     let wrong = |parameter, value: f64, limit: &str| Err(Error::parameter("gaussian", parameter, value, limit));
     if !(sigma.is_finite() && sigma >= 0.0) {
         return wrong("sigma", sigma, "0 or more");
@@ -32,7 +44,7 @@ pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
     let weight = |i: i64| if i == 0 { 1.0 } else { (-0.5 * (i as f64 / sigma).powi(2)).exp() };
     let weights: Vec<f64> = (-radius..=radius).map(weight).collect();
     let sum: f64 = weights.iter().sum();
-    Taps::new(weights.iter().map(|weight| (weight / sum) as f32).collect::<Vec<_>>())
+    Ok(weights.iter().map(|weight| weight / sum).collect())
 }
 
 /// Taps of a mean over `size` samples: each `1 / size`.

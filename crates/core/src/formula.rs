@@ -1,0 +1,88 @@
+//! What a named filter computes, as data.
+
+use crate::{Mask, PixelType, PointOp, Result, Taps};
+
+/// An expression over an image: masks and windows applied to it, and pointwise operations on what they give.
+///
+/// What is inside a pointwise operation is computed to f32, but for the image itself, which is read as it is; only the
+/// outermost operation gives the type that is asked for.
+///
+/// ```
+/// use apron_core::{Formula, PointOp, filters};
+///
+/// // The image and twice what a blur takes from it.
+/// let taps = filters::gaussian(1.0, 4.0)?;
+/// let blurred = Formula::Separable(taps.clone(), taps);
+/// let sharp = Formula::of(PointOp::weighted(3.0, -2.0, 0.0), Formula::Image, Some(blurred));
+/// assert!(matches!(sharp, Formula::Pointwise { .. }));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Formula {
+    /// The image itself.
+    Image,
+    /// Dense correlation with a mask.
+    Dense(Mask),
+    /// Separable correlation: along the rows, then along the columns.
+    Separable(Taps, Taps),
+    /// The mean over a window of so many columns and rows.
+    Mean(u32, u32),
+    /// The [standard deviation](crate::LocalStd) in a window of so many columns and rows.
+    LocalStd(u32, u32),
+    /// A pointwise operation on one or two results.
+    Pointwise {
+        /// What is computed.
+        op: PointOp,
+        /// The first.
+        x: Box<Formula>,
+        /// The second, if there is one.
+        y: Option<Box<Formula>>,
+    },
+}
+
+impl Formula {
+    /// A pointwise operation on one or two results.
+    pub fn of(op: PointOp, x: Formula, y: Option<Formula>) -> Formula {
+        Formula::Pointwise { op, x: Box::new(x), y: y.map(Box::new) }
+    }
+
+    /// `scale` times this, plus `delta`; this alone where neither changes anything.
+    pub fn scaled(self, scale: f64, delta: f64) -> Formula {
+        if (scale, delta) == (1.0, 0.0) {
+            return self;
+        }
+        Formula::of(PointOp::weighted(scale, 0.0, delta), self, None)
+    }
+}
+
+/// A filter with a name, whose parameters give a [`Formula`].
+pub trait Named {
+    /// The formula.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for parameters that can never be right.
+    fn formula(&self) -> Result<Formula>;
+
+    /// Sample type of the output where none is asked for: the input's, as OpenCV's `ddepth = -1`.
+    fn out_type(&self, src: PixelType) -> PixelType {
+        src
+    }
+}
+
+impl Named for Formula {
+    fn formula(&self) -> Result<Formula> {
+        Ok(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_nothing_is_left_out() {
+        assert_eq!(Formula::Image.scaled(1.0, 0.0), Formula::Image);
+        let scaled = Formula::of(PointOp::weighted(2.0, 0.0, 3.0), Formula::Image, None);
+        assert_eq!(Formula::Image.scaled(2.0, 3.0), scaled);
+    }
+}

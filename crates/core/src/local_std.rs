@@ -1,0 +1,62 @@
+//! The local standard deviation.
+
+use crate::{Border, Error, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
+
+/// The standard deviation of the `n = width * height` samples of a window around each pixel, every channel by itself:
+/// of the population, `sqrt(max(0, n * sum(x^2) - sum(x)^2)) / n`.
+///
+/// The sums are taken in f64, along each row of the image extended by the border and then along the columns of these
+/// sums, from the left and the top. For integers all of that is exact up to the root (windows of u8 below 370,000
+/// samples, of u16 and i16 below 1400), so that the result is the true one rounded. For f32 the sums are off by at most
+/// `(width + height) * 2^-53` of themselves, and so the variance by about as much of the mean square.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalStd {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// Sample type of the output.
+    pub dst: PixelType,
+    /// Width of the window, in pixels; its pixel `width / 2` lies over the output's.
+    pub width: u32,
+    /// Height of the window, in pixels; its row `height / 2` lies over the output's.
+    pub height: u32,
+    /// What lies outside the image.
+    pub border: Border,
+}
+
+impl LocalStd {
+    pub(crate) const OPERATION: &'static str = "local-std";
+
+    /// Where its windows lie.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; [`Error::NoWindow`] where border crop leaves nothing.
+    pub fn window(&self) -> Result<Window> {
+        for (what, side) in [("width", self.width), ("height", self.height)] {
+            if side == 0 || side > MAX_MASK_SIDE {
+                return Err(Error::parameter(LocalStd::OPERATION, what, side, format!("1 to {MAX_MASK_SIDE}")));
+            }
+        }
+        let (size, anchor) = ((self.width, self.height), (self.width / 2, self.height / 2));
+        Window::new(LocalStd::OPERATION, self.shape, size, anchor, self.border)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_lie_around_the_pixel() {
+        let (src, dst, border) = (PixelType::U8, PixelType::F32, Border::Wrap);
+        let of = |width, height| LocalStd { shape: Shape::new(9, 7, 2).unwrap(), src, dst, width, height, border };
+        let window = of(4, 3).window().unwrap();
+        assert_eq!((window.out, window.origin_x, window.origin_y), (of(4, 3).shape, -2, -1));
+        let cropped = LocalStd { border: Border::Crop, ..of(4, 3) };
+        assert_eq!(cropped.window().unwrap().out, Shape::new(6, 5, 2).unwrap());
+        assert!(of(0, 3).window().unwrap_err().to_string().contains("width is 0"));
+        assert!(of(3, 65537).window().unwrap_err().to_string().contains("height is 65537"));
+        assert!(LocalStd { border: Border::Crop, ..of(10, 1) }.window().is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! Pointwise operations: each output sample from the samples at its place in one or two images.
+
+use crate::{Error, PixelType, Result, Shape};
+
+/// What is made of a sample `x` of the first image and the sample `y` at its place in the second: computed in f64, and
+/// rounded once to the output's type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PointOp {
+    /// `a * x + b * y + c`, as `fma(a, x, fma(b, y, c))`; `fma(a, x, c)` where there is no second image. Where there
+    /// is one, samples that differ from it by less than the threshold stay as they are.
+    Weighted {
+        /// The weight of the first image.
+        a: f64,
+        /// The weight of the second.
+        b: f64,
+        /// What is added.
+        c: f64,
+        /// The least difference that counts; 0 for all.
+        threshold: f64,
+    },
+    /// `sqrt(x^2 + y^2)`.
+    Magnitude,
+    /// `atan2(y, x)`, in radians from -pi to pi, which becomes f32 only: [`apron_abi::direction`].
+    Direction,
+}
+
+impl PointOp {
+    /// `a * x + b * y + c`.
+    pub fn weighted(a: f64, b: f64, c: f64) -> PointOp {
+        PointOp::Weighted { a, b, c, threshold: 0.0 }
+    }
+
+    /// Whether it takes two images and no less.
+    fn needs_two(self) -> bool {
+        match self {
+            PointOp::Weighted { b, threshold, .. } => b != 0.0 || threshold != 0.0,
+            PointOp::Magnitude | PointOp::Direction => true,
+        }
+    }
+}
+
+/// A pointwise operation on one or two images of the same shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointwise {
+    /// Shape of the images, and of the output.
+    pub shape: Shape,
+    /// Sample type of the first image.
+    pub src: PixelType,
+    /// Sample type of the second, if there is one.
+    pub second: Option<PixelType>,
+    /// Sample type of the output.
+    pub dst: PixelType,
+    /// What is computed.
+    pub op: PointOp,
+}
+
+impl Pointwise {
+    pub(crate) const OPERATION: &'static str = "pointwise";
+
+    /// Checks what can never be right.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or no number, and an operation of
+    /// two images with one; [`Error::PixelType`] for directions that are not to be f32.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |parameter, value: String, limit: &str| {
+            Err(Error::parameter(Pointwise::OPERATION, parameter, value, limit))
+        };
+        if let PointOp::Weighted { a, b, c, threshold } = self.op {
+            for (what, weight) in [("a", a), ("b", b), ("c", c)] {
+                if !weight.is_finite() {
+                    return wrong(what, weight.to_string(), "finite");
+                }
+            }
+            if threshold.is_nan() || threshold < 0.0 {
+                return wrong("threshold", threshold.to_string(), "0 or more");
+            }
+        }
+        if self.op.needs_two() && self.second.is_none() {
+            return wrong("images", "one".into(), "two");
+        }
+        if self.op == PointOp::Direction && self.dst != PixelType::F32 {
+            let expected = "f32, which holds radians".into();
+            return Err(Error::PixelType { operation: "direction", found: self.dst, expected });
+        }
+        Ok(())
+    }
+
+    /// Checks the problem, and images of these shapes and types for it.
+    ///
+    /// # Errors
+    /// As [`check`](Pointwise::check); [`Error::Shape`] and [`Error::PixelType`] where the images are not the problem's.
+    pub fn check_images(&self, x: (Shape, PixelType), y: Option<(Shape, PixelType)>) -> Result<()> {
+        self.check()?;
+        if y.is_some() != self.second.is_some() {
+            let (value, limit) = (1 + y.is_some() as u32, 1 + self.second.is_some() as u32);
+            return Err(Error::parameter(Pointwise::OPERATION, "number of images", value, limit.to_string()));
+        }
+        for ((shape, found), expected) in [(x, self.src)].into_iter().chain(y.zip(self.second)) {
+            if shape != self.shape {
+                let (value, limit) = (shape.to_string(), format!("{}, as the other image's", self.shape));
+                return Err(Error::Shape { what: "shape", value, limit });
+            }
+            if found != expected {
+                let expected = expected.to_string();
+                return Err(Error::PixelType { operation: Pointwise::OPERATION, found, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_never_be_right_is_refused() {
+        let shape = Shape::new(2, 1, 1).unwrap();
+        let of = |op, second, dst| Pointwise { shape, src: PixelType::U8, second, dst, op }.check();
+        let (two, bytes, floats) = (Some(PixelType::F32), PixelType::U8, PixelType::F32);
+        assert!(of(PointOp::weighted(2.0, 0.0, 1.0), None, bytes).is_ok());
+        assert!(of(PointOp::weighted(2.0, 1.0, 1.0), two, bytes).is_ok());
+        assert!(of(PointOp::Direction, two, floats).is_ok());
+        let threshold = |threshold| PointOp::Weighted { a: 1.0, b: 0.0, c: 0.0, threshold };
+        for (op, second, dst, part) in [
+            (PointOp::weighted(f64::NAN, 0.0, 0.0), two, bytes, "a is NaN, but must be finite"),
+            (PointOp::weighted(1.0, 0.0, f64::INFINITY), two, bytes, "c is inf"),
+            (PointOp::weighted(1.0, 1.0, 0.0), None, bytes, "images is one, but must be two"),
+            (PointOp::Magnitude, None, bytes, "two"),
+            (threshold(-1.0), two, bytes, "threshold is -1"),
+            (threshold(1.0), None, bytes, "two"),
+            (PointOp::Direction, two, bytes, "pixels are u8, but must be f32"),
+        ] {
+            let error = of(op, second, dst).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn images_are_those_of_the_problem() {
+        let (shape, other) = (Shape::new(2, 1, 1).unwrap(), Shape::new(1, 2, 1).unwrap());
+        let (src, dst, op) = (PixelType::U8, PixelType::U8, PointOp::weighted(1.0, 1.0, 0.0));
+        let sum = Pointwise { shape, src, second: Some(PixelType::F32), dst, op };
+        let (x, y) = ((shape, PixelType::U8), (shape, PixelType::F32));
+        assert!(sum.check_images(x, Some(y)).is_ok());
+        for (x, y) in [(x, None), (x, Some(x)), ((other, PixelType::U8), Some(y)), (x, Some((other, PixelType::F32)))] {
+            assert!(sum.check_images(x, y).is_err(), "{x:?} {y:?}");
+        }
+    }
+}

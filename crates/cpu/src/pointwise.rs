@@ -1,0 +1,110 @@
+//! Pointwise operations.
+
+use crate::pages;
+use crate::simd::{self, Level, Work};
+use apron_core::{Accumulator, AnyImage, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type};
+use rayon::prelude::*;
+
+/// Samples that are converted at a time: a few pages, in the first-level cache.
+const PIECE: usize = 2048;
+
+/// A pointwise operation, in parallel: bit for bit what `apron_reference::pointwise` computes.
+///
+/// ```
+/// use apron_core::{AnyImage, Image, PixelType, PointOp, Pointwise};
+///
+/// let x = AnyImage::U8(Image::new(3, 1, 1, vec![1u8, 2, 200])?);
+/// let (shape, src) = (x.shape(), PixelType::U8);
+/// let problem = Pointwise { shape, src, second: None, dst: src, op: PointOp::weighted(2.0, 0.0, -1.0) };
+/// let out: Image<u8> = apron_cpu::pointwise(&x, None, &problem)?;
+/// assert_eq!(out.row(0), [1, 3, 255]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Pointwise::check_images`].
+pub fn pointwise<O: Pixel>(
+    x: &AnyImage<'_>,
+    y: Option<&AnyImage<'_>>,
+    problem: &Pointwise,
+) -> Result<Image<'static, O>> {
+    problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
+    let shape = problem.shape;
+    let mut out: Vec<O> = pages::zeros(shape.samples() as usize);
+    let row = shape.row_samples();
+    // Narrow images have many rows: each task takes several.
+    let rows = (1usize << 16).div_ceil(row);
+    out.par_chunks_mut(row * rows).enumerate().for_each_init(Default::default, |(xs, ys), (band, out)| {
+        for (out, at) in out.chunks_mut(row).zip((band * rows) as u32..) {
+            for (out, start) in out.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+                simd::run(Numbers { image: x, row: at, start, count: out.len(), numbers: xs });
+                if let Some(image) = y {
+                    simd::run(Numbers { image, row: at, start, count: out.len(), numbers: ys });
+                }
+                simd::run(Points { op: problem.op, x: xs, y: y.map(|_| &ys[..]), out });
+            }
+        }
+    });
+    Image::new(shape.width, shape.height, shape.channels, out)
+}
+
+/// Converts a part of a row.
+struct Numbers<'a> {
+    image: &'a AnyImage<'a>,
+    row: u32,
+    start: usize,
+    count: usize,
+    numbers: &'a mut Vec<f64>,
+}
+
+impl Work for Numbers<'_> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        self.numbers.clear();
+        each_type!(self.image, image => {
+            let samples = &image.row(self.row)[self.start..][..self.count];
+            self.numbers.extend(samples.iter().map(|&sample| sample.to_f64()));
+        });
+    }
+}
+
+/// Computes as many outputs.
+struct Points<'a, O> {
+    op: PointOp,
+    x: &'a [f64],
+    y: Option<&'a [f64]>,
+    out: &'a mut [O],
+}
+
+impl<O: Pixel> Work for Points<'_, O> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Points { op, x, y, out } = self;
+        match (op, y) {
+            (PointOp::Weighted { a, b, c, threshold }, Some(y)) => two(x, y, out, |x, y| {
+                let sum = a.mul_add(x, b.mul_add(y, c));
+                if (x - y).abs() < threshold { x } else { sum }
+            }),
+            (PointOp::Weighted { a, c, .. }, _) => {
+                for (out, &x) in out.iter_mut().zip(x) {
+                    *out = store(a.mul_add(x, c));
+                }
+            }
+            (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
+            (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
+            (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("checked before"),
+        }
+    }
+}
+
+#[inline(always)]
+fn two<O: Pixel>(x: &[f64], y: &[f64], out: &mut [O], of: impl Fn(f64, f64) -> f64) {
+    for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
+        *out = store(of(x, y));
+    }
+}
+
+#[inline(always)]
+fn store<O: Pixel>(value: f64) -> O {
+    O::from_sum(O::Sum::from_f64(value))
+}

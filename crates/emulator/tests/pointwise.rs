@@ -1,0 +1,26 @@
+//! Pointwise kernels whose blocks stride by the grid, as those of images beyond 2^30 samples do.
+
+use apron_abi::Params;
+use apron_core::{PixelType, PointOp, Pointwise, Problem, Shape};
+use apron_emulator::execute_with;
+use apron_plan::{Machine, plan};
+
+#[test]
+fn few_blocks_do_the_work_of_many() {
+    let shape = Shape::new(1031, 7, 1).unwrap();
+    let (src, second, dst) = (PixelType::U8, Some(PixelType::U8), PixelType::U8);
+    let problem = Pointwise { shape, src, second, dst, op: PointOp::weighted(1.0, -1.0, 7.0) };
+    let mut recipe = plan(&Problem::Pointwise(problem), None, &Machine::EMULATED).unwrap();
+    assert_eq!(recipe.launches[0].blocks, [8, 1]);
+    let x: Vec<u8> = (0..shape.samples()).map(|i| (i * 7 % 256) as u8).collect();
+    let y: Vec<u8> = (0..shape.samples()).map(|i| (i * i % 251) as u8).collect();
+    let expected: Vec<u8> = x.iter().zip(&y).map(|(x, y)| (*x as i32 - *y as i32 + 7).clamp(0, 255) as u8).collect();
+    for blocks in [8, 3, 1] {
+        recipe.launches[0].blocks = [blocks, 1];
+        assert_eq!(execute_with(&recipe, &x, &y).unwrap(), expected, "{blocks} blocks");
+    }
+    // A kernel that reads beyond an image is caught.
+    let Params::PointwiseParams(params) = &mut recipe.launches[0].params else { panic!("{recipe:?}") };
+    params.samples += 1;
+    assert!(execute_with(&recipe, &x, &y).is_err());
+}

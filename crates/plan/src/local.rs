@@ -1,0 +1,79 @@
+//! Recipes of the local standard deviation.
+
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Role, unsupported};
+use apron_abi::{ElementType, Kernel, LocalParams, Params, SIMPLE_BLOCK};
+use apron_core::{LocalStd, Result};
+
+pub(crate) const OPERATION: &str = "local-std";
+
+/// An output a thread, rows and then columns, with two planes of sums between.
+pub(crate) fn plan(problem: &LocalStd, variant: &Variant) -> Result<Steps> {
+    let window = problem.window()?;
+    let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);
+    let find = |stage, src, dst| {
+        Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+            let what = format!("{} to {} pixels", problem.src, problem.dst);
+            unsupported(OPERATION, what, "use --device cpu")
+        })
+    };
+    let (mode, constant) = problem.border.mode();
+    let params = LocalParams {
+        width: shape.width,
+        height: shape.height,
+        out_width: out.width,
+        out_height: out.height,
+        channels: shape.channels,
+        window_x: problem.width,
+        window_y: problem.height,
+        origin_x: window.origin_x,
+        origin_y: window.origin_y,
+        border: mode as u32,
+        constant,
+    };
+    // One more for the rows outside.
+    let rows = shape.height + 1;
+    let launch = |kernel, rows: u32, src| Launch {
+        kernel,
+        blocks: [(out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]), rows.div_ceil(SIMPLE_BLOCK[1])],
+        shared_bytes: 0,
+        reserved_bytes: 0,
+        src,
+        dst: src + 1,
+        params: Params::LocalParams(params),
+        taps: Vec::new(),
+    };
+    let launches = vec![
+        launch(find("rows", src, ElementType::F64)?, rows, 0),
+        launch(find("columns", ElementType::F64, dst)?, out.height, 1),
+    ];
+    let plane = rows as u64 * out.width as u64 * out.channels as u64;
+    let buffers = vec![
+        Buffer { role: Role::Input, element: src, elems: shape.samples() },
+        Buffer { role: Role::Scratch, element: ElementType::F64, elems: 2 * plane },
+        Buffer { role: Role::Output, element: dst, elems: out.samples() },
+    ];
+    Ok((buffers, launches))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, Role, plan};
+    use apron_abi::Kernel;
+    use apron_core::{Border, LocalStd, PixelType, Problem, Shape};
+
+    #[test]
+    fn two_planes_of_sums_have_a_row_of_the_constant() {
+        let (shape, border) = (Shape::new(100, 30, 3).unwrap(), Border::Crop);
+        let problem = LocalStd { shape, src: PixelType::U8, dst: PixelType::U16, width: 5, height: 3, border };
+        let recipe = plan(&Problem::LocalStd(problem.clone()), None, &Machine::EMULATED).unwrap();
+        let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
+        assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);
+        let kernels: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
+        let expected = [(Kernel::local_std_rows_u8_f64, [9, 4]), (Kernel::local_std_columns_f64_u16, [9, 4])];
+        assert_eq!(kernels, expected);
+        let wrong = LocalStd { width: 0, ..problem };
+        assert!(plan(&Problem::LocalStd(wrong), None, &Machine::EMULATED).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! Recipes of pointwise operations.
+
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Role, unsupported};
+use apron_abi::{Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams};
+use apron_core::{PixelType, PointOp, Pointwise, Result};
+
+pub(crate) const OPERATION: &str = "pointwise";
+
+/// One launch, four samples a thread at a time.
+pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
+    problem.check()?;
+    let (src, dst) = (problem.src.element(), problem.dst.element());
+    // One image alone is read by the kernel for two, which leaves the other out.
+    let second = problem.second.unwrap_or(problem.src);
+    let stage = match (problem.op, second) {
+        (PointOp::Weighted { .. }, PixelType::U8) => "weighted-u8",
+        (PointOp::Weighted { .. }, PixelType::F32) => "weighted-f32",
+        (PointOp::Magnitude, PixelType::F32) => "magnitude",
+        (PointOp::Direction, PixelType::F32) => "direction",
+        _ => "none",
+    };
+    let kernel = Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+        let types = problem.second.map_or(problem.src.to_string(), |second| format!("{} and {second}", problem.src));
+        unsupported(OPERATION, format!("{types} to {} pixels", problem.dst), "use --device cpu")
+    })?;
+    let samples = problem.shape.samples();
+    let mut buffers = vec![Buffer { role: Role::Input, element: src, elems: samples }];
+    if let Some(second) = problem.second {
+        buffers.push(Buffer { role: Role::Second, element: second.element(), elems: samples });
+    }
+    buffers.push(Buffer { role: Role::Output, element: dst, elems: samples });
+    let (a, b, c, threshold) = match problem.op {
+        PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
+        PointOp::Magnitude | PointOp::Direction => (0.0, 0.0, 0.0, 0.0),
+    };
+    let (two, second) = (problem.second.is_some() as u32, problem.second.is_some() as u64);
+    let blocks = samples.div_ceil((POINTWISE_BLOCK * POINTWISE_AT_ONCE) as u64).min(POINTWISE_BLOCKS);
+    let launch = Launch {
+        kernel,
+        blocks: [blocks as u32, 1],
+        shared_bytes: 0,
+        reserved_bytes: 0,
+        src: 0,
+        dst: buffers.len() - 1,
+        params: Params::PointwiseParams(PointwiseParams { samples, second, a, b, c, threshold, two, reserved: 0 }),
+        taps: Vec::new(),
+    };
+    Ok((buffers, vec![launch]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Machine, Recipe};
+    use apron_core::{Problem, Shape};
+
+    fn planned(problem: Pointwise) -> Result<Recipe> {
+        crate::plan(&Problem::Pointwise(problem), None, &Machine::EMULATED)
+    }
+
+    fn sum(shape: (u32, u32, u32), second: Option<PixelType>) -> Pointwise {
+        let (shape, src) = (Shape::new(shape.0, shape.1, shape.2).unwrap(), PixelType::U8);
+        let b = if second.is_some() { -1.0 } else { 0.0 };
+        Pointwise { shape, src, second, dst: PixelType::I16, op: PointOp::weighted(2.0, b, 0.5) }
+    }
+
+    #[test]
+    fn one_launch_reads_one_image_or_two() {
+        let recipe = planned(sum((100, 30, 3), Some(PixelType::F32))).unwrap();
+        let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
+        assert_eq!((launch.kernel, launch.blocks), (Kernel::pointwise_weighted_f32_u8_i16, [9, 1]));
+        let roles: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.size_bytes())).collect();
+        assert_eq!(roles, [(Role::Input, 9000), (Role::Second, 36000), (Role::Output, 18000)]);
+        let Params::PointwiseParams(params) = launch.params_at(&[7, 8, 9]) else { panic!("{recipe:?}") };
+        assert_eq!((params.second, params.two, params.a, params.b, params.c), (8, 1, 2.0, -1.0, 0.5));
+        let recipe = planned(sum((1, 1, 1), None)).unwrap();
+        assert_eq!((recipe.launches[0].kernel, recipe.buffers.len()), (Kernel::pointwise_weighted_u8_u8_i16, 2));
+        let Params::PointwiseParams(params) = recipe.launches[0].params_at(&[7, 9]) else { panic!("{recipe:?}") };
+        assert_eq!((params.second, params.two), (7, 0));
+    }
+
+    #[test]
+    fn more_samples_than_blocks_have_make_them_stride() {
+        let shape = (1 << 20, 1 << 20, 4);
+        let recipe = planned(sum(shape, None)).unwrap();
+        assert_eq!(recipe.launches[0].blocks, [1 << 20, 1]);
+        let Params::PointwiseParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+        assert_eq!(params.samples, 1 << 42);
+    }
+
+    #[test]
+    fn what_the_kernels_cannot_do_is_refused_with_the_types() {
+        let sum = Pointwise { src: PixelType::U16, ..sum((9, 9, 1), Some(PixelType::F32)) };
+        assert!(planned(sum.clone()).unwrap_err().to_string().contains("u16 and f32 to i16 pixels"));
+        let wrong = Pointwise { op: PointOp::weighted(f64::NAN, 0.0, 0.0), ..sum };
+        assert!(planned(wrong).unwrap_err().to_string().contains("a is NaN"));
+    }
+}

@@ -1,0 +1,96 @@
+//! The local standard deviation.
+
+use apron_core::{Accumulator, Error, Image, LocalStd, Pixel, Result};
+
+/// The standard deviation in a window around each pixel, in plain loops: what [`LocalStd`] says.
+///
+/// ```
+/// use apron_core::{Border, Image, LocalStd, PixelType};
+///
+/// let image = Image::new(4, 1, 1, vec![0u8, 6, 6, 0])?;
+/// let (shape, src, dst, border) = (image.shape(), PixelType::U8, PixelType::F32, Border::Replicate);
+/// let filter = LocalStd { shape, src, dst, width: 2, height: 1, border };
+/// let out: Image<f32> = apron_reference::local_std(&image, &filter)?;
+/// assert_eq!(out.row(0), [0.0, 3.0, 0.0, 3.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`LocalStd::window`]; [`Error::Shape`] where the image is not of the filter's shape.
+pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
+    let window = filter.window()?;
+    if image.shape() != filter.shape {
+        let (value, limit) = (image.shape().to_string(), filter.shape.to_string());
+        return Err(Error::Shape { what: "shape", value, limit });
+    }
+    let (mode, constant) = filter.border.mode();
+    let (width, height) = (image.width() as i32, image.height() as i32);
+    let count = filter.width as f64 * filter.height as f64;
+    let mut out = Vec::with_capacity(window.out.samples() as usize);
+    for y in window.origin_y..window.origin_y + window.out.height as i32 {
+        for x in window.origin_x..window.origin_x + window.out.width as i32 {
+            for channel in 0..window.out.channels {
+                let (mut sum, mut squares) = (0.0, 0.0);
+                for row in y..y + filter.height as i32 {
+                    let row = mode.map(row, height);
+                    let (mut row_sum, mut row_squares) = (0.0, 0.0);
+                    for column in x..x + filter.width as i32 {
+                        let sample = match (mode.map(column, width), row) {
+                            (Some(column), Some(row)) => image.sample(column as u32, row as u32, channel).to_f64(),
+                            _ => constant as f64,
+                        };
+                        row_sum += sample;
+                        // The square of an f32 is exact in f64.
+                        row_squares += sample * sample;
+                    }
+                    sum += row_sum;
+                    squares += row_squares;
+                }
+                let variance = count.mul_add(squares, -(sum * sum));
+                let root = if variance < 0.0 { 0.0 } else { variance.sqrt() };
+                out.push(O::from_sum(O::Sum::from_f64(root / count)));
+            }
+        }
+    }
+    Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::{Border, PixelType, Shape};
+
+    fn filter(shape: (u32, u32, u32), src: PixelType, (width, height): (u32, u32), border: Border) -> LocalStd {
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        LocalStd { shape, src, dst: PixelType::F32, width, height, border }
+    }
+
+    #[test]
+    fn deviations_by_hand() {
+        // The whole image: 2 4 4 4 5 5 7 9 have a mean of 5 and a deviation of 2.
+        let image = Image::new(4, 2, 1, vec![2u8, 4, 4, 4, 5, 5, 7, 9]).unwrap();
+        let out: Image<f32> = local_std(&image, &filter((4, 2, 1), PixelType::U8, (4, 2), Border::Crop)).unwrap();
+        assert_eq!(out.packed().as_ref(), [2.0]);
+        // Beside zeros: 0 0 0 and 2 2 5 and so on, in windows of one column and one row more above.
+        let out: Image<f32> =
+            local_std(&image, &filter((4, 2, 1), PixelType::U8, (1, 2), Border::Constant(0.0))).unwrap();
+        assert_eq!(out.packed().as_ref(), [1.0, 2.0, 2.0, 2.0, 1.5, 0.5, 1.5, 2.5]);
+    }
+
+    #[test]
+    fn channels_are_apart_and_integers_round() {
+        let image = Image::new(2, 1, 2, vec![0u8, 10, 5, 10]).unwrap();
+        let filter = filter((2, 1, 2), PixelType::U8, (2, 1), Border::Crop);
+        let out: Image<u8> = local_std(&image, &LocalStd { dst: PixelType::U8, ..filter }).unwrap();
+        // 2.5 goes to the even neighbour.
+        assert_eq!(out.row(0), [2, 0]);
+    }
+
+    #[test]
+    fn a_large_mean_hides_nothing() {
+        let samples = [1e6f32, 1e6 + 1.0, 1e6, 1e6 + 1.0];
+        let image = Image::new(4, 1, 1, samples.to_vec()).unwrap();
+        let out: Image<f32> = local_std(&image, &filter((4, 1, 1), PixelType::F32, (4, 1), Border::Crop)).unwrap();
+        assert_eq!(out.row(0), [0.5]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Cases of pointwise operations and of the local standard deviation.
+
+use crate::case::{Case, Data, random_image};
+use crate::suite::{Scale, borders};
+use apron::PixelType::{F32, I16, U8, U16};
+use apron::{Border, PixelType, PointOp, Shape};
+use apron_core::{LocalStd, Pointwise, Problem};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+impl Case {
+    /// A pointwise operation on a random image, and on a second one if that has a type.
+    pub fn pointwise(
+        seed: u64,
+        shape: (u32, u32, u32),
+        (src, second, dst): (PixelType, Option<PixelType>, PixelType),
+        op: PointOp,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let image = random_image(rng, src, shape, data);
+        let other = second.map(|second| random_image(rng, second, shape, data));
+        Case {
+            problem: Problem::Pointwise(Pointwise { shape, src, second, dst, op }),
+            image,
+            second: other,
+            chosen: None,
+        }
+    }
+
+    /// The local standard deviation of a random image.
+    pub fn local_std(
+        seed: u64,
+        shape: (u32, u32, u32),
+        (src, dst): (PixelType, PixelType),
+        (width, height): (u32, u32),
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let image = random_image(rng, src, shape, data);
+        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border });
+        Case { problem, image, second: None, chosen: None }
+    }
+}
+
+/// Types of the first image, of the second, and of the output.
+type Types = (PixelType, Option<PixelType>, PixelType);
+
+/// An operation and types that the kernels have for it, of all that there are.
+pub(crate) fn random_point(rng: &mut StdRng) -> (PointOp, Types) {
+    let dst = PixelType::ALL[rng.random_range(0..4)];
+    let mut weight = || rng.random_range(-3.0..3.0);
+    let (a, b, c) = (weight(), weight(), 50.0 * weight());
+    match rng.random_range(0..6) {
+        0 => (PointOp::Magnitude, (F32, Some(F32), dst)),
+        1 => (PointOp::Direction, (F32, Some(F32), F32)),
+        2 => (PointOp::weighted(a, 0.0, c), (if rng.random() { U8 } else { F32 }, None, dst)),
+        3 => (PointOp::Weighted { a, b, c, threshold: rng.random_range(0.0..100.0) }, (U8, Some(U8), dst)),
+        4 => (PointOp::Weighted { a, b, c, threshold: rng.random_range(0.0..100.0) }, (U8, Some(F32), dst)),
+        _ => (PointOp::Weighted { a, b, c, threshold: rng.random_range(0.0..0.5) }, (F32, Some(F32), dst)),
+    }
+}
+
+/// Every operation and pair of types, around the samples of a thread and a block; numbers that are none.
+pub(crate) fn points(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let half = PointOp::weighted(0.5, 0.5, 0.0);
+    let sharp = |threshold| PointOp::Weighted { a: 2.5, b: -1.5, c: 0.0, threshold };
+    let mut add = |shape, types, op, data| cases.push(Case::pointwise(next(), shape, types, op, data));
+    for dst in [U8, U16, I16, F32] {
+        // Half of two bytes is often a tie.
+        add((37, 35, 1), (U8, Some(U8), dst), half, Data::Uniform);
+        add((37, 35, 3), (U8, Some(F32), dst), sharp(0.0), Data::Uniform);
+        add((37, 35, 4), (U8, Some(U8), dst), sharp(60.0), Data::Uniform);
+        add((37, 35, 2), (F32, Some(F32), dst), sharp(0.4), Data::Uniform);
+        add((40, 20, 2), (F32, Some(F32), dst), sharp(0.0), Data::Special);
+        add((40, 20, 2), (U8, None, dst), PointOp::weighted(-1.0, 0.0, 255.0), Data::Uniform);
+        add((40, 20, 1), (F32, None, dst), PointOp::weighted(300.0, 0.0, 0.5), Data::Special);
+        add((37, 35, 3), (F32, Some(F32), dst), PointOp::Magnitude, Data::Uniform);
+        add((40, 20, 2), (F32, Some(F32), dst), PointOp::Magnitude, Data::Special);
+    }
+    for data in [Data::Uniform, Data::Special, Data::Constant] {
+        add((61, 47, 2), (F32, Some(F32), F32), PointOp::Direction, data);
+    }
+    for samples in [1, 2, 255, 256, 257, 1023, 1024, 1025, 2049] {
+        add((samples, 1, 1), (U8, Some(F32), U8), half, Data::Uniform);
+        add((1, samples, 1), (F32, Some(F32), F32), PointOp::Magnitude, Data::Uniform);
+        add((samples, 1, 3), (U8, None, U8), PointOp::weighted(1.0, 0.0, 1.0), Data::Uniform);
+    }
+    if scale == Scale::Full {
+        for shape in [(4099, 1031, 3), (1, 2_100_001, 1), (8191, 1025, 1)] {
+            add(shape, (U8, Some(F32), U8), sharp(0.0), Data::Uniform);
+            add(shape, (F32, Some(F32), F32), PointOp::Magnitude, Data::Uniform);
+            add(shape, (F32, Some(F32), F32), PointOp::Direction, Data::Uniform);
+        }
+    }
+}
+
+/// Deviations in windows of every kind, at every border.
+pub(crate) fn deviations(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut add = |(width, height, channels): (u32, u32, u32), types, window: (u32, u32), border, data| {
+        let fits = window.0 <= width && window.1 <= height;
+        let border = if border == Border::Crop && !fits { Border::Reflect } else { border };
+        cases.push(Case::local_std(next(), (width, height, channels), types, window, border, data));
+    };
+    for (n, src) in [U8, F32].into_iter().enumerate() {
+        for (m, dst) in [U8, U16, I16, F32].into_iter().enumerate() {
+            for (k, border) in borders().into_iter().enumerate() {
+                let window = [(3, 3), (5, 4), (1, 9), (15, 15)][(n + m + k) % 4];
+                add((37, 35, (m + k) as u32 % 4 + 1), (src, dst), window, border, Data::Uniform);
+            }
+        }
+        for (k, size) in [(1, 1), (1, 67), (67, 1), (2, 3), (33, 31)].into_iter().enumerate() {
+            for window in [(1, 1), (2, 2), (7, 3), (40, 41)] {
+                add((size.0, size.1, 1), (src, F32), window, borders()[k], Data::Uniform);
+            }
+        }
+        add((40, 20, 2), (src, F32), (7, 5), Border::Wrap, Data::Constant);
+    }
+    add((40, 20, 2), (F32, F32), (3, 5), Border::Reflect101, Data::Special);
+    add((40, 20, 1), (F32, I16), (5, 3), Border::Replicate, Data::Special);
+    if scale == Scale::Full {
+        for src in [U8, F32] {
+            add((1009, 1013, 3), (src, F32), (15, 15), Border::Reflect101, Data::Uniform);
+            add((257, 131, 1), (src, F32), (401, 3), Border::Reflect, Data::Uniform);
+            // More rows of blocks than CUDA's y has.
+            add((1, 600_001, 1), (src, F32), (3, 5), Border::Reflect, Data::Uniform);
+        }
+    }
+}

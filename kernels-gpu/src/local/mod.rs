@@ -1,0 +1,105 @@
+//! The local standard deviation in windows of any size, a thread an output, in two launches: sums of samples and of
+//! their squares along rows, and then down columns, all in f64.
+//!
+//! The sums along rows are two planes, of the samples and then of the squares, with a row more than the image: that of the
+//! rows outside where the border is constant.
+//!
+//! Per output one global load a sample of the window's width, two a row of its height, no shared memory, no barrier.
+
+use crate::device::{Device, Global};
+use crate::{div_rem, Body};
+use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SIMPLE_BLOCK};
+use core::marker::PhantomData;
+
+/// The kernel that sums along rows.
+///
+/// Launch contract: the buffers are as large as the parameters say, the second two planes of a row more than the image.
+pub struct Rows<I>(PhantomData<I>);
+
+/// The kernel that sums these down columns, and takes the root.
+///
+/// Launch contract: as of [`Rows`].
+pub struct Columns<O>(PhantomData<O>);
+
+/// This thread's sample of a row, and the row; none where the image ends.
+#[inline(always)]
+fn place<D: Device>(d: D, p: &LocalParams, rows: u32) -> Option<(u32, u32)> {
+    let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
+    let y = d.block_y() * SIMPLE_BLOCK[1] + d.thread_y();
+    if sample >= p.out_width * p.channels || y >= rows {
+        return None;
+    }
+    Some((sample, y))
+}
+
+/// Samples of a row of the output, and of a plane of the sums.
+#[inline(always)]
+fn sizes(p: &LocalParams) -> (u64, u64) {
+    let row = (p.out_width * p.channels) as u64;
+    (row, row * (p.height as u64 + 1))
+}
+
+impl<I: Sample> Body for Rows<I> {
+    type Src = I;
+    type Dst = f64;
+    type Params = LocalParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<f64>, p: &LocalParams) {
+        let Some((sample, y)) = place(d, p, p.height + 1) else { return };
+        // SAFETY: an image has at least one channel.
+        let (x, channel) = unsafe { div_rem(sample, p.channels) };
+        let border = BorderMode::from_u32(p.border);
+        let (mut sum, mut squares, mut i) = (0.0f64, 0.0f64, 0);
+        while i < p.window_x as i32 {
+            let value = match border.map(x as i32 + p.origin_x + i, p.width as i32) {
+                Some(x) if y < p.height => {
+                    let pixel = y as u64 * p.width as u64 + x as u32 as u64;
+                    // SAFETY: in the image.
+                    unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f64()
+                }
+                _ => p.constant as f64,
+            };
+            sum += value;
+            squares = d.fma(value, value, squares);
+            i += 1;
+        }
+        let (row, plane) = sizes(p);
+        let index = y as u64 * row + sample as u64;
+        // SAFETY: in the two planes, and no other thread's.
+        unsafe {
+            d.store(dst, index, sum);
+            d.store(dst, plane + index, squares);
+        }
+    }
+}
+
+impl<O: Pixel> Body for Columns<O> {
+    type Src = f64;
+    type Dst = O;
+    type Params = LocalParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<O>, p: &LocalParams) {
+        let Some((sample, y)) = place(d, p, p.out_height) else { return };
+        let border = BorderMode::from_u32(p.border);
+        let (row, plane) = sizes(p);
+        let (mut sum, mut squares, mut j) = (0.0f64, 0.0f64, 0);
+        while j < p.window_y as i32 {
+            let y = border.map(y as i32 + p.origin_y + j, p.height as i32).map_or(p.height, |y| y as u32);
+            let index = y as u64 * row + sample as u64;
+            // SAFETY: in the two planes.
+            unsafe {
+                sum += d.load(src, index);
+                squares += d.load(src, plane + index);
+            }
+            j += 1;
+        }
+        let count = p.window_x as f64 * p.window_y as f64;
+        let variance = d.fma(count, squares, -(sum * sum));
+        // Comparisons are false for NaN, which so stays.
+        let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
+        // SAFETY: in the output, and no other thread's.
+        unsafe { d.store(dst, y as u64 * row + sample as u64, O::from_sum(O::Sum::from_f64(root / count))) };
+    }
+}

@@ -1,0 +1,114 @@
+//! Pointwise operations: an output sample from the samples at its place in one or two images.
+//!
+//! ```text
+//! each thread, striding by the whole grid: four samples, a block's width apart, so that a warp's lie together
+//! weighted:  a * x + b * y + c, or x where x and y hardly differ
+//! magnitude: sqrt(x^2 + y^2)
+//! direction: atan2(y, x)
+//! ```
+//!
+//! All of it in f64, which costs less than the samples' way from memory and back, and rounded once.
+
+use crate::device::{Device, Global};
+use crate::Body;
+use apron_abi::{Accumulator, Element, Pixel, PointwiseParams, Sample, POINTWISE_AT_ONCE, POINTWISE_BLOCK};
+use core::marker::PhantomData;
+
+/// The kernel of weighted sums, of samples of two types.
+///
+/// Launch contract of all: the images hold as many samples as the parameters say.
+pub struct Weighted<X, Y, O>(PhantomData<(X, Y, O)>);
+
+/// The kernel of lengths of vectors.
+pub struct Magnitude<O>(PhantomData<O>);
+
+/// The kernel of their angles.
+pub struct Direction;
+
+/// Stores what `of` makes of each pair of samples.
+///
+/// # Safety
+/// The images hold as many samples as the parameters say.
+#[inline(always)]
+unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
+    d: D,
+    src: Global<X>,
+    dst: Global<O>,
+    p: &PointwiseParams,
+    of: impl Fn(f64, f64) -> f64,
+) {
+    const BLOCK: u64 = POINTWISE_BLOCK as u64;
+    const AT_ONCE: usize = POINTWISE_AT_ONCE as usize;
+    let second = Global::<Y>::at(p.second);
+    let mut first = d.block_x() as u64 * BLOCK * AT_ONCE as u64 + d.thread_x() as u64;
+    while first < p.samples {
+        // All loads before the first use.
+        let mut pairs = [(0.0, 0.0); AT_ONCE];
+        for k in 0..AT_ONCE {
+            let index = first + k as u64 * BLOCK;
+            if index < p.samples {
+                // SAFETY: in both images.
+                let y = if p.two != 0 { unsafe { d.load(second, index) }.to_f64() } else { 0.0 };
+                // SAFETY: as above.
+                pairs[k] = (unsafe { d.load(src, index) }.to_f64(), y);
+            }
+        }
+        for k in 0..AT_ONCE {
+            let index = first + k as u64 * BLOCK;
+            if index < p.samples {
+                let value = O::from_sum(O::Sum::from_f64(of(pairs[k].0, pairs[k].1)));
+                // SAFETY: in the output, and no other thread's.
+                unsafe { d.store(dst, index, value) };
+            }
+        }
+        first += d.blocks_x() as u64 * BLOCK * AT_ONCE as u64;
+    }
+}
+
+impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
+    type Src = X;
+    type Dst = O;
+    type Params = PointwiseParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
+        let of = |x: f64, y: f64| {
+            let rest = if p.two != 0 { d.fma(p.b, y, p.c) } else { p.c };
+            let difference = if x > y { x - y } else { y - x };
+            if p.two != 0 && difference < p.threshold {
+                x
+            } else {
+                d.fma(p.a, x, rest)
+            }
+        };
+        // SAFETY: the launch contract.
+        unsafe { each::<D, X, Y, O>(d, src, dst, p, of) };
+    }
+}
+
+impl<O: Pixel> Body for Magnitude<O> {
+    type Src = f32;
+    type Dst = O;
+    type Params = PointwiseParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<O>, p: &PointwiseParams) {
+        // Squares of f32 are exact in f64.
+        let of = |x: f64, y: f64| d.sqrt(d.fma(x, x, y * y));
+        // SAFETY: the launch contract.
+        unsafe { each::<D, f32, f32, O>(d, src, dst, p, of) };
+    }
+}
+
+impl Body for Direction {
+    type Src = f32;
+    type Dst = f32;
+    type Params = PointwiseParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &PointwiseParams) {
+        let of = |x: f64, y: f64| apron_abi::direction(y, x, |a, b, c| d.fma(a, b, c));
+        // SAFETY: the launch contract.
+        unsafe { each::<D, f32, f32, f32>(d, src, dst, p, of) };
+    }
+}

@@ -1,0 +1,101 @@
+//! From a named filter's formula to the operations that compute it, one after the other on the device.
+
+use crate::backend::Backend;
+use crate::choice::Choice;
+use crate::{Border, Device, DeviceImage, Error, Filter, Formula, Method, PixelType, PointOp, Result, Source};
+use apron_core::{LocalStd, Pointwise, Problem};
+use std::sync::Arc;
+
+/// What a formula is computed for, and how its filters are asked for.
+pub(crate) struct Evaluation<'a> {
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
+    pub(crate) border: Border,
+    pub(crate) method: Option<Method>,
+    /// Of the filters; pointwise operations have one variant.
+    pub(crate) choice: Choice<'a>,
+}
+
+impl Evaluation<'_> {
+    /// Computes the formula to samples of type `dst`.
+    pub(crate) fn run(&self, formula: &Formula, dst: PixelType) -> Result<DeviceImage> {
+        if let (Formula::Pointwise { .. }, Source::Host(_)) = (formula, &self.source)
+            && let Some(uploaded) = self.uploaded()?
+        {
+            // Once for all that read it.
+            let once = Evaluation { source: Source::Device(&uploaded), ..*self };
+            let mut result = once.run(formula, dst)?;
+            if let Some(made) = Arc::get_mut(&mut result.made) {
+                made.report.copy_in += uploaded.made.report.copy_in;
+            }
+            return Ok(result);
+        }
+        let filter = match formula {
+            Formula::Image => return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst),
+            Formula::Pointwise { op, x, y } => return self.pointwise(*op, x, y.as_deref(), dst),
+            Formula::LocalStd(width, height) => return self.local_std(*width, *height, dst),
+            Formula::Dense(mask) => Filter::dense(self.device, self.source.view(), mask.clone()),
+            Formula::Separable(x, y) => Filter::separable(self.device, self.source.view(), Ok((x.clone(), y.clone()))),
+            Formula::Mean(width, height) => Filter::mean(self.device, self.source.view(), *width, *height),
+        };
+        let filter = filter.border(self.border).out_type(dst).method(self.method);
+        filter.variant(self.choice.variant).tuning(self.choice.tuning).run()
+    }
+
+    /// The image on a GPU, if that is where the formula is computed.
+    fn uploaded(&self) -> Result<Option<DeviceImage>> {
+        match &self.device.backend {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(_) => match self.device.backend.import(&self.source, "upload") {
+                // Each operation then finds out by itself what is done without.
+                Err(Error::OutOfMemory { .. }) if self.device.chosen.is_some() => Ok(None),
+                uploaded => uploaded.map(Some),
+            },
+            Backend::Cpu | Backend::Emulator | Backend::Reference => Ok(None),
+        }
+    }
+
+    fn local_std(&self, width: u32, height: u32, dst: PixelType) -> Result<DeviceImage> {
+        let (shape, src, border) = (self.source.shape(), self.source.pixel_type(), self.border);
+        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border });
+        self.solve(&problem, &self.source, None, &self.choice)
+    }
+
+    fn pointwise(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<DeviceImage> {
+        let second = y.map(|_| PixelType::F32);
+        // What is wrong with it is found before anything runs.
+        Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
+        let operand = |formula: &Formula| match formula {
+            Formula::Image => Ok(None),
+            formula => self.run(formula, PixelType::F32).map(Some),
+        };
+        let (made_x, made_y) = (operand(x)?, y.map(operand).transpose()?.flatten());
+        let (x, y) = (self.or_image(&made_x), y.map(|_| self.or_image(&made_y)));
+        if let Some(y) = y.as_ref().filter(|y| y.shape() != x.shape()) {
+            let limit = format!("another: masks of two sizes leave {} and {}", x.shape(), y.shape());
+            return Err(Error::parameter("pointwise", "border", self.border, limit));
+        }
+        let (shape, src, second) = (x.shape(), x.pixel_type(), y.as_ref().map(Source::pixel_type));
+        let problem = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+        let mut result = self.solve(&problem, &x, y.as_ref(), &Choice::default())?;
+        if let Some(made) = Arc::get_mut(&mut result.made) {
+            made.before = [&made_x, &made_y].into_iter().flatten().map(|part| part.made.clone()).collect();
+        }
+        Ok(result)
+    }
+
+    /// What was made, or else the image itself.
+    fn or_image<'s>(&'s self, made: &'s Option<DeviceImage>) -> Source<'s> {
+        made.as_ref().map_or(self.source.view(), Source::Device)
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem,
+        x: &Source<'_>,
+        y: Option<&Source<'_>>,
+        choice: &Choice<'_>,
+    ) -> Result<DeviceImage> {
+        self.device.with_fallback(|backend| backend.filter(problem, "", x, y, choice))
+    }
+}

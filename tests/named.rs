@@ -1,0 +1,141 @@
+//! Named filters: the same on every device, in chains, and refused with a reason.
+
+use apron::filters::Operator;
+use apron::{Border, Device, DeviceImage, Error, ErrorKind, Formula, Image, PixelType, PointOp, Result};
+
+fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::reference(), Device::cpu(), Device::emulator()];
+    devices.extend(apron_testkit::gpu_or_skip("named filters"));
+    devices
+}
+
+fn photo() -> Image<'static, u8> {
+    Image::new(41, 23, 3, (0..41 * 23 * 3).map(|i| (i * i % 251) as u8).collect::<Vec<_>>()).unwrap()
+}
+
+fn floats() -> Image<'static, f32> {
+    Image::new(29, 31, 1, (0..29 * 31).map(|i| (i * i % 251) as f32 / 7.0 - 11.0).collect::<Vec<_>>()).unwrap()
+}
+
+/// Every named filter, of bytes to bytes and to f32, and of f32.
+fn all(device: &Device) -> Vec<Result<DeviceImage>> {
+    let (photo, floats) = (&photo(), &floats());
+    let f32 = PixelType::F32;
+    vec![
+        device.sobel(photo, 1, 0).run(),
+        device.sobel(photo, 2, 1).ksize(5).out_type(PixelType::I16).run(),
+        device.sobel(floats, 0, 1).ksize(7).scale(0.1).delta(3.0).border(Border::Wrap).run(),
+        device.scharr(photo, 0, 1).scale(0.5).delta(128.0).run(),
+        device.prewitt(photo, 1, 0).out_type(f32).run(),
+        device.roberts(floats, 0, 1).border(Border::Constant(4.0)).run(),
+        device.laplacian(photo).ksize(3).out_type(PixelType::I16).run(),
+        device.laplacian(photo).neighbours(8).delta(100.0).run(),
+        device.gradient(photo).run(),
+        device.gradient(photo).operator(Operator::Scharr).direction(true).border(Border::Crop).run(),
+        device.gradient(floats).ksize(5).run(),
+        device.gaussian_derivative(photo, 1.5, (1, 2)).truncate(3.0).out_type(f32).run(),
+        device.log(photo, 1.2).out_type(f32).border(Border::Crop).run(),
+        device.log(floats, 0.8).run(),
+        device.dog(photo, 1.0, 1.6).out_type(PixelType::I16).run(),
+        device.sharpen(photo).amount(0.3).run(),
+        device.unsharp(photo, 1.5).amount(0.8).threshold(4.0).run(),
+        device.unsharp(floats, 1.5).run(),
+        device.emboss(photo).run(),
+        device.motion_blur(photo, 9, 30.0).run(),
+        device.local_mean(photo, 5, 3).run(),
+        device.local_std(photo, 5, 3).run(),
+        device.local_std(floats, 4, 7).border(Border::Crop).run(),
+    ]
+}
+
+#[test]
+fn every_filter_gives_the_same_on_every_device() {
+    let download = |device: &Device| -> Vec<_> {
+        all(device).into_iter().map(|image| image.unwrap().download_any().unwrap()).collect()
+    };
+    let [reference, others @ ..] = &devices()[..] else { unreachable!() };
+    let expected = download(reference);
+    for device in others {
+        for (n, (found, expected)) in download(device).iter().zip(&expected).enumerate() {
+            assert_eq!(apron_testkit::first_mismatch(found, expected), None, "filter {n} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn filters_follow_each_other_on_the_device() {
+    let results: Vec<_> = devices()
+        .iter()
+        .map(|device| {
+            let smooth = device.unsharp(&photo(), 1.0).run().unwrap();
+            let edges = device.gradient(&smooth).border(Border::Replicate).run().unwrap();
+            let report = edges.report().unwrap();
+            // Two derivatives and the magnitude; the image was there already.
+            assert_eq!((report.operation, report.variant.matches(" + ").count()), ("pointwise", 2));
+            assert!(report.copy_in.is_zero() && report.method.is_none(), "{report:?}");
+            edges.download::<u8>().unwrap()
+        })
+        .collect();
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_recorded_chain_has_named_filters() {
+    for device in devices() {
+        let work = |device: &Device, frame: &DeviceImage| device.gradient(frame).run();
+        let mut chain = device.record(&photo(), work).unwrap();
+        let expected = Device::reference().gradient(&photo()).run().unwrap().download::<u8>().unwrap();
+        for _ in 0..2 {
+            assert_eq!(chain.run().unwrap().download::<u8>().unwrap(), expected, "{}", device.name());
+        }
+    }
+}
+
+#[test]
+fn directions_are_f32_unless_that_is_refused() {
+    let device = Device::cpu();
+    assert_eq!(device.gradient(&photo()).direction(true).run().unwrap().pixel_type(), PixelType::F32);
+    let error = device.gradient(&photo()).direction(true).out_type(PixelType::U8).run().err().unwrap();
+    assert!(matches!(error, Error::PixelType { found: PixelType::U8, .. }), "{error}");
+}
+
+#[test]
+fn what_can_never_be_right_is_a_usage_error_everywhere() {
+    let image = &photo();
+    for device in devices() {
+        let errors = [
+            device.sobel(image, 0, 0).run().err(),
+            device.sobel(image, 1, 0).ksize(2).run().err(),
+            device.scharr(image, 1, 1).run().err(),
+            device.laplacian(image).ksize(4).run().err(),
+            device.log(image, 0.0).run().err(),
+            device.dog(image, 2.0, 1.0).run().err(),
+            device.sharpen(image).amount(f64::NAN).run().err(),
+            device.unsharp(image, -1.0).run().err(),
+            device.motion_blur(image, 0, 0.0).run().err(),
+            device.local_std(image, 0, 3).run().err(),
+            // Blurs of two widths leave images of two sizes.
+            device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
+            device.apply(image, Formula::of(PointOp::Magnitude, Formula::Image, None)).run().err(),
+            device.gradient(image).variant("no-such").run().err(),
+        ];
+        for (n, error) in errors.into_iter().enumerate() {
+            let error = error.unwrap_or_else(|| panic!("no error from call {n} on {}", device.name()));
+            assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_formula_of_ones_own() {
+    for device in devices() {
+        // The image less its mean, and a half, in the middle of the range.
+        let detail = Formula::of(PointOp::weighted(1.0, -1.0, 127.5), Formula::Image, Some(Formula::Mean(3, 1)));
+        let image = Image::new(3, 1, 1, vec![0u8, 30, 90]).unwrap();
+        let out = device.apply(&image, detail).border(Border::Replicate).run().unwrap();
+        // Means of 10, 40 and 70: 117.5, 117.5 and 147.5 round to even.
+        assert_eq!(out.download::<u8>().unwrap().row(0), [118, 118, 148], "{}", device.name());
+        let same = device.apply(&image, Formula::Image).out_type(PixelType::F32).run().unwrap();
+        assert_eq!(same.download::<f32>().unwrap().row(0), [0.0, 30.0, 90.0]);
+    }
+}
