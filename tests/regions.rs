@@ -1,6 +1,6 @@
 //! Parts of images on a device: as the same pixels alone, whatever lies around them.
 
-use apron::{AnyImage, Device, Image, Pixel, Shape};
+use apron::{AnyImage, Device, Image, Pixel, Shape, Source};
 use apron_abi::Accumulator;
 use apron_core::each_type;
 use apron_testkit::{Case, eligible, first_mismatch, gpu_or_skip, random_case};
@@ -28,10 +28,14 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
     let part = image.region(from.0, from.1, width, height).unwrap();
     assert_eq!(first_mismatch(&part.download_any().unwrap(), &case.image), None, "{case}");
     let machine = device.machine().expect("a device that runs kernels");
-    let expected = Device::reference().solve(&case.problem, &case.image, None).unwrap().download_any().unwrap();
+    let second = || case.second.as_ref().map(Source::from);
+    let solve = |device: &Device, image: Source<'_>, variant| {
+        device.solve_with(&case.problem, image, second(), variant).unwrap().download_any().unwrap()
+    };
+    let expected = solve(&Device::reference(), (&case.image).into(), None);
     let variants: Vec<_> = eligible(&case.problem, &machine).collect();
     for variant in &variants {
-        let found = device.solve(&case.problem, &part, Some(variant)).unwrap().download_any().unwrap();
+        let found = solve(device, (&part).into(), Some(variant));
         let mismatch = first_mismatch(&found, &expected);
         assert_eq!(mismatch, None, "{variant}: {case}, from {from:?}, {beside:?} beside, on {}", device.name());
     }
