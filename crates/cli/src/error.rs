@@ -18,6 +18,9 @@ pub(crate) enum Error {
     /// A file that cannot be read, taken or written.
     #[error("{0}")]
     Input(String),
+    /// What ended a pipe, and at which of its steps, from 1.
+    #[error("step {number} ({verb}): {}", .error.line())]
+    Step { number: usize, verb: String, error: Box<Error> },
     /// Jobs or checks failed, and said so.
     #[error("{0}")]
     Failed(String),
@@ -38,6 +41,7 @@ impl Error {
             Error::Failed(_) | Error::Bug(_) => 1,
             Error::Usage(_) => 2,
             Error::Input(_) => 3,
+            Error::Step { error, .. } => error.exit(),
             Error::Apron(error) => match error.kind() {
                 apron::ErrorKind::Usage => 2,
                 apron::ErrorKind::Input => 3,

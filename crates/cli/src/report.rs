@@ -39,6 +39,9 @@ pub(crate) struct Report {
     pub(crate) ran: Ran,
     #[serde(flatten)]
     pub(crate) made: Made,
+    /// Of a pipe: the reports of its steps, in which `-` stands for the files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<Report>,
 }
 
 /// What came out of it.
@@ -61,6 +64,17 @@ pub(crate) enum Made {
 }
 
 impl Report {
+    /// Makes this the report of a pipe: what ran is what its steps ran.
+    pub(crate) fn of_steps(&mut self, steps: Vec<Report>) {
+        let joined = |of: fn(&Ran) -> &str| steps.iter().map(|step| of(&step.ran)).collect::<Vec<_>>().join(" | ");
+        let ran = &mut self.ran;
+        (ran.operation, ran.method, ran.why_method) = ("pipe", None, None);
+        (ran.variant, ran.why) = (joined(|ran| &ran.variant), joined(|ran| &ran.why));
+        (ran.device, ran.grid) = (joined(|ran| &ran.device), joined(|ran| &ran.grid));
+        ran.kernels_ms = steps.iter().map(|step| step.ran.kernels_ms).sum();
+        self.steps = steps;
+    }
+
     /// The report as a JSON object on one line.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| format!("{{\"error\":{:?}}}", error.to_string()))

@@ -9,6 +9,7 @@ mod error;
 pub mod filters;
 mod histogram;
 mod image;
+mod interop;
 mod limit;
 mod mask;
 mod method;

@@ -7,15 +7,21 @@ mod correlate;
 mod filter;
 mod gaussian;
 mod histogram;
+mod image;
 mod info;
+mod job;
 mod kernels;
+mod pipe;
 mod separable;
 mod tune;
 mod verify;
 
 use crate::args::{Common, Devices};
-use crate::error::Result;
-use crate::report::{Report, complain, print};
+use crate::error::{Error, Result};
+use crate::place::{Asked, Files, Place};
+use crate::report::{Report, complain, milliseconds, print};
+use std::path::PathBuf;
+use std::time::Instant;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -57,33 +63,85 @@ pub(crate) enum Verb {
     Tune(tune::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
+    /// Run several verbs in a row, with the image on the device from the first to the last
+    Pipe(pipe::Args),
 }
 
 /// Runs a verb and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
-    let (report, common) = match verb {
-        Verb::Info(args) => return info::run(args),
-        Verb::Kernels(args) => return kernels::run(args),
-        Verb::Verify(args) => return verify::run(args),
-        Verb::Bench(args) => return bench::run(args),
-        Verb::Tune(args) => return tune::run(args),
-        Verb::Batch(args) => return batch::run(args),
-        Verb::Histogram(args) => histogram::run(args)?,
-        Verb::Correlate(args) | Verb::Convolve(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Separable(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Gaussian(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Box(args) => (filtered(verb)?, &args.filter.common),
+    if let Some((files, common)) = on_files(verb) {
+        return many(verb, files, common);
+    }
+    match verb {
+        Verb::Info(args) => info::run(args),
+        Verb::Kernels(args) => kernels::run(args),
+        Verb::Verify(args) => verify::run(args),
+        Verb::Bench(args) => bench::run(args),
+        Verb::Tune(args) => tune::run(args),
+        Verb::Batch(args) => batch::run(args),
+        Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
+        _ => alone(verb, &mut Devices::new(Default::default())).map(drop),
+    }
+}
+
+/// The files of a verb that makes an image of an image, which so is a step of pipes too, and how it reports.
+fn on_files(verb: &Verb) -> Option<(Files, &Common)> {
+    let filter = match verb {
+        Verb::Correlate(args) | Verb::Convolve(args) => &args.filter,
+        Verb::Separable(args) => &args.filter,
+        Verb::Gaussian(args) => &args.filter,
+        Verb::Box(args) => &args.filter,
+        Verb::Pipe(args) => return Some((args.files(), &args.common)),
+        _ => return None,
     };
-    tell(&report, common)
+    Some((filter.files.clone(), &filter.common))
 }
 
-/// Runs a filter with a device of its own.
-fn filtered(verb: &Verb) -> Result<Report> {
-    job(verb, &mut Devices::new(Default::default()))
+/// Runs a verb for each of its images, and reports.
+fn many(verb: &Verb, files: Files, common: &Common) -> Result<()> {
+    let start = Instant::now();
+    let mut devices = Devices::new(Default::default());
+    let images = match files.asked()? {
+        Asked::One(place) => {
+            devices.go_to(place);
+            return tell(&work(verb, &mut devices)?, common);
+        }
+        Asked::Folder(images) => images,
+    };
+    let mut failures = Vec::new();
+    let on_image = |(input, output): &(PathBuf, PathBuf)| {
+        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+        work(verb, &mut devices)
+    };
+    let told = |(input, _): &(PathBuf, PathBuf), result| {
+        let input = input.display().to_string();
+        if common.json {
+            return print(&job::outcome(("input", input.into()), &result));
+        }
+        failures.extend(result.err().map(|error| format!("apron: {input}: {}", error.line())));
+        Ok(())
+    };
+    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
+    // After the bar, and so together.
+    failures.iter().for_each(|line| complain(line));
+    if !common.quiet && !common.json && ended.is_ok() {
+        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
+    }
+    ended
 }
 
-/// Runs a verb that reads an image, and says nothing.
-fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+/// Runs a verb that reads one image, and says nothing.
+fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+    match on_files(verb).map(|(files, _)| files.asked()).transpose()? {
+        Some(Asked::One(place)) => devices.go_to(place),
+        Some(Asked::Folder(_)) => return Err(Error::Usage("a job has one image and one result".into())),
+        None => {}
+    }
+    work(verb, devices)
+}
+
+/// Runs a verb that reads an image, where the devices are, and says nothing.
+fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     match verb {
         Verb::Correlate(args) => correlate::run("correlate", args, devices),
         Verb::Convolve(args) => correlate::run("convolve", args, devices),
@@ -91,8 +149,9 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
+        Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Tune(_) | Verb::Batch(_) => {
-            Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
+            Err(Error::Usage("a job is one of the image verbs or histogram".into()))
         }
     }
 }
