@@ -70,8 +70,11 @@ impl Devices {
     }
 
     /// Where the verb works; each place is for one.
+    ///
+    /// # Errors
+    /// [`NoImage`](crate::error::Error::NoImage) where there is none.
     pub(crate) fn place(&mut self) -> crate::error::Result<Place> {
-        self.place.take().ok_or_else(|| crate::error::Error::Bug("no image is at hand".into()))
+        self.place.take().ok_or(crate::error::Error::NoImage)
     }
 
     /// The device of this name, opened if it is not yet.

@@ -24,6 +24,9 @@ pub(crate) enum Error {
     /// Jobs or checks failed, and said so.
     #[error("{0}")]
     Failed(String),
+    /// A verb is right, and has no image to work on.
+    #[error("no image is at hand")]
+    NoImage,
     /// A panic.
     #[error("internal error ({0}); please report it, with the command and the file")]
     Bug(String),
@@ -38,7 +41,7 @@ impl Error {
     /// The process's exit code.
     pub(crate) fn exit(&self) -> u8 {
         match self {
-            Error::Failed(_) | Error::Bug(_) => 1,
+            Error::Failed(_) | Error::NoImage | Error::Bug(_) => 1,
             Error::Usage(_) => 2,
             Error::Input(_) => 3,
             Error::Step { error, .. } => error.exit(),

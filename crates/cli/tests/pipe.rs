@@ -60,7 +60,7 @@ fn what_is_wrong_is_said_of_its_step() {
     for (part, steps) in [
         ("step 2 (gaussian): gaussian: sigma is -1", "box size=3 | gaussian sigma=-1"),
         ("step 2 is empty", "box size=3 |"),
-        ("step 1 is empty", ""),
+        ("step 1 is empty", " "),
         ("step 2 (blur): unknown verb 'blur'", "box size=3 | blur"),
         ("step 1 (info): makes no image", "info"),
         ("step 1 (box): 'device' is for the whole pipe", "box size=3 device=cpu"),
@@ -73,9 +73,10 @@ fn what_is_wrong_is_said_of_its_step() {
         folder.fails(code, part, &["pipe", "a.png", "b.png", steps, "--device", "cpu"]);
     };
     run(3, "step 2 (box): box: a 9x9 mask has no full window in a 4x3x1 image", "box size=3 | box size=9 border=crop");
-    run(2, "step 1 (correlate): correlate: method is direct", "correlate mask=box3 method=box variant=x");
+    run(2, "step 1 (correlate): ", "correlate mask=sobel-x method=box");
+    run(2, "step 1 (box): box: variant is 'x'", "box size=3 variant=x");
     run(3, "does not hold f32", "box size=3 out-type=f32");
     folder.fails(2, "'gif'", &["pipe", "a.png", "b.gif", "box size=3"]);
-    folder.fails(2, "a job has one image", &["pipe", "a.png", "b.png", "pipe a"]);
+    folder.fails(2, "is no step of a pipe", &["pipe", "a.png", "b.png", "pipe steps=x"]);
     assert_eq!(folder.names(), ["a.png"]);
 }

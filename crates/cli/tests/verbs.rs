@@ -307,7 +307,8 @@ fn verify_counts_by_variant_in_json() {
 fn every_verb_helps_with_an_example() {
     let folder = Folder::new();
     let filters = ["correlate", "convolve", "separable", "gaussian", "box"];
-    for verb in filters.into_iter().chain(["histogram", "info", "kernels", "verify", "batch"]) {
+    let others = ["histogram", "info", "kernels", "verify", "bench", "tune", "batch", "pipe", "completions", "man"];
+    for verb in filters.into_iter().chain(others) {
         let ended = folder.run(&[verb, "--help"]);
         assert_eq!(ended.code, 0);
         assert!(ended.stdout.contains("Example") && ended.stdout.contains(&format!("  apron {verb} ")), "{verb}");

@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod box_filter;
+mod completions;
 mod correlate;
 mod filter;
 mod gaussian;
@@ -11,6 +12,7 @@ mod image;
 mod info;
 mod job;
 mod kernels;
+mod man;
 mod pipe;
 mod separable;
 mod tune;
@@ -65,6 +67,10 @@ pub(crate) enum Verb {
     Batch(batch::Args),
     /// Run several verbs in a row, with the image on the device from the first to the last
     Pipe(pipe::Args),
+    /// Print what a shell needs to complete verbs and options
+    Completions(completions::Args),
+    /// Print the manual's page, or write the pages of all verbs
+    Man(man::Args),
 }
 
 /// Runs a verb and reports.
@@ -79,7 +85,10 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Bench(args) => bench::run(args),
         Verb::Tune(args) => tune::run(args),
         Verb::Batch(args) => batch::run(args),
+        Verb::Completions(args) => completions::run(args),
+        Verb::Man(args) => man::run(args),
         Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
+        // The rest are on files.
         _ => alone(verb, &mut Devices::new(Default::default())).map(drop),
     }
 }
@@ -150,9 +159,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
         Verb::Pipe(args) => pipe::run(args, devices),
-        Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Tune(_) | Verb::Batch(_) => {
-            Err(Error::Usage("a job is one of the image verbs or histogram".into()))
-        }
+        _ => Err(Error::Usage("a job is one of the image verbs or histogram".into())),
     }
 }
 
@@ -166,4 +173,25 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
         complain(&report.text());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    /// Examples are what people copy: each verb has one, and each is taken by the grammar.
+    #[test]
+    fn every_verb_has_an_example_that_is_right() {
+        for verb in crate::Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  apron ")).collect();
+            let own = format!("  apron {} ", verb.get_name());
+            assert!(help.contains("Example") && examples.iter().any(|example| example.starts_with(&own)), "{own}");
+            for example in examples {
+                let words = super::pipe::words(example).unwrap().remove(0);
+                let parsed = crate::Cli::try_parse_from(words.iter().take_while(|word| *word != ">"));
+                assert!(parsed.is_ok(), "{example}");
+            }
+        }
+    }
 }

@@ -61,9 +61,13 @@ impl Step {
     fn new(number: usize, words: Vec<String>) -> Result<Step> {
         let mut words = words.into_iter();
         let name = words.next().ok_or_else(|| Error::Usage(format!("step {number} is empty")))?;
-        match parsed(&name, words) {
-            Ok(verb) => Ok(Step { number, name, verb }),
-            Err(error) => Err(Error::Step { number, verb: name, error: Box::new(error) }),
+        let wrong = |error| Error::Step { number, verb: name.clone(), error: Box::new(error) };
+        let verb = parsed(&name, words).map_err(wrong)?;
+        let step = Step { number, name, verb };
+        // Without an image, to find what is wrong with its values before one is read.
+        match step.run(&mut Devices::new(Default::default())) {
+            Err(Error::Step { error, .. }) if matches!(*error, Error::NoImage) => Ok(step),
+            other => other.map(|_| step),
         }
     }
 
@@ -106,7 +110,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
 }
 
 /// Words by step. Blanks separate words and bars steps, but not between quotes.
-fn words(text: &str) -> Result<Vec<Vec<String>>> {
+pub(super) fn words(text: &str) -> Result<Vec<Vec<String>>> {
     let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
     for letter in text.chars().chain(['|']) {
         match open {
