@@ -39,9 +39,6 @@ pub(crate) struct Report {
     pub(crate) ran: Ran,
     #[serde(flatten)]
     pub(crate) made: Made,
-    /// Of a pipe: the reports of its steps, in which `-` stands for the files.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) steps: Vec<Report>,
 }
 
 /// What came out of it.
@@ -50,6 +47,8 @@ pub(crate) struct Report {
 pub(crate) enum Made {
     /// An image.
     Image { output: String, out_type: String, out_width: u32, out_height: u32 },
+    /// An image by several steps; in their reports `-` stands for the files.
+    Piped { output: String, out_type: String, out_width: u32, out_height: u32, steps: Vec<Report> },
     /// Counts, and where they were written.
     Counts {
         bins: usize,
@@ -64,15 +63,27 @@ pub(crate) enum Made {
 }
 
 impl Report {
-    /// Makes this the report of a pipe: what ran is what its steps ran.
-    pub(crate) fn of_steps(&mut self, steps: Vec<Report>) {
+    /// The report of a pipe, which this is but for its steps: what ran is what they ran.
+    pub(crate) fn of_steps(self, steps: Vec<Report>) -> Report {
         let joined = |of: fn(&Ran) -> &str| steps.iter().map(|step| of(&step.ran)).collect::<Vec<_>>().join(" | ");
-        let ran = &mut self.ran;
-        (ran.operation, ran.method, ran.why_method) = ("pipe", None, None);
-        (ran.variant, ran.why) = (joined(|ran| &ran.variant), joined(|ran| &ran.why));
-        (ran.device, ran.grid) = (joined(|ran| &ran.device), joined(|ran| &ran.grid));
-        ran.kernels_ms = steps.iter().map(|step| step.ran.kernels_ms).sum();
-        self.steps = steps;
+        let ran = Ran {
+            operation: "pipe",
+            method: None,
+            why_method: None,
+            device: joined(|ran| &ran.device),
+            variant: joined(|ran| &ran.variant),
+            why: joined(|ran| &ran.why),
+            grid: joined(|ran| &ran.grid),
+            kernels_ms: steps.iter().map(|step| step.ran.kernels_ms).sum(),
+            ..self.ran
+        };
+        let made = match self.made {
+            Made::Image { output, out_type, out_width, out_height } => {
+                Made::Piped { output, out_type, out_width, out_height, steps }
+            }
+            other => other,
+        };
+        Report { ran, made }
     }
 
     /// The report as a JSON object on one line.
@@ -84,7 +95,8 @@ impl Report {
     pub(crate) fn text(&self) -> String {
         let ran = &self.ran;
         let made = match &self.made {
-            Made::Image { output, out_type, out_width, out_height } => {
+            Made::Image { output, out_type, out_width, out_height }
+            | Made::Piped { output, out_type, out_width, out_height, .. } => {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),

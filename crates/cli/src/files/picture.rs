@@ -5,8 +5,7 @@ use crate::error::{Error, Result};
 use apron::{AnyImage, PixelType, Shape};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
 /// The extensions of formats that can be written.
@@ -95,7 +94,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 }
 
 /// Reads a picture, straight into the image's own memory.
-pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |error: image::ImageError| Error::input(path, error);
     let io = |error: std::io::Error| Error::input(path, error);
     let mut start = [0; 2];
@@ -108,7 +107,7 @@ pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyIm
         }
     }
     file.rewind().map_err(io)?;
-    let mut reader = ImageReader::new(super::buffered(file));
+    let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
     if let Ok(format) = image::ImageFormat::from_path(path) {
         reader.set_format(format);
     }

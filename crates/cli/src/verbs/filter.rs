@@ -3,7 +3,7 @@
 use crate::args::{Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Device, Error, Filter, PixelType, Source};
+use apron::{Device, DeviceImage, Error, Filter, PixelType, Source};
 
 /// Runs the filter that `make` makes. Its parameters are right by now.
 pub(super) fn run(
@@ -17,9 +17,26 @@ pub(super) fn run(
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
         return Err(Error::parameter(verb, "clamp", format!("asked for with {pixel} output"), "used with f32").into());
     }
-    super::image::run(verb, &args.common, asked, devices, |device, image| {
-        let out_type = asked.unwrap_or(image.pixel_type());
+    let out_type = |src| asked.unwrap_or(src);
+    run_to(verb, args, out_type, devices, |device, image, out_type| {
         let filter = make(device, image).border(args.border).out_type(out_type).clamp(clamp);
-        Ok(filter.method(args.method.0).variant(args.common.variant.as_deref()).run()?)
+        filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
+    })
+}
+
+/// Runs a filter to the type that follows from the input's.
+pub(super) fn run_to(
+    verb: &'static str,
+    args: &FilterArgs,
+    out_type: impl Fn(PixelType) -> PixelType,
+    devices: &mut Devices,
+    filter: impl FnOnce(&Device, Source<'_>, PixelType) -> apron::Result<DeviceImage>,
+) -> Result<Report> {
+    let types = PixelType::ALL.map(&out_type);
+    // Whatever the input is.
+    let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
+    super::image::run(verb, &args.common, always, devices, |device, image| {
+        let out_type = out_type(image.pixel_type());
+        Ok(filter(device, image, out_type)?)
     })
 }

@@ -108,5 +108,5 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
         output: text(&args.out),
         plot: text(&args.plot),
     };
-    Ok((Report { ran, made, steps: Vec::new() }, histogram))
+    Ok((Report { ran, made }, histogram))
 }

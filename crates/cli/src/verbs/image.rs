@@ -83,5 +83,5 @@ fn report(
         out_width: out.width,
         out_height: out.height,
     };
-    Ok(Report { ran, made, steps: Vec::new() })
+    Ok(Report { ran, made })
 }

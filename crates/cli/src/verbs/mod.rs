@@ -13,7 +13,7 @@ mod info;
 mod job;
 mod kernels;
 mod man;
-mod pipe;
+pub(crate) mod pipe;
 mod separable;
 mod tune;
 mod verify;
@@ -76,7 +76,7 @@ pub(crate) enum Verb {
 /// Runs a verb and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
     if let Some((files, common)) = on_files(verb) {
-        return many(verb, files, common);
+        return many(verb, files, &common);
     }
     match verb {
         Verb::Info(args) => info::run(args),
@@ -94,16 +94,16 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
 }
 
 /// The files of a verb that makes an image of an image, which so is a step of pipes too, and how it reports.
-fn on_files(verb: &Verb) -> Option<(Files, &Common)> {
+fn on_files(verb: &Verb) -> Option<(Files, Common)> {
     let filter = match verb {
         Verb::Correlate(args) | Verb::Convolve(args) => &args.filter,
         Verb::Separable(args) => &args.filter,
         Verb::Gaussian(args) => &args.filter,
         Verb::Box(args) => &args.filter,
-        Verb::Pipe(args) => return Some((args.files(), &args.common)),
+        Verb::Pipe(args) => return Some((args.files(), args.common.clone())),
         _ => return None,
     };
-    Some((filter.files.clone(), &filter.common))
+    Some((filter.files.clone(), filter.common.clone()))
 }
 
 /// Runs a verb for each of its images, and reports.

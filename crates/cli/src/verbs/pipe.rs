@@ -110,7 +110,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
 }
 
 /// Words by step. Blanks separate words and bars steps, but not between quotes.
-pub(super) fn words(text: &str) -> Result<Vec<Vec<String>>> {
+pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>> {
     let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
     for letter in text.chars().chain(['|']) {
         match open {
@@ -139,7 +139,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Vec<String>>> {
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let steps = args.steps()?;
     let mut reports = Vec::new();
-    let mut report = super::image::run("pipe", &args.common, None, devices, |device, image| {
+    let report = super::image::run("pipe", &args.common, None, devices, |device, image| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
         for step in &steps {
@@ -150,8 +150,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
             Place::Files { .. } => Err(Error::Bug("a step left the pipe".into())),
         }
     })?;
-    report.of_steps(reports);
-    Ok(report)
+    Ok(report.of_steps(reports))
 }
 
 #[cfg(test)]
