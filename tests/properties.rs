@@ -50,7 +50,7 @@ fn mask() -> impl Strategy<Value = Mask> {
 
 fn border() -> impl Strategy<Value = Border> {
     let fixed = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop];
-    prop_oneof![prop::sample::select(&fixed[..]), (-9..=9i8).prop_map(|value| Border::Constant(f32::from(value)))]
+    prop_oneof![prop::sample::select(fixed.to_vec()), (-9..=9i8).prop_map(|value| Border::Constant(f32::from(value)))]
 }
 
 /// The mask over the image, tap by tap.

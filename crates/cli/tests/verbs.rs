@@ -181,6 +181,8 @@ fn plots_are_pictures() {
         folder.ok(&[&["histogram", "a.png", "--quiet", "--plot", "p.svg"], options].concat());
         let plot = std::fs::read_to_string(folder.path("p.svg")).unwrap();
         assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>") && plot.contains("<text"));
+        // A key where there are several channels.
+        assert_eq!(plot.contains("green"), options.contains(&"--per-channel"), "{plot}");
     }
 }
 
