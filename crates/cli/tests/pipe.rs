@@ -77,6 +77,6 @@ fn what_is_wrong_is_said_of_its_step() {
     run(2, "step 1 (box): box: variant is 'x'", "box size=3 variant=x");
     run(3, "does not hold f32", "box size=3 out-type=f32");
     folder.fails(2, "'gif'", &["pipe", "a.png", "b.gif", "box size=3"]);
-    folder.fails(2, "is no step of a pipe", &["pipe", "a.png", "b.png", "pipe steps=x"]);
+    folder.fails(2, "step 1 (pipe): makes no image", &["pipe", "a.png", "b.png", "pipe steps=x"]);
     assert_eq!(folder.names(), ["a.png"]);
 }

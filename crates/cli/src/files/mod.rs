@@ -5,6 +5,7 @@ mod atomic;
 #[cfg(test)]
 mod fuzz;
 mod picture;
+mod plane;
 pub(crate) mod table;
 
 pub(crate) use atomic::OutputPath;

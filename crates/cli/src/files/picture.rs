@@ -1,6 +1,7 @@
 //! Picture files, through the `image` crate.
 
 use super::atomic::Trouble;
+use super::plane;
 use crate::error::{Error, Result};
 use apron::{AnyImage, PixelType, Shape};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
@@ -47,7 +48,8 @@ impl Format {
         match (self, pixel) {
             (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
             (Format::Tiff, PixelType::U8 | PixelType::U16) => &[1, 3, 4],
-            (Format::Tiff, PixelType::F32) => &[3, 4],
+            (Format::Tiff, PixelType::F32) => &[1, 3, 4],
+            (Format::Tiff, PixelType::I16) => &[1],
             (Format::Jpeg, PixelType::U8) => &[1, 3],
             (Format::Bmp, PixelType::U8) => &[1, 3, 4],
             (Format::Gray, PixelType::U8 | PixelType::U16) => &[1],
@@ -107,6 +109,12 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
         }
     }
     file.rewind().map_err(io)?;
+    if [b"II", b"MM"].contains(&&start) {
+        if let Some(image) = plane::read(path, BufReader::new(&mut file), max_pixels)? {
+            return Ok(image);
+        }
+        file.rewind().map_err(io)?;
+    }
     let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
     if let Ok(format) = image::ImageFormat::from_path(path) {
         reader.set_format(format);
@@ -159,6 +167,9 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
 /// Writes an image that [`Format::check`] took.
 pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyImage<'_>) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
+    if let (Format::Tiff, PixelType::F32 | PixelType::I16, 1) = (format, image.pixel_type(), channels) {
+        return plane::write(file, image);
+    }
     let bytes = image.bytes();
     let colour = match (image.pixel_type(), channels) {
         (PixelType::U8, 1) => ExtendedColorType::L8,

@@ -81,6 +81,11 @@ impl Step {
 /// The step as a job without files, and so by the verb's own grammar.
 fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
     let command = crate::Cli::command();
+    let known = command.find_subcommand(name).ok_or_else(|| Error::Usage(format!("unknown verb '{name}'")))?;
+    let no_step = || Error::Usage("makes no image of an image, and so is no step".into());
+    if !known.get_positionals().any(|file| file.get_id() == "output") {
+        return Err(no_step());
+    }
     let mut step = Map::new();
     for option in options {
         let (key, value) = match option.split_once('=') {
@@ -90,8 +95,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
         if OF_THE_PIPE.contains(&key) {
             return Err(Error::Usage(format!("'{key}' is for the whole pipe, and not for a step")));
         }
-        let known = command.find_subcommand(name).map(|verb| verb.get_arguments());
-        let argument = known.and_then(|mut known| known.find(|argument| argument.get_long() == Some(key)));
+        let argument = known.get_arguments().find(|argument| argument.get_long() == Some(key));
         if value == Value::Bool(true) && argument.is_some_and(|argument| argument.get_action().takes_values()) {
             return Err(Error::Usage(format!("'{key}' has no value: write {key}=...")));
         }
@@ -102,11 +106,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
     // What stands for the files is not looked at: the pipe has the image.
     step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
     let cli = crate::Cli::try_parse_from(job::arguments(step)?).map_err(|error| usage(&error))?;
-    match &cli.verb {
-        Verb::Pipe(_) => Err(Error::Usage("a pipe is no step of a pipe".into())),
-        verb if super::on_files(verb).is_none() => Err(Error::Usage("makes no image, and so is no step".into())),
-        _ => Ok(cli.verb),
-    }
+    if super::on_files(&cli.verb).is_none() { Err(no_step()) } else { Ok(cli.verb) }
 }
 
 /// Words by step. Blanks separate words and bars steps, but not between quotes.
@@ -185,7 +185,7 @@ mod tests {
             ("correlate mask=1 clamp=3", "'clamp' must be true or false"),
             ("pipe steps=x", "is no step"),
             ("histogram", "is no step"),
-            ("verify", ""),
+            ("verify", "is no step"),
         ] {
             let Err(error) = step(text) else { panic!("{text}: taken") };
             assert!(error.line().contains(part), "{text}: {}", error.line());
