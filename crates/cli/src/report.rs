@@ -65,7 +65,14 @@ pub(crate) enum Made {
 impl Report {
     /// The report of a pipe, which this is but for its steps: what ran is what they ran.
     pub(crate) fn of_steps(self, steps: Vec<Report>) -> Report {
-        let joined = |of: fn(&Ran) -> &str| steps.iter().map(|step| of(&step.ran)).collect::<Vec<_>>().join(" | ");
+        // What all have is said once.
+        let joined = |of: fn(&Ran) -> &str| {
+            let mut parts: Vec<&str> = steps.iter().map(|step| of(&step.ran)).collect();
+            if parts.iter().all(|part| *part == parts[0]) {
+                parts.truncate(1);
+            }
+            parts.join(" | ")
+        };
         let ran = Ran {
             operation: "pipe",
             method: None,

@@ -35,7 +35,7 @@ fn a_report_has_those_of_the_steps() {
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         (&report["verb"], &report["operation"], &report["device"]),
-        (&"pipe".into(), &"pipe".into(), &"cpu | cpu".into())
+        (&"pipe".into(), &"pipe".into(), &"cpu".into())
     );
     assert_eq!(
         (&report["in_type"], &report["out_type"], &report["out_width"]),
@@ -69,6 +69,7 @@ fn what_is_wrong_is_said_of_its_step() {
         folder.fails(2, part, &["pipe", "missing.png", "b.png", steps]);
     }
     folder.fails(2, "required", &["pipe", "missing.png", "b.png"]);
+    folder.fails(2, "write variant=NAME", &["pipe", "missing.png", "b.png", "box size=3", "--variant", "x"]);
     let run = |code, part: &str, steps: &str| {
         folder.fails(code, part, &["pipe", "a.png", "b.png", steps, "--device", "cpu"]);
     };

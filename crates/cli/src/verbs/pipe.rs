@@ -137,6 +137,9 @@ pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>> {
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
+    if args.common.variant.is_some() {
+        return Err(Error::Usage("--variant is for a step: write variant=NAME in it".into()));
+    }
     let steps = args.steps()?;
     let mut reports = Vec::new();
     let report = super::image::run("pipe", &args.common, None, devices, |device, image| {
