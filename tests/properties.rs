@@ -3,6 +3,7 @@
 //! Samples and taps are small integers, whose sums are exact in f32, so that laws hold to the bit.
 
 use apron::{Bins, Border, Device, Image, Mask, Method, Pixel, Taps};
+use apron_testkit::gpu_or_skip;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -14,7 +15,8 @@ type Verdict = Result<(), TestCaseError>;
 
 /// Holds a law against random problems on each device: few on the emulator, which runs the GPU's kernels slowly.
 fn always<S: Strategy>(problems: S, law: impl Fn(&Device, S::Value) -> Verdict) {
-    for (device, cases) in [(Device::cpu(), 200), (Device::reference(), 50), (Device::emulator(), 6)] {
+    let hosts = [(Device::cpu(), 200), (Device::reference(), 50), (Device::emulator(), 6)];
+    for (device, cases) in hosts.into_iter().chain(gpu_or_skip("a law").map(|gpu| (gpu, 200))) {
         // What failed is printed; nothing is written beside the sources.
         let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
         if let Err(failure) = TestRunner::new(config).run(&problems, |problem| law(&device, problem)) {
