@@ -13,6 +13,8 @@ const STEPS: &[Step] = &[
     Step { name: "without the GPU", run: || cargo(&["check", "-p", "apron", "--no-default-features"]) },
     // Type-checks the device layer of the other compiler, which is not installed here.
     Step { name: "Rust-CUDA", run: || cargo(&["check", "-p", "kernels-gpu", "--features", "rust-cuda"]) },
+    // The conversions are in the nouns' crate, which is tested alone in seconds.
+    Step { name: "other crates' images", run: || cargo(&["test", "-p", "apron-core", "--features", "image,ndarray"]) },
     Step { name: "documentation", run: documentation },
     Step { name: "ladder", run: crate::ladder::check },
     Step { name: "speed", run: crate::speed::check },

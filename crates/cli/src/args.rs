@@ -1,7 +1,8 @@
 //! Options that verbs share, and the values that they take.
 
+use crate::place::{Files, Place};
 use apron::{Border, Device, DeviceName, Error, Mask, Method, PixelType, Taps, filters};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Options of every verb that reads an image.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,12 +27,8 @@ pub(crate) struct Common {
 /// Arguments of every filter.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FilterArgs {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// The result, in the format that its extension says
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) files: Files,
     /// Outside the image: constant[:V], replicate, reflect, reflect101, wrap, or crop for none
     #[arg(long, default_value = "reflect101", allow_hyphen_values = true)]
     pub(crate) border: Border,
@@ -49,16 +46,35 @@ pub(crate) struct FilterArgs {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);
 
-/// Devices that are open, each once for all jobs.
+/// Devices that are open, each once for all jobs, and the place at which the verb works.
 pub(crate) struct Devices {
     default: DeviceName,
     open: Vec<(DeviceName, Device)>,
+    place: Option<Place>,
 }
 
 impl Devices {
     /// None yet; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new() }
+        Devices { default, open: Vec::new(), place: None }
+    }
+
+    /// This one, for whoever names none.
+    pub(crate) fn of(device: Device) -> Devices {
+        Devices { default: device.name(), open: vec![(device.name(), device)], place: None }
+    }
+
+    /// Says where the next verb works.
+    pub(crate) fn go_to(&mut self, place: Place) {
+        self.place = Some(place);
+    }
+
+    /// Where the verb works; each place is for one.
+    ///
+    /// # Errors
+    /// [`NoImage`](crate::error::Error::NoImage) where there is none.
+    pub(crate) fn place(&mut self) -> crate::error::Result<Place> {
+        self.place.take().ok_or(crate::error::Error::NoImage)
     }
 
     /// The device of this name, opened if it is not yet.

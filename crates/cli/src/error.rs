@@ -18,9 +18,15 @@ pub(crate) enum Error {
     /// A file that cannot be read, taken or written.
     #[error("{0}")]
     Input(String),
+    /// What ended a pipe, and at which of its steps, from 1.
+    #[error("step {number} ({verb}): {}", .error.line())]
+    Step { number: usize, verb: String, error: Box<Error> },
     /// Jobs or checks failed, and said so.
     #[error("{0}")]
     Failed(String),
+    /// A verb is right, and has no image to work on.
+    #[error("no image is at hand")]
+    NoImage,
     /// A panic.
     #[error("internal error ({0}); please report it, with the command and the file")]
     Bug(String),
@@ -35,9 +41,10 @@ impl Error {
     /// The process's exit code.
     pub(crate) fn exit(&self) -> u8 {
         match self {
-            Error::Failed(_) | Error::Bug(_) => 1,
+            Error::Failed(_) | Error::NoImage | Error::Bug(_) => 1,
             Error::Usage(_) => 2,
             Error::Input(_) => 3,
+            Error::Step { error, .. } => error.exit(),
             Error::Apron(error) => match error.kind() {
                 apron::ErrorKind::Usage => 2,
                 apron::ErrorKind::Input => 3,

@@ -5,6 +5,7 @@ mod args;
 mod bars;
 mod error;
 mod files;
+mod place;
 mod plot;
 mod report;
 mod verbs;

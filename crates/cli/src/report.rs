@@ -47,6 +47,8 @@ pub(crate) struct Report {
 pub(crate) enum Made {
     /// An image.
     Image { output: String, out_type: String, out_width: u32, out_height: u32 },
+    /// An image by several steps; in their reports `-` stands for the files.
+    Piped { output: String, out_type: String, out_width: u32, out_height: u32, steps: Vec<Report> },
     /// Counts, and where they were written.
     Counts {
         bins: usize,
@@ -61,6 +63,36 @@ pub(crate) enum Made {
 }
 
 impl Report {
+    /// The report of a pipe, which this is but for its steps: what ran is what they ran.
+    pub(crate) fn of_steps(self, steps: Vec<Report>) -> Report {
+        // What all have is said once.
+        let joined = |of: fn(&Ran) -> &str| {
+            let mut parts: Vec<&str> = steps.iter().map(|step| of(&step.ran)).collect();
+            if parts.iter().all(|part| *part == parts[0]) {
+                parts.truncate(1);
+            }
+            parts.join(" | ")
+        };
+        let ran = Ran {
+            operation: "pipe",
+            method: None,
+            why_method: None,
+            device: joined(|ran| &ran.device),
+            variant: joined(|ran| &ran.variant),
+            why: joined(|ran| &ran.why),
+            grid: joined(|ran| &ran.grid),
+            kernels_ms: steps.iter().map(|step| step.ran.kernels_ms).sum(),
+            ..self.ran
+        };
+        let made = match self.made {
+            Made::Image { output, out_type, out_width, out_height } => {
+                Made::Piped { output, out_type, out_width, out_height, steps }
+            }
+            other => other,
+        };
+        Report { ran, made }
+    }
+
     /// The report as a JSON object on one line.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| format!("{{\"error\":{:?}}}", error.to_string()))
@@ -70,7 +102,8 @@ impl Report {
     pub(crate) fn text(&self) -> String {
         let ran = &self.ran;
         let made = match &self.made {
-            Made::Image { output, out_type, out_width, out_height } => {
+            Made::Image { output, out_type, out_width, out_height }
+            | Made::Piped { output, out_type, out_width, out_height, .. } => {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),

@@ -55,6 +55,25 @@ fn pictures_of_every_format_come_and_go() {
     copy(&folder, "f32.npy", "f.tif");
     copy(&folder, "f.tif", "back.npy");
     assert_eq!(folder.read::<f32>("back.npy"), (vec![2, 2, 3], vec![0.5; 12]));
+    folder.array("plane.npy", &[2, 3], &[-1.5f32, 0.0, 1e9, f32::INFINITY, 0.25, 7.0]);
+    folder.array("depth.npy", &[3, 1], &[i16::MIN, -1, i16::MAX]);
+    for (array, picture) in [("plane.npy", "plane.tif"), ("depth.npy", "depth.tiff")] {
+        copy(&folder, array, picture);
+        copy(&folder, picture, &format!("back-{array}"));
+    }
+    assert_eq!(folder.read::<f32>("back-plane.npy"), folder.read("plane.npy"));
+    assert_eq!(folder.read::<i16>("back-depth.npy"), folder.read("depth.npy"));
+    // Somebody else's, in the other byte order.
+    let mut file = b"MM\0*\0\0\0\x0c\xbf\x80\0\0".to_vec();
+    let entries = [(256, 1), (257, 1), (258, 32), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 4), (339, 3)];
+    file.extend([0, entries.len() as u8]);
+    entries.iter().for_each(|(tag, value)| {
+        file.extend([tag >> 8, tag & 255, 0, 4, 0, 0, 0, 1, 0, 0, 0, *value].map(|byte| byte as u8))
+    });
+    file.extend([0; 4]);
+    folder.write("big.tif", file);
+    copy(&folder, "big.tif", "back.npy");
+    assert_eq!(folder.read::<f32>("back.npy"), (vec![1, 1], vec![-1.0]));
 }
 
 #[test]

@@ -156,3 +156,33 @@ fn a_reader_that_leaves_is_no_error() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), ended.stderr.len()), (Some(0), 0));
 }
+
+#[test]
+fn shells_and_manuals_know_every_verb() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ended = folder.run(&["completions", shell]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{shell}");
+        assert!(ended.stdout.contains("gaussian") && ended.stdout.contains("truncate"), "{shell}");
+    }
+    folder.fails(2, "bash", &["completions", "cmd"]);
+    let page = folder.run(&["man"]);
+    assert!(
+        page.code == 0 && page.stdout.contains(".TH apron 1") && page.stdout.contains("apron\\-gaussian"),
+        "{page:?}"
+    );
+    folder.run(&["man", "share/man1"]);
+    let pages: Vec<_> =
+        std::fs::read_dir(folder.path("share/man1")).unwrap().map(|page| page.unwrap().path()).collect();
+    let help = folder.run(&["--help"]).stdout;
+    let verbs = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let verbs: Vec<&str> =
+        verbs.filter_map(|line| line.split_whitespace().next()).filter(|verb| *verb != "help").collect();
+    assert!(verbs.contains(&"pipe") && pages.len() == verbs.len() + 1, "{verbs:?} {pages:?}");
+    for verb in verbs {
+        let page = std::fs::read_to_string(folder.path(&format!("share/man1/apron-{verb}.1"))).unwrap();
+        assert!(page.contains("Example") && page.contains(&format!("apron {verb} ").replace('-', "\\-")), "{verb}");
+    }
+    folder.write("file", "");
+    folder.fails(3, "file", &["man", "file"]);
+}

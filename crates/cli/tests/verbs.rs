@@ -181,6 +181,8 @@ fn plots_are_pictures() {
         folder.ok(&[&["histogram", "a.png", "--quiet", "--plot", "p.svg"], options].concat());
         let plot = std::fs::read_to_string(folder.path("p.svg")).unwrap();
         assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>") && plot.contains("<text"));
+        // A key where there are several channels.
+        assert_eq!(plot.contains("green"), options.contains(&"--per-channel"), "{plot}");
     }
 }
 
@@ -307,7 +309,8 @@ fn verify_counts_by_variant_in_json() {
 fn every_verb_helps_with_an_example() {
     let folder = Folder::new();
     let filters = ["correlate", "convolve", "separable", "gaussian", "box"];
-    for verb in filters.into_iter().chain(["histogram", "info", "kernels", "verify", "batch"]) {
+    let others = ["histogram", "info", "kernels", "verify", "bench", "tune", "batch", "pipe", "completions", "man"];
+    for verb in filters.into_iter().chain(others) {
         let ended = folder.run(&[verb, "--help"]);
         assert_eq!(ended.code, 0);
         assert!(ended.stdout.contains("Example") && ended.stdout.contains(&format!("  apron {verb} ")), "{verb}");

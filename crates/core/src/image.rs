@@ -248,6 +248,12 @@ impl<'a, T: Pixel> Image<'a, T> {
         (0..self.shape.height).map(|y| self.row(y))
     }
 
+    /// All samples, with what lies between the rows.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn samples(&self) -> &[T] {
+        &self.data
+    }
+
     /// All samples in rows without gaps; copies only where there are gaps.
     pub fn packed(&self) -> Cow<'_, [T]> {
         if self.row_stride == self.shape.row_samples() {

@@ -10,6 +10,7 @@ pub mod filters;
 mod formula;
 mod histogram;
 mod image;
+mod interop;
 mod limit;
 mod local_std;
 mod mask;

@@ -5,8 +5,7 @@ use super::atomic::Trouble;
 use crate::error::{Error, Result};
 use apron::{AnyImage, PixelType, Shape};
 use py_literal::Value;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// How every file starts.
@@ -30,7 +29,7 @@ struct Header {
 }
 
 /// Reads an array as an image.
-pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |what: String| Error::input(path, what);
     let header = Header::read(&mut file).map_err(wrong)?;
     let refused =
@@ -50,7 +49,7 @@ pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyIm
     if height == 0 || width == 0 {
         return Err(refused());
     }
-    header.check_length(&file, pixel.size_bytes()).map_err(wrong)?;
+    header.check_length(&mut file, pixel.size_bytes()).map_err(wrong)?;
     if height * width > max_pixels {
         return Err(wrong(format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)")));
     }
@@ -85,7 +84,7 @@ fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
 }
 
 /// Reads an array of at most two dimensions, of any real numbers, as f32.
-pub(super) fn read_numbers(path: &Path, mut file: File, max_items: u64) -> Result<(Vec<u64>, Vec<f32>)> {
+pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u64) -> Result<(Vec<u64>, Vec<f32>)> {
     let wrong = |what: String| Error::input(path, what);
     let header = Header::read(&mut file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f32 = match header.kind() {
@@ -106,7 +105,7 @@ pub(super) fn read_numbers(path: &Path, mut file: File, max_items: u64) -> Resul
     if header.items > max_items || header.shape.len() > 2 {
         return Err(wrong(format!("shape {} is not taken; one or two dimensions are", header.shape_text())));
     }
-    header.check_length(&file, size).map_err(wrong)?;
+    header.check_length(&mut file, size).map_err(wrong)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
     let mut numbers: Vec<f32> = Vec::with_capacity(header.items as usize);
@@ -126,7 +125,7 @@ pub(super) fn read_numbers(path: &Path, mut file: File, max_items: u64) -> Resul
 }
 
 impl Header {
-    fn read(file: &mut File) -> Result<Header, String> {
+    fn read(file: &mut impl Read) -> Result<Header, String> {
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => "the .npy header is cut off".to_string(),
             _ => error.to_string(),
@@ -204,10 +203,14 @@ impl Header {
     }
 
     /// Whether the file holds the items that its header promises.
-    fn check_length(&self, mut file: &File, size: usize) -> Result<(), String> {
-        use std::io::Seek;
-        let position = file.stream_position().map_err(|error| error.to_string())?;
-        let found = file.metadata().map_err(|error| error.to_string())?.len().saturating_sub(position);
+    fn check_length(&self, file: &mut impl Seek, size: usize) -> Result<(), String> {
+        let mut rest = || {
+            let position = file.stream_position()?;
+            let end = file.seek(SeekFrom::End(0))?;
+            file.seek(SeekFrom::Start(position))?;
+            Ok(end.saturating_sub(position))
+        };
+        let found = rest().map_err(|error: io::Error| error.to_string())?;
         match self.items.checked_mul(size as u64) {
             Some(needed) if needed == found => Ok(()),
             needed => {

@@ -2,7 +2,10 @@
 
 mod array;
 mod atomic;
+#[cfg(test)]
+mod fuzz;
 mod picture;
+mod plane;
 pub(crate) mod table;
 
 pub(crate) use atomic::OutputPath;
@@ -12,7 +15,7 @@ pub(crate) use table::TableOutput;
 use crate::error::{Error, Result, guarded};
 use apron::{AnyImage, Mask, PixelType, Taps};
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 /// Most taps of a mask in a file.
@@ -20,8 +23,12 @@ const MAX_TAPS: u64 = 1 << 28;
 
 /// Reads an image: what it is, the file's content says.
 pub(crate) fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let file = open(path)?;
-    let is_array = starts_as_array(path, &file)?;
+    decode(path, open(path)?, max_pixels)
+}
+
+/// Reads the image that the file at `path` holds.
+fn decode(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+    let is_array = starts_as_array(path, &mut file)?;
     // Decoders are other people's code, and hostile files find their panics.
     let image =
         guarded(|| if is_array { array::read(path, file, max_pixels) } else { picture::read(path, file, max_pixels) });
@@ -34,7 +41,11 @@ pub(crate) fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'stati
 
 /// Reads a mask from a `.npy` file of one row or of two dimensions.
 pub(crate) fn read_mask(path: &Path) -> Result<Mask> {
-    let (shape, taps) = read_numbers(path)?;
+    mask_of(path, read_numbers(path, open(path)?)?)
+}
+
+/// The mask that the numbers in the file at `path` are.
+fn mask_of(path: &Path, (shape, taps): (Vec<u64>, Vec<f32>)) -> Result<Mask> {
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),
@@ -47,16 +58,15 @@ pub(crate) fn read_mask(path: &Path) -> Result<Mask> {
 
 /// Reads the taps of one axis from a `.npy` file of one dimension.
 pub(crate) fn read_taps(path: &Path) -> Result<Taps> {
-    let (shape, taps) = read_numbers(path)?;
+    let (shape, taps) = read_numbers(path, open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::input(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
     Taps::new(taps).map_err(|error| Error::input(path, error))
 }
 
-fn read_numbers(path: &Path) -> Result<(Vec<u64>, Vec<f32>)> {
-    let file = open(path)?;
-    if !starts_as_array(path, &file)? {
+fn read_numbers(path: &Path, mut file: impl Read + Seek) -> Result<(Vec<u64>, Vec<f32>)> {
+    if !starts_as_array(path, &mut file)? {
         return Err(Error::input(path, "not a .npy file"));
     }
     guarded(|| array::read_numbers(path, file, MAX_TAPS))
@@ -72,9 +82,9 @@ fn open(path: &Path) -> Result<File> {
     }
 }
 
-fn starts_as_array(path: &Path, mut file: &File) -> Result<bool> {
+fn starts_as_array(path: &Path, mut file: impl Read + Seek) -> Result<bool> {
     let mut start = Vec::new();
-    let read = file.take(array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
+    let read = file.by_ref().take(array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
     read.map_err(|error| Error::input(path, error))?;
     if start.is_empty() {
         return Err(Error::input(path, "the file is empty"));
@@ -138,9 +148,4 @@ impl<'a> ImageOutput<'a> {
 /// The extension in small letters, without its dot.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
-}
-
-/// A reader for a decoder.
-fn buffered(file: File) -> BufReader<File> {
-    BufReader::with_capacity(1 << 16, file)
 }

@@ -1,12 +1,12 @@
 //! Picture files, through the `image` crate.
 
 use super::atomic::Trouble;
+use super::plane;
 use crate::error::{Error, Result};
 use apron::{AnyImage, PixelType, Shape};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
 /// The extensions of formats that can be written.
@@ -48,7 +48,8 @@ impl Format {
         match (self, pixel) {
             (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
             (Format::Tiff, PixelType::U8 | PixelType::U16) => &[1, 3, 4],
-            (Format::Tiff, PixelType::F32) => &[3, 4],
+            (Format::Tiff, PixelType::F32) => &[1, 3, 4],
+            (Format::Tiff, PixelType::I16) => &[1],
             (Format::Jpeg, PixelType::U8) => &[1, 3],
             (Format::Bmp, PixelType::U8) => &[1, 3, 4],
             (Format::Gray, PixelType::U8 | PixelType::U16) => &[1],
@@ -95,7 +96,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 }
 
 /// Reads a picture, straight into the image's own memory.
-pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |error: image::ImageError| Error::input(path, error);
     let io = |error: std::io::Error| Error::input(path, error);
     let mut start = [0; 2];
@@ -108,7 +109,13 @@ pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyIm
         }
     }
     file.rewind().map_err(io)?;
-    let mut reader = ImageReader::new(super::buffered(file));
+    if [b"II", b"MM"].contains(&&start) {
+        if let Some(image) = plane::read(path, BufReader::new(&mut file), max_pixels)? {
+            return Ok(image);
+        }
+        file.rewind().map_err(io)?;
+    }
+    let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
     if let Ok(format) = image::ImageFormat::from_path(path) {
         reader.set_format(format);
     }
@@ -160,6 +167,9 @@ pub(super) fn read(path: &Path, mut file: File, max_pixels: u64) -> Result<AnyIm
 /// Writes an image that [`Format::check`] took.
 pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyImage<'_>) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
+    if let (Format::Tiff, PixelType::F32 | PixelType::I16, 1) = (format, image.pixel_type(), channels) {
+        return plane::write(file, image);
+    }
     let bytes = image.bytes();
     let colour = match (image.pixel_type(), channels) {
         (PixelType::U8, 1) => ExtendedColorType::L8,

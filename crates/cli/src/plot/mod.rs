@@ -72,6 +72,13 @@ fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, histogram: &Histogram, l
         draw_curves(chart, histogram, 0.0)?;
     }
     area.draw(&Text::new("count", (20, 10), label())).map_err(trouble)?;
+    let channels = histogram.channels();
+    for channel in 0..if channels > 1 { channels } else { 0 } {
+        let left = SIZE.0 as i32 - 28 - 92 * (channels - channel) as i32;
+        let key = Rectangle::new([(left, 10), (left + 14, 24)], colour(channel, channels).mix(0.7).filled());
+        area.draw(&key).map_err(trouble)?;
+        area.draw(&Text::new(name(channel, channels), (left + 22, 10), label())).map_err(trouble)?;
+    }
     area.present().map_err(trouble)
 }
 
@@ -109,6 +116,17 @@ where
 
 fn label() -> TextStyle<'static> {
     ("sans-serif", 16).into_font().color(&RGBColor(60, 60, 60))
+}
+
+/// What pictures have in their channels.
+fn name(channel: u32, channels: u32) -> &'static str {
+    match (channel, channels) {
+        (0, 1 | 2) => "grey",
+        (0, _) => "red",
+        (1, 3..) => "green",
+        (2, _) => "blue",
+        _ => "alpha",
+    }
 }
 
 /// Red, green, blue and, for alpha, grey; a channel alone, or with alpha alone, is blue-grey.

@@ -3,20 +3,28 @@
 mod batch;
 mod bench;
 mod box_filter;
+mod completions;
 mod correlate;
 mod filter;
 mod gaussian;
 mod histogram;
+mod image;
 mod info;
+mod job;
 mod kernels;
+mod man;
 mod named;
+pub(crate) mod pipe;
 mod separable;
 mod tune;
 mod verify;
 
 use crate::args::{Common, Devices};
-use crate::error::Result;
-use crate::report::{Report, complain, print};
+use crate::error::{Error, Result};
+use crate::place::{Asked, Files, Place};
+use crate::report::{Report, complain, milliseconds, print};
+use std::path::PathBuf;
+use std::time::Instant;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -86,37 +94,95 @@ pub(crate) enum Verb {
     LocalMean(named::LocalMeanArgs),
     /// Standard deviation in a window
     LocalStd(named::LocalStdArgs),
+    /// Run several verbs in a row, with the image on the device from the first to the last
+    Pipe(pipe::Args),
+    /// Print what a shell needs to complete verbs and options
+    Completions(completions::Args),
+    /// Print the manual's page, or write the pages of all verbs
+    Man(man::Args),
 }
 
 /// Runs a verb and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
-    if let Some((_, args)) = named::of(verb) {
-        return tell(&filtered(verb)?, &args.filter().common);
+    if let Some((files, common)) = on_files(verb) {
+        return many(verb, files, &common);
     }
-    let (report, common) = match verb {
-        Verb::Info(args) => return info::run(args),
-        Verb::Kernels(args) => return kernels::run(args),
-        Verb::Verify(args) => return verify::run(args),
-        Verb::Bench(args) => return bench::run(args),
-        Verb::Tune(args) => return tune::run(args),
-        Verb::Batch(args) => return batch::run(args),
-        Verb::Histogram(args) => histogram::run(args)?,
-        Verb::Correlate(args) | Verb::Convolve(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Separable(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Gaussian(args) => (filtered(verb)?, &args.filter.common),
-        Verb::Box(args) => (filtered(verb)?, &args.filter.common),
-        _ => unreachable!("a named filter"),
+    match verb {
+        Verb::Info(args) => info::run(args),
+        Verb::Kernels(args) => kernels::run(args),
+        Verb::Verify(args) => verify::run(args),
+        Verb::Bench(args) => bench::run(args),
+        Verb::Tune(args) => tune::run(args),
+        Verb::Batch(args) => batch::run(args),
+        Verb::Completions(args) => completions::run(args),
+        Verb::Man(args) => man::run(args),
+        Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
+        // The rest are on files.
+        _ => alone(verb, &mut Devices::new(Default::default())).map(drop),
+    }
+}
+
+/// The files of a verb that makes an image of an image, which so is a step of pipes too, and how it reports.
+fn on_files(verb: &Verb) -> Option<(Files, Common)> {
+    if let Some((_, args)) = named::of(verb) {
+        return Some((args.filter().files.clone(), args.filter().common.clone()));
+    }
+    let filter = match verb {
+        Verb::Correlate(args) | Verb::Convolve(args) => &args.filter,
+        Verb::Separable(args) => &args.filter,
+        Verb::Gaussian(args) => &args.filter,
+        Verb::Box(args) => &args.filter,
+        Verb::Pipe(args) => return Some((args.files(), args.common.clone())),
+        _ => return None,
     };
-    tell(&report, common)
+    Some((filter.files.clone(), filter.common.clone()))
 }
 
-/// Runs a filter with a device of its own.
-fn filtered(verb: &Verb) -> Result<Report> {
-    job(verb, &mut Devices::new(Default::default()))
+/// Runs a verb for each of its images, and reports.
+fn many(verb: &Verb, files: Files, common: &Common) -> Result<()> {
+    let start = Instant::now();
+    let mut devices = Devices::new(Default::default());
+    let images = match files.asked()? {
+        Asked::One(place) => {
+            devices.go_to(place);
+            return tell(&work(verb, &mut devices)?, common);
+        }
+        Asked::Folder(images) => images,
+    };
+    let mut failures = Vec::new();
+    let on_image = |(input, output): &(PathBuf, PathBuf)| {
+        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+        work(verb, &mut devices)
+    };
+    let told = |(input, _): &(PathBuf, PathBuf), result| {
+        let input = input.display().to_string();
+        if common.json {
+            return print(&job::outcome(("input", input.into()), &result));
+        }
+        failures.extend(result.err().map(|error| format!("apron: {input}: {}", error.line())));
+        Ok(())
+    };
+    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
+    // After the bar, and so together.
+    failures.iter().for_each(|line| complain(line));
+    if !common.quiet && !common.json && ended.is_ok() {
+        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
+    }
+    ended
 }
 
-/// Runs a verb that reads an image, and says nothing.
-fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+/// Runs a verb that reads one image, and says nothing.
+fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+    match on_files(verb).map(|(files, _)| files.asked()).transpose()? {
+        Some(Asked::One(place)) => devices.go_to(place),
+        Some(Asked::Folder(_)) => return Err(Error::Usage("a job has one image and one result".into())),
+        None => {}
+    }
+    work(verb, devices)
+}
+
+/// Runs a verb that reads an image, where the devices are, and says nothing.
+fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     if let Some((name, args)) = named::of(verb) {
         return named::run(name, &*args, devices);
     }
@@ -127,7 +193,8 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
-        _ => Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into())),
+        Verb::Pipe(args) => pipe::run(args, devices),
+        _ => Err(Error::Usage("a job is one of the image verbs or histogram".into())),
     }
 }
 
@@ -141,4 +208,25 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
         complain(&report.text());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    /// Examples are what people copy: each verb has one, and each is taken by the grammar.
+    #[test]
+    fn every_verb_has_an_example_that_is_right() {
+        for verb in crate::Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  apron ")).collect();
+            let own = format!("  apron {} ", verb.get_name());
+            assert!(help.contains("Example") && examples.iter().any(|example| example.starts_with(&own)), "{own}");
+            for example in examples {
+                let words = super::pipe::words(example).unwrap().remove(0);
+                let parsed = crate::Cli::try_parse_from(words.iter().take_while(|word| *word != ">"));
+                assert!(parsed.is_ok(), "{example}");
+            }
+        }
+    }
 }

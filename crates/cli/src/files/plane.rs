@@ -1,0 +1,51 @@
+//! TIFF files of one channel of f32 or i16, as instruments write them; the crate `image` has no such pictures.
+
+use super::atomic::Trouble;
+use crate::error::{Error, Result};
+use apron::{AnyImage, PixelType, Shape};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use tiff::ColorType;
+use tiff::decoder::{Decoder, Limits};
+use tiff::encoder::{TiffEncoder, colortype};
+use tiff::tags::{SampleFormat, Tag};
+
+/// Reads such a file. `None` for any other: whoever reads that says what is wrong with it.
+pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = usize::try_from(max_pixels.saturating_mul(4)).unwrap_or(usize::MAX);
+    let Ok(mut decoder) = Decoder::new(file).map(|decoder| decoder.with_limits(limits)) else { return Ok(None) };
+    let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
+    let format = format.and_then(|formats| formats.first().copied());
+    let pixel = match (decoder.colortype(), format) {
+        (Ok(ColorType::Gray(32)), Some(format)) if format == SampleFormat::IEEEFP.to_u16() => PixelType::F32,
+        (Ok(ColorType::Gray(16)), Some(format)) if format == SampleFormat::Int.to_u16() => PixelType::I16,
+        _ => return Ok(None),
+    };
+    let wrong = |error: tiff::TiffError| Error::input(path, error);
+    let (width, height) = decoder.dimensions().map_err(wrong)?;
+    let shape = Shape::new(width, height, 1)?;
+    if shape.pixels() > max_pixels {
+        let what = format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)");
+        return Err(Error::input(path, what));
+    }
+    let mut decoded = Ok(());
+    let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+        decoded = decoder.read_image_bytes(bytes);
+        Ok(())
+    })?;
+    decoded.map_err(wrong)?;
+    Ok(Some(image))
+}
+
+/// Writes such an image.
+pub(super) fn write(file: &mut (impl Write + Seek), image: &AnyImage<'_>) -> Result<(), Trouble> {
+    let Shape { width, height, .. } = image.shape();
+    let mut encoder = TiffEncoder::new(file)?;
+    match image {
+        AnyImage::F32(image) => encoder.write_image::<colortype::Gray32Float>(width, height, &image.packed())?,
+        AnyImage::I16(image) => encoder.write_image::<colortype::GrayI16>(width, height, &image.packed())?,
+        other => return Err(format!("{} is no type of a plane", other.pixel_type()).into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Where a verb's image comes from, and where its result goes.
+
+use crate::error::{Error, Result};
+use apron::DeviceImage;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The images of a verb.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Files {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy; of several, or a quoted pattern such as "*.png", each
+    #[arg(value_name = "IN", required = true)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The result, in the format that its extension says; or a folder, as DIR/, for results of the images' names
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// In a folder, write this format instead of the images' own: png, tif, npy or another
+    #[arg(long, value_name = "EXT")]
+    pub(crate) format: Option<String>,
+}
+
+/// What a verb works on next.
+pub(crate) enum Place {
+    /// It reads one file and writes the other.
+    Files {
+        /// The image.
+        input: PathBuf,
+        /// The result.
+        output: PathBuf,
+    },
+    /// It is a step of a pipe: it takes this image and leaves its own in its place.
+    Pipe(DeviceImage),
+}
+
+/// The files of a verb, one by one.
+pub(crate) enum Asked {
+    /// One image to one result.
+    One(Place),
+    /// Images and their results in a folder.
+    Folder(Vec<(PathBuf, PathBuf)>),
+}
+
+impl Files {
+    /// What was asked for. Patterns are resolved, and the folder is there.
+    pub(crate) fn asked(self) -> Result<Asked> {
+        let folder = ends_as_folder(&self.output);
+        match &self.inputs[..] {
+            [input] if !folder && !is_pattern(input) => match self.format {
+                None => Ok(Asked::One(Place::Files { input: input.clone(), output: self.output })),
+                Some(_) => Err(Error::Usage("--format is for results in a folder: write OUT as DIR/".into())),
+            },
+            _ if !folder && !self.output.is_dir() => {
+                let output = self.output.display();
+                Err(Error::Usage(format!(
+                    "several images need a folder, and '{output}' is none; a new one is '{output}/'"
+                )))
+            }
+            inputs => Ok(Asked::Folder(in_folder(inputs, &self.output, self.format.as_deref())?)),
+        }
+    }
+}
+
+/// Whether a path ends with a separator, and so can be nothing but a folder.
+fn ends_as_folder(path: &Path) -> bool {
+    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+}
+
+/// Whether a path stands for those that match it. One that is there stands for itself.
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '[']) && !path.exists()
+}
+
+/// Each image with its result in `folder`, which is made. No result takes the place of an image or of another result.
+fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let mut results = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for input in resolved(inputs)? {
+        let name = input.file_name().unwrap_or(OsStr::new(""));
+        let mut output = folder.join(name);
+        if let Some(format) = format {
+            output.set_extension(format.trim_start_matches('.'));
+        }
+        if let Some(other) = results.insert(output.clone(), input.clone()) {
+            let (other, input, output) = (other.display(), input.display(), output.display());
+            return Err(Error::Usage(format!("{other} and {input} would both be written to {output}")));
+        }
+        pairs.push((input, output));
+    }
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let images: Vec<PathBuf> = pairs.iter().filter_map(|(input, _)| real(input)).collect();
+    if let Some((_, output)) = pairs.iter().find(|(_, output)| real(output).is_some_and(|real| images.contains(&real)))
+    {
+        return Err(Error::Usage(format!("{} is one of the images, and would be overwritten", output.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| Error::input(folder, error))?;
+    Ok(pairs)
+}
+
+/// The files that the paths stand for: those that match a pattern, in the order of their names.
+fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for input in inputs {
+        if !is_pattern(input) {
+            paths.push(input.clone());
+            continue;
+        }
+        let before = paths.len();
+        let matches = glob::glob(&input.to_string_lossy());
+        let matches = matches.map_err(|error| Error::Usage(format!("pattern '{}': {error}", input.display())))?;
+        for path in matches {
+            let path = path.map_err(|error| Error::input(error.path(), error.error()))?;
+            paths.extend(path.is_file().then_some(path));
+        }
+        if paths.len() == before {
+            return Err(Error::input(input, "no file matches"));
+        }
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(inputs: &[&str], output: &str, format: Option<&str>) -> Result<Asked> {
+        let inputs = inputs.iter().map(PathBuf::from).collect();
+        Files { inputs, output: output.into(), format: format.map(String::from) }.asked()
+    }
+
+    #[test]
+    fn one_image_or_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("[b].png"), "").unwrap();
+        std::fs::write(path("a.png"), "").unwrap();
+        assert!(matches!(files(&["x.png"], "y.png", None), Ok(Asked::One(_))));
+        // A name that looks like a pattern, and is one of a file.
+        assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
+        let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), "x/c.jpg"], &path("new/"), Some(".tif")) else {
+            panic!("a folder was asked for")
+        };
+        let names: Vec<String> = pairs.iter().map(|(_, output)| output.display().to_string()).collect();
+        assert_eq!(names, [path("new/[b].tif"), path("new/a.tif"), path("new/c.tif")]);
+        for (asked, part) in [
+            (files(&["x.png"], "y.png", Some("tif")), "--format"),
+            (files(&["x.png", "z.png"], "y.png", None), "need a folder"),
+            (files(&["x/a.png", "z/a.png"], &path(""), None), "would both be written"),
+            (files(&[&path("*.jpg")], &path(""), None), "no file matches"),
+            (files(&[&path("a**")], &path(""), None), "pattern"),
+            (files(&[&path("*.png")], &path("new/.."), None), "overwritten"),
+        ] {
+            let Err(error) = asked else { panic!("{part}: taken") };
+            assert!(error.line().contains(part), "{part}: {}", error.line());
+        }
+    }
+}

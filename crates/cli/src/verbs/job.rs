@@ -1,0 +1,91 @@
+//! Jobs: verbs in words that are not the command line's, and many of them in a row.
+
+use crate::error::{Error, Result, guarded};
+use crate::report::Report;
+use clap::CommandFactory;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
+use std::ffi::OsString;
+
+/// A job as the arguments of a command: one grammar for both. Besides the options it has a verb, an image `in`
+/// and a result `out`.
+pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
+    let verb = text("verb", job.remove("verb").unwrap_or_default())?;
+    let command = crate::Cli::command();
+    let known = command.find_subcommand(&verb).ok_or_else(|| Error::Usage(format!("unknown verb '{verb}'")))?;
+    let mut arguments = vec!["apron".into(), OsString::from(&verb)];
+    let mut files = vec![text("in", job.remove("in").unwrap_or_default())?];
+    // A histogram's output is an option, a filter's the second file.
+    if let Some(out) = job.remove("out") {
+        let out = text("out", out)?;
+        if verb == "histogram" { arguments.push(format!("--out={out}").into()) } else { files.push(out) }
+    }
+    if verb == "pipe" {
+        files.push(text("steps", job.remove("steps").unwrap_or_default())?);
+    }
+    for (key, value) in job {
+        let option = known.get_arguments().find(|argument| argument.get_long() == Some(&key));
+        let option = option.ok_or_else(|| Error::Usage(format!("{verb}: unknown key '{key}'")))?;
+        match (option.get_action().takes_values(), value) {
+            (false, Value::Bool(true)) => arguments.push(format!("--{key}").into()),
+            (false, Value::Bool(false)) => {}
+            (false, _) => return Err(Error::Usage(format!("{verb}: '{key}' must be true or false"))),
+            (true, value) => arguments.push(format!("--{key}={}", text(&key, value)?).into()),
+        }
+    }
+    // Files may start with a dash.
+    arguments.push("--".into());
+    arguments.extend(files.into_iter().map(OsString::from));
+    Ok(arguments)
+}
+
+/// A value as it would be typed.
+fn text(key: &str, value: Value) -> Result<String> {
+    match value {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Null => Err(Error::Usage(format!("'{key}' is missing"))),
+        other => Err(Error::Usage(format!("'{key}' is {other}, but must be a string or a number"))),
+    }
+}
+
+/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went.
+pub(super) fn each<J>(
+    jobs: &[J],
+    unit: &str,
+    quiet: bool,
+    mut run: impl FnMut(&J) -> Result<Report>,
+    mut tell: impl FnMut(&J, Result<Report>) -> Result<()>,
+) -> Result<()> {
+    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(jobs.len() as u64) };
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left")) {
+        bar.set_style(style);
+    }
+    let mut failed = 0;
+    for job in jobs {
+        let result = guarded(|| run(job));
+        failed += result.is_err() as usize;
+        // Not through the bar, which would hide the line where stderr is no terminal.
+        bar.suspend(|| tell(job, result))?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    match failed {
+        0 => Ok(()),
+        _ => Err(Error::Failed(format!("{failed} of {} {unit} failed", jobs.len()))),
+    }
+}
+
+/// The line that says how a job went, which `name` tells from the others.
+pub(super) fn outcome(name: (&str, Value), result: &Result<Report>) -> String {
+    let mut object = json!({ "ok": result.is_ok() });
+    let more = match result {
+        Ok(report) => serde_json::to_value(report).unwrap_or_default(),
+        Err(error) => json!({ "error": error.line(), "exit": error.exit() }),
+    };
+    if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+        object.extend(more);
+        object.insert(name.0.into(), name.1);
+    }
+    format!("{object}\n")
+}

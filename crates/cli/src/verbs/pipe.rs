@@ -1,0 +1,198 @@
+//! `apron pipe`: several verbs in a row, with the image on the device from the first to the last.
+
+use super::Verb;
+use super::job;
+use crate::args::{Common, Devices};
+use crate::error::{Error, Result, usage};
+use crate::place::{Files, Place};
+use crate::report::Report;
+use clap::{CommandFactory, Parser};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(override_usage = "apron pipe [OPTIONS] <IN>... <OUT> <STEPS>")]
+#[command(after_help = "\
+Examples:
+  apron pipe photo.png edges.png \"gaussian sigma=2 | correlate mask=sobel-x\"
+  apron pipe *.tif soft/ \"box size=5x3 border=wrap | correlate mask='1 2 1; 2 4 2; 1 2 1' normalize\"
+
+A step is a verb that makes an image of an image, and its options: KEY=VALUE for --KEY VALUE, KEY for --KEY.
+Values with blanks or bars are quoted. The first step takes the image, each other one the result of the step
+before it, also its sample type: a step that makes numbers below 0 of bytes needs out-type=i16 or out-type=f32.")]
+pub(crate) struct Args {
+    /// The image; the result; the steps, separated by '|'. Several images go to a folder, DIR/
+    #[arg(value_names = ["IN", "OUT", "STEPS"], num_args = 3.., required = true)]
+    words: Vec<PathBuf>,
+    /// In a folder, write this format instead of the images' own: png, tif, npy or another
+    #[arg(long, value_name = "EXT")]
+    format: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Keys that say where the image is and how it is told: the whole pipe has them.
+const OF_THE_PIPE: [&str; 8] = ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels"];
+
+impl Args {
+    /// The files among the words.
+    pub(super) fn files(&self) -> Files {
+        let (inputs, rest) = self.words.split_at(self.words.len().saturating_sub(2));
+        let output = rest.first().cloned().unwrap_or_default();
+        Files { inputs: inputs.to_vec(), output, format: self.format.clone() }
+    }
+
+    /// The steps, parsed by the grammars of their verbs.
+    fn steps(&self) -> Result<Vec<Step>> {
+        let text = self.words.last().map(|word| word.to_string_lossy()).unwrap_or_default();
+        let steps = words(&text)?.into_iter().enumerate();
+        steps.map(|(index, words)| Step::new(index + 1, words)).collect()
+    }
+}
+
+/// One verb of a pipe.
+struct Step {
+    number: usize,
+    name: String,
+    verb: Verb,
+}
+
+impl Step {
+    fn new(number: usize, words: Vec<String>) -> Result<Step> {
+        let mut words = words.into_iter();
+        let name = words.next().ok_or_else(|| Error::Usage(format!("step {number} is empty")))?;
+        let wrong = |error| Error::Step { number, verb: name.clone(), error: Box::new(error) };
+        let verb = parsed(&name, words).map_err(wrong)?;
+        let step = Step { number, name, verb };
+        // Without an image, to find what is wrong with its values before one is read.
+        match step.run(&mut Devices::new(Default::default())) {
+            Err(Error::Step { error, .. }) if matches!(*error, Error::NoImage) => Ok(step),
+            other => other.map(|_| step),
+        }
+    }
+
+    fn run(&self, devices: &mut Devices) -> Result<Report> {
+        let Step { number, name, verb } = self;
+        let wrong = |error| Error::Step { number: *number, verb: name.clone(), error: Box::new(error) };
+        super::work(verb, devices).map_err(wrong)
+    }
+}
+
+/// The step as a job without files, and so by the verb's own grammar.
+fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
+    let command = crate::Cli::command();
+    let known = command.find_subcommand(name).ok_or_else(|| Error::Usage(format!("unknown verb '{name}'")))?;
+    let no_step = || Error::Usage("makes no image of an image, and so is no step".into());
+    if !known.get_positionals().any(|file| file.get_id() == "output") {
+        return Err(no_step());
+    }
+    let mut step = Map::new();
+    for option in options {
+        let (key, value) = match option.split_once('=') {
+            Some((key, value)) => (key, Value::from(value)),
+            None => (option.as_str(), Value::Bool(true)),
+        };
+        if OF_THE_PIPE.contains(&key) {
+            return Err(Error::Usage(format!("'{key}' is for the whole pipe, and not for a step")));
+        }
+        let argument = known.get_arguments().find(|argument| argument.get_long() == Some(key));
+        if value == Value::Bool(true) && argument.is_some_and(|argument| argument.get_action().takes_values()) {
+            return Err(Error::Usage(format!("'{key}' has no value: write {key}=...")));
+        }
+        if step.insert(key.into(), value).is_some() {
+            return Err(Error::Usage(format!("'{key}' is there twice")));
+        }
+    }
+    // What stands for the files is not looked at: the pipe has the image.
+    step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
+    let cli = crate::Cli::try_parse_from(job::arguments(step)?).map_err(|error| usage(&error))?;
+    if super::on_files(&cli.verb).is_none() { Err(no_step()) } else { Ok(cli.verb) }
+}
+
+/// Words by step. Blanks separate words and bars steps, but not between quotes.
+pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>> {
+    let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
+    for letter in text.chars().chain(['|']) {
+        match open {
+            Some(quote) if letter == quote => open = None,
+            None if matches!(letter, '"' | '\'') => {
+                word.get_or_insert_default();
+                open = Some(letter);
+            }
+            None if letter == '|' || letter.is_whitespace() => {
+                steps.last_mut().into_iter().for_each(|step| step.extend(word.take()));
+                if letter == '|' {
+                    steps.push(Vec::new());
+                }
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(quote) = open {
+        return Err(Error::Usage(format!("the steps end inside {quote}quotes")));
+    }
+    // The bar after the text began one more.
+    steps.pop();
+    Ok(steps)
+}
+
+pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
+    if args.common.variant.is_some() {
+        return Err(Error::Usage("--variant is for a step: write variant=NAME in it".into()));
+    }
+    let steps = args.steps()?;
+    let mut reports = Vec::new();
+    let report = super::image::run("pipe", &args.common, None, devices, |device, image| {
+        let mut inner = Devices::of(device.clone());
+        inner.go_to(Place::Pipe(device.upload(image)?));
+        for step in &steps {
+            reports.push(step.run(&mut inner)?);
+        }
+        match inner.place()? {
+            Place::Pipe(image) => Ok(image),
+            Place::Files { .. } => Err(Error::Bug("a step left the pipe".into())),
+        }
+    })?;
+    Ok(report.of_steps(reports))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_bars_separate_unless_they_are_quoted() {
+        let steps = words("a x=1  y | b m='1 2; \"3|4\"'\t|c=\"\"").unwrap();
+        assert_eq!(steps, [vec!["a", "x=1", "y"], vec!["b", "m=1 2; \"3|4\""], vec!["c="]]);
+        assert_eq!(words(" | a").unwrap(), [vec![], vec!["a".to_string()]]);
+        assert!(words("a m='1 2").is_err());
+    }
+
+    #[test]
+    fn steps_are_parsed_by_their_verbs() {
+        let step = |text: &str| {
+            let words = words(text).unwrap().remove(0);
+            Step::new(1, words)
+        };
+        assert!(matches!(step("box size=3x5 border=constant:-1").unwrap().verb, Verb::Box(_)));
+        assert!(matches!(step("correlate mask='-1 0 1' normalize=false").err(), Some(Error::Step { number: 1, .. })));
+        for (text, part) in [
+            ("", "step 1 is empty"),
+            ("blur", "step 1 (blur): unknown verb 'blur'"),
+            ("gaussian", "step 1 (gaussian): the following required arguments were not provided: --sigma"),
+            ("gaussian sigma", "step 1 (gaussian): 'sigma' has no value"),
+            ("gaussian sigma=1 sigma=2", "'sigma' is there twice"),
+            ("gaussian sigma=x", "S or S,SY"),
+            ("gaussian sigma=1 sigmoid=3", "unknown key 'sigmoid'"),
+            ("gaussian sigma=1 device=cpu", "'device' is for the whole pipe"),
+            ("correlate mask=1 clamp=3", "'clamp' must be true or false"),
+            ("pipe steps=x", "is no step"),
+            ("histogram", "is no step"),
+            ("verify", "is no step"),
+        ] {
+            let Err(error) = step(text) else { panic!("{text}: taken") };
+            assert!(error.line().contains(part), "{text}: {}", error.line());
+            assert_eq!(error.exit(), 2, "{text}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Many images of one verb, into a folder.
+
+mod common;
+
+use common::{Folder, decode};
+use serde_json::Value;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, pixel) in [("a.png", 10), ("b.png", 20), ("c.png", 30)] {
+        folder.png(name, 2, 1, &[pixel, pixel]);
+    }
+    folder
+}
+
+fn pixels(folder: &Folder, name: &str) -> Vec<u8> {
+    decode(&folder.path(name)).as_bytes().to_vec()
+}
+
+#[test]
+fn images_go_to_a_folder_under_their_names() {
+    let folder = folder();
+    let ended = folder.ok(&["correlate", "a.png", "b.png", "out/", "--mask", "2"]);
+    assert!(ended.stderr.starts_with("2 images, total "), "{ended:?}");
+    assert_eq!((pixels(&folder, "out/a.png"), pixels(&folder, "out/b.png")), (vec![20; 2], vec![40; 2]));
+    // A pattern, another format, and a folder that is there.
+    folder.ok(&["correlate", "*.png", "out", "--mask", "3", "--format", "npy", "--quiet"]);
+    assert_eq!(folder.read::<u8>("out/c.npy"), (vec![1, 2], vec![90; 2]));
+    // One image, but a folder.
+    folder.ok(&["pipe", "c.png", "new/deep/", "box size=1 | correlate mask=2"]);
+    assert_eq!(pixels(&folder, "new/deep/c.png"), [60; 2]);
+    let ended = folder.ok(&["box", "out/*.npy", "new/", "--size", "1", "--json"]);
+    let reports: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let inputs: Vec<_> = reports.iter().map(|report| report["input"].as_str().unwrap()).collect();
+    assert_eq!((inputs, ended.stderr.as_str()), (vec!["out/a.npy", "out/b.npy", "out/c.npy"], ""));
+}
+
+#[test]
+fn a_failure_is_told_at_the_end_and_the_others_are_done() {
+    let folder = folder();
+    folder.write("b.png", "not a picture");
+    let ended = folder.run(&["box", "a.png", "b.png", "c.png", "out/", "--size", "1", "--device", "cpu"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    assert!(lines[0].starts_with("apron: b.png: ") && lines[1] == "apron: 1 of 3 images failed", "{ended:?}");
+    assert_eq!((pixels(&folder, "out/a.png"), pixels(&folder, "out/c.png")), (vec![10; 2], vec![30; 2]));
+    assert!(!folder.path("out/b.png").exists());
+    let ended = folder.run(&["box", "a.png", "b.png", "out/", "--size", "1", "--device", "cpu", "--json"]);
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["ok"], &last["exit"], &last["input"]), (&false.into(), &3.into(), &"b.png".into()));
+}
+
+#[test]
+fn images_are_not_overwritten() {
+    let folder = folder();
+    folder.fails(2, "would be overwritten", &["box", "a.png", "b.png", "./", "--size", "1"]);
+    folder.fails(2, "need a folder, and 'c.png' is none", &["box", "a.png", "b.png", "c.png", "--size", "1"]);
+    folder.fails(3, "no file matches", &["box", "*.jpg", "out/", "--size", "1"]);
+    folder.fails(
+        2,
+        "--format is for results in a folder",
+        &["box", "a.png", "d.png", "--size", "1", "--format", "npy"],
+    );
+    folder.fails(1, "1 of 1 images failed", &["box", "a.png", "out/", "--size", "1", "--format", "gif", "--json"]);
+    assert_eq!((pixels(&folder, "a.png"), folder.names().len()), (vec![10; 2], 4));
+}

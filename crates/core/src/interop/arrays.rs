@@ -1,0 +1,93 @@
+//! `ndarray`: (height, width), or (height, width, channels).
+
+use crate::{Error, Image, Pixel, Result};
+use ndarray::{Array3, ArrayView2, ArrayView3, Axis, ShapeBuilder};
+use std::borrow::Cow;
+
+/// The array as an image of its last axis' channels: without a copy where it is in standard layout, else copied.
+///
+/// A part of a larger array has gaps between its rows, which the array's owner may be writing to; so it is copied.
+/// To work on a part without a copy, give [`Image::with_row_stride`] the larger array's slice.
+///
+/// ```
+/// use apron_core::Image;
+/// use ndarray::{Array3, array, s};
+///
+/// let array = array![[[1u8, 2], [3, 4]], [[5, 6], [7, 8]]];
+/// let image = Image::try_from(array.view())?;
+/// assert_eq!((image.shape().to_string(), image.row(1)), ("2x2x2".into(), &[5, 6, 7, 8][..]));
+/// let turned = Image::try_from(array.slice(s![.., ..;-1, 0..1]))?;
+/// assert_eq!(turned.row(1), [7, 5]);
+/// assert_eq!(Array3::from(image), array);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] for an array without items, of more than 4 channels, or larger than images can be.
+impl<'a, T: Pixel> TryFrom<ArrayView3<'a, T>> for Image<'a, T> {
+    type Error = Error;
+
+    fn try_from(array: ArrayView3<'a, T>) -> Result<Self> {
+        let side = |side: usize| u32::try_from(side).unwrap_or(u32::MAX);
+        let (height, width, channels) = array.dim();
+        let samples: Cow<'a, [T]> = match array.to_slice() {
+            Some(samples) => Cow::Borrowed(samples),
+            None => Cow::Owned(array.iter().copied().collect()),
+        };
+        Image::new(side(width), side(height), side(channels), samples)
+    }
+}
+
+/// The array as an image of one channel: without a copy where it is in standard layout, else copied.
+///
+/// ```
+/// use apron_core::Image;
+/// use ndarray::array;
+///
+/// let array = array![[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
+/// assert_eq!(Image::try_from(array.view())?.shape().to_string(), "3x2x1");
+/// assert_eq!(Image::try_from(array.t())?.row(0), [1.0, 4.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] for an array without items, or larger than images can be.
+impl<'a, T: Pixel> TryFrom<ArrayView2<'a, T>> for Image<'a, T> {
+    type Error = Error;
+
+    fn try_from(array: ArrayView2<'a, T>) -> Result<Self> {
+        array.insert_axis(Axis(2)).try_into()
+    }
+}
+
+/// The image as an array (height, width, channels), without a copy where it owns its samples and its rows have no
+/// gaps.
+impl<T: Pixel> From<Image<'_, T>> for Array3<T> {
+    fn from(image: Image<'_, T>) -> Self {
+        let dimensions = dimensions(&image);
+        Array3::from_shape_vec(dimensions, image.into_packed()).expect("an image has as many samples as its shape says")
+    }
+}
+
+/// A view of the image as an array (height, width, channels), without a copy: gaps between rows are strides.
+///
+/// ```
+/// use apron_core::Image;
+/// use ndarray::ArrayView3;
+///
+/// let padded = Image::with_row_stride(2, 2, 1, 3, vec![1u8, 2, 0, 3, 4, 0])?;
+/// let view = ArrayView3::from(&padded);
+/// assert_eq!((view.dim(), view[[1, 0, 0]]), ((2, 2, 1), 3));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+impl<'a, T: Pixel> From<&'a Image<'_, T>> for ArrayView3<'a, T> {
+    fn from(image: &'a Image<'_, T>) -> Self {
+        let strides = (image.row_stride(), image.channels() as usize, 1);
+        let shape = dimensions(image).strides(strides);
+        ArrayView3::from_shape(shape, image.samples()).expect("an image has the samples that its row stride reaches")
+    }
+}
+
+fn dimensions<T: Pixel>(image: &Image<'_, T>) -> (usize, usize, usize) {
+    (image.height() as usize, image.width() as usize, image.channels() as usize)
+}

@@ -1,0 +1,271 @@
+//! What holds for every image and mask: laws, checked on random ones. A failure is shrunk to the smallest that fails.
+//!
+//! Samples and taps are small integers, whose sums are exact in f32, so that laws hold to the bit.
+
+use apron::{Bins, Border, Device, Image, Mask, Method, Pixel, Taps};
+use apron_testkit::gpu_or_skip;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// Largest side of an image.
+const SIDE: u32 = 9;
+
+/// How a law came out for one problem.
+type Verdict = Result<(), TestCaseError>;
+
+/// Holds a law against random problems on each device: few on the emulator, which runs the GPU's kernels slowly.
+fn always<S: Strategy>(problems: S, law: impl Fn(&Device, S::Value) -> Verdict) {
+    let hosts = [(Device::cpu(), 200), (Device::reference(), 50), (Device::emulator(), 6)];
+    for (device, cases) in hosts.into_iter().chain(gpu_or_skip("a law").map(|gpu| (gpu, 200))) {
+        // What failed is printed; nothing is written beside the sources.
+        let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+        if let Err(failure) = TestRunner::new(config).run(&problems, |problem| law(&device, problem)) {
+            panic!("on {}: {failure}", device.name());
+        }
+    }
+}
+
+/// An image of at most [`SIDE`] pixels a side, of `samples`.
+fn image<T: Pixel>(samples: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Image<'static, T>> {
+    (1..=SIDE, 1..=SIDE, 1..=4u32).prop_flat_map(move |(width, height, channels)| {
+        let pixels = prop::collection::vec(samples.clone(), (width * height * channels) as usize);
+        pixels.prop_map(move |pixels| Image::new(width, height, channels, pixels).unwrap())
+    })
+}
+
+fn integers() -> impl Strategy<Value = Image<'static, f32>> {
+    image((-8..=8i8).prop_map(f32::from))
+}
+
+fn taps(most: usize) -> impl Strategy<Value = Vec<f32>> {
+    prop::collection::vec((-4..=4i8).prop_map(f32::from), 1..=most)
+}
+
+/// A mask of at most 6x5 taps, with any anchor.
+fn mask() -> impl Strategy<Value = Mask> {
+    (1..=6u32, 1..=5u32).prop_flat_map(|(width, height)| {
+        let taps = prop::collection::vec((-4..=4i8).prop_map(f32::from), (width * height) as usize);
+        (taps, 0..width, 0..height)
+            .prop_map(move |(taps, x, y)| Mask::new(width, height, taps).unwrap().with_anchor(x, y).unwrap())
+    })
+}
+
+fn border() -> impl Strategy<Value = Border> {
+    let fixed = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop];
+    prop_oneof![prop::sample::select(fixed.to_vec()), (-9..=9i8).prop_map(|value| Border::Constant(f32::from(value)))]
+}
+
+/// The mask over the image, tap by tap.
+fn correlate(
+    device: &Device,
+    image: &Image<'_, f32>,
+    mask: &Mask,
+    border: Border,
+) -> apron::Result<Image<'static, f32>> {
+    device.correlate(image, mask.clone()).border(border).method(Method::Direct).run()?.download()
+}
+
+/// The image whose sample is `of` (x, y, channel).
+fn made<T: Pixel>(width: u32, height: u32, channels: u32, of: impl Fn(u32, u32, u32) -> T) -> Image<'static, T> {
+    let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let samples = places.flat_map(|(x, y)| (0..channels).map(move |c| (x, y, c))).map(|(x, y, c)| of(x, y, c));
+    Image::new(width, height, channels, samples.collect::<Vec<_>>()).unwrap()
+}
+
+/// One axis of an image with `before` and `after` more places, each as the index of the one that stands there:
+/// the axis is followed by copies of itself, turned or not. `None` is the constant.
+fn padded(border: Border, n: u32, before: u32, after: u32) -> Vec<Option<u32>> {
+    let turned = (0..n).rev();
+    let cycle: Vec<u32> = match border {
+        Border::Wrap => (0..n).collect(),
+        Border::Reflect => (0..n).chain(turned).collect(),
+        // Without the two at the ends of the mirror image.
+        Border::Reflect101 if n > 1 => (0..n).chain(turned.skip(1).take(n as usize - 2)).collect(),
+        _ => vec![0],
+    };
+    let place = |at: i64| match border {
+        _ if (0..i64::from(n)).contains(&at) => Some(at as u32),
+        Border::Constant(_) => None,
+        Border::Replicate => Some(if at < 0 { 0 } else { n - 1 }),
+        _ => Some(cycle[at.rem_euclid(cycle.len() as i64) as usize]),
+    };
+    (-i64::from(before)..i64::from(n + after)).map(place).collect()
+}
+
+/// Both results, or none on both sides: where crop leaves no window.
+fn equal(found: apron::Result<Image<'_, f32>>, expected: apron::Result<Image<'_, f32>>) -> Verdict {
+    match (found, expected) {
+        (Ok(found), Ok(expected)) => prop_assert_eq!(found, expected),
+        (found, expected) => prop_assert!(found.is_err() && expected.is_err(), "{:?} {:?}", found, expected),
+    }
+    Ok(())
+}
+
+/// The border with a constant of 0, if it has one: the only constant for which a filter is linear.
+fn with_zero(border: Border) -> Border {
+    if let Border::Constant(_) = border { Border::Constant(0.0) } else { border }
+}
+
+#[test]
+fn correlation_is_linear() {
+    always((integers(), mask(), border(), -3..=3i8, -3..=3i8), |device, (first, mask, border, a, b)| {
+        let (a, b, border) = (f32::from(a), f32::from(b), with_zero(border));
+        let sum = |first: &Image<'_, f32>, second: &Image<'_, f32>| {
+            made(first.width(), first.height(), first.channels(), |x, y, c| {
+                a * first.sample(x, y, c) + b * second.sample(x, y, c)
+            })
+        };
+        let second = made(first.width(), first.height(), first.channels(), |x, y, c| {
+            3.0 - first.sample(first.width() - 1 - x, y, c)
+        });
+        let of = |image: &Image<'_, f32>| correlate(device, image, &mask, border);
+        let expected = of(&first).and_then(|first| Ok(sum(&first, &of(&second)?)));
+        equal(of(&sum(&first, &second)), expected)
+    });
+}
+
+#[test]
+fn shifting_a_periodic_image_shifts_the_result() {
+    always((integers(), mask(), 0..SIDE, 0..SIDE), |device, (image, mask, dx, dy)| {
+        let (width, height) = (image.width(), image.height());
+        let shifted = |image: &Image<'_, f32>| {
+            made(width, height, image.channels(), |x, y, c| image.sample((x + dx) % width, (y + dy) % height, c))
+        };
+        let of = |image: &Image<'_, f32>| correlate(device, image, &mask, Border::Wrap);
+        equal(of(&shifted(&image)), of(&image).map(|result| shifted(&result)))
+    });
+}
+
+#[test]
+fn a_border_is_the_image_padded_first() {
+    always((integers(), mask(), border()), |device, (image, mask, border)| {
+        let (x, y) = mask.anchor();
+        let columns = padded(border, image.width(), x, mask.width() - 1 - x);
+        let rows = padded(border, image.height(), y, mask.height() - 1 - y);
+        let constant = if let Border::Constant(value) = border { value } else { 0.0 };
+        let larger = made(columns.len() as u32, rows.len() as u32, image.channels(), |x, y, c| {
+            match (columns[x as usize], rows[y as usize]) {
+                (Some(x), Some(y)) => image.sample(x, y, c),
+                _ => constant,
+            }
+        });
+        // Crop pads nothing: it is what the others are without their padding.
+        let padding = if border == Border::Crop { &image } else { &larger };
+        equal(correlate(device, &image, &mask, border), correlate(device, padding, &mask, Border::Crop))
+    });
+}
+
+#[test]
+fn crop_is_what_every_border_has_in_the_middle() {
+    always((integers(), mask(), border()), |device, (image, mask, border)| {
+        let (x0, y0) = mask.anchor();
+        let whole = correlate(device, &image, &mask, with_zero(border)).ok();
+        let Ok(cropped) = correlate(device, &image, &mask, Border::Crop) else { return Ok(()) };
+        let Some(whole) = whole.filter(|_| border != Border::Crop) else { return Ok(()) };
+        let middle =
+            made(cropped.width(), cropped.height(), image.channels(), |x, y, c| whole.sample(x + x0, y + y0, c));
+        prop_assert_eq!(cropped, middle);
+        Ok(())
+    });
+}
+
+#[test]
+fn convolving_is_correlating_with_the_mask_turned() {
+    always((integers(), mask(), border()), |device, (image, mask, border)| {
+        let taps: Vec<f32> = mask.taps().iter().rev().copied().collect();
+        let (width, height, (x, y)) = (mask.width(), mask.height(), mask.anchor());
+        let turned = Mask::new(width, height, taps).unwrap().with_anchor(width - 1 - x, height - 1 - y).unwrap();
+        let convolved = device.convolve(&image, mask).border(border).method(Method::Direct).run();
+        equal(convolved.and_then(|result| result.download()), correlate(device, &image, &turned, border))
+    });
+}
+
+#[test]
+fn separable_is_the_outer_product() {
+    always((integers(), taps(7), taps(6), border()), |device, (image, x, y, border)| {
+        let product: Vec<f32> = y.iter().flat_map(|y| x.iter().map(move |x| x * y)).collect();
+        let mask = Mask::new(x.len() as u32, y.len() as u32, product).unwrap();
+        // Each pass has the constant outside; the two are the product's where it is 0.
+        let border = with_zero(border);
+        let (x, y) = (Taps::new(x).unwrap(), Taps::new(y).unwrap());
+        let passes = device.separable(&image, x, y).border(border).method(Method::Separable).run();
+        equal(passes.and_then(|result| result.download()), correlate(device, &image, &mask, border))
+    });
+}
+
+#[test]
+fn means_keep_a_constant_image() {
+    let shapes = (any::<u8>(), 1..=SIDE, 1..=SIDE, 1..=4u32);
+    always(
+        (shapes, mask(), 0.0..3.0f64, (1..=7u32, 1..=7u32), border()),
+        |device, (shape, mask, sigma, size, border)| {
+            let (value, width, height, channels) = shape;
+            let image = made(width, height, channels, |_, _, _| value);
+            let border = match border {
+                Border::Constant(_) => Border::Constant(value.into()),
+                Border::Crop => Border::Wrap,
+                other => other,
+            };
+            let weights: Vec<f32> = mask.taps().iter().map(|tap| tap.abs() + 1.0).collect();
+            let mask = Mask::new(mask.width(), mask.height(), weights).unwrap().normalized().unwrap();
+            let filters = [device.correlate(&image, mask), device.gaussian(&image, sigma)];
+            for filter in filters.into_iter().chain([device.box_filter(&image, size.0, size.1)]) {
+                let result = filter.border(border).run().unwrap();
+                prop_assert_eq!(result.download::<u8>().unwrap(), image.view(), "{:?}", result.report());
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn a_mean_of_bytes_is_their_quotient() {
+    always((image(any::<u8>()), 1..=7u32, 1..=7u32), |device, (image, width, height)| {
+        let columns = padded(Border::Reflect101, image.width(), width / 2, width - 1 - width / 2);
+        let rows = padded(Border::Reflect101, image.height(), height / 2, height - 1 - height / 2);
+        let expected = made(image.width(), image.height(), image.channels(), |x, y, c| {
+            let rows = rows[y as usize..].iter().take(height as usize).flatten();
+            let columns = columns[x as usize..].iter().take(width as usize).flatten();
+            let places = rows.flat_map(|y| columns.clone().map(move |x| (*x, *y)));
+            let sum: u32 = places.map(|(x, y)| u32::from(image.sample(x, y, c))).sum();
+            let (quotient, rest) = (sum / (width * height), sum % (width * height));
+            // A half goes to the even neighbour.
+            (quotient + u32::from(2 * rest + quotient % 2 > width * height)) as u8
+        });
+        let mean = device.box_filter(&image, width, height).run().unwrap();
+        prop_assert_eq!(mean.download::<u8>().unwrap(), expected);
+        Ok(())
+    });
+}
+
+#[test]
+fn bins_hold_the_samples_of_their_range() {
+    let quarters = (-40..=40i8).prop_map(|sample| f32::from(sample) / 4.0);
+    let problems = (image(quarters), 1..=40usize, -9..=9i8, 1..=12i8, any::<bool>());
+    always(problems, |device, (image, count, low, length, per_channel)| {
+        let (low, high) = (f64::from(low), f64::from(low) + f64::from(length));
+        let bins = Bins { count, range: Some((low, high)) };
+        let histogram = device.histogram(&image).bins(bins).per_channel(per_channel).run().unwrap();
+        let channels = if per_channel { image.channels() as usize } else { 1 };
+        for channel in 0..channels {
+            let samples = image.packed();
+            let own = samples.iter().skip(channel).step_by(channels);
+            let inside = own.filter(|sample| (low..=high).contains(&f64::from(**sample))).count();
+            prop_assert_eq!(histogram.channel(channel as u32).iter().sum::<u64>(), inside as u64);
+        }
+        prop_assert_eq!(histogram.counts().len(), count * channels);
+        Ok(())
+    });
+}
+
+#[test]
+fn every_byte_is_in_the_bin_of_its_value() {
+    always(image(any::<u8>()), |device, image| {
+        let histogram = device.histogram(&image).run().unwrap();
+        for value in 0..=255u8 {
+            let there = image.packed().iter().filter(|sample| **sample == value).count();
+            prop_assert_eq!(histogram.counts()[value as usize], there as u64, "{}", value);
+        }
+        Ok(())
+    });
+}
