@@ -124,6 +124,14 @@ impl<'a> From<&'a DeviceImage> for Source<'a> {
 }
 
 impl Source<'_> {
+    /// The same input, borrowed.
+    pub fn view(&self) -> Source<'_> {
+        match self {
+            Source::Host(image) => Source::Host(image.view()),
+            Source::Device(image) => Source::Device(image),
+        }
+    }
+
     /// Width, height and channels.
     pub fn shape(&self) -> Shape {
         match self {

@@ -12,10 +12,14 @@ mod histogram256;
 mod kernels;
 mod limits;
 mod report;
+mod statistics;
+mod tone;
+mod weighted;
 
 pub use apron_core::{
-    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask,
-    Method, Pixel, PixelType, Result, Shape, Taps, filters,
+    AnyImage, Binning, Bins, Border, DeviceInfo, Edges, Error, ErrorKind, Histogram, Histogram2d, Image, Limit,
+    MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Pixel, PixelType, Result, Shape, Statistics, Taps, WeightedHistogram,
+    filters, multi_otsu, otsu,
 };
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
@@ -27,6 +31,8 @@ pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
 pub use report::Report;
+pub use statistics::StatisticsOf;
+pub use tone::ToneOf;
 
 /// The PTX that build.rs embedded.
 #[cfg(feature = "gpu")]

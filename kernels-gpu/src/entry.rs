@@ -2,7 +2,7 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{box_filter, conv1d, conv2d, device::Global, histogram, limits, march, rgba, Body};
+use crate::{box_filter, conv1d, conv2d, device::Global, histogram, limits, lookup, march, rgba, Body};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -59,6 +59,7 @@ macro_rules! define_entry {
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
     (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };
+    (Lookup, $($rest:tt)*) => { define_entry!(@ "lookup", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {

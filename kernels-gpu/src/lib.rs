@@ -20,6 +20,7 @@ pub mod device;
 mod entry;
 pub mod histogram;
 pub mod limits;
+pub mod lookup;
 pub mod march;
 pub mod rgba;
 mod taps;

@@ -2,6 +2,7 @@
 
 mod histogram;
 mod host;
+mod tone;
 
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
@@ -13,7 +14,8 @@ use apron_plan::{Machine, Recipe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) use histogram::Written;
+pub(crate) use histogram::{Counting, Written};
+pub(crate) use tone::Toning;
 
 /// What runs problems.
 #[derive(Clone)]
@@ -160,7 +162,9 @@ impl Backend {
             Problem::Correlate(problem) => (problem.dst, problem.window()?),
             Problem::Separable(problem) => (problem.dst, problem.window()?),
             Problem::Box(problem) => (problem.dst, problem.window()?),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+                unreachable!("a histogram is no filter")
+            }
         };
         let (storage, mut made) = match self {
             #[cfg(feature = "gpu")]
@@ -209,6 +213,23 @@ impl Backend {
         recipe.map_err(|error| self.refusing(error))
     }
 
+    /// What a host device makes of an image, in parallel or not, by its one implementation.
+    pub(crate) fn by_host<T>(
+        &self,
+        operation: &'static str,
+        source: &Source<'_>,
+        variant: Option<&str>,
+        run: impl FnOnce(&AnyImage<'_>, bool) -> T,
+    ) -> Result<(&'static str, T)> {
+        if self.machine().is_some() {
+            let what = format!("{operation} of {} pixels", source.pixel_type());
+            let (device, hint) = (self.name().to_string(), "use --device cpu".into());
+            return Err(Error::Unsupported { operation, device, what, hint });
+        }
+        let name = self.host_variant(operation, &Choice { variant, tuning: None })?;
+        Ok((name, run(&host_image(source)?, matches!(self, Backend::Cpu))))
+    }
+
     /// The one implementation that a host device has.
     fn host_variant(&self, operation: &'static str, choice: &Choice<'_>) -> Result<&'static str> {
         let own = if let Backend::Cpu = self { "parallel" } else { "serial" };
@@ -244,14 +265,14 @@ impl Backend {
         }
     }
 
-    fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
+    pub(crate) fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
         let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
         let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
         Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels }
     }
 }
 
-const HOST_WHY: &str = "the only variant of this device";
+pub(crate) const HOST_WHY: &str = "the only variant of this device";
 
 impl Made {
     fn on_host(report: Report) -> Made {

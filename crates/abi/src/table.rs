@@ -19,12 +19,22 @@ pub enum Family {
     Histogram,
     /// No operation's: kernels that measure what the machine can do.
     Limits,
+    /// Tables for the values of samples.
+    Lookup,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 7] =
-        [Family::Conv1d, Family::Conv2d, Family::March, Family::Box, Family::Rgba, Family::Histogram, Family::Limits];
+    pub const ALL: [Family; 8] = [
+        Family::Conv1d,
+        Family::Conv2d,
+        Family::March,
+        Family::Box,
+        Family::Rgba,
+        Family::Histogram,
+        Family::Limits,
+        Family::Lookup,
+    ];
 
     /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
     pub const fn lowest_target(self) -> u32 {
@@ -32,6 +42,7 @@ impl Family {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
             Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
+            Family::Lookup => 75,
         }
     }
 
@@ -45,6 +56,7 @@ impl Family {
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
             Family::Limits => "limits",
+            Family::Lookup => "lookup",
         }
     }
 
@@ -228,6 +240,13 @@ pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
     4 * ((channels as u64 * (bins as u64 + 2) + 1) * columns as u64 + bins as u64 + 2)
 }
 
+/// Threads of a block of the kernels that count cells by slices.
+pub const SLICES_BLOCK: u32 = 1024;
+/// Cells of a slice: as many counters as every GPU's shared memory holds.
+pub const SLICE_CELLS: u32 = 16 * 1024;
+/// Threads of a block of the kernel that looks bytes up.
+pub const LOOKUP_BLOCK: u32 = 256;
+
 /// Threads of a block of the kernels that measure the machine.
 pub const LIMITS_BLOCK: u32 = 256;
 /// Words of 32 bits that a thread reads at once, in one access.
@@ -393,6 +412,13 @@ const fn separable(src: ElementType, side: u32, channels: u32) -> SharedMemory {
 }
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
+
+/// Counters of a slice.
+const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
+/// Tables of 4 channels, a word an entry.
+const TABLES: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS * 4);
+/// The counts of a channel.
+const COUNTS: SharedMemory = SharedMemory::Bytes(8 * BYTE_BINS);
 
 /// Calls `$then!` with every kernel: `entry: family program variant stage, Body<types>,
 /// source (src, dst), Params, taps, [block], shared, barriers[, residents];`.
@@ -708,6 +734,16 @@ macro_rules! for_each_kernel {
             histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
             limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
+            histogram_slices_u16_u32: Histogram "-" "slices" "all", histogram::Slices<u16, false>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_i16_u32: Histogram "-" "slices" "all", histogram::Slices<i16, false>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_f32_u32: Histogram "-" "slices" "all", histogram::Slices<f32, false>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
+            histogram_slices_masked_u8_u32: Histogram "-" "slices" "masked", histogram::Slices<u8, true>, Buffer (u8, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_u16_u32: Histogram "-" "slices" "masked", histogram::Slices<u16, true>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_i16_u32: Histogram "-" "slices" "masked", histogram::Slices<i16, true>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_f32_u32: Histogram "-" "slices" "masked", histogram::Slices<f32, true>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
+            histogram_slices_sums_u32_u64: Histogram "-" "slices" "sums", histogram::Sums, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], NONE, 0;
+            lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
+            lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
         }
     };
 }
@@ -796,6 +832,10 @@ mod tests {
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],
+                (Family::Histogram, "slices", "sums") => [MERGE_BLOCK, 1],
+                (Family::Histogram, "slices", _) => [SLICES_BLOCK, 1],
+                (Family::Lookup, "table", _) => [LOOKUP_BLOCK, 1],
+                (Family::Lookup, ..) => [BYTE_BINS, 1],
                 other => panic!("no geometry for {other:?}"),
             };
             assert_eq!(facts.block, expected, "{}", facts.entry);

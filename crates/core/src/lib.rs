@@ -2,8 +2,10 @@
 //! [`Problem`] that an operation states with them, and the one [`Error`].
 #![forbid(unsafe_code)]
 
+mod binning;
 mod border;
 mod box_filter;
+mod clahe;
 mod device;
 mod error;
 pub mod filters;
@@ -11,19 +13,31 @@ mod histogram;
 mod image;
 mod limit;
 mod mask;
+mod matching;
 mod method;
+mod otsu;
 mod problem;
 mod rank;
 mod restate;
+mod statistics;
+mod tone;
+mod weighted;
 
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample};
+pub use binning::Binning;
 pub use border::Border;
 pub use box_filter::{BoxFilter, Scale};
+pub use clahe::{Clahe, between_tiles, bilinear};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
+pub use matching::matching;
 pub use method::{ByMethod, Method};
+pub use otsu::{multi_otsu, otsu};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, Window};
+pub use statistics::{Statistics, check_percentiles};
+pub use tone::{CellHistogram, Equalize, Lookup, Tone, check_roi, equalizing};
+pub use weighted::{Histogram2d, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_weights};

@@ -1,6 +1,6 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Bins, Border, BoxFilter, Edges, Error, Mask, PixelType, Result, Shape, Taps};
+use crate::{Bins, Border, BoxFilter, Edges, Error, Mask, PixelType, Result, Shape, Taps, Tone};
 
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +158,7 @@ pub enum Problem {
     Box(BoxFilter),
     ByteHistogram(ByteHistogram),
     EdgeHistogram(EdgeHistogram),
+    Tone(Tone),
 }
 
 impl Problem {
@@ -168,6 +169,7 @@ impl Problem {
             Problem::Separable(_) => "separable",
             Problem::Box(_) => BoxFilter::OPERATION,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
+            Problem::Tone(tone) => tone.operation(),
         }
     }
 
@@ -177,7 +179,7 @@ impl Problem {
             Problem::Correlate(problem) => Some((problem.shape, problem.src)),
             Problem::Separable(problem) => Some((problem.shape, problem.src)),
             Problem::Box(problem) => Some((problem.shape, problem.src)),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
         }
     }
 }

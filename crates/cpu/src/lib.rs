@@ -15,11 +15,17 @@ mod pages;
 mod rounding;
 mod rows;
 mod simd;
+mod statistics;
 mod tiles;
+mod tone;
 mod weigh;
+mod weighted;
 
 pub use boxes::{box_filter, box_filter_into};
 pub use conv1d::{separable, separable_into};
 pub use conv2d::{correlate, correlate_into};
-pub use histogram::{byte_histogram, histogram};
+pub use histogram::{byte_histogram, count, histogram};
+pub use statistics::statistics;
+pub use tone::{clahe, equalize, lookup};
 pub use weigh::Fma;
+pub use weighted::{histogram2d, weighted};

@@ -32,9 +32,20 @@ use apron_plan::{Recipe, Role};
 /// # Panics
 /// If `input` has not the size of the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
-    let (output, _) = run(recipe, input, false)?;
+    execute_beside(recipe, input, &[])
+}
+
+/// The same with what is given beside the input; empty for recipes that take nothing.
+///
+/// # Errors
+/// As [`execute`].
+///
+/// # Panics
+/// As [`execute`], and if `beside` has not the size that the recipe says.
+pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Vec<u8>> {
+    let (output, _) = run(recipe, input, beside, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
-    if meet && run(recipe, input, true)?.0 != output {
+    if meet && run(recipe, input, beside, true)?.0 != output {
         return Err(fault(recipe, "the output depends on the order of the blocks"));
     }
     Ok(output)
@@ -46,10 +57,10 @@ pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
 /// # Panics
 /// As [`execute`].
 pub fn costs(recipe: &Recipe, input: &[u8]) -> Result<Vec<Costs>> {
-    run(recipe, input, false).map(|(_, costs)| costs)
+    run(recipe, input, &[], false).map(|(_, costs)| costs)
 }
 
-fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
+fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
     let mut costs = Vec::new();
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
@@ -59,6 +70,10 @@ fn run(recipe: &Recipe, input: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<C
             Role::Input => {
                 assert_eq!(input.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
                 memory.add_written(buffer.element, input)
+            }
+            Role::Beside => {
+                assert_eq!(beside.len() as u64, buffer.size_bytes(), "size of what is beside the input, in bytes");
+                memory.add_written(buffer.element, beside)
             }
             Role::Texture { width, height } => memory.add_texture(width, height, input),
             Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),

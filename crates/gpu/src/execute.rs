@@ -62,8 +62,25 @@ impl Gpu {
     /// # Panics
     /// If `input` has not the size of the recipe's input, or the recipe has no output.
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
+        self.execute_beside(recipe, input, None)
+    }
+
+    /// The same with what is given beside the input, for recipes that take such.
+    ///
+    /// # Errors
+    /// As [`execute`](Gpu::execute).
+    ///
+    /// # Panics
+    /// As [`execute`](Gpu::execute), and if `beside` is not there or has not the size that the recipe says.
+    pub fn execute_beside(
+        &self,
+        recipe: &Recipe,
+        input: &GpuBuffer,
+        beside: Option<&GpuBuffer>,
+    ) -> Result<(GpuBuffer, Option<Timer>)> {
         self.device.enter()?;
         self.stream.wait_for(input.home())?;
+        beside.map_or(Ok(()), |beside| self.stream.wait_for(beside.home()))?;
         let recorded = self.stream.beside().is_some();
         if recorded && shares_state(recipe) {
             let variant = format!("variant {}", recipe.variant);
@@ -72,7 +89,7 @@ impl Gpu {
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match spec.role {
             Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
-            Role::Input | Role::Texture { .. } | Role::Zeroed => Ok(None),
+            Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
@@ -91,6 +108,11 @@ impl Gpu {
                         self.stream.zeroed()
                     }
                     (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
+                    (Role::Beside, _) => {
+                        let beside = beside.expect("what the recipe takes beside its input");
+                        assert_eq!(beside.len_bytes(), spec.size_bytes(), "size of what is beside the input, in bytes");
+                        beside.address()
+                    }
                     (_, Some(buffer)) => buffer.address(),
                     (_, None) => {
                         assert_eq!(input.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
@@ -103,7 +125,8 @@ impl Gpu {
         let enqueued = enqueue();
         // The input must not be freed before what reads it is done, also if a launch failed.
         let waits = input.home().wait_for(&self.stream);
-        enqueued.and(waits)?;
+        let waits_beside = beside.map_or(Ok(()), |beside| beside.home().wait_for(&self.stream));
+        enqueued.and(waits).and(waits_beside)?;
         let timer = timer.map(|timer| timer.stop(self)).transpose()?;
         let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
         Ok((buffers[output].take().expect("allocated above"), timer))
@@ -219,6 +242,9 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::HistogramMergeParams(params) => (&raw mut *params).cast(),
         Params::LimitsReadParams(params) => (&raw mut *params).cast(),
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
+        Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
+        Params::LookupParams(params) => (&raw mut *params).cast(),
+        Params::EqualizeParams(params) => (&raw mut *params).cast(),
     }
 }
 

@@ -16,6 +16,7 @@ mod march;
 mod recipe;
 mod rgba;
 mod rounding;
+mod tone;
 pub mod tuning;
 mod variant;
 

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 pub enum Role {
     /// Holds the input before the first launch.
     Input,
+    /// Holds what is given beside the input, such as a mask or a table, before the first launch.
+    Beside,
     /// A copy of the input as a texture of RGBA pixels, there before the first launch.
     Texture {
         /// In pixels.
@@ -83,7 +85,7 @@ pub struct Recipe {
     pub variant: &'static str,
     /// Why it was chosen.
     pub why: Cow<'static, str>,
-    /// The buffers: one input, one output, any scratch, at most one that is zeroed.
+    /// The buffers: one input, one output, any scratch, at most one beside and one that is zeroed.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,

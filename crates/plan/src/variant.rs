@@ -1,9 +1,9 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, march, rgba};
+use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, march, rgba, tone};
 use apron_abi::Family;
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Result, Separable};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Result, Separable, Tone};
 
 /// An implementation of an operation by kernels.
 #[derive(Debug)]
@@ -30,15 +30,17 @@ enum Planner {
     SeparableOn(fn(&Separable, &Variant, &Machine) -> Result<Steps>),
     Box(fn(&BoxFilter, &Variant) -> Result<Steps>),
     BoxOn(fn(&BoxFilter, &Variant, &Machine) -> Result<Steps>),
+    Tone(fn(&Tone, &Machine) -> Result<Steps>),
 }
 
 impl Variant {
-    /// Whether `problem` is of the kind that it solves. Histograms are of two kinds, of bytes and of f32, by
-    /// variants of their own.
+    /// Whether `problem` is of the kind that it solves. Histograms are of three kinds, of bytes, of f32
+    /// in even bins, and of cells, by variants of their own.
     pub(crate) fn solves(&self, problem: &Problem) -> bool {
         match problem {
             Problem::ByteHistogram(_) => matches!(self.planner, Planner::Histogram(_)),
             Problem::EdgeHistogram(_) => matches!(self.planner, Planner::EdgeHistogram(_)),
+            Problem::Tone(tone) => matches!(self.planner, Planner::Tone(_)) && self.operation == tone.operation(),
             _ => self.operation == problem.operation(),
         }
     }
@@ -57,6 +59,7 @@ impl Variant {
             (Planner::BoxOn(planner), Problem::Box(problem)) => planner(problem, self, machine),
             (Planner::Histogram(planner), Problem::ByteHistogram(problem)) => planner(problem, machine),
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
+            (Planner::Tone(planner), Problem::Tone(tone)) => planner(tone, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
     }
@@ -216,6 +219,27 @@ pub static VARIANTS: &[Variant] = &[
         limits: "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29053, 4 channels apart 11620",
         planner: Planner::EdgeHistogram(edges::search),
     },
+    Variant {
+        operation: histogram::OPERATION,
+        name: "slices",
+        family: Family::Histogram,
+        limits: "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
+        planner: Planner::Tone(tone::slices),
+    },
+    Variant {
+        operation: tone::LOOKUP,
+        name: "table",
+        family: Family::Lookup,
+        limits: "u8 pixels; a table for all channels or one for each",
+        planner: Planner::Tone(tone::table),
+    },
+    Variant {
+        operation: tone::EQUALIZE,
+        name: "three-launches",
+        family: Family::Lookup,
+        limits: "u8 pixels; 32 KiB of shared memory a channel",
+        planner: Planner::Tone(tone::equalize),
+    },
 ];
 
 #[cfg(test)]
@@ -299,9 +323,9 @@ mod tests {
             assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}: {:?}", planned(beyond));
         }
-        // The histograms of bytes and the simple box filter take all of their kind.
+        // The histograms of bytes and of cells, the simple box filter, tables and what is equalised take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 4, VARIANTS.len());
+        assert_eq!(tried.len() + 7, VARIANTS.len());
     }
 
     #[test]

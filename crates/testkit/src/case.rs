@@ -172,7 +172,7 @@ impl Case {
                 let other = Mask::new(mask.width(), mask.height(), all(mask.taps()));
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
-            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
         }
         self
     }
@@ -190,7 +190,7 @@ impl Case {
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
             Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
         }
         self
     }
@@ -382,6 +382,7 @@ impl fmt::Display for Case {
                 let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
                 write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
             }
+            Problem::Tone(tone) => crate::tone::describe(tone, f),
         }
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn stride(problem: &Problem) -> usize {
             (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
         }
         Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return 1,
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return 1,
     };
     // Odd, so that it falls on every column and channel of most images sooner or later.
     (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
@@ -62,7 +62,9 @@ pub(crate) fn filter(problem: &Problem, image: &AnyImage<'_>, x: u32, y: u32, ch
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
         Problem::Box(problem) => box_filter(problem, image, x, y, channel),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no sums"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+            unreachable!("a histogram has no sums")
+        }
     }
 }
 

@@ -9,7 +9,10 @@ mod gaussian;
 mod histogram;
 mod info;
 mod kernels;
+mod otsu;
 mod separable;
+mod stats;
+mod tone;
 mod tune;
 mod verify;
 
@@ -57,6 +60,16 @@ pub(crate) enum Verb {
     Tune(tune::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
+    /// The least and largest sample, mean, standard deviation and percentiles
+    Stats(stats::Args),
+    /// Spread each channel's histogram over all values
+    Equalize(tone::EqualizeArgs),
+    /// Equalize by tiles, with limited contrast
+    Clahe(tone::ClaheArgs),
+    /// Give each channel the histogram of the same channel of another image
+    Match(tone::MatchArgs),
+    /// Find the threshold between dark and bright, or those between several classes
+    Otsu(otsu::Args),
 }
 
 /// Runs a verb and reports.
@@ -69,6 +82,11 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Tune(args) => return tune::run(args),
         Verb::Batch(args) => return batch::run(args),
         Verb::Histogram(args) => histogram::run(args)?,
+        Verb::Stats(args) => stats::run(args)?,
+        Verb::Otsu(args) => otsu::run(args)?,
+        Verb::Equalize(args) => (filtered(verb)?, &args.files.common),
+        Verb::Clahe(args) => (filtered(verb)?, &args.files.common),
+        Verb::Match(args) => (filtered(verb)?, &args.common),
         Verb::Correlate(args) | Verb::Convolve(args) => (filtered(verb)?, &args.filter.common),
         Verb::Separable(args) => (filtered(verb)?, &args.filter.common),
         Verb::Gaussian(args) => (filtered(verb)?, &args.filter.common),
@@ -91,6 +109,11 @@ fn job(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
+        Verb::Stats(args) => stats::take(args, devices),
+        Verb::Otsu(args) => otsu::find(args, devices),
+        Verb::Equalize(args) => tone::equalize(args, devices),
+        Verb::Clahe(args) => tone::clahe(args, devices),
+        Verb::Match(args) => tone::match_histogram(args, devices),
         Verb::Info(_) | Verb::Kernels(_) | Verb::Verify(_) | Verb::Bench(_) | Verb::Tune(_) | Verb::Batch(_) => {
             Err(crate::error::Error::Usage("a job is one of the image verbs or histogram".into()))
         }
