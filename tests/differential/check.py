@@ -19,6 +19,8 @@ import numpy as np
 import scipy
 from scipy import ndimage
 
+import histograms
+
 try:
     import cv2
 except ImportError:
@@ -41,6 +43,8 @@ NEAR = 1e-4  # a reference whose taps are not the f32 ones may round otherwise t
 class Job:
     """What apron is asked, and how the answer is judged."""
 
+    # Whether it writes a result, which is judged; else its report is.
+    loads = True
     # Verbs whose operation has another name.
     OPERATIONS = {"convolve": ["correlate"], "gaussian": ["separable"]}
 
@@ -498,7 +502,11 @@ def opencv_mask(rng):
     return Job("correlate", f"{image.shape} mask {size}", options, image, judge, arrays, kind="opencv")
 
 
-MAKERS = [(gaussian, 0.2), (masked, 0.3), (rgba, 0.15), (separable, 0.2), (histogram, 0.1), (opencv, 0.05)]
+def toned(rng):
+    return histograms.make(rng, Job)
+
+
+MAKERS = [(gaussian, 0.2), (masked, 0.3), (rgba, 0.15), (separable, 0.2), (histogram, 0.1), (opencv, 0.05), (toned, 0.3)]
 
 
 def make(seed, index):
@@ -567,7 +575,8 @@ def run(apron, device, jobs, folder):
             wrong.append((index, f"apron: ran {report.get('variant')}"))
         elif report["ok"]:
             ran[f"{report['operation']} {report['variant']}"] += 1
-            wrong += [(index, complaint) for complaint in job.judge(np.load(result))]
+            given = np.load(result) if job.loads else report
+            wrong += [(index, complaint) for complaint in job.judge(given)]
         elif "variant" in job.options and "device does not have" in report["error"]:
             ran["refused, being beyond a variant's limits"] += 1
         else:
@@ -608,7 +617,7 @@ def main():
         jobs += photo_jobs(seed)
     if args.variants:
         known = variants(args.apron)
-        names = lambda job: dict.fromkeys(name for operation in job.operations for name in known[operation])
+        names = lambda job: dict.fromkeys(name for operation in job.operations for name in known.get(operation, []))
         jobs = [job.by(name) for job in jobs for name in names(job)]
     wrong, ran = run(args.apron, args.device, jobs, folder) if jobs else ([], Counter())
     # Of few problems, some variants may take none.
