@@ -30,6 +30,12 @@ pub(crate) struct Made {
 }
 
 impl DeviceImage {
+    /// An image whose rows lie without gaps.
+    pub(crate) fn new(shape: Shape, pixel: PixelType, storage: Storage, made: Made) -> DeviceImage {
+        let row_stride = shape.row_samples() as u64;
+        DeviceImage { shape, pixel, row_stride, storage: Arc::new(storage), made: Arc::new(made) }
+    }
+
     /// Width, height and channels.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -178,8 +184,8 @@ impl<'a> From<&'a DeviceImage> for Source<'a> {
 }
 
 impl Source<'_> {
-    /// The same image, borrowed.
-    pub(crate) fn view(&self) -> Source<'_> {
+    /// The same input, borrowed.
+    pub fn view(&self) -> Source<'_> {
         match self {
             Source::Host(image) => Source::Host(image.view()),
             Source::Device(image) => Source::Device(image),

@@ -1,29 +1,69 @@
 //! Histograms: a request in the making.
 
-use crate::backend::Written;
+use crate::backend::{Counting, Written};
 use crate::choice::Choice;
 use crate::device_image::Made;
-use crate::{Bins, Device, Histogram, Report, Result, Source, Tuning};
-use apron_core::Edges;
+use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Source, Tuning};
+use apron_core::join_extremes;
 
 /// A histogram that is ready to [`run`](HistogramOf::run), with defaults that may be changed before.
 #[must_use = "a histogram does nothing until it is run"]
 pub struct HistogramOf<'a> {
     device: &'a Device,
     source: Source<'a>,
-    bins: Bins,
+    binning: Result<Binning>,
     per_channel: bool,
+    roi: Option<Source<'a>>,
     choice: Choice<'a>,
 }
 
 impl<'a> HistogramOf<'a> {
     pub(crate) fn new(device: &'a Device, source: Source<'a>) -> Self {
-        HistogramOf { device, source, bins: Bins::default(), per_channel: false, choice: Choice::default() }
+        let binning = Ok(Binning::Even(Bins::default()));
+        HistogramOf { device, source, binning, per_channel: false, roi: None, choice: Choice::default() }
     }
 
     /// How many bins over which range; 256 over the type's or the samples' range if not said.
     pub fn bins(mut self, bins: Bins) -> Self {
-        self.bins = bins;
+        self.binning = Ok(Binning::Even(bins));
+        self
+    }
+
+    /// Bins, even or between edges.
+    pub fn binning(mut self, binning: Binning) -> Self {
+        self.binning = Ok(binning);
+        self
+    }
+
+    /// Bins between edges that rise: each holds its lower edge, the last its upper one too.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![5u16, 700, 1000, 1001])?;
+    /// let histogram = Device::cpu().histogram(&image).edges([0.0, 9.0, 1000.0]).run()?;
+    /// assert_eq!(histogram.counts(), [1, 2]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn edges(mut self, edges: impl Into<Vec<f64>>) -> Self {
+        self.binning = Edges::rising(edges.into()).map(Binning::Between);
+        self
+    }
+
+    /// Counts only the pixels for which `mask`, a u8 image of one channel and the same width and height, has another
+    /// number than 0.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![5u8, 7, 7])?;
+    /// let mask = Image::new(3, 1, 1, vec![1u8, 0, 255])?;
+    /// let histogram = Device::cpu().histogram(&image).roi_mask(&mask).run()?;
+    /// assert_eq!((histogram.counts()[5], histogram.counts()[7]), (1, 1));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn roi_mask(mut self, mask: impl Into<Source<'a>>) -> Self {
+        self.roi = Some(mask.into());
         self
     }
 
@@ -72,8 +112,10 @@ impl<'a> HistogramOf<'a> {
     /// # Errors
     /// As [`run`](HistogramOf::run).
     pub fn enqueue(self) -> Result<DeviceHistogram> {
-        self.bins.check()?;
-        self.device.with_fallback(|backend| backend.histogram(&self.source, &self.bins, self.per_channel, &self.choice))
+        let HistogramOf { device, source, binning, per_channel, roi, choice } = self;
+        let counting = Counting { binning: binning?, per_channel, roi };
+        counting.binning.check()?;
+        device.with_fallback(|backend| backend.histogram(&source, &counting, &choice))
     }
 }
 
@@ -89,6 +131,13 @@ pub(crate) enum Counts {
     /// 256 counts a channel.
     OfBytes {
         edges: Edges,
+        channels: u32,
+        written: Written,
+    },
+    /// A count for each value of an integer type and channel.
+    OfValues {
+        binning: Binning,
+        pixel: PixelType,
         channels: u32,
         written: Written,
     },
@@ -111,6 +160,11 @@ impl DeviceHistogram {
             Counts::OfBytes { edges, channels, written } => {
                 Histogram::from_byte_counts(edges.clone(), *channels, &written.read::<u64>()?)
             }
+            Counts::OfValues { binning, pixel, channels, written } => {
+                let counts = written.read::<u64>()?;
+                let edges = binning.edges(*pixel, || extremes(*pixel, &counts))?;
+                Histogram::from_value_counts(edges, *pixel, *channels, &counts)
+            }
             Counts::OfBins { edges, channels, written } => Histogram::new(edges.clone(), *channels, written.read()?),
         })
     }
@@ -122,4 +176,12 @@ impl DeviceHistogram {
     pub fn report(&self) -> Result<Report> {
         self.made.report()
     }
+}
+
+/// The least and the largest value that occurs.
+fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
+    let (low, values) = pixel.values().expect("an integer type");
+    let found = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    let pairs = found.map(|(cell, _)| (low as f64 + (cell % values) as f64, low as f64 + (cell % values) as f64));
+    pairs.fold((f64::INFINITY, f64::NEG_INFINITY), join_extremes)
 }

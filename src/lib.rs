@@ -14,10 +14,14 @@ mod kernels;
 mod limits;
 mod named;
 mod report;
+mod statistics;
+mod tone;
+mod weighted;
 
 pub use apron_core::{
-    AnyImage, Bins, Border, DeviceInfo, Error, ErrorKind, Formula, Histogram, Image, Limit, MAX_MASK_SIDE, MAX_SIDE,
-    Mask, Method, Named, Pixel, PixelType, PointOp, Result, Shape, Taps, filters,
+    AnyImage, Binning, Bins, Border, DeviceInfo, Edges, Error, ErrorKind, Formula, Histogram, Histogram2d, Image,
+    Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType, PointOp, Result, Shape, Statistics, Taps,
+    WeightedHistogram, filters, multi_otsu, otsu,
 };
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
@@ -30,6 +34,8 @@ pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
 pub use named::NamedFilter;
 pub use report::Report;
+pub use statistics::StatisticsOf;
+pub use tone::ToneOf;
 
 /// The PTX that build.rs embedded.
 #[cfg(feature = "gpu")]

@@ -86,7 +86,7 @@ impl Work {
             Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
             // A mean is had by three additions, however large the window is.
             Problem::Box(_) => 8,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
             Problem::LocalStd(problem) => 3 * (problem.width + problem.height) as usize,
             Problem::Pointwise(_) => 4,
         };
@@ -97,7 +97,7 @@ impl Work {
     pub(crate) fn rates(&self, seconds: f64) -> String {
         let gigas = self.operations() as f64 / seconds / 1e9;
         let computed = match &self.problem {
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => format!("{gigas:.2} Gupdate/s"),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => format!("{gigas:.2} Gupdate/s"),
             _ => format!("{:.5} TFLOP/s", gigas / 1e3),
         };
         format!("{:.4} ms, {:.2} GB/s, {computed}", seconds * 1e3, self.bytes() as f64 / seconds / 1e9)

@@ -2,7 +2,9 @@
 
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
-use crate::{box_filter, conv1d, conv2d, device::Global, histogram, limits, local, march, pointwise, rgba, Body};
+use crate::{
+    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, pointwise, rgba, Body,
+};
 use apron_abi::*;
 
 macro_rules! define_entries {
@@ -61,6 +63,7 @@ macro_rules! define_entry {
     (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };
     (Pointwise, $($rest:tt)*) => { define_entry!(@ "pointwise", $($rest)*); };
     (Local, $($rest:tt)*) => { define_entry!(@ "local", $($rest)*); };
+    (Lookup, $($rest:tt)*) => { define_entry!(@ "lookup", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {

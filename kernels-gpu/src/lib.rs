@@ -21,6 +21,7 @@ mod entry;
 pub mod histogram;
 pub mod limits;
 pub mod local;
+pub mod lookup;
 pub mod march;
 pub mod pointwise;
 pub mod rgba;

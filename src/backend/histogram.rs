@@ -1,11 +1,11 @@
 //! Histograms: from samples to counts, by the host or by kernels.
 
-use super::{Backend, HOST_WHY, host, host_image};
+use super::{Backend, HOST_WHY, Storage, host, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
-use crate::{Bins, DeviceHistogram, Error, PixelType, Report, Result, Source};
-use apron_core::{ByteHistogram, EdgeHistogram, Problem, join_extremes};
+use crate::{AnyImage, Binning, Bins, DeviceHistogram, Error, PixelType, Report, Result, Shape, Source};
+use apron_core::{ByteHistogram, CellHistogram, EdgeHistogram, Problem, Tone, check_roi, join_extremes};
 use apron_plan::Recipe;
 use bytemuck::Pod;
 use std::time::{Duration, Instant};
@@ -34,51 +34,80 @@ impl Written {
     }
 }
 
+impl Written {
+    /// The bytes of an image, where the device has it.
+    pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
+        match self {
+            Written::Host(bytes) => AnyImage::from_bytes(pixel, shape, |out| {
+                out.copy_from_slice(&bytes);
+                Ok(())
+            })
+            .map(Storage::Host),
+            #[cfg(feature = "gpu")]
+            Written::Gpu(buffer) => Ok(Storage::Gpu(buffer)),
+        }
+    }
+}
+
+/// What is to be counted.
+pub(crate) struct Counting<'a> {
+    pub(crate) binning: Binning,
+    pub(crate) per_channel: bool,
+    /// Says which pixels count.
+    pub(crate) roi: Option<Source<'a>>,
+}
+
 impl Backend {
     /// Counts samples.
     pub(crate) fn histogram(
         &self,
         source: &Source<'_>,
-        bins: &Bins,
-        per_channel: bool,
+        counting: &Counting<'_>,
         choice: &Choice<'_>,
     ) -> Result<DeviceHistogram> {
+        let Counting { binning, per_channel, roi } = counting;
+        let (shape, src) = (source.shape(), source.pixel_type());
+        check_roi(shape, roi.as_ref().map(Source::shape))?;
+        if let Some(found) = roi.as_ref().map(Source::pixel_type).filter(|pixel| *pixel != PixelType::U8) {
+            return Err(Error::PixelType { operation: OPERATION, found, expected: "u8 in the ROI mask".into() });
+        }
         if let Backend::Cpu | Backend::Reference = self {
             let name = self.host_variant(OPERATION, choice)?;
-            let input = host_image(source)?;
+            let (input, roi) = (host_image(source)?, roi.as_ref().map(host_image).transpose()?);
             let start = Instant::now();
             let histogram = match self {
-                Backend::Cpu => host::cpu_histogram(&input, bins, per_channel)?,
-                _ => host::reference_histogram(&input, bins, per_channel)?,
+                Backend::Cpu => host::cpu_histogram(&input, binning, *per_channel, roi.as_ref())?,
+                _ => host::reference_histogram(&input, binning, *per_channel, roi.as_ref())?,
             };
             let report = Report { kernels: start.elapsed(), ..self.report(OPERATION, name, HOST_WHY, Duration::ZERO) };
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });
         }
-        match source.pixel_type() {
-            PixelType::U8 => {
-                let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
-                let problem = ByteHistogram { shape: source.shape(), per_channel };
+        match (src, binning, roi) {
+            (PixelType::U8, _, None) => {
+                let edges = binning.edges(src, || (0.0, 255.0))?;
+                let problem = ByteHistogram { shape, per_channel: *per_channel };
                 let channels = problem.channels();
-                let (written, made) = self.count(&Problem::ByteHistogram(problem), source, choice)?;
+                let (written, made) = self.count(&Problem::ByteHistogram(problem), source, None, choice)?;
                 Ok(DeviceHistogram { counts: Counts::OfBytes { edges, channels, written }, made })
             }
-            PixelType::F32 if bins.range.is_none() => {
+            (PixelType::F32, Binning::Even(bins), None) if bins.range.is_none() => {
                 // Once on the device, for both that read it.
                 let (image, copy_in) = self.import_timed(source, OPERATION)?;
                 let source = Source::Device(&image);
                 let (extremes, finding) = self.extremes(&source)?;
-                let mut found = self.between_edges(&source, bins, Some(extremes), per_channel, choice)?;
+                let mut found = self.between_edges(&source, bins, Some(extremes), *per_channel, choice)?;
                 found.made.report.copy_in = copy_in;
                 found.made.report.kernels += finding;
                 Ok(found)
             }
-            PixelType::F32 => self.between_edges(source, bins, None, per_channel, choice),
-            other => Err(Error::Unsupported {
+            (PixelType::F32, Binning::Even(bins), None) => self.between_edges(source, bins, None, *per_channel, choice),
+            (PixelType::F32, ..) if binning.seeks_range(src) => Err(Error::Unsupported {
                 operation: OPERATION,
                 device: self.name().to_string(),
-                what: format!("histograms of {other} pixels"),
-                hint: "use --device cpu".into(),
+                what: "the range of the samples that an ROI mask selects".into(),
+                hint: "give a range, or use --device cpu".into(),
             }),
+            _ => self.by_cells(source, counting, choice),
         }
     }
 
@@ -93,14 +122,44 @@ impl Backend {
     ) -> Result<DeviceHistogram> {
         let problem = EdgeHistogram { shape: source.shape(), bins: *bins, extremes, per_channel };
         let (edges, channels) = (problem.edges()?, problem.channels());
-        let (written, made) = self.count(&Problem::EdgeHistogram(problem), source, choice)?;
-        Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made })
+        match self.count(&Problem::EdgeHistogram(problem), source, None, choice) {
+            Ok((written, made)) => Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made }),
+            // More bins than shared memory holds.
+            Err(Error::Unsupported { .. }) if choice.variant.is_none() => {
+                let counting = Counting { binning: Binning::Between(edges), per_channel, roi: None };
+                self.by_cells(source, &counting, choice)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Counts integers by value, and f32 between edges.
+    fn by_cells(
+        &self,
+        source: &Source<'_>,
+        Counting { binning, per_channel, roi }: &Counting<'_>,
+        choice: &Choice<'_>,
+    ) -> Result<DeviceHistogram> {
+        let (shape, src, per_channel) = (source.shape(), source.pixel_type(), *per_channel);
+        let edges = match src {
+            PixelType::F32 => Some(binning.edges(src, || unreachable!("without a range they are counted otherwise"))?),
+            _ => None,
+        };
+        let problem = CellHistogram { shape, src, edges: edges.clone(), per_channel, masked: roi.is_some() };
+        let channels = problem.channels();
+        let problem = Problem::Tone(Tone::Cells(problem));
+        let (written, made) = self.count(&problem, source, roi.as_ref(), choice)?;
+        let counts = match edges {
+            Some(edges) => Counts::OfBins { edges, channels, written },
+            None => Counts::OfValues { binning: binning.clone(), pixel: src, channels, written },
+        };
+        Ok(DeviceHistogram { counts, made })
     }
 
     /// The least and the largest sample of f32, and the time of the kernels that found them.
     fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
         let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
-        let (written, made) = self.run_kernels(&recipe, source)?;
+        let (written, made) = self.run_kernels(&recipe, source, None)?;
         let found = written.read::<f32>()?;
         let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
         let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
@@ -108,25 +167,39 @@ impl Backend {
     }
 
     /// Solves a histogram's problem by kernels.
-    fn count(&self, problem: &Problem, source: &Source<'_>, choice: &Choice<'_>) -> Result<(Written, Made)> {
+    fn count(
+        &self,
+        problem: &Problem,
+        source: &Source<'_>,
+        beside: Option<&Source<'_>>,
+        choice: &Choice<'_>,
+    ) -> Result<(Written, Made)> {
         let recipe = self.planned(problem, choice)?;
-        self.run_kernels(&recipe, source)
+        self.run_kernels(&recipe, source, beside)
     }
 
-    /// Runs a recipe, and gives what it writes.
-    fn run_kernels(&self, recipe: &Recipe, source: &Source<'_>) -> Result<(Written, Made)> {
+    /// Runs a recipe on an image and what it takes beside that, and gives what it writes.
+    pub(super) fn run_kernels(
+        &self,
+        recipe: &Recipe,
+        source: &Source<'_>,
+        beside: Option<&Source<'_>>,
+    ) -> Result<(Written, Made)> {
         let report = |copy_in, kernels| self.by_kernels(recipe, copy_in, kernels);
         match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
-                let (output, timer) = super::execute(gpu, recipe, &input, None)?;
+                let beside = beside.map(|beside| self.import_timed(beside, recipe.operation)).transpose()?;
+                let copy_in = copy_in + beside.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
+                let beside = beside.as_ref().map(|(image, _)| image);
+                let (output, timer) = super::execute(gpu, recipe, &input, beside)?;
                 Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
             }
             _ => {
-                let input = host_image(source)?;
+                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
                 let start = Instant::now();
-                let bytes = super::emulate(recipe, &input, None)?;
+                let bytes = super::emulate(recipe, &input, beside.as_ref())?;
                 Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
             }
         }

@@ -1,6 +1,6 @@
 //! The host devices: each problem to its function, by pixel types.
 
-use crate::{AnyImage, Bins, Histogram, Image, Pixel, PixelType, Result};
+use crate::{AnyImage, Binning, Histogram, Image, Pixel, PixelType, Result};
 use apron_core::{Problem, each_type};
 
 /// A device's filter function for every pair of pixel types.
@@ -20,7 +20,7 @@ macro_rules! filter {
                         Problem::Box(p) => $device::box_filter($image, p)?,
                         Problem::LocalStd(p) => $device::local_std($image, p)?,
                         Problem::Pointwise(p) => $device::pointwise(input, second, p)?,
-                        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
+                        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                             unreachable!("a histogram is no filter")
                         },
                     };
@@ -33,7 +33,7 @@ macro_rules! filter {
                 Problem::Box(p) => p.dst,
                 Problem::LocalStd(p) => p.dst,
                 Problem::Pointwise(p) => p.dst,
-                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {
+                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                             unreachable!("a histogram is no filter")
                         },
             };
@@ -62,14 +62,23 @@ filter!(
 macro_rules! histogram {
     ($(#[$doc:meta])* $name:ident, $device:ident) => {
         $(#[$doc])*
-        pub(super) fn $name(input: &AnyImage<'_>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
-            if let AnyImage::U8(image) = input {
-                let edges = bins.edges(PixelType::U8, || (0.0, 255.0))?;
+        pub(super) fn $name(
+            input: &AnyImage<'_>,
+            binning: &Binning,
+            per_channel: bool,
+            roi: Option<&AnyImage<'_>>,
+        ) -> Result<Histogram> {
+            let roi = roi.map(|roi| match roi {
+                AnyImage::U8(roi) => roi,
+                _ => unreachable!("the type was checked"),
+            });
+            if let (AnyImage::U8(image), None) = (input, roi) {
+                let edges = binning.edges(PixelType::U8, || (0.0, 255.0))?;
                 let channels = if per_channel { image.channels() } else { 1 };
                 let counts = $device::byte_histogram(image, per_channel);
                 return Ok(Histogram::from_byte_counts(edges, channels, &counts));
             }
-            each_type!(input, image => $device::histogram(image, bins, per_channel))
+            each_type!(input, image => $device::count(image, binning, per_channel, roi))
         }
     };
 }

@@ -2,6 +2,7 @@
 
 mod histogram;
 mod host;
+mod tone;
 
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
@@ -15,7 +16,8 @@ use apron_plan::{Machine, Recipe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) use histogram::Written;
+pub(crate) use histogram::{Counting, Written};
+pub(crate) use tone::Toning;
 
 /// What runs problems.
 #[derive(Clone)]
@@ -137,8 +139,7 @@ impl Backend {
             },
         };
         let report = self.report(operation, "copy", "asked for", start.elapsed());
-        let (row_stride, made) = (shape.row_samples() as u64, Arc::new(Made::on_host(report)));
-        Ok(DeviceImage { shape, pixel, row_stride, storage: Arc::new(storage), made })
+        Ok(DeviceImage::new(shape, pixel, storage, Made::on_host(report)))
     }
 
     /// An image as large as `image` on a GPU, which holds nothing yet.
@@ -146,10 +147,9 @@ impl Backend {
     pub(crate) fn room_for(&self, image: &DeviceImage, operation: &'static str) -> Result<DeviceImage> {
         let Backend::Gpu(gpu) = self else { unreachable!("a host's images need no room") };
         let bytes = image.shape.samples() * image.pixel.size_bytes() as u64;
-        let storage = Arc::new(Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?));
+        let storage = Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?);
         let report = self.report(operation, "copy", "asked for", Duration::ZERO);
-        let (row_stride, made) = (image.shape.row_samples() as u64, Arc::new(Made::on_host(report)));
-        Ok(DeviceImage { storage, row_stride, made, ..image.clone() })
+        Ok(DeviceImage::new(image.shape, image.pixel, storage, Made::on_host(report)))
     }
 
     /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two.
@@ -171,7 +171,9 @@ impl Backend {
                 problem.check_images(of(source), second.map(of))?;
                 (problem.dst, Window { out: problem.shape, origin_x: 0, origin_y: 0 })
             }
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram is no filter"),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+                unreachable!("a histogram is no filter")
+            }
         };
         let (storage, mut made) = match self {
             #[cfg(feature = "gpu")]
@@ -212,8 +214,7 @@ impl Backend {
             }
         };
         (made.report.method, made.report.why_method) = (problem.method(), why.into());
-        let (row_stride, storage, made) = (window.out.row_samples() as u64, Arc::new(storage), Arc::new(made));
-        Ok(DeviceImage { shape: window.out, pixel: dst, row_stride, storage, made })
+        Ok(DeviceImage::new(window.out, dst, storage, made))
     }
 
     /// How this device, which runs kernels, solves a problem.
@@ -221,6 +222,23 @@ impl Backend {
         let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
         let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
         recipe.map_err(|error| self.refusing(error))
+    }
+
+    /// What a host device makes of an image, in parallel or not, by its one implementation.
+    pub(crate) fn by_host<T>(
+        &self,
+        operation: &'static str,
+        source: &Source<'_>,
+        variant: Option<&str>,
+        run: impl FnOnce(&AnyImage<'_>, bool) -> T,
+    ) -> Result<(&'static str, T)> {
+        if self.machine().is_some() {
+            let what = format!("{operation} of {} pixels", source.pixel_type());
+            let (device, hint) = (self.name().to_string(), "use --device cpu".into());
+            return Err(Error::Unsupported { operation, device, what, hint });
+        }
+        let name = self.host_variant(operation, &Choice { variant, tuning: None })?;
+        Ok((name, run(&host_image(source)?, matches!(self, Backend::Cpu))))
     }
 
     /// The one implementation that a host device has.
@@ -258,14 +276,14 @@ impl Backend {
         }
     }
 
-    fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
+    pub(crate) fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
         let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
         let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
         Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels }
     }
 }
 
-const HOST_WHY: &str = "the only variant of this device";
+pub(crate) const HOST_WHY: &str = "the only variant of this device";
 
 impl Made {
     fn on_host(report: Report) -> Made {
@@ -317,7 +335,7 @@ fn execute(
     let gaps = !image.is_packed() && aligned(image) && second.is_none();
     match gaps.then(|| recipe.clone().with_row_stride(image.shape, image.row_stride)).flatten() {
         Some(recipe) => gpu.execute(&recipe, on_gpu(image)),
-        None => gpu.execute_with(recipe, &packed(image)?, second.as_ref()),
+        None => gpu.execute_beside(recipe, &packed(image)?, second.as_ref()),
     }
 }
 
@@ -328,7 +346,7 @@ fn emulate(recipe: &Recipe, image: &AnyImage<'_>, second: Option<&AnyImage<'_>>)
     match gaps.then(|| recipe.clone().with_row_stride(shape, row_stride as u64)).flatten() {
         Some(recipe) => apron_emulator::execute(&recipe, image.spanned_bytes()),
         None => {
-            apron_emulator::execute_with(recipe, &image.bytes(), &second.map_or(Default::default(), AnyImage::bytes))
+            apron_emulator::execute_beside(recipe, &image.bytes(), &second.map_or(Default::default(), AnyImage::bytes))
         }
     }
 }

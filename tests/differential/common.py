@@ -22,6 +22,8 @@ NEAR = 1e-4  # a reference whose taps are not the f32 ones may round otherwise t
 class Job:
     """What apron is asked, and how the answer is judged."""
 
+    # Whether it writes a result, which is judged; else its report is.
+    loads = True
     # Verbs whose operation has another name.
     OPERATIONS = {"convolve": ["correlate"], "gaussian": ["separable"]}
 

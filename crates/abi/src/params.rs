@@ -374,6 +374,50 @@ pub struct LocalParams {
     pub constant: f32,
 }
 
+/// Parameters of the kernels that count samples in cells.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramCellsParams {
+    /// Pixels to count.
+    pub pixels: u64,
+    /// Address of the mask, a byte a pixel; in a recipe, the number of its buffer. Without a mask 0.
+    pub beside: u64,
+    /// The value of the first cell, of integers.
+    pub low: i32,
+    /// Cells of a channel.
+    pub bins: u32,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// Channels counted apart: all of them, or 1.
+    pub apart: u32,
+    /// The greatest sample of the last bin, of f32.
+    pub last: f32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the kernel that looks bytes up.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LookupParams {
+    /// Samples, in bytes.
+    pub samples: u64,
+    /// Address of the tables, 256 bytes each; in a recipe, the number of their buffer.
+    pub table: u64,
+    /// Tables: sample `i` is looked up in table `i % tables`.
+    pub tables: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the kernel that makes the tables by which histograms are equalised.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct EqualizeParams {
+    /// Channels, with a table each.
+    pub channels: u32,
+}
+
 /// The parameters of any launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the parameters of its name
@@ -392,6 +436,9 @@ pub enum Params {
     LimitsFfmaParams(LimitsFfmaParams),
     PointwiseParams(PointwiseParams),
     LocalParams(LocalParams),
+    HistogramCellsParams(HistogramCellsParams),
+    LookupParams(LookupParams),
+    EqualizeParams(EqualizeParams),
 }
 
 impl Params {
@@ -419,6 +466,10 @@ impl Params {
             Params::PointwiseParams(p) => {
                 Params::PointwiseParams(PointwiseParams { second: of(p.second as usize), ..p })
             }
+            Params::HistogramCellsParams(p) => {
+                Params::HistogramCellsParams(HistogramCellsParams { beside: of(p.beside as usize), ..p })
+            }
+            Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             others => others,
         }
     }

@@ -23,11 +23,13 @@ pub enum Family {
     Pointwise,
     /// Statistics of windows: the local standard deviation.
     Local,
+    /// Tables for the values of samples.
+    Lookup,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 9] = [
+    pub const ALL: [Family; 10] = [
         Family::Conv1d,
         Family::Conv2d,
         Family::March,
@@ -37,6 +39,7 @@ impl Family {
         Family::Limits,
         Family::Pointwise,
         Family::Local,
+        Family::Lookup,
     ];
 
     /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
@@ -45,7 +48,7 @@ impl Family {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
             Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
-            Family::Pointwise | Family::Local => 75,
+            Family::Pointwise | Family::Local | Family::Lookup => 75,
         }
     }
 
@@ -61,6 +64,7 @@ impl Family {
             Family::Limits => "limits",
             Family::Pointwise => "pointwise",
             Family::Local => "local",
+            Family::Lookup => "lookup",
         }
     }
 
@@ -244,6 +248,13 @@ pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
     4 * ((channels as u64 * (bins as u64 + 2) + 1) * columns as u64 + bins as u64 + 2)
 }
 
+/// Threads of a block of the kernels that count cells by slices.
+pub const SLICES_BLOCK: u32 = 1024;
+/// Cells of a slice: as many counters as every GPU's shared memory holds.
+pub const SLICE_CELLS: u32 = 16 * 1024;
+/// Threads of a block of the kernel that looks bytes up.
+pub const LOOKUP_BLOCK: u32 = 256;
+
 /// Threads of a block of the kernels that measure the machine.
 pub const LIMITS_BLOCK: u32 = 256;
 /// Words of 32 bits that a thread reads at once, in one access.
@@ -409,6 +420,13 @@ const fn separable(src: ElementType, side: u32, channels: u32) -> SharedMemory {
 }
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
+
+/// Counters of a slice.
+const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
+/// Tables of 4 channels, a word an entry.
+const TABLES: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS * 4);
+/// The counts of a channel.
+const COUNTS: SharedMemory = SharedMemory::Bytes(8 * BYTE_BINS);
 
 /// Calls `$then!` with every kernel: `entry: family program variant stage, Body<types>,
 /// source (src, dst), Params, taps, [block], shared, barriers[, residents];`.
@@ -747,6 +765,16 @@ macro_rules! for_each_kernel {
             local_std_columns_f64_u16: Local "-" "sums" "columns", local::Columns<u16>, Buffer (f64, u16), LocalParams, None, [32, 8], NONE, 0;
             local_std_columns_f64_i16: Local "-" "sums" "columns", local::Columns<i16>, Buffer (f64, i16), LocalParams, None, [32, 8], NONE, 0;
             local_std_columns_f64_f32: Local "-" "sums" "columns", local::Columns<f32>, Buffer (f64, f32), LocalParams, None, [32, 8], NONE, 0;
+            histogram_slices_u16_u32: Histogram "-" "slices" "all", histogram::Slices<u16, false>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_i16_u32: Histogram "-" "slices" "all", histogram::Slices<i16, false>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_f32_u32: Histogram "-" "slices" "all", histogram::Slices<f32, false>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
+            histogram_slices_masked_u8_u32: Histogram "-" "slices" "masked", histogram::Slices<u8, true>, Buffer (u8, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_u16_u32: Histogram "-" "slices" "masked", histogram::Slices<u16, true>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_i16_u32: Histogram "-" "slices" "masked", histogram::Slices<i16, true>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_masked_f32_u32: Histogram "-" "slices" "masked", histogram::Slices<f32, true>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
+            histogram_slices_sums_u32_u64: Histogram "-" "slices" "sums", histogram::Sums, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], NONE, 0;
+            lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
+            lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
         }
     };
 }
@@ -837,6 +865,10 @@ mod tests {
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
+                (Family::Histogram, "slices", "sums") => [MERGE_BLOCK, 1],
+                (Family::Histogram, "slices", _) => [SLICES_BLOCK, 1],
+                (Family::Lookup, "table", _) => [LOOKUP_BLOCK, 1],
+                (Family::Lookup, ..) => [BYTE_BINS, 1],
                 other => panic!("no geometry for {other:?}"),
             };
             assert_eq!(facts.block, expected, "{}", facts.entry);

@@ -162,6 +162,26 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     one.or_else(|| pair(text, 'x')).ok_or_else(|| "must be WxH or N: pixels".into())
 }
 
+/// The edges of bins: a `.npy` file of one dimension, or a list of numbers.
+pub(crate) fn edges(value: &str) -> crate::error::Result<Vec<f64>> {
+    if is_file(value) {
+        return crate::files::read_edges(Path::new(value));
+    }
+    let numbers = value.split([',', ' ']).map(str::trim).filter(|number| !number.is_empty());
+    numbers
+        .map(|number| {
+            let limit = "a .npy file, or rising numbers such as 0,16,64,256";
+            number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit).into())
+        })
+        .collect()
+}
+
+/// Percentages, such as `5,50,95`.
+pub(crate) fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "must be numbers from 0 to 100".into())
+}
+
 /// `LO,HI`.
 pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())

@@ -10,11 +10,13 @@ const WIDTH: usize = 52;
 /// Bars end in eighths of a column.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The histogram as lines: where each group of bins starts, a bar, and its count.
-pub(crate) fn draw(histogram: &Histogram) -> String {
+/// The histogram as lines: where each group of bins starts, a bar, and its count; of cumulative counts, that of its
+/// last bin.
+pub(crate) fn draw(histogram: &Histogram, cumulative: bool) -> String {
     let channels = histogram.channels();
     let rows = rows(histogram.bins(), ROWS / channels as usize);
-    let groups: Vec<Vec<u64>> = (0..channels).map(|channel| grouped(histogram.channel(channel), rows)).collect();
+    let groups: Vec<Vec<u64>> =
+        (0..channels).map(|channel| grouped(histogram.channel(channel), rows, cumulative)).collect();
     let longest = groups.iter().flatten().copied().max().unwrap_or(0).max(1);
     let mut text = String::new();
     for (channel, counts) in groups.iter().enumerate() {
@@ -35,10 +37,11 @@ fn rows(bins: usize, most: usize) -> usize {
     (most / 2..=most).rev().find(|rows| *rows > 0 && bins.is_multiple_of(*rows)).unwrap_or(most.min(bins))
 }
 
-/// Sums of neighbouring bins, in `rows` groups that are as equal as can be.
-fn grouped(counts: &[u64], rows: usize) -> Vec<u64> {
+/// Sums of neighbouring bins, in `rows` groups that are as equal as can be; or the last of each, which is their sum.
+fn grouped(counts: &[u64], rows: usize, cumulative: bool) -> Vec<u64> {
     let at = |row: usize| row * counts.len() / rows;
-    (0..rows).map(|row| counts[at(row)..at(row + 1)].iter().sum()).collect()
+    let sum = |row| if cumulative { counts[at(row + 1) - 1] } else { counts[at(row)..at(row + 1)].iter().sum() };
+    (0..rows).map(sum).collect()
 }
 
 fn bar(count: u64, longest: u64) -> String {
@@ -74,7 +77,7 @@ mod tests {
         let image = Image::new(256, 2, 3, (0..1536).map(|i| (i % 251) as u8).collect::<Vec<_>>()).unwrap();
         for per_channel in [false, true] {
             let histogram = Device::cpu().histogram(&image).per_channel(per_channel).run().unwrap();
-            let text = draw(&histogram);
+            let text = draw(&histogram, false);
             assert!(text.lines().count() <= ROWS + 4, "{text}");
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
             assert!(text.contains('█'));
@@ -85,7 +88,8 @@ mod tests {
     fn every_count_is_counted_once() {
         let counts: Vec<u64> = (0..100).collect();
         for rows in [1, 7, 24, 99, 100] {
-            assert_eq!(grouped(&counts, rows).iter().sum::<u64>(), 4950, "{rows}");
+            assert_eq!(grouped(&counts, rows, false).iter().sum::<u64>(), 4950, "{rows}");
+            assert_eq!(grouped(&counts, rows, true).last(), Some(&99), "{rows}");
         }
         assert_eq!([rows(256, 24), rows(10, 24), rows(257, 24), rows(256, 6), rows(1, 24)], [16, 10, 24, 4, 1]);
         assert_eq!((bar(0, 9).as_str(), bar(1, 1_000_000).as_str()), ("", "▏"));

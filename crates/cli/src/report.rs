@@ -1,9 +1,11 @@
 //! What a verb says when it is done.
 
 use crate::error::{Error, Result};
+use apron::{PixelType, Shape};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What ran, and how long it took: the fields that all reports share.
 #[derive(Serialize)]
@@ -30,6 +32,25 @@ pub(crate) struct Ran {
     pub(crate) copy_out_ms: f64,
     /// With reading and writing the files.
     pub(crate) total_ms: f64,
+}
+
+/// The statistics of a channel, or of all; NaN is null.
+#[derive(Serialize)]
+pub(crate) struct ChannelStatistics {
+    pub(crate) count: u64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) mean: f64,
+    pub(crate) std: f64,
+    /// As they were asked for.
+    pub(crate) percentiles: Vec<Percentile>,
+}
+
+/// A percentile.
+#[derive(Serialize)]
+pub(crate) struct Percentile {
+    pub(crate) percent: f64,
+    pub(crate) value: f64,
 }
 
 /// The report of a verb that reads an image.
@@ -60,6 +81,42 @@ pub(crate) enum Made {
         output: Option<String>,
         plot: Option<String>,
     },
+    /// Thresholds, the first of them also by itself, and where they or the image that they part were written.
+    Thresholds { threshold: usize, thresholds: Vec<usize>, output: Option<String> },
+    /// Statistics of all channels, or of each.
+    Statistics { per_channel: bool, statistics: Vec<ChannelStatistics> },
+}
+
+impl Ran {
+    /// What ran on an image of this shape and type; `start` is when the verb began.
+    pub(crate) fn of(
+        verb: &'static str,
+        input: &Path,
+        (shape, in_type): (Shape, PixelType),
+        ran: apron::Report,
+        copy_out: Duration,
+        start: Instant,
+    ) -> Ran {
+        Ran {
+            operation: ran.operation,
+            verb,
+            input: input.display().to_string(),
+            method: None,
+            why_method: None,
+            device: ran.device,
+            variant: ran.variant,
+            why: ran.why,
+            grid: ran.grid,
+            width: shape.width,
+            height: shape.height,
+            channels: shape.channels,
+            in_type: in_type.to_string(),
+            copy_in_ms: milliseconds(ran.copy_in),
+            kernels_ms: milliseconds(ran.kernels),
+            copy_out_ms: milliseconds(copy_out),
+            total_ms: milliseconds(start.elapsed()),
+        }
+    }
 }
 
 impl Report {
@@ -107,6 +164,10 @@ impl Report {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
+            Made::Thresholds { thresholds, .. } => format!("{} thresholds", thresholds.len()),
+            Made::Statistics { statistics, .. } => {
+                format!("{} samples", statistics.iter().map(|of| of.count).sum::<u64>())
+            }
         };
         let method = match (&ran.method, &ran.why_method) {
             (Some(method), Some(why)) => format!("{method} ({why}); "),

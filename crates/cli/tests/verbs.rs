@@ -294,12 +294,15 @@ fn verify_counts_by_variant_in_json() {
     let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
-    for operation in ["correlate", "separable", "box", "histogram"] {
+    for operation in ["correlate", "separable", "box", "histogram", "lookup", "equalize"] {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");
         checks += tally["checks"].as_u64().unwrap();
         let share = tally["largest_error_to_bound"].as_f64().unwrap();
-        assert!((0.0..=1.0).contains(&share) && (share > 0.0) == (operation != "histogram"), "{tally}");
+        assert!(
+            (0.0..=1.0).contains(&share) && (share > 0.0) == ["correlate", "separable", "box"].contains(&operation),
+            "{tally}"
+        );
     }
     assert_eq!(report["count"], checks);
     assert_eq!(report["cases"].as_array().unwrap().len() as u64, checks);
@@ -309,7 +312,23 @@ fn verify_counts_by_variant_in_json() {
 fn every_verb_helps_with_an_example() {
     let folder = Folder::new();
     let filters = ["correlate", "convolve", "separable", "gaussian", "box"];
-    let others = ["histogram", "info", "kernels", "verify", "bench", "tune", "batch", "pipe", "completions", "man"];
+    let others = [
+        "histogram",
+        "info",
+        "kernels",
+        "verify",
+        "bench",
+        "tune",
+        "batch",
+        "pipe",
+        "completions",
+        "man",
+        "stats",
+        "equalize",
+        "clahe",
+        "match",
+        "otsu",
+    ];
     for verb in filters.into_iter().chain(others) {
         let ended = folder.run(&[verb, "--help"]);
         assert_eq!(ended.code, 0);

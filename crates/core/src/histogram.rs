@@ -104,6 +104,11 @@ pub struct Edges {
 }
 
 impl Edges {
+    /// Edges that rise, at any distances.
+    pub(crate) fn unevenly(edges: Vec<f64>) -> Edges {
+        Edges { edges, per_width: 0.0 }
+    }
+
     /// The edges, rising.
     pub fn values(&self) -> &[f64] {
         &self.edges
@@ -153,11 +158,20 @@ impl Histogram {
     /// # Panics
     /// If the number of counts is not 256 times channels.
     pub fn from_byte_counts(edges: Edges, channels: u32, byte_counts: &[u64]) -> Histogram {
-        assert_eq!(byte_counts.len(), 256 * channels as usize, "one count a byte value and channel");
+        Histogram::from_value_counts(edges, PixelType::U8, channels, byte_counts)
+    }
+
+    /// The histogram of integer samples from the count of each value that they can have, channel by channel.
+    ///
+    /// # Panics
+    /// For f32, and if the number of counts is not that of [values](PixelType::values) times channels.
+    pub fn from_value_counts(edges: Edges, pixel: PixelType, channels: u32, value_counts: &[u64]) -> Histogram {
+        let (low, values) = pixel.values().expect("an integer type");
+        assert_eq!(value_counts.len(), values * channels as usize, "one count a value and channel");
         let mut counts = vec![0; edges.bins() * channels as usize];
-        let placed: Vec<Option<usize>> = (0..256).map(|value| edges.bin(value as f64)).collect();
-        for (of_channel, bytes) in counts.chunks_mut(edges.bins()).zip(byte_counts.chunks(256)) {
-            for (bin, count) in placed.iter().zip(bytes) {
+        let placed: Vec<Option<usize>> = (0..values).map(|value| edges.bin((low + value as i32) as f64)).collect();
+        for (of_channel, of_values) in counts.chunks_mut(edges.bins()).zip(value_counts.chunks(values)) {
+            for (bin, count) in placed.iter().zip(of_values) {
                 if let Some(bin) = bin {
                     of_channel[*bin] += count;
                 }
@@ -179,6 +193,36 @@ impl Histogram {
     /// The bins' edges, one more than there are bins.
     pub fn edges(&self) -> &[f64] {
         self.edges.values()
+    }
+
+    /// For each bin the count of all samples in it and in the bins below, channel by channel.
+    ///
+    /// ```
+    /// use apron_core::{Bins, Histogram, PixelType};
+    ///
+    /// let edges = Bins { count: 3, range: Some((0.0, 3.0)) }.edges(PixelType::U8, || unreachable!())?;
+    /// assert_eq!(Histogram::new(edges, 1, vec![5, 0, 2]).cumulative(), [5, 5, 7]);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    pub fn cumulative(&self) -> Vec<u64> {
+        let of_channel = |counts: &[u64]| {
+            let sums = counts.iter().scan(0, |sum, count| {
+                *sum += count;
+                Some(*sum)
+            });
+            sums.collect::<Vec<_>>()
+        };
+        self.counts.chunks(self.bins()).flat_map(of_channel).collect()
+    }
+
+    /// The same with the [cumulative](Self::cumulative) counts in place of the counts.
+    pub fn cumulated(&self) -> Histogram {
+        Histogram { counts: self.cumulative(), ..self.clone() }
+    }
+
+    /// The edges alone.
+    pub fn into_edges(self) -> Edges {
+        self.edges
     }
 
     /// The counts of one channel, which is below [`channels`](Self::channels).

@@ -2,8 +2,10 @@
 //! [`Problem`] that an operation states with them, and the one [`Error`].
 #![forbid(unsafe_code)]
 
+mod binning;
 mod border;
 mod box_filter;
+mod clahe;
 mod device;
 mod error;
 pub mod filters;
@@ -14,15 +16,22 @@ mod interop;
 mod limit;
 mod local_std;
 mod mask;
+mod matching;
 mod method;
+mod otsu;
 mod pointwise;
 mod problem;
 mod rank;
 mod restate;
+mod statistics;
+mod tone;
+mod weighted;
 
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, direction};
+pub use binning::Binning;
 pub use border::Border;
 pub use box_filter::{BoxFilter, Scale};
+pub use clahe::{Clahe, between_tiles, bilinear};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use formula::{Formula, Named};
@@ -31,6 +40,11 @@ pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
 pub use limit::Limit;
 pub use local_std::LocalStd;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
+pub use matching::matching;
 pub use method::{ByMethod, Method};
+pub use otsu::{multi_otsu, otsu};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, Window};
+pub use statistics::{Statistics, check_percentiles};
+pub use tone::{CellHistogram, Equalize, Lookup, Tone, check_roi, equalizing};
+pub use weighted::{Histogram2d, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_weights};

@@ -65,7 +65,7 @@ impl Problem {
             Problem::Correlate(_) => Some(Method::Direct),
             Problem::Separable(_) => Some(Method::Separable),
             Problem::Box(_) => Some(Method::Box),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
             Problem::LocalStd(_) | Problem::Pointwise(_) => None,
         }
     }

@@ -1,6 +1,6 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Bins, Border, BoxFilter, Edges, Error, LocalStd, Mask, PixelType, Pointwise, Result, Shape, Taps};
+use crate::{Bins, Border, BoxFilter, Edges, Error, LocalStd, Mask, PixelType, Pointwise, Result, Shape, Taps, Tone};
 
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +160,7 @@ pub enum Problem {
     EdgeHistogram(EdgeHistogram),
     LocalStd(LocalStd),
     Pointwise(Pointwise),
+    Tone(Tone),
 }
 
 impl Problem {
@@ -172,6 +173,7 @@ impl Problem {
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
             Problem::LocalStd(_) => LocalStd::OPERATION,
             Problem::Pointwise(_) => Pointwise::OPERATION,
+            Problem::Tone(tone) => tone.operation(),
         }
     }
 
@@ -181,7 +183,7 @@ impl Problem {
             Problem::Correlate(problem) => Some((problem.shape, problem.src)),
             Problem::Separable(problem) => Some((problem.shape, problem.src)),
             Problem::Box(problem) => Some((problem.shape, problem.src)),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => None,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
             Problem::LocalStd(problem) => Some((problem.shape, problem.src)),
             Problem::Pointwise(problem) => Some((problem.shape, problem.src)),
         }

@@ -30,7 +30,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             let (width, height, anchor) = (x.len(), y.len(), (x.anchor(), y.anchor()));
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap) }
         }
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return Err("a histogram"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => return Err("no weighted sums of a window"),
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
@@ -75,7 +75,7 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             let (taps_x, taps_y) = (of_axis(factors.x, mask.anchor().0)?, of_axis(factors.y, mask.anchor().1)?);
             Ok(Separable { shape, src, dst, taps_x, taps_y, border })
         }
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => Err("a histogram"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => Err("no weighted sums of a window"),
     })
 }

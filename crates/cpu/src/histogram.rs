@@ -1,6 +1,6 @@
 //! The parallel histograms.
 
-use apron_core::{Bins, Histogram, Image, Pixel, PixelType, Result, join_extremes};
+use apron_core::{Binning, Bins, Histogram, Image, Pixel, PixelType, Result, check_roi, join_extremes};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -118,33 +118,74 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
 /// [`Error::Samples`](apron_core::Error::Samples) where the range is to be found from samples with
 /// NaN or infinity.
 pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
-    let edges = bins.edges(T::PIXEL, || extremes(image))?;
+    count(image, &Binning::Even(*bins), per_channel, None)
+}
+
+/// The same in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
+///
+/// # Errors
+/// As [`histogram`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width, height or more
+/// channels.
+pub fn count<T: Pixel>(
+    image: &Image<T>,
+    binning: &Binning,
+    per_channel: bool,
+    roi: Option<&Image<u8>>,
+) -> Result<Histogram> {
+    check_roi(image.shape(), roi.map(Image::shape))?;
+    let edges = binning.edges(T::PIXEL, || extremes(image, roi))?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
-    if T::PIXEL == PixelType::U8 {
+    if T::PIXEL == PixelType::U8 && roi.is_none() {
         let parts =
             bands(image).map(|rows| |tables: &mut ByteTables| rows.for_each(|y| count_row(tables, image.row(y))));
         return Ok(Histogram::from_byte_counts(edges, channels as u32, &count_bytes(parts, channels)));
     }
-    let cells = edges.bins() * channels;
+    if let Some((low, values)) = T::PIXEL.values() {
+        // A table of all values is smaller than the search for a bin is slow; f32 holds every value.
+        let counts = cells(image, roi, channels, values, |sample| Some((sample.to_f32() as i32 - low) as usize));
+        return Ok(Histogram::from_value_counts(edges, T::PIXEL, channels as u32, &counts));
+    }
+    let counts = cells(image, roi, channels, edges.bins(), |sample| edges.bin(sample.to_f64()));
+    Ok(Histogram::new(edges, channels as u32, counts))
+}
+
+/// Counts of the samples of each channel by what `cell` says, of so many.
+fn cells<T: Pixel>(
+    image: &Image<T>,
+    roi: Option<&Image<u8>>,
+    channels: usize,
+    cells: usize,
+    cell: impl Fn(T) -> Option<usize> + Sync,
+) -> Vec<u64> {
     // One part a core, and none so small that adding up its counts outweighs the counting.
-    let samples = image.shape().samples();
-    let most = (samples / cells as u64).clamp(1, rayon::current_num_threads() as u64) as u32;
-    let rows = image.height().div_ceil(most);
+    let most = image.shape().samples() / (cells * channels) as u64;
+    let rows = image.height().div_ceil(most.clamp(1, rayon::current_num_threads() as u64) as u32);
     let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
-        let mut counts = vec![0u64; cells];
-        for y in part * rows..((part + 1) * rows).min(image.height()) {
-            for pixel in image.row(y).chunks_exact(channels) {
-                for (of_channel, sample) in counts.chunks_exact_mut(edges.bins()).zip(pixel) {
-                    if let Some(bin) = edges.bin(sample.to_f64()) {
-                        of_channel[bin] += 1;
+        let mut counts = vec![0u64; cells * channels];
+        let mut add = |samples: &[T]| {
+            for pixel in samples.chunks_exact(channels) {
+                for (of_channel, &sample) in counts.chunks_exact_mut(cells).zip(pixel) {
+                    if let Some(cell) = cell(sample) {
+                        of_channel[cell] += 1;
                     }
                 }
+            }
+        };
+        for y in part * rows..((part + 1) * rows).min(image.height()) {
+            match roi {
+                None => add(image.row(y)),
+                Some(roi) => selected(image, roi, y).for_each(&mut add),
             }
         }
         counts
     });
-    let counts = parts.reduce_with(|counts, more| add(counts, &more)).unwrap_or_else(|| vec![0; cells]);
-    Ok(Histogram::new(edges, channels as u32, counts))
+    parts.reduce_with(|counts, more| add(counts, &more)).unwrap_or_else(|| vec![0; cells * channels])
+}
+
+/// The pixels of a row that a mask selects.
+fn selected<'a, T: Pixel>(image: &'a Image<T>, roi: &'a Image<u8>, y: u32) -> impl Iterator<Item = &'a [T]> {
+    let pixels = image.row(y).chunks_exact(image.channels() as usize).zip(roi.row(y));
+    pixels.filter(|(_, roi)| **roi != 0).map(|(pixel, _)| pixel)
 }
 
 /// Counts a row of bytes that are not known as such by their type.
@@ -158,12 +199,14 @@ fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
     }
 }
 
-/// The least and the largest sample; both NaN if one is.
-fn extremes<T: Pixel>(image: &Image<T>) -> (f64, f64) {
+/// The least and the largest sample, of all pixels or of those that a mask selects; both NaN if one is.
+pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (f64, f64) {
     const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
-    let of_band = |rows: Range<u32>| {
-        let samples = rows.flat_map(|y| image.row(y)).map(|sample| sample.to_f64());
-        samples.fold(NONE, |all, sample| join_extremes(all, (sample, sample)))
+    let join = |all, sample: &T| join_extremes(all, (sample.to_f64(), sample.to_f64()));
+    let of_row = |y: u32| match roi {
+        None => image.row(y).iter().fold(NONE, join),
+        Some(roi) => selected(image, roi, y).flatten().fold(NONE, join),
     };
+    let of_band = |rows: Range<u32>| rows.map(of_row).fold(NONE, join_extremes);
     bands(image).map(of_band).reduce(|| NONE, join_extremes)
 }

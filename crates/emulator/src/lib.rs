@@ -32,18 +32,20 @@ use apron_plan::{Recipe, Role};
 /// # Panics
 /// If `input` has not the size of the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
-    execute_with(recipe, input, &[])
+    execute_beside(recipe, input, &[])
 }
 
-/// The same with a second input, for recipes that have [one](Role::Second).
+/// The same with what is given beside the input; empty for recipes that take nothing.
 ///
 /// # Errors
+/// As [`execute`].
+///
 /// # Panics
-/// As [`execute`], for both inputs.
-pub fn execute_with(recipe: &Recipe, input: &[u8], second: &[u8]) -> Result<Vec<u8>> {
-    let (output, _) = run(recipe, input, second, false)?;
+/// As [`execute`], and if `beside` has not the size that the recipe says.
+pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Vec<u8>> {
+    let (output, _) = run(recipe, input, beside, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
-    if meet && run(recipe, input, second, true)?.0 != output {
+    if meet && run(recipe, input, beside, true)?.0 != output {
         return Err(fault(recipe, "the output depends on the order of the blocks"));
     }
     Ok(output)
@@ -58,17 +60,17 @@ pub fn costs(recipe: &Recipe, input: &[u8]) -> Result<Vec<Costs>> {
     run(recipe, input, &[], false).map(|(_, costs)| costs)
 }
 
-fn run(recipe: &Recipe, input: &[u8], second: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
+fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<(Vec<u8>, Vec<Costs>)> {
     let mut costs = Vec::new();
     let mut memory = Memory::new();
     let addresses: Vec<u64> = recipe
         .buffers
         .iter()
         .map(|buffer| match buffer.role {
-            Role::Input | Role::Second => {
-                let input = if buffer.role == Role::Second { second } else { input };
-                assert_eq!(input.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
-                memory.add_written(buffer.element, input)
+            Role::Input | Role::Beside => {
+                let given = if buffer.role == Role::Beside { beside } else { input };
+                assert_eq!(given.len() as u64, buffer.size_bytes(), "size of the input, in bytes");
+                memory.add_written(buffer.element, given)
             }
             Role::Texture { width, height } => memory.add_texture(width, height, input),
             Role::Scratch | Role::Output => memory.add_unwritten(buffer.element, buffer.elems),

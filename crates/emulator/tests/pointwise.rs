@@ -2,7 +2,7 @@
 
 use apron_abi::Params;
 use apron_core::{PixelType, PointOp, Pointwise, Problem, Shape};
-use apron_emulator::execute_with;
+use apron_emulator::execute_beside;
 use apron_plan::{Machine, plan};
 
 #[test]
@@ -17,10 +17,10 @@ fn few_blocks_do_the_work_of_many() {
     let expected: Vec<u8> = x.iter().zip(&y).map(|(x, y)| (*x as i32 - *y as i32 + 7).clamp(0, 255) as u8).collect();
     for blocks in [8, 3, 1] {
         recipe.launches[0].blocks = [blocks, 1];
-        assert_eq!(execute_with(&recipe, &x, &y).unwrap(), expected, "{blocks} blocks");
+        assert_eq!(execute_beside(&recipe, &x, &y).unwrap(), expected, "{blocks} blocks");
     }
     // A kernel that reads beyond an image is caught.
     let Params::PointwiseParams(params) = &mut recipe.launches[0].params else { panic!("{recipe:?}") };
     params.samples += 1;
-    assert!(execute_with(&recipe, &x, &y).is_err());
+    assert!(execute_beside(&recipe, &x, &y).is_err());
 }

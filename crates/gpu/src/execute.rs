@@ -62,24 +62,24 @@ impl Gpu {
     /// # Panics
     /// If `input` has not the size of the recipe's input, or the recipe has no output.
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
-        self.execute_with(recipe, input, None)
+        self.execute_beside(recipe, input, None)
     }
 
-    /// The same with a second input, for recipes that have [one](Role::Second).
+    /// The same with what is given beside the input, for recipes that take such.
     ///
     /// # Errors
     /// As [`execute`](Gpu::execute).
     ///
     /// # Panics
-    /// As [`execute`](Gpu::execute), for both inputs.
-    pub fn execute_with(
+    /// As [`execute`](Gpu::execute), and if `beside` is not there or has not the size that the recipe says.
+    pub fn execute_beside(
         &self,
         recipe: &Recipe,
         input: &GpuBuffer,
-        second: Option<&GpuBuffer>,
+        beside: Option<&GpuBuffer>,
     ) -> Result<(GpuBuffer, Option<Timer>)> {
         self.device.enter()?;
-        for input in std::iter::once(input).chain(second) {
+        for input in std::iter::once(input).chain(beside) {
             self.stream.wait_for(input.home())?;
         }
         let recorded = self.stream.beside().is_some();
@@ -90,7 +90,7 @@ impl Gpu {
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match spec.role {
             Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
-            Role::Input | Role::Second | Role::Texture { .. } | Role::Zeroed => Ok(None),
+            Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
@@ -111,9 +111,10 @@ impl Gpu {
                     (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
                     (_, Some(buffer)) => buffer.address(),
                     (role, None) => {
-                        let input = if role == Role::Second { second.expect("a second input") } else { input };
-                        assert_eq!(input.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
-                        input.address()
+                        let given =
+                            if role == Role::Beside { beside.expect("what is beside the input") } else { input };
+                        assert_eq!(given.len_bytes(), spec.size_bytes(), "size of the input, in bytes");
+                        given.address()
                     }
                 });
             }
@@ -121,7 +122,7 @@ impl Gpu {
         };
         let enqueued = enqueue();
         // The inputs must not be freed before what reads them is done, also if a launch failed.
-        let waits = std::iter::once(input).chain(second).map(|input| input.home().wait_for(&self.stream));
+        let waits = std::iter::once(input).chain(beside).map(|input| input.home().wait_for(&self.stream));
         let waits = waits.collect::<Vec<_>>().into_iter().collect::<Result<()>>();
         enqueued.and(waits)?;
         let timer = timer.map(|timer| timer.stop(self)).transpose()?;
@@ -241,6 +242,9 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
         Params::PointwiseParams(params) => (&raw mut *params).cast(),
         Params::LocalParams(params) => (&raw mut *params).cast(),
+        Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
+        Params::LookupParams(params) => (&raw mut *params).cast(),
+        Params::EqualizeParams(params) => (&raw mut *params).cast(),
     }
 }
 

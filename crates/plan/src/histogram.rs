@@ -50,7 +50,7 @@ pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<St
 }
 
 /// A block's counters have 32 bits.
-fn check_counters(samples: u64, blocks: u32) -> Result<()> {
+pub(crate) fn check_counters(samples: u64, blocks: u32) -> Result<()> {
     if samples / blocks as u64 >= u32::MAX as u64 - (1 << 16) {
         return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
     }

@@ -18,6 +18,7 @@ mod pointwise;
 mod recipe;
 mod rgba;
 mod rounding;
+mod tone;
 pub mod tuning;
 mod variant;
 

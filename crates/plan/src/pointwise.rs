@@ -28,7 +28,7 @@ pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
     let samples = problem.shape.samples();
     let mut buffers = vec![Buffer { role: Role::Input, element: src, elems: samples }];
     if let Some(second) = problem.second {
-        buffers.push(Buffer { role: Role::Second, element: second.element(), elems: samples });
+        buffers.push(Buffer { role: Role::Beside, element: second.element(), elems: samples });
     }
     buffers.push(Buffer { role: Role::Output, element: dst, elems: samples });
     let (a, b, c, threshold) = match problem.op {
@@ -72,7 +72,7 @@ mod tests {
         let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
         assert_eq!((launch.kernel, launch.blocks), (Kernel::pointwise_weighted_f32_u8_i16, [9, 1]));
         let roles: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.size_bytes())).collect();
-        assert_eq!(roles, [(Role::Input, 9000), (Role::Second, 36000), (Role::Output, 18000)]);
+        assert_eq!(roles, [(Role::Input, 9000), (Role::Beside, 36000), (Role::Output, 18000)]);
         let Params::PointwiseParams(params) = launch.params_at(&[7, 8, 9]) else { panic!("{recipe:?}") };
         assert_eq!((params.second, params.two, params.a, params.b, params.c), (8, 1, 2.0, -1.0, 0.5));
         let recipe = planned(sum((1, 1, 1), None)).unwrap();

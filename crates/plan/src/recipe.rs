@@ -9,8 +9,8 @@ use std::borrow::Cow;
 pub enum Role {
     /// Holds the input before the first launch.
     Input,
-    /// Holds the second input before the first launch, of problems with two.
-    Second,
+    /// Holds what is given beside the input before the first launch: a second image, a mask, a table.
+    Beside,
     /// A copy of the input as a texture of RGBA pixels, there before the first launch.
     Texture {
         /// In pixels.
@@ -86,7 +86,7 @@ pub struct Recipe {
     pub variant: &'static str,
     /// Why it was chosen.
     pub why: Cow<'static, str>,
-    /// The buffers: one input, at most one second, one output, any scratch, at most one that is zeroed.
+    /// The buffers: one input, one output, any scratch, at most one beside and one that is zeroed.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,

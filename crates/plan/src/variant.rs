@@ -1,9 +1,11 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pointwise, rgba};
+use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pointwise, rgba, tone};
 use apron_abi::Family;
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pointwise, Problem, Result, Separable};
+use apron_core::{
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pointwise, Problem, Result, Separable, Tone,
+};
 
 /// An implementation of an operation by kernels.
 #[derive(Debug)]
@@ -32,15 +34,17 @@ enum Planner {
     BoxOn(fn(&BoxFilter, &Variant, &Machine) -> Result<Steps>),
     LocalStd(fn(&LocalStd, &Variant) -> Result<Steps>),
     Pointwise(fn(&Pointwise, &Variant) -> Result<Steps>),
+    Tone(fn(&Tone, &Machine) -> Result<Steps>),
 }
 
 impl Variant {
-    /// Whether `problem` is of the kind that it solves. Histograms are of two kinds, of bytes and of f32, by
-    /// variants of their own.
+    /// Whether `problem` is of the kind that it solves. Histograms are of three kinds, of bytes, of f32
+    /// in even bins, and of cells, by variants of their own.
     pub(crate) fn solves(&self, problem: &Problem) -> bool {
         match problem {
             Problem::ByteHistogram(_) => matches!(self.planner, Planner::Histogram(_)),
             Problem::EdgeHistogram(_) => matches!(self.planner, Planner::EdgeHistogram(_)),
+            Problem::Tone(tone) => matches!(self.planner, Planner::Tone(_)) && self.operation == tone.operation(),
             _ => self.operation == problem.operation(),
         }
     }
@@ -61,6 +65,7 @@ impl Variant {
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
             (Planner::LocalStd(planner), Problem::LocalStd(problem)) => planner(problem, self),
             (Planner::Pointwise(planner), Problem::Pointwise(problem)) => planner(problem, self),
+            (Planner::Tone(planner), Problem::Tone(tone)) => planner(tone, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
     }
@@ -234,6 +239,27 @@ pub static VARIANTS: &[Variant] = &[
         limits: "u8 and f32 pixels, the second image f32 or as the first",
         planner: Planner::Pointwise(pointwise::plan),
     },
+    Variant {
+        operation: histogram::OPERATION,
+        name: "slices",
+        family: Family::Histogram,
+        limits: "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
+        planner: Planner::Tone(tone::slices),
+    },
+    Variant {
+        operation: tone::LOOKUP,
+        name: "table",
+        family: Family::Lookup,
+        limits: "u8 pixels; a table for all channels or one for each",
+        planner: Planner::Tone(tone::table),
+    },
+    Variant {
+        operation: tone::EQUALIZE,
+        name: "three-launches",
+        family: Family::Lookup,
+        limits: "u8 pixels; 32 KiB of shared memory a channel",
+        planner: Planner::Tone(tone::equalize),
+    },
 ];
 
 #[cfg(test)]
@@ -327,9 +353,9 @@ mod tests {
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
-        // The histograms of bytes and the simple box filter take all of their kind.
+        // The histograms of bytes and of cells, the simple box filter, tables and what is equalised take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 4, VARIANTS.len());
+        assert_eq!(tried.len() + 7, VARIANTS.len());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The serial histograms.
 
-use apron_core::{Bins, Histogram, Image, Pixel, Result};
+use apron_core::{Binning, Bins, Histogram, Image, Pixel, Result, check_roi};
 
 /// The serial histogram that program P8 verifies with: counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
 ///
@@ -28,25 +28,54 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
 /// # Errors
 /// As [`Bins::edges`].
 pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
-    let edges = bins.edges(T::PIXEL, || {
-        let samples = image.rows().flatten().map(|sample| sample.to_f64());
+    count(image, &Binning::Even(*bins), per_channel, None)
+}
+
+/// The same in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
+///
+/// ```
+/// use apron_core::{Binning, Edges, Image};
+///
+/// let image = Image::new(4, 1, 1, vec![5u16, 700, 701, 9])?;
+/// let roi = Image::new(4, 1, 1, vec![1u8, 1, 0, 255])?;
+/// let bins = Binning::Between(Edges::rising(vec![0.0, 9.0, 1000.0])?);
+/// assert_eq!(apron_reference::count(&image, &bins, false, Some(&roi))?.counts(), [1, 2]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width, height or
+/// more channels.
+pub fn count<T: Pixel>(
+    image: &Image<T>,
+    binning: &Binning,
+    per_channel: bool,
+    roi: Option<&Image<u8>>,
+) -> Result<Histogram> {
+    check_roi(image.shape(), roi.map(Image::shape))?;
+    let mut selected: Vec<&[T]> = Vec::new();
+    for y in 0..image.height() {
+        for (x, pixel) in image.row(y).chunks_exact(image.channels() as usize).enumerate() {
+            if roi.is_none_or(|roi| roi.row(y)[x] != 0) {
+                selected.push(pixel);
+            }
+        }
+    }
+    let edges = binning.edges(T::PIXEL, || {
+        let samples = selected.iter().copied().flatten().map(|sample| sample.to_f64());
         samples.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), sample| {
-            if sample.is_nan() { (f64::NAN, f64::NAN) } else { (least(low, sample), -least(-high, -sample)) }
+            // NaN, once found, stays.
+            if low.is_nan() || sample.is_nan() { (f64::NAN, f64::NAN) } else { (low.min(sample), high.max(sample)) }
         })
     })?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
     let mut counts = vec![0; edges.bins() * channels];
-    for row in image.rows() {
-        for (i, sample) in row.iter().enumerate() {
+    for pixel in selected {
+        for (i, sample) in pixel.iter().enumerate() {
             if let Some(bin) = edges.bin(sample.to_f64()) {
                 counts[i % channels * edges.bins() + bin] += 1;
             }
         }
     }
     Ok(Histogram::new(edges, channels as u32, counts))
-}
-
-/// The smaller number, or NaN if `a` is: NaN, once found, stays.
-fn least(a: f64, b: f64) -> f64 {
-    if b < a { b } else { a }
 }

@@ -12,14 +12,20 @@ mod histogram;
 mod local_std;
 mod pointwise;
 mod rgba;
+mod statistics;
+mod tone;
+mod weighted;
 
 pub use box_filter::box_filter;
 pub use conv1d::separable;
 pub use conv2d::correlate;
-pub use histogram::{byte_histogram, histogram};
+pub use histogram::{byte_histogram, count, histogram};
 pub use local_std::local_std;
 pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
+pub use statistics::statistics;
+pub use tone::{clahe, equalize, lookup};
+pub use weighted::{histogram2d, weighted};
 
 use apron_core::Accumulator;
 

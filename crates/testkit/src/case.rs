@@ -176,7 +176,7 @@ impl Case {
                 let other = Mask::new(mask.width(), mask.height(), all(mask.taps()));
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
-            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
             Problem::LocalStd(_) | Problem::Pointwise(_) => {}
         }
         self
@@ -195,7 +195,7 @@ impl Case {
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
             Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => {}
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
             Problem::LocalStd(_) | Problem::Pointwise(_) => {}
         }
         self
@@ -418,6 +418,7 @@ impl fmt::Display for Case {
                 };
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)
             }
+            Problem::Tone(tone) => crate::tone::describe(tone, f),
         }
     }
 }

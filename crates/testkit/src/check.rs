@@ -46,7 +46,7 @@ impl Case {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
             Problem::Box(problem) => (problem.width + problem.height) as u64,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Pointwise(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) | Problem::Pointwise(_) => 1,
             Problem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
@@ -66,6 +66,9 @@ impl Expected {
         if let (Problem::EdgeHistogram(problem), AnyImage::F32(image)) = (&case.problem, &case.image) {
             let histogram = apron_reference::histogram(image, &problem.bins, problem.per_channel)?;
             return Ok(Expected::Counts(histogram.counts().to_vec()));
+        }
+        if let Problem::Tone(tone) = &case.problem {
+            return crate::tone::expected(tone, &case.image);
         }
         if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
             && case.chosen.is_none()
@@ -163,7 +166,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
             device.separable(image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
         }
         Problem::Box(p) => device.box_filter(image, p.width, p.height).border(p.border).out_type(p.dst),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => panic!("a histogram is no filter"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => panic!("a histogram is no filter"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("no filter with weights"),
     }
 }
@@ -173,16 +176,22 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
 /// # Panics
 /// For a filter's problem.
 pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
+    if let Problem::Tone(tone) = problem {
+        return crate::tone::histogram_of(device, tone, image.into());
+    }
     let (bins, per_channel) = match problem {
         Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
         Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
-        Problem::Correlate(_) | Problem::Separable(_) | Problem::Box(_) => panic!("a filter is no histogram"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("a filter is no histogram"),
+        _ => panic!("a filter is no histogram"),
     };
     device.histogram(image).bins(bins).per_channel(per_channel)
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
+    if let Problem::Tone(tone) = &case.problem {
+        let image = crate::tone::image_of(device, tone, &case.image).variant(variant).run()?;
+        return Ok((image.download_any()?, image.report()?.variant));
+    }
     let Some(method) = case.chosen else {
         let second = case.second.as_ref().map(Source::from);
         let image = device.solve_with(&case.problem, &case.image, second, variant)?;

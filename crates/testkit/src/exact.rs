@@ -51,7 +51,7 @@ pub(crate) fn stride(problem: &Problem) -> usize {
             (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
         }
         Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => return 1,
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return 1,
         Problem::LocalStd(problem) => (problem.shape.samples(), problem.width as u64 * problem.height as u64),
         Problem::Pointwise(problem) => (problem.shape.samples(), 1),
     };
@@ -66,7 +66,9 @@ pub(crate) fn filter(case: &Case, x: u32, y: u32, channel: u32) -> Exact {
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
         Problem::Box(problem) => box_filter(problem, image, x, y, channel),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => unreachable!("a histogram has no sums"),
+        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+            unreachable!("a histogram has no sums")
+        }
         Problem::LocalStd(problem) => local_std(problem, image, x, y, channel),
         Problem::Pointwise(problem) => {
             let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);

@@ -15,6 +15,7 @@ mod methods;
 pub mod nvcc;
 mod pointwise;
 mod suite;
+mod tone;
 
 pub use case::{Case, Data, random_case, random_image};
 pub use check::{Expected, Outcome, check, check_all, eligible, filter_of, first_mismatch, histogram_of, variants};

@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
 
 use crate::case::{Case, Data};
-use crate::{methods, pointwise};
+use crate::{methods, pointwise, tone};
 use apron::{Bins, Border, PixelType};
 
 /// How large the suite's images may be.
@@ -195,6 +195,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     methods::chosen(&mut next, &mut cases);
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);
+    tone::cases(scale, &mut next, &mut cases);
     if scale == Scale::Full {
         for mask in [(64, 64), (64, 32), (5, 5)] {
             cases.push(Case::ones(next(), (2048, 2048, 1), mask));

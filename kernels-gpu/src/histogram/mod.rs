@@ -1,4 +1,5 @@
-//! Histograms of bytes, and of f32 between edges: partial histograms in shared memory, and their sum.
+//! Histograms of bytes, of f32 between edges, and of any samples by slices: partial histograms in shared memory, and
+//! their sum.
 
 mod columns;
 mod edges;
@@ -7,6 +8,8 @@ mod merge;
 mod one_launch;
 mod partial;
 mod reads;
+mod slices;
+mod sums;
 mod totals;
 
 pub use columns::Columns;
@@ -15,6 +18,8 @@ pub use extremes::Extremes;
 pub use merge::Merge;
 pub use one_launch::OneLaunch;
 pub use partial::Partial;
+pub use slices::{Celled, Slices};
+pub use sums::Sums;
 
 /// The channel of a sample.
 #[inline(always)]

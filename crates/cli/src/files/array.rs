@@ -83,22 +83,22 @@ fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
     }
 }
 
-/// Reads an array of at most two dimensions, of any real numbers, as f32.
-pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u64) -> Result<(Vec<u64>, Vec<f32>)> {
+/// Reads an array of at most two dimensions, of any real numbers.
+pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
     let wrong = |what: String| Error::input(path, what);
     let header = Header::read(&mut file).map_err(wrong)?;
-    let parse: fn([u8; 8]) -> f32 = match header.kind() {
+    let parse: fn([u8; 8]) -> f64 = match header.kind() {
         // Each reads its own size from the start of eight bytes.
-        "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]),
-        "f8" => |b| f64::from_ne_bytes(b) as f32,
-        "i1" => |b| b[0] as i8 as f32,
-        "u1" => |b| b[0] as f32,
-        "i2" => |b| i16::from_ne_bytes([b[0], b[1]]) as f32,
-        "u2" => |b| u16::from_ne_bytes([b[0], b[1]]) as f32,
-        "i4" => |b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f32,
-        "u4" => |b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f32,
-        "i8" => |b| i64::from_ne_bytes(b) as f32,
-        "u8" => |b| u64::from_ne_bytes(b) as f32,
+        "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
+        "f8" => f64::from_ne_bytes,
+        "i1" => |b| b[0] as i8 as f64,
+        "u1" => |b| b[0] as f64,
+        "i2" => |b| i16::from_ne_bytes([b[0], b[1]]) as f64,
+        "u2" => |b| u16::from_ne_bytes([b[0], b[1]]) as f64,
+        "i4" => |b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
+        "u4" => |b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
+        "i8" => |b| i64::from_ne_bytes(b) as f64,
+        "u8" => |b| u64::from_ne_bytes(b) as f64,
         _ => return Err(wrong(format!("dtype '{}' is not taken; real numbers are: i1 to u8, f4, f8", header.descr))),
     };
     let size = usize::from(header.kind().as_bytes()[1] - b'0');
@@ -108,7 +108,7 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
     header.check_length(&mut file, size).map_err(wrong)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
-    let mut numbers: Vec<f32> = Vec::with_capacity(header.items as usize);
+    let mut numbers: Vec<f64> = Vec::with_capacity(header.items as usize);
     for item in bytes.chunks_exact(size) {
         let mut eight = [0; 8];
         eight[..size].copy_from_slice(item);
@@ -241,6 +241,12 @@ pub(super) fn write_header(file: &mut impl Write, kind: &str, shape: &[u64]) -> 
     file.write_all(&[1, 0])?;
     file.write_all(&(text.len() as u16).to_le_bytes())?;
     file.write_all(text.as_bytes())
+}
+
+/// Writes counts or other integers as int64.
+pub(super) fn write_integers(file: &mut impl Write, shape: &[u64], integers: &[u64]) -> io::Result<()> {
+    write_header(file, "i8", shape)?;
+    integers.iter().try_for_each(|integer| file.write_all(&(*integer as i64).to_ne_bytes()))
 }
 
 /// Writes an image: (height, width), or (height, width, channels) where there is more than one.

@@ -45,7 +45,7 @@ pub(crate) fn read_mask(path: &Path) -> Result<Mask> {
 }
 
 /// The mask that the numbers in the file at `path` are.
-fn mask_of(path: &Path, (shape, taps): (Vec<u64>, Vec<f32>)) -> Result<Mask> {
+fn mask_of(path: &Path, (shape, taps): (Vec<u64>, Vec<f64>)) -> Result<Mask> {
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),
@@ -53,7 +53,7 @@ fn mask_of(path: &Path, (shape, taps): (Vec<u64>, Vec<f32>)) -> Result<Mask> {
     };
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
     // In a file, a wrong mask is bad input and not wrong usage.
-    Mask::new(side(width), side(height), taps).map_err(|error| Error::input(path, error))
+    Mask::new(side(width), side(height), in_f32(&taps)).map_err(|error| Error::input(path, error))
 }
 
 /// Reads the taps of one axis from a `.npy` file of one dimension.
@@ -62,10 +62,23 @@ pub(crate) fn read_taps(path: &Path) -> Result<Taps> {
     if shape.len() != 1 {
         return Err(Error::input(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
-    Taps::new(taps).map_err(|error| Error::input(path, error))
+    Taps::new(in_f32(&taps)).map_err(|error| Error::input(path, error))
 }
 
-fn read_numbers(path: &Path, mut file: impl Read + Seek) -> Result<(Vec<u64>, Vec<f32>)> {
+/// Reads the edges of bins from a `.npy` file of one dimension.
+pub(crate) fn read_edges(path: &Path) -> Result<Vec<f64>> {
+    let (shape, edges) = read_numbers(path, open(path)?)?;
+    if shape.len() != 1 {
+        return Err(Error::input(path, format!("edges have 1 dimension, not shape {shape:?}")));
+    }
+    Ok(edges)
+}
+
+fn in_f32(numbers: &[f64]) -> Vec<f32> {
+    numbers.iter().map(|&number| number as f32).collect()
+}
+
+fn read_numbers(path: &Path, mut file: impl Read + Seek) -> Result<(Vec<u64>, Vec<f64>)> {
     if !starts_as_array(path, &mut file)? {
         return Err(Error::input(path, "not a .npy file"));
     }
@@ -134,6 +147,16 @@ impl<'a> ImageOutput<'a> {
                 format.check(pixel, Some(channels)).map_err(|what| Error::input(self.path.path(), what))
             }
         }
+    }
+
+    /// Whether it is an array, which can hold anything.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.format, Format::Array)
+    }
+
+    /// Writes integers as an array of one dimension, of int64; only where it [is one](Self::is_array).
+    pub(crate) fn write_integers(&self, integers: &[u64]) -> Result<()> {
+        self.path.write(|file| Ok(array::write_integers(file, &[integers.len() as u64], integers)?))
     }
 
     /// Writes the image; at the path it appears whole or not at all.

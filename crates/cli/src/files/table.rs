@@ -72,9 +72,5 @@ fn json(histogram: &Histogram) -> serde_json::Value {
 fn write_counts(file: &mut impl std::io::Write, histogram: &Histogram, per_channel: bool) -> std::io::Result<()> {
     let bins = histogram.bins() as u64;
     let shape = [histogram.channels() as u64, bins];
-    array::write_header(file, "i8", if per_channel { &shape } else { &shape[1..] })?;
-    for count in histogram.counts() {
-        file.write_all(&(*count as i64).to_ne_bytes())?;
-    }
-    Ok(())
+    array::write_integers(file, if per_channel { &shape } else { &shape[1..] }, histogram.counts())
 }

@@ -4,12 +4,12 @@ use crate::args::{self, Common, Devices};
 use crate::error::{Error, Result};
 use crate::files::{self, TableOutput};
 use crate::plot::Plot;
-use crate::report::{Made, Ran, Report, milliseconds, print};
+use crate::report::{Made, Ran, Report, print};
 use crate::{bars, files::table};
-use apron::{Bins, Histogram};
+use apron::{AnyImage, Binning, Bins, Edges, Histogram};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -17,21 +17,31 @@ Examples:
   apron histogram photo.jpg
   apron histogram photo.jpg --per-channel --out counts.csv --plot histogram.svg
   apron histogram heights.npy --bins 64 --range -1,1
+  apron histogram photo.jpg --edges 0,16,64,256 --roi-mask mask.png --cumulative
 
 On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Number of bins
-    #[arg(long, value_name = "N", default_value_t = 256)]
-    bins: usize,
+    /// Number of bins [default: 256]
+    #[arg(long, value_name = "N")]
+    bins: Option<usize>,
     /// Lower and upper end of the bins [default: 0,256 for u8, else the least and largest sample]
     #[arg(long, value_name = "LO,HI", value_parser = args::range, allow_hyphen_values = true)]
     range: Option<(f64, f64)>,
+    /// Edges of the bins, instead of a number and a range: a .npy file of one dimension, or a list of numbers
+    #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
+    edges: Option<String>,
+    /// Count only pixels for which this image, u8 of one channel and the same size, has another number than 0
+    #[arg(long, value_name = "FILE")]
+    roi_mask: Option<PathBuf>,
     /// Count each channel apart
     #[arg(long)]
     per_channel: bool,
+    /// Give for each bin the count of all samples in it and in the bins below
+    #[arg(long)]
+    cumulative: bool,
     /// Write the counts to a .csv, .json or .npy file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -45,13 +55,44 @@ pub(crate) struct Args {
     common: Common,
 }
 
+impl Args {
+    /// The bins that are asked for.
+    fn binning(&self) -> Result<Binning> {
+        let even = Bins { count: self.bins.unwrap_or(Bins::default().count), range: self.range };
+        let binning = match &self.edges {
+            None => Binning::Even(even),
+            Some(edges) => Binning::Between(Edges::rising(args::edges(edges)?)?),
+        };
+        binning.check()?;
+        match &binning {
+            Binning::Between(edges) if self.plot.is_some() && edges.values().iter().any(|edge| edge.is_infinite()) => {
+                Err(Error::Usage("--plot: an axis cannot go to infinity, as --edges do".into()))
+            }
+            _ => Ok(binning),
+        }
+    }
+}
+
+/// Reads the mask that selects an image's pixels.
+fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
+    let roi = files::read_image(path, max_pixels)?;
+    let (width, height) = (image.shape().width, image.shape().height);
+    match (&roi, roi.shape()) {
+        (AnyImage::U8(_), shape) if (shape.width, shape.height, shape.channels) == (width, height, 1) => Ok(roi),
+        (_, shape) => {
+            let found = format!("{shape} {}", roi.pixel_type());
+            Err(Error::input(path, format!("the ROI mask is {found}, but must be {width}x{height}x1 u8, as the image")))
+        }
+    }
+}
+
 /// Counts, writes, and shows the counts where they should be shown.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let (report, histogram) = count(args, &mut Devices::new(Default::default()))?;
     if !args.common.json {
         let terminal = std::io::stdout().is_terminal();
         if terminal && !args.common.quiet {
-            print(&bars::draw(&histogram))?;
+            print(&bars::draw(&histogram, args.cumulative))?;
         } else if !terminal && args.out.is_none() && args.plot.is_none() {
             print(&table::csv(&histogram, args.per_channel))?;
         }
@@ -62,49 +103,36 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Counts and writes the files that were asked for.
 pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let start = Instant::now();
-    let bins = Bins { count: args.bins, range: args.range };
-    bins.check()?;
+    let binning = args.binning()?;
     if args.log && args.plot.is_none() {
         return Err(Error::Usage("--log is for --plot, which is not given".into()));
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
     let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
 
     let device = devices.get(args.common.device)?;
-    let counting = device.histogram(&image).bins(bins).per_channel(args.per_channel);
-    let (histogram, ran) = counting.variant(args.common.variant.as_deref()).run_reported()?;
+    let mut counting = device.histogram(&image).binning(binning).per_channel(args.per_channel);
+    if let Some(roi) = &roi {
+        counting = counting.roi_mask(roi);
+    }
+    let (counted, ran) = counting.variant(args.common.variant.as_deref()).run_reported()?;
+    let total = counted.counts().iter().sum();
+    let histogram = if args.cumulative { counted.cumulated() } else { counted };
     out.map_or(Ok(()), |out| out.write(&histogram, args.per_channel))?;
     plot.map_or(Ok(()), |plot| plot.write(&histogram))?;
 
-    let shape = image.shape();
-    let ran = Ran {
-        operation: ran.operation,
-        verb: "histogram",
-        input: args.input.display().to_string(),
-        method: None,
-        why_method: None,
-        device: ran.device,
-        variant: ran.variant,
-        why: ran.why,
-        grid: ran.grid,
-        width: shape.width,
-        height: shape.height,
-        channels: shape.channels,
-        in_type: image.pixel_type().to_string(),
-        copy_in_ms: milliseconds(ran.copy_in),
-        kernels_ms: milliseconds(ran.kernels),
-        // The counts come with the kernels' time: there is no image to copy.
-        copy_out_ms: 0.0,
-        total_ms: milliseconds(start.elapsed()),
-    };
+    // The counts come with the kernels' time: there is no image to copy.
+    let of = (image.shape(), image.pixel_type());
+    let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let text = |path: &Option<PathBuf>| path.as_deref().map(Path::display).map(|path| path.to_string());
     let made = Made::Counts {
         bins: histogram.bins(),
         low: histogram.edges()[0],
         high: histogram.edges()[histogram.bins()],
         per_channel: args.per_channel,
-        total: histogram.counts().iter().sum(),
+        total,
         output: text(&args.out),
         plot: text(&args.plot),
     };

@@ -15,6 +15,10 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     let known = command.find_subcommand(&verb).ok_or_else(|| Error::Usage(format!("unknown verb '{verb}'")))?;
     let mut arguments = vec!["apron".into(), OsString::from(&verb)];
     let mut files = vec![text("in", job.remove("in").unwrap_or_default())?];
+    // The one verb with a file between.
+    if verb == "match" {
+        files.push(text("reference", job.remove("reference").unwrap_or_default())?);
+    }
     // A histogram's output is an option, a filter's the second file.
     if let Some(out) = job.remove("out") {
         let out = text("out", out)?;

@@ -14,8 +14,11 @@ mod job;
 mod kernels;
 mod man;
 mod named;
+mod otsu;
 pub(crate) mod pipe;
 mod separable;
+mod stats;
+mod tone;
 mod tune;
 mod verify;
 
@@ -100,6 +103,16 @@ pub(crate) enum Verb {
     Completions(completions::Args),
     /// Print the manual's page, or write the pages of all verbs
     Man(man::Args),
+    /// The least and largest sample, mean, standard deviation and percentiles
+    Stats(stats::Args),
+    /// Spread each channel's histogram over all values
+    Equalize(tone::EqualizeArgs),
+    /// Equalize by tiles, with limited contrast
+    Clahe(tone::ClaheArgs),
+    /// Give each channel the histogram of the same channel of another image
+    Match(tone::MatchArgs),
+    /// Find the threshold between dark and bright, or those between several classes
+    Otsu(otsu::Args),
 }
 
 /// Runs a verb and reports.
@@ -117,6 +130,9 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Match(args) => tell(&work(verb, &mut Devices::new(Default::default()))?, &args.common),
         // The rest are on files.
         _ => alone(verb, &mut Devices::new(Default::default())).map(drop),
     }
@@ -132,6 +148,8 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
         Verb::Separable(args) => &args.filter,
         Verb::Gaussian(args) => &args.filter,
         Verb::Box(args) => &args.filter,
+        Verb::Equalize(args) => return Some((args.files.clone(), args.common.clone())),
+        Verb::Clahe(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Pipe(args) => return Some((args.files(), args.common.clone())),
         _ => return None,
     };
@@ -194,7 +212,12 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
         Verb::Pipe(args) => pipe::run(args, devices),
-        _ => Err(Error::Usage("a job is one of the image verbs or histogram".into())),
+        Verb::Stats(args) => stats::take(args, devices),
+        Verb::Otsu(args) => otsu::find(args, devices),
+        Verb::Equalize(args) => tone::equalize(args, devices),
+        Verb::Clahe(args) => tone::clahe(args, devices),
+        Verb::Match(args) => tone::match_histogram(args, devices),
+        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu or histogram".into())),
     }
 }
 

@@ -6,7 +6,7 @@
 mod text;
 
 use crate::{Machine, Variant};
-use apron_core::{PixelType, Problem};
+use apron_core::{PixelType, Problem, Tone};
 use std::sync::LazyLock;
 
 /// Numbers for the grid of a variant that leaves them open.
@@ -116,6 +116,14 @@ impl Work {
             }
             Problem::LocalStd(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
             Problem::Pointwise(p) => (p.shape, p.src, p.dst, p.shape.channels, 1),
+            Problem::Tone(tone) => {
+                let (shape, src) = (tone.shape(), tone.src());
+                let (channels, side) = match tone {
+                    Tone::Cells(p) => (p.channels(), u32::try_from(p.cells()).unwrap_or(u32::MAX)),
+                    Tone::Lookup(_) | Tone::Equalize(_) => (shape.channels, 1),
+                };
+                (shape, src, src, channels, side)
+            }
         };
         // Channels that are counted together are as more columns.
         let width = shape.width.saturating_mul(shape.channels / channels);

@@ -1,0 +1,19 @@
+//! What a byte becomes when a histogram is equalised: one formula for host and kernel.
+
+use crate::FromSum;
+
+/// The number for `value` where `least` is the least value that occurs: of `rest` samples of other values, `below` are
+/// not above it.
+///
+/// As OpenCV's `equalizeHist` computes it: the count as f32, times 255 divided by the rest in f32.
+#[inline(always)]
+pub fn equalized(value: u32, least: u32, below: u64, rest: u64) -> u8 {
+    if rest == 0 {
+        return least as u8;
+    }
+    if value <= least {
+        return 0;
+    }
+    let scale = 255.0 / rest as f32;
+    u8::from_sum(below as f32 * scale)
+}

@@ -1,0 +1,89 @@
+//! `apron otsu`.
+
+use crate::args::{Common, Devices};
+use crate::error::Result;
+use crate::files::{self, ImageOutput};
+use crate::report::{Made, Ran, Report, print};
+use apron::{AnyImage, Image, Pixel, PixelType, multi_otsu, otsu};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  apron otsu page.png
+  apron otsu page.png black-and-white.png
+  apron otsu cells.png classes.png --classes 3
+
+Takes u8 and u16 of one channel. Of two classes the threshold is that of OpenCV's THRESH_OTSU, of more those of
+scikit-image's threshold_multiotsu. Samples above a threshold are of the brighter class.")]
+pub(crate) struct Args {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// A picture of the classes, from 0 to 255, or the thresholds as int64 in a .npy file
+    #[arg(value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Number of classes, 2 to 5; more than 2 are for u8
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    classes: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Finds the thresholds, writes what was asked for, and prints them.
+pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let report = find(args, &mut Devices::new(Default::default()))?;
+    if let (Made::Thresholds { thresholds, .. }, false) = (&report.made, args.common.json) {
+        let thresholds: Vec<String> = thresholds.iter().map(usize::to_string).collect();
+        print(&format!("{}\n", thresholds.join(" ")))?;
+    }
+    Ok((report, &args.common))
+}
+
+/// Finds the thresholds, and writes what was asked for.
+pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
+    let start = Instant::now();
+    if !(2..=5).contains(&args.classes) {
+        return Err(apron::Error::parameter("otsu", "number of classes", args.classes, "2 to 5").into());
+    }
+    let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
+    let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let device = devices.get(args.common.device)?;
+    let (shape, pixel) = (image.shape(), image.pixel_type());
+    if args.classes > 2 && pixel == PixelType::U16 {
+        let (operation, expected) = ("otsu", "u8 for more than two classes".into());
+        return Err(apron::Error::PixelType { operation, found: pixel, expected }.into());
+    }
+    let (histogram, ran) = device.value_counts(&image, args.common.variant.as_deref())?;
+    let thresholds = match args.classes {
+        2 => vec![otsu(histogram.counts())],
+        classes => multi_otsu(histogram.counts(), classes)?,
+    };
+    match &output {
+        Some(output) if output.is_array() => {
+            output.write_integers(&thresholds.iter().map(|&threshold| threshold as u64).collect::<Vec<_>>())?;
+        }
+        Some(output) => output.write(&AnyImage::U8(parted(&image, &thresholds)?))?,
+        None => {}
+    }
+    let made = Made::Thresholds {
+        threshold: thresholds[0],
+        thresholds,
+        output: args.output.as_deref().map(|path| path.display().to_string()),
+    };
+    Ok(Report { ran: Ran::of("otsu", &args.input, (shape, pixel), ran, Duration::ZERO, start), made })
+}
+
+/// Each sample as its class: 0 for the darkest, 255 for the brightest.
+fn parted(image: &AnyImage<'_>, thresholds: &[usize]) -> Result<Image<'static, u8>> {
+    fn typed<T: Pixel>(image: &Image<'_, T>, thresholds: &[usize]) -> Result<Image<'static, u8>> {
+        let class = |sample: &T| {
+            let above = thresholds.iter().filter(|&&threshold| sample.to_f64() > threshold as f64).count();
+            (above * 255 / thresholds.len()) as u8
+        };
+        let classes: Vec<u8> = image.rows().flatten().map(class).collect();
+        Ok(Image::new(image.width(), image.height(), image.channels(), classes)?)
+    }
+    apron_core::each_type!(image, image => typed(image, thresholds))
+}

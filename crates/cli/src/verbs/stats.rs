@@ -1,0 +1,76 @@
+//! `apron stats`.
+
+use crate::args::{self, Common, Devices};
+use crate::error::Result;
+use crate::files;
+use crate::report::{ChannelStatistics, Made, Percentile, Ran, Report, aligned, print};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  apron stats photo.jpg --per-channel --percentile 5,50,95
+
+Of integers all follows from the counts of all values, and sums are exact.")]
+pub(crate) struct Args {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Of each channel apart
+    #[arg(long)]
+    per_channel: bool,
+    /// Percentiles of integers, 0 to 100: as numpy.percentile gives them
+    #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
+    percentile: Vec<f64>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Takes statistics, and prints them.
+pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let report = take(args, &mut Devices::new(Default::default()))?;
+    if let (Made::Statistics { statistics, .. }, false) = (&report.made, args.common.json) {
+        print(&table(statistics, args))?;
+    }
+    Ok((report, &args.common))
+}
+
+/// Takes statistics.
+pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
+    let start = Instant::now();
+    let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let device = devices.get(args.common.device)?;
+    let taking = device.statistics(&image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
+    let (statistics, ran) = taking.variant(args.common.variant.as_deref()).run_reported()?;
+    let percentiles = |values: Vec<f64>| {
+        args.percentile.iter().zip(values).map(|(&percent, value)| Percentile { percent, value }).collect()
+    };
+    let of_channel = |of: apron::Statistics| ChannelStatistics {
+        count: of.count,
+        min: of.min,
+        max: of.max,
+        mean: of.mean,
+        std: of.std,
+        percentiles: percentiles(of.percentiles),
+    };
+    let statistics = statistics.into_iter().map(of_channel).collect();
+    let of = (image.shape(), image.pixel_type());
+    let ran = Ran::of("stats", &args.input, of, ran, Duration::ZERO, start);
+    Ok(Report { ran, made: Made::Statistics { per_channel: args.per_channel, statistics } })
+}
+
+/// A line for each channel, under a header.
+fn table(statistics: &[ChannelStatistics], args: &Args) -> String {
+    let names = ["samples", "min", "max", "mean", "std"].map(String::from).into_iter();
+    let head = names.chain(args.percentile.iter().map(|percent| format!("p{percent}")));
+    let channel = |name: String| args.per_channel.then_some(name);
+    let mut rows: Vec<Vec<String>> = vec![channel("channel".into()).into_iter().chain(head).collect()];
+    for (number, of) in statistics.iter().enumerate() {
+        let numbers = [of.min, of.max, of.mean, of.std].into_iter();
+        let numbers = numbers.chain(of.percentiles.iter().map(|percentile| percentile.value));
+        let cells = std::iter::once(of.count.to_string()).chain(numbers.map(|number| number.to_string()));
+        rows.push(channel(number.to_string()).into_iter().chain(cells).collect());
+    }
+    aligned(&rows)
+}

@@ -1,0 +1,89 @@
+//! `apron equalize`, `apron clahe` and `apron match`.
+
+use crate::args::{self, Common, Devices};
+use crate::error::Result;
+use crate::files;
+use crate::place::{Files, Place};
+use crate::report::Report;
+use apron::{Device, Source, ToneOf};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  apron equalize photo.jpg clear.png
+
+Takes u8; every channel by itself. The result is that of OpenCV's equalizeHist.")]
+pub(crate) struct EqualizeArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  apron clahe xray.png clear.png --clip 2 --tiles 8x8
+
+Takes u8 and u16; every channel by itself. The result is that of OpenCV's createCLAHE.")]
+pub(crate) struct ClaheArgs {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Largest count of a value in a tile, as a multiple of the mean count; 0 for no limit
+    #[arg(long, value_name = "C", default_value_t = 40.0, allow_hyphen_values = true)]
+    clip: f64,
+    /// Tiles across and down
+    #[arg(long, value_name = "WxH", default_value = "8x8", value_parser = args::size)]
+    tiles: (u32, u32),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  apron match evening.jpg noon.jpg bright.png
+
+Takes u8 of as many channels, of any size; every channel by itself. The result is that of scikit-image's
+match_histograms with a channel axis.")]
+pub(crate) struct MatchArgs {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The image whose histograms the result gets
+    #[arg(value_name = "REFERENCE")]
+    reference: PathBuf,
+    /// The result, in the format that its extension says
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Report> {
+    run("equalize", &args.common, devices, |device, image| device.equalize(image))
+}
+
+pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
+    run("clahe", &args.common, devices, |device, image| device.clahe(image, args.clip, args.tiles))
+}
+
+pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
+    let MatchArgs { input, reference, output, common } = args;
+    devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+    let reference = files::read_image(reference, common.max_pixels)?;
+    run("match", common, devices, |device, image| device.match_histogram(image, &reference))
+}
+
+/// Runs what `make` makes: an image of the input's type.
+fn run(
+    verb: &'static str,
+    common: &Common,
+    devices: &mut Devices,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneOf<'a>,
+) -> Result<Report> {
+    super::image::run(verb, common, None, devices, |device, image| {
+        Ok(make(device, image).variant(common.variant.as_deref()).run()?)
+    })
+}

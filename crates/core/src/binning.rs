@@ -1,0 +1,182 @@
+//! How samples are put into bins: evenly, or between edges that are given.
+
+use crate::{Bins, Edges, Error, PixelType, Result};
+
+/// Bins of equal width, or between explicit edges.
+///
+/// ```
+/// use apron_core::{Binning, Edges, PixelType};
+///
+/// let binning = Binning::Between(Edges::rising(vec![0.0, 10.0, 100.0])?);
+/// let edges = binning.edges(PixelType::U16, || unreachable!("the edges are given"))?;
+/// assert_eq!([9.0, 10.0, 100.0, 101.0].map(|sample| edges.bin(sample)), [Some(0), Some(1), Some(1), None]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Binning {
+    /// So many, over a range.
+    Even(Bins),
+    /// As the edges say.
+    Between(Edges),
+}
+
+impl Binning {
+    /// Whether it can be right at all.
+    ///
+    /// # Errors
+    /// As [`Bins::check`]; edges are checked when they are made.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Binning::Even(bins) => bins.check(),
+            Binning::Between(_) => Ok(()),
+        }
+    }
+
+    /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given; of no
+    /// samples these are infinity and negative infinity, and the range is 0 to 1, as NumPy has it.
+    ///
+    /// # Errors
+    /// As [`Bins::edges`].
+    pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
+        match self {
+            Binning::Even(bins) => bins.edges(pixel, || match extremes() {
+                (f64::INFINITY, f64::NEG_INFINITY) => (0.0, 1.0),
+                found => found,
+            }),
+            Binning::Between(edges) => Ok(edges.clone()),
+        }
+    }
+
+    /// Whether the range is to be found from the samples.
+    pub fn seeks_range(&self, pixel: PixelType) -> bool {
+        matches!(self, Binning::Even(Bins { range: None, .. })) && pixel != PixelType::U8
+    }
+}
+
+impl From<Bins> for Binning {
+    fn from(bins: Bins) -> Binning {
+        Binning::Even(bins)
+    }
+}
+
+impl Bins {
+    /// A bin for each value that samples of an integer type can have; `None` for f32.
+    ///
+    /// ```
+    /// use apron_core::{Bins, PixelType};
+    ///
+    /// let bins = Bins::of_values(PixelType::I16).unwrap();
+    /// assert_eq!((bins.count, bins.range), (65536, Some((-32768.0, 32768.0))));
+    /// ```
+    pub fn of_values(pixel: PixelType) -> Option<Bins> {
+        let (low, count) = pixel.values()?;
+        let low = low as f64;
+        Some(Bins { count, range: Some((low, low + count as f64)) })
+    }
+}
+
+impl PixelType {
+    /// The least value of an integer type, and how many there are; `None` for f32.
+    pub fn values(self) -> Option<(i32, usize)> {
+        match self {
+            PixelType::U8 => Some((0, 1 << 8)),
+            PixelType::U16 => Some((0, 1 << 16)),
+            PixelType::I16 => Some((-1 << 15, 1 << 16)),
+            PixelType::F32 => None,
+        }
+    }
+}
+
+impl Edges {
+    /// The bins between edges, as `numpy.histogram` takes them: each holds its lower edge, the last its upper one too.
+    /// Edges may be equal, and the outer ones infinite.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for fewer than two edges, more than 2^24 + 1, one that is NaN or below the one before.
+    pub fn rising(values: Vec<f64>) -> Result<Edges> {
+        let wrong = |value: String, limit: &str| Err(Error::parameter("histogram", "edges", value, limit));
+        if !(2..=(1 << 24) + 1).contains(&values.len()) {
+            return wrong(format!("{} numbers", values.len()), "2 to 16777217 numbers");
+        }
+        if let Some(pair) = values.windows(2).find(|pair| pair[0].is_nan() || pair[1].is_nan() || pair[0] > pair[1]) {
+            return wrong(format!("{} before {}", pair[0], pair[1]), "rising numbers");
+        }
+        Ok(Edges::unevenly(values))
+    }
+
+    /// What of f32 decides a sample's bin: the least f32 not below each lower edge, and the greatest not above the
+    /// last edge. A sample lies in the last bin whose lower edge it is not below.
+    pub fn in_f32(&self) -> (Vec<f32>, f32) {
+        let (last, lower) = self.values().split_last().expect("two edges or more");
+        let up = |edge: f64| if ((edge as f32) as f64) < edge { (edge as f32).next_up() } else { edge as f32 };
+        let down = if (*last as f32) as f64 > *last { (*last as f32).next_down() } else { *last as f32 };
+        (lower.iter().map(|&edge| up(edge)).collect(), down)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_and_infinite_edges_are_numpys() {
+        // numpy.histogram([1, 1, 2, 5, inf], [1, 1, 2, inf])[0] is [0, 2, 3], [1, 2, 2] has [2, 1].
+        let bins = |edges: &[f64], samples: &[f64]| {
+            let edges = Edges::rising(edges.to_vec()).unwrap();
+            samples.iter().map(|&sample| edges.bin(sample)).collect::<Vec<_>>()
+        };
+        let samples = [1.0, 2.0, 5.0, f64::INFINITY, 0.9, f64::NAN];
+        let found = bins(&[1.0, 1.0, 2.0, f64::INFINITY], &samples);
+        assert_eq!(found, [Some(1), Some(2), Some(2), Some(2), None, None]);
+        assert_eq!(bins(&[1.0, 2.0, 2.0], &[1.0, 2.0, 2.1]), [Some(0), Some(1), None]);
+        assert_eq!(bins(&[f64::NEG_INFINITY, 0.0], &[-1e300, 0.0, 1.0]), [Some(0), Some(0), None]);
+    }
+
+    #[test]
+    fn edges_that_do_not_rise_are_refused_by_value() {
+        for (edges, part) in [
+            (vec![], "0 numbers"),
+            (vec![1.0], "1 numbers"),
+            (vec![1.0, 0.5], "1 before 0.5"),
+            (vec![0.0, f64::NAN], "0 before NaN"),
+        ] {
+            let error = Edges::rising(edges).unwrap_err();
+            assert_eq!(error.kind(), crate::ErrorKind::Usage);
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn edges_in_f32_part_the_same_samples() {
+        let edges = Edges::rising(vec![0.1, 0.3, 1e300, f64::INFINITY]).unwrap();
+        let (lower, last) = edges.in_f32();
+        assert_eq!((lower[0], lower[1]), (0.1f32, 0.3f32));
+        assert_eq!((lower[2], last), (f32::INFINITY, f32::INFINITY));
+        let below = Edges::rising(vec![-1e300, 0.7]).unwrap().in_f32();
+        // The nearest f32 to 0.7 lies below it: 0.699999988.
+        assert_eq!(below, (vec![f32::MIN], 0.7f32));
+        assert_eq!(Edges::rising(vec![0.0, 0.1]).unwrap().in_f32().1, 0.1f32.next_down());
+        for sample in [0.1f32.next_down(), 0.1, 0.3f32.next_down(), 0.3, f32::MAX, f32::INFINITY, f32::NAN] {
+            let least = lower.iter().filter(|edge| sample >= **edge).count();
+            let bin = if least > 0 && sample <= last { Some(least - 1) } else { None };
+            assert_eq!(bin, edges.bin(sample as f64), "{sample}");
+        }
+    }
+
+    #[test]
+    fn no_samples_have_the_range_0_to_1() {
+        let none = (f64::INFINITY, f64::NEG_INFINITY);
+        let edges = Binning::Even(Bins { count: 2, range: None }).edges(PixelType::F32, || none).unwrap();
+        assert_eq!(edges.values(), [0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_bin_for_each_value() {
+        for pixel in [PixelType::U8, PixelType::U16, PixelType::I16] {
+            let edges = Bins::of_values(pixel).unwrap().edges(pixel, || unreachable!()).unwrap();
+            let (low, count) = pixel.values().unwrap();
+            assert!((0..count).all(|value| edges.bin((low + value as i32) as f64) == Some(value)), "{pixel}");
+        }
+        assert_eq!(Bins::of_values(PixelType::F32), None);
+    }
+}

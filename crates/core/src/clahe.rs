@@ -1,0 +1,147 @@
+//! Contrast limited adaptive histogram equalisation: its parameters and its formulas, those of OpenCV's `createCLAHE`.
+
+use crate::{Error, PixelType, Result, Shape};
+
+const OPERATION: &str = "clahe";
+
+/// Equalisation by the histograms of tiles, which are clipped, and between tiles by both.
+///
+/// OpenCV's meaning: where the image is no whole number of tiles each way, it is extended to the right and below by
+/// reflect101, by one tile's part at least each way, and tiles are parts of that. A tile's counts above the limit are
+/// spread over all values; the table of a tile is the running sum of its counts, times the largest value by the tile's
+/// area, in f32, rounded half to even. A pixel's result is the bilinear mean, in f32, of what the four tiles around it
+/// have for its value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clahe {
+    /// Shape of the input; every channel by itself.
+    pub shape: Shape,
+    /// Its sample type, u8 or u16.
+    pub src: PixelType,
+    /// The largest count of a value, as a multiple of the mean count; 0 for no limit.
+    pub clip: f64,
+    /// Tiles across and down.
+    pub tiles: (u32, u32),
+}
+
+impl Clahe {
+    /// Whether the parameters can be right, and the type is one of those.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a limit that is negative or not finite, or for no tiles or more than 4096 an axis;
+    /// [`Error::PixelType`].
+    pub fn check(&self) -> Result<()> {
+        if !(self.clip.is_finite() && self.clip >= 0.0) {
+            return Err(Error::parameter(OPERATION, "clip", self.clip, "0 or more, and finite"));
+        }
+        for count in [self.tiles.0, self.tiles.1] {
+            if !(1..=4096).contains(&count) {
+                return Err(Error::parameter(OPERATION, "tiles", count, "1 to 4096 an axis"));
+            }
+        }
+        match self.src {
+            PixelType::U8 | PixelType::U16 => Ok(()),
+            found => Err(Error::PixelType { operation: OPERATION, found, expected: "u8 or u16".into() }),
+        }
+    }
+
+    /// Width and height of a tile, in pixels.
+    pub fn tile(&self) -> (u32, u32) {
+        let ((width, height), (across, down)) = ((self.shape.width, self.shape.height), self.tiles);
+        if width.is_multiple_of(across) && height.is_multiple_of(down) {
+            return (width / across, height / down);
+        }
+        // An axis that is a whole number of tiles is extended with the other: by a pixel a tile.
+        (width / across + 1, height / down + 1)
+    }
+
+    /// Values that samples can have.
+    pub fn values(&self) -> usize {
+        self.src.values().map_or(0, |(_, values)| values)
+    }
+
+    /// The table of a tile whose values have these counts.
+    pub fn table(&self, mut counts: Vec<u32>) -> impl Iterator<Item = f32> {
+        let (tile, values) = (self.tile(), self.values() as u64);
+        let area = tile.0 as u64 * tile.1 as u64;
+        if self.clip > 0.0 {
+            let limit = ((self.clip * area as f64 / values as f64) as u32).max(1);
+            let above: u64 = counts.iter().map(|count| count.saturating_sub(limit) as u64).sum();
+            let (each, rest) = ((above / values) as u32, above % values);
+            counts.iter_mut().for_each(|count| *count = (*count).min(limit) + each);
+            // What is left goes to single values, as far apart as may be.
+            let step = values.checked_div(rest).unwrap_or(1).max(1);
+            counts.iter_mut().step_by(step as usize).take(rest as usize).for_each(|count| *count += 1);
+        }
+        let scale = (values - 1) as f32 / area as f32;
+        let mut sum = 0u64;
+        counts.into_iter().map(move |count| {
+            sum += count as u64;
+            sum as f32 * scale
+        })
+    }
+}
+
+/// Where a pixel lies between the centres of tiles, of which there are `count`, `side` pixels each: the tile before it
+/// and the one after, and the weights of both.
+pub fn between_tiles(position: u32, side: u32, count: u32) -> ([u32; 2], [f32; 2]) {
+    let place = position as f32 * (1.0 / side as f32) - 0.5;
+    let before = place.floor();
+    let weight = place - before;
+    let tile = |number: f32| number.max(0.0) as u32;
+    ([tile(before).min(count - 1), tile(before + 1.0).min(count - 1)], [1.0 - weight, weight])
+}
+
+/// The bilinear mean of what four tables have for a value: of the tiles above, then of those below.
+#[inline(always)]
+pub fn bilinear([above, below]: [[f32; 2]; 2], across: [f32; 2], down: [f32; 2]) -> f32 {
+    let row = |[left, right]: [f32; 2]| left * across[0] + right * across[1];
+    row(above) * down[0] + row(below) * down[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clahe(width: u32, height: u32, clip: f64, tiles: (u32, u32)) -> Clahe {
+        Clahe { shape: Shape::new(width, height, 1).unwrap(), src: PixelType::U8, clip, tiles }
+    }
+
+    #[test]
+    fn both_axes_are_extended_if_one_has_to_be() {
+        assert_eq!(clahe(64, 32, 2.0, (8, 8)).tile(), (8, 4));
+        assert_eq!(clahe(65, 32, 2.0, (8, 8)).tile(), (9, 5));
+        assert_eq!(clahe(3, 100, 2.0, (8, 10)).tile(), (1, 11));
+    }
+
+    #[test]
+    fn what_is_clipped_goes_to_all_values_and_the_rest_far_apart() {
+        // 32 x 16 pixels of 0 in one tile: the limit is 1 * 512 / 256 = 2, and 510 of them are above it. Each value
+        // gets 1 of them, and the remaining 254 every single value from 0 on.
+        let mut counts = vec![0; 256];
+        counts[0] = 512;
+        let clipped = clahe(32, 16, 1.0, (1, 1));
+        let table: Vec<f32> = clipped.table(counts.clone()).collect();
+        let scale = 255.0f32 / 512.0;
+        assert_eq!(table[..3], [4.0 * scale, 6.0 * scale, 8.0 * scale]);
+        assert_eq!((table[253], table[254], table[255]), (510.0 * scale, 511.0 * scale, 512.0 * scale));
+        let unclipped: Vec<f32> = clahe(32, 16, 0.0, (1, 1)).table(counts).collect();
+        assert_eq!((unclipped[0], unclipped[255]), (512.0 * scale, 512.0 * scale));
+    }
+
+    #[test]
+    fn centres_of_tiles_have_one_weight() {
+        assert_eq!(between_tiles(0, 8, 4), ([0, 0], [0.5, 0.5]));
+        assert_eq!(between_tiles(4, 8, 4), ([0, 1], [1.0, 0.0]));
+        assert_eq!(between_tiles(31, 8, 4), ([3, 3], [0.625, 0.375]));
+        assert_eq!(bilinear([[8.0, 16.0], [0.0, 4.0]], [0.25, 0.75], [0.5, 0.5]), 8.5);
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        for wrong in [clahe(4, 4, -1.0, (2, 2)), clahe(4, 4, f64::NAN, (2, 2)), clahe(4, 4, 2.0, (0, 2))] {
+            assert_eq!(wrong.check().unwrap_err().kind(), crate::ErrorKind::Usage, "{wrong:?}");
+        }
+        let floats = Clahe { src: PixelType::F32, ..clahe(4, 4, 2.0, (2, 2)) };
+        assert_eq!(floats.check().unwrap_err().kind(), crate::ErrorKind::Input);
+    }
+}

@@ -1,0 +1,125 @@
+//! The least, the largest, mean, standard deviation and percentiles of samples.
+
+use crate::{Error, Result};
+
+const OPERATION: &str = "stats";
+
+/// What is to be known of the samples of a channel, or of all channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// Number of samples.
+    pub count: u64,
+    /// The least; NaN where a sample is.
+    pub min: f64,
+    /// The largest; NaN where a sample is.
+    pub max: f64,
+    /// The mean. Of integers it is the quotient of their exact sum; of f32, that of the sums of rows, from the left,
+    /// and of those from the top, in f64.
+    pub mean: f64,
+    /// The standard deviation of the population, from the sum of the squared distances to the mean: of integers that is
+    /// exact until the root is taken, of f32 summed as the mean is.
+    pub std: f64,
+    /// The percentiles that were asked for.
+    pub percentiles: Vec<f64>,
+}
+
+/// Whether all are percentages.
+///
+/// # Errors
+/// [`Error::Parameter`] for one that is not from 0 to 100.
+pub fn check_percentiles(percentiles: &[f64]) -> Result<()> {
+    match percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile)) {
+        Some(wrong) => Err(Error::parameter(OPERATION, "percentile", wrong, "0 to 100")),
+        None => Ok(()),
+    }
+}
+
+impl Statistics {
+    /// Of integers, from the count of each value from `low` on.
+    ///
+    /// ```
+    /// use apron_core::Statistics;
+    ///
+    /// // 10, 10, 11, 13.
+    /// let statistics = Statistics::of_counts(10, &[2, 1, 0, 1], &[50.0, 75.0])?;
+    /// assert_eq!((statistics.min, statistics.max, statistics.mean), (10.0, 13.0, 11.0));
+    /// assert_eq!(statistics.std, 1.5f64.sqrt());
+    /// assert_eq!(statistics.percentiles, [10.5, 11.5]);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`check_percentiles`], and [`Error::Samples`] where all counts are 0.
+    pub fn of_counts(low: i32, counts: &[u64], percentiles: &[f64]) -> Result<Statistics> {
+        check_percentiles(percentiles)?;
+        let values = || counts.iter().zip(low as i128..).filter(|(count, _)| **count > 0);
+        let (Some((_, min)), Some((_, max))) = (values().next(), values().last()) else {
+            return Err(Error::Samples { operation: OPERATION, what: "there are no samples".into() });
+        };
+        let sum = |of: fn(i128) -> i128| values().map(|(&count, value)| count as i128 * of(value)).sum::<i128>();
+        let (count, total, squares) = (sum(|_| 1), sum(|value| value), sum(|value| value * value));
+        let all = count as f64;
+        Ok(Statistics {
+            count: count as u64,
+            min: min as f64,
+            max: max as f64,
+            mean: total as f64 / all,
+            std: ((count * squares - total * total) as f64).sqrt() / all,
+            percentiles: percentiles.iter().map(|&percent| percentile(low, counts, count as u64, percent)).collect(),
+        })
+    }
+
+    /// Of f32, from sums: of `count` samples, their sum and that of their squared distances to the mean.
+    pub fn of_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
+        let std = (squares / count as f64).sqrt();
+        Statistics { count, min, max, mean, std, percentiles: Vec::new() }
+    }
+}
+
+/// What `numpy.percentile` gives: between the two samples around the place, by its distance to both.
+fn percentile(low: i32, counts: &[u64], count: u64, percent: f64) -> f64 {
+    let place = (count - 1) as f64 * (percent / 100.0);
+    let before = place.floor();
+    let weight = place - before;
+    let nth = |n: u64| {
+        let mut upto = 0;
+        let value = counts.iter().position(|count| {
+            upto += count;
+            upto > n
+        });
+        low as f64 + value.unwrap_or(counts.len() - 1) as f64
+    };
+    let (a, b) = (nth(before as u64), nth((before as u64 + 1).min(count - 1)));
+    // NumPy computes from the nearer one.
+    if weight >= 0.5 { b - (b - a) * (1.0 - weight) } else { a + (b - a) * weight }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_large_numbers_are_exact() {
+        // 2^40 of the least and as many of the largest: mean -0.5, distances 32767.5.
+        let mut counts = vec![0; 65536];
+        (counts[0], counts[65535]) = (1 << 40, 1 << 40);
+        let found = Statistics::of_counts(-32768, &counts, &[]).unwrap();
+        assert_eq!((found.mean, found.std, found.count), (-0.5, 32767.5, 1 << 41));
+    }
+
+    #[test]
+    fn percentiles_of_one_sample_and_of_the_ends() {
+        let one = Statistics::of_counts(0, &[0, 0, 1], &[0.0, 33.0, 100.0]).unwrap();
+        assert_eq!(one.percentiles, [2.0, 2.0, 2.0]);
+        let two = Statistics::of_counts(0, &[1, 0, 0, 0, 1], &[0.0, 25.0, 100.0]).unwrap();
+        assert_eq!(two.percentiles, [0.0, 1.0, 4.0]);
+    }
+
+    #[test]
+    fn impossible_percentiles_and_no_samples_are_refused() {
+        for percent in [-0.1, 100.1, f64::NAN] {
+            assert_eq!(check_percentiles(&[50.0, percent]).unwrap_err().kind(), crate::ErrorKind::Usage);
+        }
+        assert!(Statistics::of_counts(0, &[0, 0], &[]).unwrap_err().to_string().contains("no samples"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Operations on the values of samples, wherever they lie: counts of them, and tables for them.
+
+use crate::{Edges, Error, PixelType, Result, Shape};
+
+/// Counts of samples by value or between edges, of the pixels that a mask selects or of all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellHistogram {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// The bins' edges for f32. Integers are counted by value: 256 or 65536 cells, the least value first.
+    pub edges: Option<Edges>,
+    /// Whether channels are counted apart.
+    pub per_channel: bool,
+    /// Whether a second image, u8 of one channel, says by a number other than 0 which pixels count.
+    pub masked: bool,
+}
+
+impl CellHistogram {
+    /// Channels counted apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+
+    /// Counts of a channel.
+    pub fn cells(&self) -> usize {
+        self.src.values().map_or_else(|| self.edges.as_ref().map_or(0, Edges::bins), |(_, values)| values)
+    }
+}
+
+/// Whether a mask that selects pixels fits an image.
+///
+/// # Errors
+/// [`Error::Shape`] for one of another width or height, or of more channels than one.
+pub fn check_roi(image: Shape, roi: Option<Shape>) -> Result<()> {
+    let needed = Shape { channels: 1, ..image };
+    match roi {
+        Some(shape) if shape != needed => {
+            let limit = format!("{needed}, one number for each pixel of the image");
+            Err(Error::Shape { what: "shape of the ROI mask", value: shape.to_string(), limit })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Each sample of a u8 image replaced by the number that a table has for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Tables of 256 bytes: one for all channels, or one for each.
+    pub tables: u32,
+}
+
+/// The histogram of a u8 image spread over all values, channel by channel, as OpenCV's `equalizeHist` does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equalize {
+    /// Shape of the input.
+    pub shape: Shape,
+}
+
+/// An operation on values.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // each holds the problem of its name
+pub enum Tone {
+    Cells(CellHistogram),
+    Lookup(Lookup),
+    Equalize(Equalize),
+}
+
+impl Tone {
+    /// The operation's name, as errors and reports give it.
+    pub fn operation(&self) -> &'static str {
+        match self {
+            Tone::Cells(_) => "histogram",
+            Tone::Lookup(_) => "lookup",
+            Tone::Equalize(_) => "equalize",
+        }
+    }
+
+    /// Shape of the input.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Tone::Cells(problem) => problem.shape,
+            Tone::Lookup(problem) => problem.shape,
+            Tone::Equalize(problem) => problem.shape,
+        }
+    }
+
+    /// Sample type of the input.
+    pub fn src(&self) -> PixelType {
+        match self {
+            Tone::Cells(problem) => problem.src,
+            Tone::Lookup(_) | Tone::Equalize(_) => PixelType::U8,
+        }
+    }
+}
+
+/// The table by which a channel of bytes is equalised, from the count of each value: OpenCV's `equalizeHist`.
+///
+/// The values up to the least that occurs become 0; of any other, the share of samples from there up to it, but for
+/// those of the least value, times 255 in f32, rounded half to even. A channel of one value stays as it is.
+///
+/// ```
+/// let mut counts = [0; 256];
+/// (counts[10], counts[20], counts[30]) = (4, 1, 3);
+/// let table = apron_core::equalizing(&counts);
+/// // 255 * 1 / 4 is 63.75, and 255 * 4 / 4.
+/// assert_eq!((table[10], table[20], table[30]), (0, 64, 255));
+/// ```
+///
+/// # Panics
+/// For other than 256 counts, or where all are 0.
+pub fn equalizing(counts: &[u64]) -> [u8; 256] {
+    assert_eq!(counts.len(), 256, "one count a byte value");
+    let least = counts.iter().position(|count| *count > 0).expect("a sample");
+    let all: u64 = counts.iter().sum();
+    let mut below = 0;
+    std::array::from_fn(|value| {
+        below += counts[value];
+        apron_abi::equalized(value as u32, least as u32, below.saturating_sub(counts[least]), all - counts[least])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_channel_stays() {
+        let mut counts = [0; 256];
+        counts[77] = 12;
+        assert_eq!(equalizing(&counts)[77], 77);
+    }
+
+    #[test]
+    fn halves_round_to_even() {
+        // 255 / 2 = 127.5 becomes 128; 255 * 3 / 6 as well.
+        let mut counts = [0; 256];
+        (counts[0], counts[1], counts[2]) = (1, 1, 1);
+        assert_eq!(equalizing(&counts)[..3], [0, 128, 255]);
+        // 255 / 170 = 1.5 becomes 2, 255 * 3 / 170 = 4.5 becomes 4.
+        let mut counts = [0; 256];
+        (counts[0], counts[1], counts[2], counts[3]) = (9, 1, 2, 167);
+        assert_eq!(equalizing(&counts)[..4], [0, 2, 4, 255]);
+    }
+}

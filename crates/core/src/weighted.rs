@@ -1,0 +1,60 @@
+//! Histograms of weights, and of pairs of channels.
+
+use crate::{Edges, Error, Image, Pixel, Result, Shape};
+
+/// Samples whose weights are summed before the sum is added to the others: as many as NumPy takes at a time.
+pub const WEIGHTED_BLOCK: usize = 65536;
+
+/// Sums of weights by bin, for all channels together or each apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedHistogram {
+    /// The bins' edges, one more than there are bins.
+    pub edges: Edges,
+    /// Channels apart; 1 where all are summed together.
+    pub channels: u32,
+    /// The sums, channel by channel.
+    pub sums: Vec<f64>,
+}
+
+/// Counts of the pixels of an image by the bins of two of its channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram2d {
+    /// The edges of the first channel's bins.
+    pub first: Edges,
+    /// The edges of the second channel's bins.
+    pub second: Edges,
+    /// The counts: those of the first channel's first bin for each of the second's, then those of its next.
+    pub counts: Vec<u64>,
+}
+
+impl Histogram2d {
+    /// The count of the pixels in a bin of the first channel and one of the second, both below their numbers.
+    pub fn count(&self, first: usize, second: usize) -> u64 {
+        self.counts[first * self.second.bins() + second]
+    }
+}
+
+/// Whether there is a weight for each pixel.
+///
+/// # Errors
+/// [`Error::Shape`] for another number of them.
+pub fn check_weights(shape: Shape, weights: &[f64]) -> Result<()> {
+    if weights.len() as u64 == shape.pixels() {
+        return Ok(());
+    }
+    let limit = format!("{}, one for each pixel of {shape}", shape.pixels());
+    Err(Error::Shape { what: "number of weights", value: weights.len().to_string(), limit })
+}
+
+/// One channel of an image by itself.
+///
+/// # Errors
+/// [`Error::Parameter`] for a channel that the image does not have.
+pub fn channel_of<T: Pixel>(image: &Image<'_, T>, channel: u32) -> Result<Image<'static, T>> {
+    let channels = image.channels();
+    if channel >= channels {
+        return Err(Error::parameter("histogram", "channel", channel, format!("0 to {}", channels - 1)));
+    }
+    let samples = image.rows().flat_map(|row| row.iter().skip(channel as usize).step_by(channels as usize).copied());
+    Image::new(image.width(), image.height(), 1, samples.collect::<Vec<T>>())
+}

@@ -1,0 +1,51 @@
+//! The parallel statistics of f32: rows side by side, each in the reference's order.
+
+use apron_core::{Image, Statistics, join_extremes};
+use rayon::prelude::*;
+
+const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+/// Statistics of f32 samples, of all channels together or of each apart. Sums are taken in f64: of each row from the
+/// left, and of the rows' sums from the top.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let image = Image::new(2, 1, 2, vec![1.0f32, 5.0, 3.0, 5.0])?;
+/// let statistics = apron_cpu::statistics(&image, true);
+/// assert_eq!((statistics[0].mean, statistics[0].std), (2.0, 1.0));
+/// assert_eq!((statistics[1].mean, statistics[1].std), (5.0, 0.0));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    let count = image.shape().samples() / channels as u64;
+    let extremes = by_rows(image, channels, NONE, |all, sample| join_extremes(all, (sample, sample)));
+    let joined = |rows: &[(f64, f64)]| rows.iter().copied().fold(NONE, join_extremes);
+    let sums = by_rows(image, channels, 0.0, |sum, sample| sum + sample);
+    let of_channel = |channel: usize| {
+        let of = |rows: &[Vec<f64>]| rows.iter().fold(0.0, |sum, row| sum + row[channel]);
+        let mean = of(&sums) / count as f64;
+        let squares = by_rows(image, channels, 0.0, |sum, sample| sum + (sample - mean) * (sample - mean));
+        let extremes: Vec<(f64, f64)> = extremes.iter().map(|row| row[channel]).collect();
+        Statistics::of_sums(count, joined(&extremes), mean, of(&squares))
+    };
+    (0..channels).map(of_channel).collect()
+}
+
+/// What comes of each row's samples, channel by channel, from the left.
+fn by_rows<S: Copy + Send + Sync>(
+    image: &Image<f32>,
+    channels: usize,
+    start: S,
+    add: impl Fn(S, f64) -> S + Sync,
+) -> Vec<Vec<S>> {
+    let of_row = |y: u32| {
+        let mut all = vec![start; channels];
+        for pixel in image.row(y).chunks_exact(channels) {
+            all.iter_mut().zip(pixel).for_each(|(all, &sample)| *all = add(*all, sample as f64));
+        }
+        all
+    };
+    (0..image.height()).into_par_iter().map(of_row).collect()
+}

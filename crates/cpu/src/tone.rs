@@ -1,0 +1,97 @@
+//! The parallel operations on values.
+
+use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, equalizing};
+use rayon::prelude::*;
+
+/// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let negative: Vec<u8> = (0..=255).rev().collect();
+/// let image = Image::new(2, 1, 1, vec![0u8, 55])?;
+/// assert_eq!(apron_cpu::lookup(&image, &negative).row(0), [255, 200]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Panics
+/// For any other number of entries.
+pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
+    let channels = image.channels() as usize;
+    assert!(tables.len() == 256 || tables.len() == 256 * channels, "a table for all channels, or one for each");
+    let (tables, _) = tables.as_chunks::<256>();
+    by_rows(image, |y, out| {
+        let row = image.row(y);
+        match tables {
+            [table] => out.iter_mut().zip(row).for_each(|(out, &sample)| *out = table[sample as usize]),
+            _ => {
+                for (out, pixel) in out.chunks_exact_mut(channels).zip(row.chunks_exact(channels)) {
+                    for ((out, &sample), table) in out.iter_mut().zip(pixel).zip(tables) {
+                        *out = table[sample as usize];
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The histogram of each channel spread over all values, as OpenCV's `equalizeHist` does.
+pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
+    let counts = crate::byte_histogram(image, true);
+    let tables: Vec<u8> = counts.chunks(256).flat_map(equalizing).collect();
+    lookup(image, &tables)
+}
+
+/// Each channel equalised by its tiles, as OpenCV's `createCLAHE` does; u8 and u16.
+///
+/// # Errors
+/// As [`Clahe::check`].
+pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result<Image<'static, T>> {
+    clahe.check()?;
+    let (channels, (across, down), values) = (image.channels() as usize, clahe.tiles, clahe.values());
+    let (tile_width, tile_height) = clahe.tile();
+    let (width, height) = (image.width(), image.height());
+    let index = |sample: T| sample.to_f32() as usize;
+    // The columns of the image under those of the tiles.
+    let columns: Vec<usize> = (0..tile_width * across).map(|x| reflected(x, width) as usize).collect();
+    let tables: Vec<Vec<T>> = (0..down * across * channels as u32)
+        .into_par_iter()
+        .map(|number| {
+            let (channel, tile) = (number as usize % channels, number / channels as u32);
+            let (tx, ty) = (tile % across, tile / across);
+            let columns = &columns[(tx * tile_width) as usize..][..tile_width as usize];
+            let mut counts = vec![0; values];
+            for y in ty * tile_height..(ty + 1) * tile_height {
+                let row = image.row(reflected(y, height));
+                columns.iter().for_each(|x| counts[index(row[x * channels + channel])] += 1);
+            }
+            clahe.table(counts).map(T::from_sum).collect()
+        })
+        .collect();
+    let across_image: Vec<_> = (0..width).map(|x| between_tiles(x, tile_width, across)).collect();
+    Ok(by_rows(image, |y, out| {
+        let (rows, weights_y) = between_tiles(y, tile_height, down);
+        let row = image.row(y).chunks_exact(channels);
+        for ((out, pixel), (columns, weights_x)) in out.chunks_exact_mut(channels).zip(row).zip(&across_image) {
+            for (channel, (out, &sample)) in out.iter_mut().zip(pixel).enumerate() {
+                let value = index(sample);
+                let of = |ty: u32, tx: u32| tables[(ty * across + tx) as usize * channels + channel][value].to_f32();
+                let four = rows.map(|ty| columns.map(|tx| of(ty, tx)));
+                *out = T::from_sum(bilinear(four, *weights_x, weights_y));
+            }
+        }
+    }))
+}
+
+/// An image of the same shape and type, whose rows `fill` writes, in parallel.
+fn by_rows<T: Pixel>(image: &Image<T>, fill: impl Fn(u32, &mut [T]) + Sync) -> Image<'static, T> {
+    let shape = image.shape();
+    let mut samples = vec![T::default(); shape.samples() as usize];
+    samples.par_chunks_mut(shape.row_samples()).enumerate().for_each(|(y, out)| fill(y as u32, out));
+    Image::new(shape.width, shape.height, shape.channels, samples).expect("the input's shape")
+}
+
+/// The position inside an axis of `length` that stands for one beyond its end, by reflect101.
+fn reflected(position: u32, length: u32) -> u32 {
+    apron_abi::BorderMode::Reflect101.map(position as i32, length as i32).expect("inside, by reflection") as u32
+}

@@ -1,0 +1,75 @@
+//! The parallel histograms of weights, and of pairs of channels.
+
+use crate::histogram::extremes;
+use apron_core::{
+    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_weights,
+};
+use rayon::prelude::*;
+
+/// Sums of weights, one a pixel, by the bins of the samples: `numpy.histogram` with weights, in NumPy's order of blocks,
+/// which are summed side by side.
+///
+/// # Errors
+/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for another number of weights than of pixels.
+pub fn weighted<T: Pixel>(
+    image: &Image<T>,
+    binning: &Binning,
+    per_channel: bool,
+    weights: &[f64],
+) -> Result<WeightedHistogram> {
+    check_weights(image.shape(), weights)?;
+    let edges = binning.edges(T::PIXEL, || extremes(image, None))?;
+    let (all, apart) = (image.channels() as usize, if per_channel { image.channels() as usize } else { 1 });
+    let (samples, bins) = (image.packed(), edges.bins());
+    let block = |channel: usize, block: usize| {
+        let mut sums = vec![0.0; bins];
+        let first = channel + block * WEIGHTED_BLOCK * apart;
+        for sample in (first..samples.len()).step_by(apart).take(WEIGHTED_BLOCK) {
+            if let Some(bin) = edges.bin(samples[sample].to_f64()) {
+                sums[bin] += weights[sample / all];
+            }
+        }
+        sums
+    };
+    let blocks: Vec<usize> = (0..(samples.len() / apart).div_ceil(WEIGHTED_BLOCK)).collect();
+    let mut sums = vec![0.0; bins * apart];
+    for (channel, sums) in sums.chunks_mut(bins).enumerate() {
+        // A few at a time, lest many bins of all blocks take much memory.
+        for few in blocks.chunks(rayon::current_num_threads()) {
+            let found: Vec<Vec<f64>> = few.par_iter().map(|&number| block(channel, number)).collect();
+            for more in found {
+                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            }
+        }
+    }
+    Ok(WeightedHistogram { edges, channels: apart as u32, sums })
+}
+
+/// Counts of pixels by the bins of two channels: `numpy.histogram2d`.
+///
+/// # Errors
+/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that is not there.
+pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Binning; 2]) -> Result<Histogram2d> {
+    let [first, second] = [channel_of(image, channels[0])?, channel_of(image, channels[1])?];
+    let first_edges = binning[0].edges(T::PIXEL, || extremes(&first, None))?;
+    let second_edges = binning[1].edges(T::PIXEL, || extremes(&second, None))?;
+    let cells = first_edges.bins() * second_edges.bins();
+    let rows = image.height().div_ceil(rayon::current_num_threads() as u32);
+    let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
+        let mut counts = vec![0u64; cells];
+        for y in part * rows..((part + 1) * rows).min(image.height()) {
+            for (a, b) in first.row(y).iter().zip(second.row(y)) {
+                if let (Some(a), Some(b)) = (first_edges.bin(a.to_f64()), second_edges.bin(b.to_f64())) {
+                    counts[a * second_edges.bins() + b] += 1;
+                }
+            }
+        }
+        counts
+    });
+    let add = |mut counts: Vec<u64>, more: Vec<u64>| {
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        counts
+    };
+    let counts = parts.reduce_with(add).unwrap_or_else(|| vec![0; cells]);
+    Ok(Histogram2d { first: first_edges, second: second_edges, counts })
+}

@@ -1,0 +1,168 @@
+//! Recipes of operations on values: counts by slices, tables, and equalised histograms.
+
+use crate::histogram::{check_counters, launch, one_launch};
+use crate::recipe::Steps;
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{
+    BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, Kernel, LOOKUP_BLOCK,
+    LookupParams, MERGE_BLOCK, Params, SLICE_CELLS, SLICES_BLOCK,
+};
+use apron_core::{ByteHistogram, CellHistogram, Lookup, Result, Shape, Tone};
+
+pub(crate) const LOOKUP: &str = "lookup";
+pub(crate) const EQUALIZE: &str = "equalize";
+
+/// Pixels that a thread should have to count before another block is worth its row.
+const PIXELS_PER_THREAD: u64 = 16;
+/// Blocks of the slices' kernels that a multiprocessor has room for.
+const RESIDENTS: u32 = 2;
+/// Most counts in the rows of all columns of blocks together.
+const MAX_ROW_CELLS: u64 = 1 << 26;
+
+/// Rows of counts, each by a column of blocks with a slice of the cells each, and their sum.
+pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
+    let Tone::Cells(problem) = tone else { unreachable!("of counts") };
+    let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
+    let cells = problem.cells() as u64 * apart as u64;
+    let (low, edges, last) = match (&problem.edges, problem.src.values()) {
+        (Some(edges), None) => {
+            let (lower, last) = edges.in_f32();
+            (0, lower, last)
+        }
+        (_, values) => (values.map_or(0, |(low, _)| low), Vec::new(), 0.0),
+    };
+    let slices = cells.div_ceil(SLICE_CELLS as u64);
+    let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
+    let most = ((machine.multiprocessors * RESIDENTS) as u64 / slices).min(MAX_ROW_CELLS / cells);
+    let rows = enough.clamp(1, most.max(1)) as u32;
+    let kernel = counting(problem);
+    let mask = if problem.masked { MASK } else { 0 };
+    let params = HistogramCellsParams {
+        pixels,
+        beside: mask,
+        low,
+        bins: problem.cells() as u32,
+        channels,
+        apart,
+        last,
+        reserved: 0,
+    };
+    let counting = launch(kernel, rows, Params::HistogramCellsParams(params));
+    let counting = Launch { blocks: [rows, slices as u32], taps: edges, ..counting };
+    check_counters(problem.shape.samples(), rows)?;
+    let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows, bins: cells as u32 });
+    let sums = launch(Kernel::histogram_slices_sums_u32_u64, (cells as u32).div_ceil(MERGE_BLOCK), params);
+    let launches = vec![counting, Launch { src: 1, dst: 2, ..sums }];
+    let mut buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Scratch, element: ElementType::U32, elems: rows as u64 * cells },
+        Buffer { role: Role::Output, element: ElementType::U64, elems: cells },
+    ];
+    if problem.masked {
+        buffers.push(Buffer { role: Role::Beside, element: ElementType::U8, elems: pixels });
+    }
+    Ok((buffers, launches))
+}
+
+/// The mask's buffer in recipes that have one.
+const MASK: u64 = 3;
+
+fn counting(problem: &CellHistogram) -> Kernel {
+    let stage = if problem.masked { "masked" } else { "all" };
+    let kernel = Kernel::find(Family::Histogram, "slices", stage, problem.src.element(), ElementType::U32);
+    // Bytes without a mask have kernels of their own, which count faster.
+    kernel.expect("a kernel for each type, of u8 with a mask")
+}
+
+/// A table in a buffer, looked up.
+pub(crate) fn table(tone: &Tone, machine: &Machine) -> Result<Steps> {
+    let Tone::Lookup(Lookup { shape, tables }) = tone else { unreachable!("of tables") };
+    let elems = *tables as u64 * BYTE_BINS as u64;
+    let buffers = vec![
+        bytes(Role::Input, shape.samples()),
+        bytes(Role::Output, shape.samples()),
+        Buffer { role: Role::Beside, element: ElementType::U8, elems },
+    ];
+    Ok((buffers, vec![looking(*shape, *tables, 2, machine)]))
+}
+
+fn bytes(role: Role, elems: u64) -> Buffer {
+    Buffer { role, element: ElementType::U8, elems }
+}
+
+/// The launch that looks the first buffer's bytes up, in tables in a buffer, and writes the second.
+fn looking(shape: Shape, tables: u32, table: u64, machine: &Machine) -> Launch {
+    let samples = shape.samples();
+    // As many threads as a multiprocessor holds.
+    let most = machine.multiprocessors as u64 * (2048 / LOOKUP_BLOCK) as u64;
+    let blocks = (samples / 16).div_ceil(LOOKUP_BLOCK as u64).clamp(1, most);
+    let params = Params::LookupParams(LookupParams { samples, table, tables, reserved: 0 });
+    launch(Kernel::lookup_table_u8_u8, blocks as u32, params)
+}
+
+/// The histogram, the table that follows from it, and the image looked up in that: nothing leaves the device.
+pub(crate) fn equalize(tone: &Tone, machine: &Machine) -> Result<Steps> {
+    let Tone::Equalize(problem) = tone else { unreachable!("of an image") };
+    let (shape, channels) = (problem.shape, problem.shape.channels);
+    let (mut buffers, mut launches) = one_launch(&ByteHistogram { shape, per_channel: true }, machine)?;
+    let Some(counts) = buffers.iter_mut().find(|buffer| buffer.role == Role::Output) else {
+        return Err(unsupported(EQUALIZE, "histograms".into(), "use --device cpu"));
+    };
+    counts.role = Role::Scratch;
+    let (table, output) = (buffers.len(), buffers.len() + 1);
+    let params = Params::EqualizeParams(EqualizeParams { channels });
+    let counts = launches[0].dst;
+    buffers.push(bytes(Role::Scratch, (channels * BYTE_BINS) as u64));
+    buffers.push(bytes(Role::Output, shape.samples()));
+    launches.push(Launch { src: counts, dst: table, ..launch(Kernel::lookup_equalize_u64_u8, channels, params) });
+    launches.push(Launch { dst: output, ..looking(shape, channels, table as u64, machine) });
+    Ok((buffers, launches))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recipe, untuned as plan};
+    use apron_core::{Edges, Equalize, PixelType, Problem};
+
+    fn recipe(tone: Tone) -> Recipe {
+        plan(&Problem::Tone(tone), None, &Machine::EMULATED).unwrap()
+    }
+
+    fn cells(shape: (u32, u32, u32), src: PixelType, bins: usize, per_channel: bool, masked: bool) -> Recipe {
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        let edges = (0..=bins).map(|edge| edge as f64).collect();
+        let edges = (src == PixelType::F32).then(|| Edges::rising(edges).unwrap());
+        recipe(Tone::Cells(CellHistogram { shape, src, edges, per_channel, masked }))
+    }
+
+    #[test]
+    fn every_cell_has_a_slice_and_few_rows_are_enough_for_few_pixels() {
+        let blocks = |recipe: Recipe| (recipe.launches[0].blocks, recipe.launches[1].blocks);
+        assert_eq!(blocks(cells((10, 10, 1), PixelType::U16, 0, false, false)), ([1, 4], [256, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([66, 4], [256, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 4), PixelType::I16, 0, true, true)), ([16, 16], [1024, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U8, 0, true, true)), ([264, 1], [1, 1]));
+        let many = blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 24, false, false));
+        assert_eq!(many, ([1, 1024], [1 << 16, 1]));
+    }
+
+    #[test]
+    fn a_mask_is_a_buffer_beside_the_image() {
+        let masked = cells((20, 10, 3), PixelType::U16, 0, true, true);
+        assert_eq!(masked.buffers[3], Buffer { role: Role::Beside, element: ElementType::U8, elems: 200 });
+        let Params::HistogramCellsParams(params) = masked.launches[0].params_at(&[7, 77, 777, 7777]) else { panic!() };
+        assert_eq!((params.beside, params.apart, params.low, params.bins), (7777, 3, 0, 65536));
+        assert_eq!(cells((20, 10, 3), PixelType::U16, 0, true, false).buffers.len(), 3);
+    }
+
+    #[test]
+    fn an_equalised_image_does_not_leave_the_device() {
+        let shape = Shape::new(640, 480, 3).unwrap();
+        let recipe = recipe(Tone::Equalize(Equalize { shape }));
+        let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
+        assert_eq!(roles, [Role::Input, Role::Zeroed, Role::Scratch, Role::Scratch, Role::Output]);
+        let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
+        assert_eq!(ways, [(0, 2), (2, 3), (0, 4)]);
+    }
+}

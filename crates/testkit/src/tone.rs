@@ -1,0 +1,134 @@
+//! Cases of operations on values. What they take beside the image follows from its shape.
+
+use crate::case::{Case, Data, random_image};
+use crate::check::Expected;
+use crate::suite::Scale;
+use apron::{AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, ToneOf};
+use apron_core::{CellHistogram, Equalize, Lookup, Problem, Tone, each_type};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::fmt;
+
+/// A mask for an image: two pixels of three, by numbers that are not all 1.
+fn roi(shape: Shape) -> Image<'static, u8> {
+    let rng = &mut StdRng::seed_from_u64(shape.pixels());
+    let bytes: Vec<u8> = (0..shape.pixels()).map(|_| [0, 1, 200][rng.random_range(0..3)]).collect();
+    Image::new(shape.width, shape.height, 1, bytes).expect("the image's shape")
+}
+
+/// Tables for an image.
+fn tables(problem: &Lookup) -> Vec<u8> {
+    let rng = &mut StdRng::seed_from_u64(problem.shape.pixels());
+    (0..256 * problem.tables).map(|_| rng.random()).collect()
+}
+
+fn binning(problem: &CellHistogram) -> Binning {
+    match &problem.edges {
+        Some(edges) => Binning::Between(edges.clone()),
+        None => Binning::Even(Bins::of_values(problem.src).expect("integers without edges")),
+    }
+}
+
+/// The histogram that solves a problem, ready to run.
+pub(crate) fn histogram_of<'a>(device: &'a Device, tone: &Tone, image: Source<'a>) -> HistogramOf<'a> {
+    let Tone::Cells(problem) = tone else { panic!("an image is no histogram") };
+    let histogram = device.histogram(image).binning(binning(problem)).per_channel(problem.per_channel);
+    if problem.masked { histogram.roi_mask(Source::Host(AnyImage::U8(roi(problem.shape)))) } else { histogram }
+}
+
+/// The operation that solves a problem, ready to run.
+pub(crate) fn image_of<'a>(device: &'a Device, tone: &Tone, image: &'a AnyImage<'_>) -> ToneOf<'a> {
+    match tone {
+        Tone::Lookup(problem) => device.lookup(image, tables(problem)),
+        Tone::Equalize(_) => device.equalize(image),
+        Tone::Cells(_) => panic!("a histogram is no image"),
+    }
+}
+
+/// What the serial reference gives.
+pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expected> {
+    let bytes = |of: &dyn Fn(&Image<'_, u8>) -> Image<'static, u8>| match image {
+        AnyImage::U8(image) => Expected::Image(AnyImage::U8(of(image))),
+        _ => panic!("tables are of bytes"),
+    };
+    Ok(match tone {
+        Tone::Cells(problem) => {
+            let roi = problem.masked.then(|| roi(problem.shape));
+            let (binning, apart) = (binning(problem), problem.per_channel);
+            let histogram = each_type!(image, image => apron_reference::count(image, &binning, apart, roi.as_ref()))?;
+            Expected::Counts(histogram.counts().to_vec())
+        }
+        Tone::Lookup(problem) => bytes(&|image| apron_reference::lookup(image, &tables(problem))),
+        Tone::Equalize(_) => bytes(&apron_reference::equalize),
+    })
+}
+
+pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match tone {
+        Tone::Cells(p) => {
+            let bins = p.edges.as_ref().map_or(String::new(), |edges| format!(" {} uneven bins", edges.bins()));
+            let masked = if p.masked { " masked" } else { "" };
+            write!(f, "{} {}{bins}{masked}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
+        }
+        Tone::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
+        Tone::Equalize(p) => write!(f, "{} u8", p.shape),
+    }
+}
+
+fn case(seed: u64, pixel: PixelType, data: Data, tone: Tone) -> Case {
+    let image = random_image(&mut StdRng::seed_from_u64(seed), pixel, tone.shape(), data);
+    Case { problem: Problem::Tone(tone), image, second: None, chosen: None }
+}
+
+/// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.
+fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
+    let rng = &mut StdRng::seed_from_u64(seed);
+    let mut edges: Vec<f64> = (0..bins).map(|_| rng.random_range(-1.1..1.1)).chain([f64::INFINITY]).collect();
+    edges.sort_by(f64::total_cmp);
+    if bins > 2 {
+        edges[1] = edges[2];
+    }
+    let edges = (src == PixelType::F32).then(|| Edges::rising(edges).expect("sorted"));
+    case(seed, src, data, Tone::Cells(CellHistogram { shape, src, edges, per_channel, masked }))
+}
+
+/// Every kernel, every number of channels, lengths around what a thread reads, more cells than a slice has.
+pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let shape = |width, height, channels| Shape::new(width, height, channels).expect("a valid shape");
+    let sizes = [(1, 1), (3, 1), (67, 33), (129, 65)];
+    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, (width, height)) in sizes.into_iter().enumerate() {
+            let (shape, apart) = (shape(width, height, (n + m) as u32 % 4 + 1), m % 2 == 0);
+            let data = if m == 2 { Data::Special } else { Data::Uniform };
+            cases.push(cells(next(), shape, src, 300, apart, true, data));
+            if src != PixelType::U8 {
+                cases.push(cells(next(), shape, src, 300, !apart, false, data));
+            }
+        }
+    }
+    cases.push(cells(next(), shape(70, 90, 2), PixelType::F32, 20_000, true, true, Data::Uniform));
+    cases.push(cells(next(), shape(33, 21, 1), PixelType::U16, 0, false, false, Data::Constant));
+    let small = [(1, 1), (3, 1), (5, 1), (16, 1), (67, 33)];
+    for channels in 1..=4 {
+        for (width, height) in small {
+            let shape = shape(width, height, channels);
+            for tables in if channels == 1 { vec![1] } else { vec![1, channels] } {
+                let tone = Tone::Lookup(Lookup { shape, tables });
+                cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
+            }
+            for data in [Data::Uniform, Data::Constant] {
+                cases.push(case(next(), PixelType::U8, data, Tone::Equalize(Equalize { shape })));
+            }
+        }
+    }
+    if scale == Scale::Full {
+        for src in PixelType::ALL {
+            cases.push(cells(next(), shape(2049, 1031, 3), src, 70_000, true, true, Data::Uniform));
+        }
+        for channels in 1..=4 {
+            let shape = shape(1031, 2049, channels);
+            cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Lookup(Lookup { shape, tables: channels })));
+            cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Equalize(Equalize { shape })));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Counts of any samples by value or between edges, of all pixels or of those that a mask selects, however many
+//! cells there are: a cell is a bin of a channel.
+//!
+//! ```text
+//! zero the block's counters, which are those of one slice of the cells; barrier
+//! each thread, striding by the row of blocks: for each pixel, unless the mask has 0 for it, and each channel
+//!     find the sample's cell; if it is of the slice, increment its counter   (atomically)
+//! barrier; write the counters to the row's part of the output
+//! ```
+//!
+//! A row of the grid has a slice, so the image is read once for each slice; a column writes one row of counts, which
+//! [`Sums`](super::Sums) adds up. Integers are their own cells. For f32 the edges are searched in global memory.
+//!
+//! 64 KiB of shared memory. Per sample and slice: one global load (of f32 one more for each doubling of the bins),
+//! one shared atomic in one of the slices; two barriers a block.
+
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{HistogramCellsParams, Sample, SLICES_BLOCK, SLICE_CELLS};
+use core::marker::PhantomData;
+
+/// A sample that has a cell among those of its channel.
+pub trait Celled: Sample {
+    /// The number of the cell; `p.bins` or more for none.
+    ///
+    /// # Safety
+    /// For f32 the launch's taps are the least f32 in each bin, rising.
+    unsafe fn cell<D: Device>(self, d: D, p: &HistogramCellsParams) -> u32;
+}
+
+macro_rules! celled_by_value {
+    ($($type:ty),*) => {$(
+        impl Celled for $type {
+            #[inline(always)]
+            unsafe fn cell<D: Device>(self, _: D, p: &HistogramCellsParams) -> u32 {
+                (self as i32 - p.low) as u32
+            }
+        }
+    )*};
+}
+celled_by_value!(u8, u16, i16);
+
+impl Celled for f32 {
+    #[inline(always)]
+    unsafe fn cell<D: Device>(self, d: D, p: &HistogramCellsParams) -> u32 {
+        // The bins that the sample is not below: at least so many, and at most.
+        let (mut least, mut most) = (0, p.bins);
+        while least < most {
+            let middle = (least + most) / 2;
+            // SAFETY: a bin.
+            if self < unsafe { d.tap(middle) } {
+                most = middle;
+            } else {
+                least = middle + 1;
+            }
+        }
+        // Of those below the first bin, u32::MAX. False for NaN.
+        if self <= p.last {
+            least.wrapping_sub(1)
+        } else {
+            u32::MAX
+        }
+    }
+}
+
+/// The kernel, with a mask or without: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
+///
+/// Launch contract: the input holds `pixels * channels` samples; a mask as many bytes as there are pixels; the output
+/// has a row of `apart * bins` counts for each column of blocks, of which there are fewer than 2^32 / 1024; there are
+/// at least as many rows of blocks as slices; the shared memory is what the kernel table says, and no block counts
+/// 2^32 samples or more.
+pub struct Slices<T, const MASKED: bool>(PhantomData<T>);
+
+impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
+    type Src = T;
+    type Dst = u32;
+    type Params = HistogramCellsParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<T>, rows: Global<u32>, p: &HistogramCellsParams) {
+        let counters = Shared::<u32>::at(0);
+        let thread = d.thread_x();
+        let cells = p.apart * p.bins;
+        let start = d.block_y() * SLICE_CELLS;
+        if start >= cells {
+            // A row of blocks more than there are slices: all of its threads leave.
+            return;
+        }
+        let own = (cells - start).min(SLICE_CELLS);
+        let mut counter = thread;
+        while counter < own {
+            // SAFETY: inside the counters; a counter is one thread's.
+            unsafe { d.shared_store(counters, counter, 0) };
+            counter += SLICES_BLOCK;
+        }
+        d.barrier();
+
+        let mask = Global::<u8>::at(p.beside);
+        let mut pixel = (d.block_x() * SLICES_BLOCK + thread) as u64;
+        while pixel < p.pixels {
+            // SAFETY: the mask has as many bytes as there are pixels.
+            if !MASKED || unsafe { d.load(mask, pixel) } != 0 {
+                let mut channel = 0;
+                while channel < p.channels {
+                    // SAFETY: the input has so many samples; the launch contract's; a counter of the slice.
+                    unsafe {
+                        let cell = d.load(src, pixel * p.channels as u64 + channel as u64).cell(d, p);
+                        let first = if p.apart > 1 { channel * p.bins } else { 0 };
+                        // Below 0 is above any slice.
+                        let place = first.wrapping_add(cell).wrapping_sub(start);
+                        if cell < p.bins && place < own {
+                            d.shared_increment(counters, place);
+                        }
+                    }
+                    channel += 1;
+                }
+            }
+            pixel += (d.blocks_x() * SLICES_BLOCK) as u64;
+        }
+        d.barrier();
+
+        let row = d.block_x() as u64 * cells as u64 + start as u64;
+        let mut counter = thread;
+        while counter < own {
+            // SAFETY: inside the block's part of the row; nobody changes the counters any more.
+            unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
+            counter += SLICES_BLOCK;
+        }
+    }
+}

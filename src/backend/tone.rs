@@ -1,0 +1,103 @@
+//! Operations on values that give images: tables, and equalised histograms.
+
+use super::{Backend, HOST_WHY, Storage, host_image};
+use crate::choice::Choice;
+use crate::device_image::Made;
+use crate::{AnyImage, DeviceImage, Error, Image, PixelType, Report, Result, Source};
+use apron_core::{Clahe, Equalize, Lookup, Problem, Tone};
+use std::time::{Duration, Instant};
+
+/// What becomes of an image's values.
+pub(crate) enum Toning {
+    /// They are replaced by those of tables: 256 for all channels, or 256 for each.
+    Lookup(Vec<u8>),
+    Equalize,
+    Clahe {
+        clip: f64,
+        tiles: (u32, u32),
+    },
+}
+
+impl Toning {
+    pub(crate) fn operation(&self) -> &'static str {
+        match self {
+            Toning::Lookup(_) => "lookup",
+            Toning::Equalize => "equalize",
+            Toning::Clahe { .. } => "clahe",
+        }
+    }
+
+    /// What is wrong with it for an image.
+    fn check(&self, source: &Source<'_>) -> Result<()> {
+        let (operation, shape, found) = (self.operation(), source.shape(), source.pixel_type());
+        match self {
+            Toning::Clahe { clip, tiles } => Clahe { shape, src: found, clip: *clip, tiles: *tiles }.check(),
+            _ if found != PixelType::U8 => Err(Error::PixelType { operation, found, expected: "u8".into() }),
+            Toning::Lookup(tables) if ![1, shape.channels as usize].map(|n| n * 256).contains(&tables.len()) => {
+                let limit = format!("256, or 256 for each of {} channels", shape.channels);
+                Err(Error::parameter(operation, "length of the tables", tables.len(), limit))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Backend {
+    /// An image with other values.
+    pub(crate) fn tone(&self, toning: &Toning, source: &Source<'_>, choice: &Choice<'_>) -> Result<DeviceImage> {
+        toning.check(source)?;
+        let (shape, pixel) = (source.shape(), source.pixel_type());
+        if let Backend::Cpu | Backend::Reference = self {
+            let name = self.host_variant(toning.operation(), choice)?;
+            let input = host_image(source)?;
+            let start = Instant::now();
+            let output = self.toned_by_host(toning, &input)?;
+            let report = self.report(toning.operation(), name, HOST_WHY, Duration::ZERO);
+            let made = Made::on_host(Report { kernels: start.elapsed(), ..report });
+            return Ok(DeviceImage::new(shape, pixel, Storage::Host(output), made));
+        }
+        let (problem, tables) = match toning {
+            Toning::Lookup(tables) => {
+                let tone = Tone::Lookup(Lookup { shape, tables: (tables.len() / 256) as u32 });
+                (Problem::Tone(tone), Some(row(tables)?))
+            }
+            Toning::Equalize => (Problem::Tone(Tone::Equalize(Equalize { shape })), None),
+            Toning::Clahe { .. } => {
+                let (what, hint) = ("clahe".into(), "use --device cpu".into());
+                let device = self.name().to_string();
+                return Err(Error::Unsupported { operation: "clahe", device, what, hint });
+            }
+        };
+        let recipe = self.planned(&problem, choice)?;
+        let beside = tables.as_ref().map(Source::from);
+        let (written, made) = self.run_kernels(&recipe, source, beside.as_ref())?;
+        let storage = written.into_storage(pixel, shape)?;
+        Ok(DeviceImage::new(shape, pixel, storage, made))
+    }
+
+    fn toned_by_host(&self, toning: &Toning, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
+        let parallel = matches!(self, Backend::Cpu);
+        if let Toning::Clahe { clip, tiles } = toning {
+            let clahe = Clahe { shape: input.shape(), src: input.pixel_type(), clip: *clip, tiles: *tiles };
+            return match (input, parallel) {
+                (AnyImage::U8(image), true) => apron_cpu::clahe(image, &clahe).map(AnyImage::U8),
+                (AnyImage::U8(image), false) => apron_reference::clahe(image, &clahe).map(AnyImage::U8),
+                (AnyImage::U16(image), true) => apron_cpu::clahe(image, &clahe).map(AnyImage::U16),
+                (AnyImage::U16(image), false) => apron_reference::clahe(image, &clahe).map(AnyImage::U16),
+                _ => unreachable!("the type was checked"),
+            };
+        }
+        let AnyImage::U8(image) = input else { unreachable!("the type was checked") };
+        Ok(AnyImage::U8(match (toning, parallel) {
+            (Toning::Lookup(tables), true) => apron_cpu::lookup(image, tables),
+            (Toning::Lookup(tables), false) => apron_reference::lookup(image, tables),
+            (_, true) => apron_cpu::equalize(image),
+            (_, false) => apron_reference::equalize(image),
+        }))
+    }
+}
+
+/// Bytes as an image of one row.
+fn row(bytes: &[u8]) -> Result<Image<'_, u8>> {
+    Image::new(bytes.len() as u32, 1, 1, bytes)
+}

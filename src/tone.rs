@@ -1,0 +1,121 @@
+//! Operations on the values of an image: requests in the making.
+
+use crate::backend::Toning;
+use crate::choice::Choice;
+use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source};
+
+/// An operation on values that is ready to [`run`](ToneOf::run).
+#[must_use = "an operation does nothing until it is run"]
+pub struct ToneOf<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    toning: Result<Toning>,
+    choice: Choice<'a>,
+}
+
+impl<'a> ToneOf<'a> {
+    fn new(device: &'a Device, source: Source<'a>, toning: Result<Toning>) -> Self {
+        ToneOf { device, source, toning, choice: Choice::default() }
+    }
+
+    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
+    /// the plan prefers.
+    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
+        self.choice.variant = name.into();
+        self
+    }
+
+    /// Runs it. On a GPU it returns when the work is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for parameters that can never be right,
+    /// [`Error::PixelType`](crate::Error::PixelType) for pixels that the operation does not take,
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for what the device does not have, and its own troubles.
+    pub fn run(self) -> Result<DeviceImage> {
+        let ToneOf { device, source, toning, choice } = self;
+        let toning = toning?;
+        device.with_fallback(|backend| backend.tone(&toning, &source, &choice))
+    }
+}
+
+impl Device {
+    /// Each sample of a u8 image replaced by its entry in `tables`: 256 bytes for all channels, or 256 for each.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let negative: Vec<u8> = (0..=255).rev().collect();
+    /// let image = Image::new(2, 1, 1, vec![0u8, 55])?;
+    /// let result = Device::cpu().lookup(&image, negative).run()?;
+    /// assert_eq!(result.download::<u8>()?.row(0), [255, 200]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> ToneOf<'a> {
+        ToneOf::new(self, image.into(), Ok(Toning::Lookup(tables.into())))
+    }
+
+    /// The histogram of each channel of a u8 image spread over all values: OpenCV's `equalizeHist`, bit for bit. On a
+    /// GPU neither the image nor its histogram visits the host.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![7u8, 9, 9, 200])?;
+    /// // Of three samples above the least, two are at most 9: 255 * 2 / 3.
+    /// assert_eq!(Device::cpu().equalize(&image).run()?.download::<u8>()?.row(0), [0, 170, 170, 255]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> ToneOf<'a> {
+        ToneOf::new(self, image.into(), Ok(Toning::Equalize))
+    }
+
+    /// Contrast limited adaptive equalisation of each channel of a u8 or u16 image by `tiles` across and down, whose
+    /// counts are limited to `clip` times their mean (0 for no limit): OpenCV's `createCLAHE`, bit for bit.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// // One tile, no limit: the share of samples that are not above a value, times 255.
+    /// let image = Image::new(2, 2, 1, vec![10u8, 20, 20, 30])?;
+    /// let result = Device::cpu().clahe(&image, 0.0, (1, 1)).run()?;
+    /// assert_eq!(result.download::<u8>()?.packed()[..], [64, 191, 191, 255]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> ToneOf<'a> {
+        ToneOf::new(self, image.into(), Ok(Toning::Clahe { clip, tiles }))
+    }
+
+    /// A u8 image whose channels get the histograms of the same channels of `reference`, a u8 image of any size: as
+    /// scikit-image's `match_histograms` with a channel axis, whose results are cut off to integers.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![1u8, 1, 2, 3])?;
+    /// let reference = Image::new(2, 2, 1, vec![50u8, 50, 100, 200])?;
+    /// let result = Device::cpu().match_histogram(&image, &reference).run()?;
+    /// assert_eq!(result.download::<u8>()?.row(0), [50, 50, 100, 200]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn match_histogram<'a, 'r>(
+        &'a self,
+        image: impl Into<Source<'a>>,
+        reference: impl Into<Source<'r>>,
+    ) -> ToneOf<'a> {
+        let source = image.into();
+        let tables = self.matching(&source, &reference.into());
+        ToneOf::new(self, source, tables.map(Toning::Lookup))
+    }
+
+    /// The tables that give one image the histograms of another.
+    fn matching(&self, source: &Source<'_>, reference: &Source<'_>) -> Result<Vec<u8>> {
+        let counts = |source: &Source<'_>| -> Result<Histogram> {
+            let found = source.pixel_type();
+            if found != PixelType::U8 {
+                return Err(Error::PixelType { operation: "match", found, expected: "u8".into() });
+            }
+            self.histogram(source.view()).per_channel(true).run()
+        };
+        apron_core::matching(&counts(source)?, &counts(reference)?)
+    }
+}

@@ -1,0 +1,203 @@
+"""Problems of histograms and of what is made of them, against NumPy, OpenCV and scikit-image: all exact.
+
+`check.py` draws from MAKERS by `toned`.
+"""
+
+import json
+
+import numpy as np
+
+from common import Job
+
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+try:
+    from skimage import exposure, filters
+except ImportError:
+    exposure = filters = None
+
+
+def shape_of(rng, channels=True):
+    side = lambda: int(1 + rng.integers(0, 200 if rng.random() < 0.2 else 40))
+    return (side(), side()) + ((int(rng.integers(2, 5)),) if channels and rng.random() < 0.4 else ())
+
+
+def image_of(rng, dtype, shape):
+    """Of all values, of few, or of those around one, so that histograms have gaps and peaks."""
+    kind = rng.random()
+    if dtype == "f32":
+        image = rng.standard_normal(shape) * 100
+        return (np.rint(image) if kind < 0.3 else image).astype(np.float32)
+    info = np.iinfo({"u8": np.uint8, "u16": np.uint16, "i16": np.int16}[dtype])
+    if kind < 0.4:
+        image = rng.integers(info.min, info.max + 1, shape)
+    elif kind < 0.55:
+        image = rng.choice(rng.integers(info.min, info.max + 1, int(rng.integers(1, 6))), shape)
+    else:
+        middle, width = rng.integers(info.min, info.max + 1), rng.random() * (info.max - info.min) / 4
+        image = np.clip(np.rint(rng.normal(middle, width, shape)), info.min, info.max)
+    return image.astype(info.dtype)
+
+
+def planes(image):
+    """The channels, one after the other."""
+    three = image.reshape(image.shape[0], image.shape[1], -1)
+    return [three[..., c] for c in range(three.shape[2])]
+
+
+def equal(what, out, expected):
+    expected = np.asarray(expected)
+    if out.dtype != expected.dtype or out.shape != expected.shape:
+        return [f"{what}: {out.dtype} {out.shape}, expected {expected.dtype} {expected.shape}"]
+    bad = np.argwhere(out != expected)
+    if not len(bad):
+        return []
+    at = tuple(int(i) for i in bad[0])
+    return [f"{what}: {len(bad)} of {out.size} differ; at {at}: {out[at]!r}, expected {expected[at]!r}"]
+
+
+class Told(Job):
+    """A job that writes no file: its report is judged."""
+
+    loads = False
+
+    def line(self, folder, index):
+        line, result = super().line(folder, index)
+        job = json.loads(line)
+        del job["out"]
+        return json.dumps(job), result
+
+
+def counts(rng):
+    """`numpy.histogram` by edges or by a range, of masked pixels or all, together or apart, cumulated or not."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    image = image_of(rng, dtype, shape_of(rng))
+    low, high = float(image.min()) - 3, float(image.max()) + 3
+    options, arrays = {}, {}
+    if rng.random() < 0.6:
+        edges = np.sort(rng.uniform(low, high, int(rng.integers(2, 60))))
+        # Edges on samples, equal edges, and ends that hold everything.
+        edges[rng.random(edges.size) < 0.3] = rng.choice(image.reshape(-1))
+        edges = np.sort(np.rint(edges) if rng.random() < 0.3 else edges)
+        if rng.random() < 0.2:
+            edges[0], edges[-1] = -np.inf, np.inf
+        bins, extent = edges, None
+        if rng.random() < 0.5 and np.isfinite(edges).all():
+            options["edges"] = ",".join(repr(float(edge)) for edge in edges)
+        else:
+            arrays["edges"] = edges
+    else:
+        bins, extent = int(rng.choice([2, 7, 256, 1000, 40000, 70000])), (low, high)
+        if rng.random() < 0.3:
+            extent = (float(np.rint(low)), float(np.rint(high) + 1))
+        options.update(bins=bins, range=f"{extent[0]!r},{extent[1]!r}")
+    roi = None
+    if rng.random() < 0.6:
+        roi = rng.choice(np.array([0, 1, 255], np.uint8), image.shape[:2])
+        arrays["roi-mask"] = roi
+    options["per-channel"] = apart = bool(rng.random() < 0.5)
+    options["cumulative"] = cumulative = bool(rng.random() < 0.3)
+
+    def judge(out):
+        chosen = [plane[roi != 0] if roi is not None else plane for plane in planes(image)]
+        found = [np.histogram(plane, bins, extent)[0] for plane in (chosen if apart else [np.stack(chosen)])]
+        found = [np.cumsum(each) if cumulative else each for each in found]
+        return equal("numpy", out, np.stack(found) if apart else found[0])
+
+    about = f"{dtype} {image.shape}{' masked' if roi is not None else ''}"
+    return Job("histogram", about, options, image, judge, arrays, kind="counts")
+
+
+def statistics(rng):
+    """Extremes and percentiles are exact; NumPy rounds sums of its own order."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    image = image_of(rng, dtype, shape_of(rng))
+    percents = [] if dtype == "f32" else sorted({0.0, 50.0, 100.0, round(float(rng.uniform(0, 100)), 3)})
+    options = {"per-channel": bool(rng.random() < 0.5)}
+    if percents:
+        options["percentile"] = ",".join(repr(percent) for percent in percents)
+
+    def judge(report):
+        wrong = []
+        expected = planes(image) if options["per-channel"] else [image]
+        for found, plane in zip(report["statistics"], expected, strict=True):
+            exact = {"count": plane.size, "min": plane.min(), "max": plane.max()}
+            wrong += [f"numpy: {name} {found[name]}, expected {value}" for name, value in exact.items() if found[name] != value]
+            wide = plane.astype(np.float64)
+            for name, value in {"mean": wide.mean(), "std": wide.std()}.items():
+                if abs(found[name] - value) > 1e-12 * abs(wide).max():
+                    wrong.append(f"numpy: {name} {found[name]!r}, expected {value!r}")
+            values = [percentile["value"] for percentile in found["percentiles"]]
+            # As i16 NumPy's own differences overflow.
+            if percents and values != list(np.percentile(plane.astype(np.int64), percents)):
+                wrong.append(f"numpy: percentiles {percents}: {values}")
+        return wrong
+
+    return Told("stats", f"{dtype} {image.shape}", options, image, judge, operations=["none"])
+
+
+def equalize(rng):
+    image = image_of(rng, "u8", shape_of(rng))
+    judge = lambda out: equal("opencv", out, np.stack([cv2.equalizeHist(np.ascontiguousarray(p)) for p in planes(image)], -1).reshape(image.shape))
+    return Job("equalize", f"{image.shape}", {}, image, judge)
+
+
+def clahe(rng):
+    dtype = str(rng.choice(["u8", "u8", "u16"]))
+    image = image_of(rng, dtype, shape_of(rng))
+    tiles = tuple(int(count) for count in rng.integers(1, 10, 2))
+    clip = float(rng.choice([0, 0.5, 1, 2, 3.7, 40]))
+
+    def judge(out):
+        apply = cv2.createCLAHE(clipLimit=clip, tileGridSize=tiles).apply
+        return equal("opencv", out, np.stack([apply(np.ascontiguousarray(p)) for p in planes(image)], -1).reshape(image.shape))
+
+    options = {"clip": clip, "tiles": f"{tiles[0]}x{tiles[1]}"}
+    return Job("clahe", f"{dtype} {image.shape}", options, image, judge, operations=["none"])
+
+
+def otsu(rng):
+    image = image_of(rng, str(rng.choice(["u8", "u16"])), shape_of(rng, channels=False))
+
+    def judge(out):
+        threshold, _ = cv2.threshold(image, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
+        return equal("opencv", out, np.array([int(threshold)]))
+
+    return Job("otsu", f"{image.dtype} {image.shape}", {}, image, judge, operations=["none"])
+
+
+def classes(rng):
+    count = int(rng.choice([2, 3, 3, 4]))
+    image = image_of(rng, "u8", shape_of(rng, channels=False))
+    # As many values as classes are needed.
+    image.reshape(-1)[:6] = np.arange(0, 240, 40)[: image.size]
+    if len(np.unique(image)) < count or count == 2:
+        image, count = np.arange(0, 250, 5, dtype=np.uint8).reshape(5, 10), max(count, 3)
+    judge = lambda out: equal("scikit-image", out, filters.threshold_multiotsu(image, count).astype(np.int64))
+    return Job("otsu", f"{image.shape} {count} classes", {"classes": count}, image, judge, operations=["none"], kind="classes")
+
+
+def match(rng):
+    shape = shape_of(rng)
+    image = image_of(rng, "u8", shape)
+    reference = image_of(rng, "u8", shape_of(rng, channels=False) + shape[2:])
+
+    def judge(out):
+        three = [array.reshape(array.shape[0], array.shape[1], -1) for array in (image, reference)]
+        return equal("scikit-image", out, exposure.match_histograms(*three, channel_axis=-1).reshape(image.shape))
+
+    arrays = {"reference": reference}
+    return Job("match", f"{image.shape} like {reference.shape}", {}, image, judge, arrays, operations=["lookup"])
+
+
+MAKERS = [counts, counts, statistics]
+if cv2 is not None:
+    MAKERS += [equalize, clahe, otsu]
+if exposure is not None:
+    MAKERS += [match, classes]
+
+
+def toned(rng):
+    return MAKERS[rng.integers(len(MAKERS))](rng)
