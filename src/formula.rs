@@ -56,6 +56,9 @@ impl Evaluation<'_> {
     }
 
     fn local_std(&self, width: u32, height: u32, dst: PixelType) -> Result<DeviceImage> {
+        if let Some(method) = self.method {
+            return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
+        }
         let (shape, src, border) = (self.source.shape(), self.source.pixel_type(), self.border);
         let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border });
         self.solve(&problem, &self.source, None, &self.choice)

@@ -118,6 +118,8 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
             device.apply(image, Formula::of(PointOp::Magnitude, Formula::Image, None)).run().err(),
             device.gradient(image).variant("no-such").run().err(),
+            device.local_std(image, 3, 3).variant("no-such").run().err(),
+            device.local_std(image, 3, 3).method(apron::Method::Box).run().err(),
         ];
         for (n, error) in errors.into_iter().enumerate() {
             let error = error.unwrap_or_else(|| panic!("no error from call {n} on {}", device.name()));

@@ -294,7 +294,8 @@ fn verify_counts_by_variant_in_json() {
     let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
-    for operation in ["correlate", "separable", "box", "histogram", "lookup", "equalize"] {
+    let operations = ["correlate", "separable", "box", "histogram", "lookup", "equalize", "local-std", "pointwise"];
+    for operation in operations {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");
         checks += tally["checks"].as_u64().unwrap();

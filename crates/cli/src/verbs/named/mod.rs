@@ -14,7 +14,7 @@ use super::Verb;
 use crate::args::{Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::Named;
+use apron::{Formula, Named, filters};
 
 /// Options of a verb that stand for a named filter.
 pub(crate) trait NamedArgs {
@@ -59,6 +59,9 @@ impl<A: NamedArgs> NamedArgs for &A {
 pub(super) fn run(verb: &'static str, args: &dyn NamedArgs, devices: &mut Devices) -> Result<Report> {
     let (named, filter) = (args.named(), args.filter());
     let formula = named.formula()?;
+    if let Formula::Mean(width, height) | Formula::LocalStd(width, height) = formula {
+        filters::mean(width).and(filters::mean(height))?;
+    }
     let out_type = |src| filter.out_type.unwrap_or(named.out_type(src));
     super::filter::run_to(verb, filter, out_type, devices, |device, image, out_type| {
         let ready = device.apply(image, formula).border(filter.border).out_type(out_type);
