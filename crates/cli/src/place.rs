@@ -81,9 +81,14 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
         if let Some(format) = format {
             output.set_extension(format.trim_start_matches('.'));
         }
-        if let Some(other) = results.insert(output.clone(), input.clone()) {
-            let (other, input, output) = (other.display(), input.display(), output.display());
-            return Err(Error::Usage(format!("{other} and {input} would both be written to {output}")));
+        match results.insert(output.clone(), input.clone()) {
+            // Named twice, such as by its name and by a pattern.
+            Some(other) if other == input => continue,
+            Some(other) => {
+                let (other, input, output) = (other.display(), input.display(), output.display());
+                return Err(Error::Usage(format!("{other} and {input} would both be written to {output}")));
+            }
+            None => {}
         }
         pairs.push((input, output));
     }
@@ -137,7 +142,8 @@ mod tests {
         assert!(matches!(files(&["x.png"], "y.png", None), Ok(Asked::One(_))));
         // A name that looks like a pattern, and is one of a file.
         assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
-        let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), "x/c.jpg"], &path("new/"), Some(".tif")) else {
+        let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), &path("a.png"), "x/c.jpg"], &path("new/"), Some(".tif"))
+        else {
             panic!("a folder was asked for")
         };
         let names: Vec<String> = pairs.iter().map(|(_, output)| output.display().to_string()).collect();

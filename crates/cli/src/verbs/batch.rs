@@ -45,5 +45,5 @@ fn one(line: &str, devices: &mut Devices) -> Result<Report> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| Error::Input(format!("not a JSON object: {error}")))?;
     let cli = crate::Cli::try_parse_from(job::arguments(object)?).map_err(|error| usage(&error))?;
-    super::alone(&cli.verb, devices)
+    super::many::alone(&cli.verb, devices)
 }

@@ -13,6 +13,7 @@ mod info;
 mod job;
 mod kernels;
 mod man;
+mod many;
 mod named;
 mod otsu;
 pub(crate) mod pipe;
@@ -24,10 +25,8 @@ mod verify;
 
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
-use crate::place::{Asked, Files, Place};
-use crate::report::{Report, complain, milliseconds, print};
-use std::path::PathBuf;
-use std::time::Instant;
+use crate::place::Files;
+use crate::report::{Report, complain, print};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -118,7 +117,7 @@ pub(crate) enum Verb {
 /// Runs a verb and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
     if let Some((files, common)) = on_files(verb) {
-        return many(verb, files, &common);
+        return many::run(verb, files, &common);
     }
     match verb {
         Verb::Info(args) => info::run(args),
@@ -134,7 +133,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Match(args) => tell(&work(verb, &mut Devices::new(Default::default()))?, &args.common),
         // The rest are on files.
-        _ => alone(verb, &mut Devices::new(Default::default())).map(drop),
+        _ => work(verb, &mut Devices::new(Default::default())).map(drop),
     }
 }
 
@@ -154,49 +153,6 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
         _ => return None,
     };
     Some((filter.files.clone(), filter.common.clone()))
-}
-
-/// Runs a verb for each of its images, and reports.
-fn many(verb: &Verb, files: Files, common: &Common) -> Result<()> {
-    let start = Instant::now();
-    let mut devices = Devices::new(Default::default());
-    let images = match files.asked()? {
-        Asked::One(place) => {
-            devices.go_to(place);
-            return tell(&work(verb, &mut devices)?, common);
-        }
-        Asked::Folder(images) => images,
-    };
-    let mut failures = Vec::new();
-    let on_image = |(input, output): &(PathBuf, PathBuf)| {
-        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-        work(verb, &mut devices)
-    };
-    let told = |(input, _): &(PathBuf, PathBuf), result| {
-        let input = input.display().to_string();
-        if common.json {
-            return print(&job::outcome(("input", input.into()), &result));
-        }
-        failures.extend(result.err().map(|error| format!("apron: {input}: {}", error.line())));
-        Ok(())
-    };
-    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
-    // After the bar, and so together.
-    failures.iter().for_each(|line| complain(line));
-    if !common.quiet && !common.json && ended.is_ok() {
-        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
-    }
-    ended
-}
-
-/// Runs a verb that reads one image, and says nothing.
-fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
-    match on_files(verb).map(|(files, _)| files.asked()).transpose()? {
-        Some(Asked::One(place)) => devices.go_to(place),
-        Some(Asked::Folder(_)) => return Err(Error::Usage("a job has one image and one result".into())),
-        None => {}
-    }
-    work(verb, devices)
 }
 
 /// Runs a verb that reads an image, where the devices are, and says nothing.

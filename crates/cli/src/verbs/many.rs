@@ -1,0 +1,52 @@
+//! A verb for one image or for many: at each place, in turn.
+
+use super::{Verb, job, on_files, tell, work};
+use crate::args::{Common, Devices};
+use crate::error::{Error, Result};
+use crate::place::{Asked, Files, Place};
+use crate::report::{Report, complain, milliseconds, print};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Runs a verb for each of its images, and reports.
+pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
+    let start = Instant::now();
+    let mut devices = Devices::new(Default::default());
+    let images = match files.asked()? {
+        Asked::One(place) => {
+            devices.go_to(place);
+            return tell(&work(verb, &mut devices)?, common);
+        }
+        Asked::Folder(images) => images,
+    };
+    let mut failures = Vec::new();
+    let on_image = |(input, output): &(PathBuf, PathBuf)| {
+        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+        work(verb, &mut devices)
+    };
+    let told = |(input, _): &(PathBuf, PathBuf), result| {
+        let input = input.display().to_string();
+        if common.json {
+            return print(&job::outcome(("input", input.into()), &result));
+        }
+        failures.extend(result.err().map(|error| format!("apron: {input}: {}", error.line())));
+        Ok(())
+    };
+    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
+    // After the bar, and so together.
+    failures.iter().for_each(|line| complain(line));
+    if !common.quiet && !common.json && ended.is_ok() {
+        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
+    }
+    ended
+}
+
+/// Runs a verb that reads one image, and says nothing.
+pub(super) fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
+    match on_files(verb).map(|(files, _)| files.asked()).transpose()? {
+        Some(Asked::One(place)) => devices.go_to(place),
+        Some(Asked::Folder(_)) => return Err(Error::Usage("a job has one image and one result".into())),
+        None => {}
+    }
+    work(verb, devices)
+}
