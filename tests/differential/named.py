@@ -78,9 +78,10 @@ def linear(problem, out, mask, peers, change=(1.0, 0.0), anchor=None):
     total, magnitude = problem.sums(mask, anchor)
     reference = scale * total + delta
     bound = (mask.size + 3) * EPS * abs(scale) * magnitude + 2 * EPS * (abs(reference) + abs(delta))
-    # The one border of f32 that bytes may have is rounded with them.
-    exact = problem.dtype == "u8" and change == (1.0, 0.0) and problem.value == int(problem.value)
-    slack = 0.0 if exact else 1e-9 * (magnitude + 1) + (bound if problem.dtype == "f32" and scale != 1.0 else 0.0)
+    # Sums that are not whole are f32 before they are scaled, and may then be on the other side of a half.
+    whole = problem.dtype == "u8" and problem.value == int(problem.value)
+    unscaled = change == (1.0, 0.0)
+    slack = 0.0 if whole and unscaled else 1e-9 * (magnitude + 1) + (0.0 if whole or unscaled else bound)
     wrong = problem.compare("numpy", out, reference, bound, slack)
     for what, peer in peers:
         wrong += problem.compare(what, out, peer.reshape(reference.shape), bound, slack)

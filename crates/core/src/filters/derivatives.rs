@@ -1,9 +1,14 @@
 //! Derivatives by differences of neighbours: with the signs of OpenCV, so that a ramp which rises to the right or down
 //! has a positive one.
 
-use crate::{Error, Formula, Mask, Named, PixelType, PointOp, Result, Taps};
+use crate::{Error, Formula, Mask, Named, Result, Taps};
 
-fn wrong<T>(operation: &'static str, parameter: &'static str, value: impl ToString, limit: &str) -> Result<T> {
+pub(super) fn wrong<T>(
+    operation: &'static str,
+    parameter: &'static str,
+    value: impl ToString,
+    limit: &str,
+) -> Result<T> {
     Err(Error::parameter(operation, parameter, value, limit))
 }
 
@@ -230,56 +235,6 @@ impl Named for Laplacian {
     }
 }
 
-/// The derivative of which a gradient is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Operator {
-    /// Sobel's.
-    #[default]
-    Sobel,
-    /// Scharr's.
-    Scharr,
-}
-
-/// The gradient: the magnitude `sqrt(gx^2 + gy^2)` or the direction `atan2(gy, gx)` of the two first derivatives, each
-/// computed to f32, not normalised. Directions are radians from -pi to pi, 0 to the right and pi/2 down, in f32.
-///
-/// Derivatives of u8 are exact integers, so that magnitudes are the true ones, rounded once. SciPy's
-/// `generic_gradient_magnitude(derivative=sobel)`.
-///
-/// The formula's errors: a `ksize` other than 1, 3, 5 and 7, with Scharr's other than 3.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gradient {
-    /// The derivative.
-    pub operator: Operator,
-    /// Side of Sobel's masks.
-    pub ksize: u32,
-    /// Whether the direction is asked for, not the magnitude.
-    pub direction: bool,
-}
-
-impl Default for Gradient {
-    /// The magnitude by Sobel's derivative over 3 pixels.
-    fn default() -> Gradient {
-        Gradient { operator: Operator::Sobel, ksize: 3, direction: false }
-    }
-}
-
-impl Named for Gradient {
-    fn formula(&self) -> Result<Formula> {
-        let axis = |dx, dy| match self.operator {
-            Operator::Sobel => Sobel { ksize: self.ksize, ..Sobel::new(dx, dy) }.formula(),
-            Operator::Scharr if self.ksize == 3 => Scharr::new(dx, dy).formula(),
-            Operator::Scharr => wrong("gradient", "ksize", self.ksize, "3 with scharr"),
-        };
-        let op = if self.direction { PointOp::Direction } else { PointOp::Magnitude };
-        Ok(Formula::of(op, axis(1, 0)?, Some(axis(0, 1)?)))
-    }
-
-    fn out_type(&self, src: PixelType) -> PixelType {
-        if self.direction { PixelType::F32 } else { src }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,7 +291,6 @@ mod tests {
         let sobel = Sobel::new(1, 0);
         let scharr = |dx, dy| Scharr::new(dx, dy).formula();
         let laplacian = Laplacian::default();
-        let by_scharr = Gradient { operator: Operator::Scharr, ksize: 5, direction: false };
         for (formula, part) in [
             (Sobel::new(0, 0).formula(), "0 and 0"),
             (Sobel { ksize: 4, ..sobel }.formula(), "ksize is 4, but must be 1, 3, 5 or 7"),
@@ -353,7 +307,6 @@ mod tests {
             (Laplacian { neighbours: 6, ..laplacian }.formula(), "4 or 8"),
             (Laplacian { neighbours: 8, ksize: 3, ..laplacian }.formula(), "1 with 8 neighbours"),
             (Laplacian { delta: f64::NAN, ..laplacian }.formula(), "delta"),
-            (by_scharr.formula(), "3 with scharr"),
         ] {
             let error = formula.unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage);

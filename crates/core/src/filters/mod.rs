@@ -3,11 +3,13 @@
 mod bells;
 mod derivatives;
 mod effects;
+mod gradient;
 
 use crate::{Error, Mask, Result, Taps};
 pub use bells::{Dog, Gaussian, Log, gaussian_derivative};
-pub use derivatives::{Gradient, Laplacian, Operator, Prewitt, Roberts, Scharr, Sobel};
+pub use derivatives::{Laplacian, Prewitt, Roberts, Scharr, Sobel};
 pub use effects::{MAX_MOTION, MotionBlur, Sharpen, Unsharp, emboss};
+pub use gradient::{Gradient, Operator};
 
 /// Taps of a sampled Gaussian, `exp(-i^2 / (2 sigma^2))` over their sum, of radius
 /// `int(truncate * sigma + 0.5)`, as SciPy's `gaussian_filter1d` has them.
