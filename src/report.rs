@@ -6,8 +6,8 @@ use std::time::Duration;
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise` or `histogram`; of several, the
-    /// last.
+    /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise`, `histogram`, `lookup`, `equalize`,
+    /// `clahe` or `stats`; of several, the last.
     pub operation: &'static str,
     /// The device that ran it, such as `gpu:0` or `cpu`.
     pub device: String,
