@@ -10,7 +10,7 @@ const RESOURCES: &str = include_str!("../kernels-gpu/ptx/resources.csv");
 /// What is fixed about a kernel, and about the variant to which it belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelInfo {
-    /// The operation: `correlate`, `separable`, `box` or `histogram`.
+    /// The operation: `correlate`, `separable`, `box`, `histogram`, `lookup` or `equalize`.
     pub operation: &'static str,
     /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
     pub variant: &'static str,

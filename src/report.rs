@@ -6,7 +6,8 @@ use std::time::Duration;
 /// What an operation did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The operation that ran: `correlate`, `separable`, `box` or `histogram`.
+    /// The operation that ran: `correlate`, `separable`, `box`, `histogram`, `lookup`, `equalize`, `clahe` or
+    /// `stats`.
     pub operation: &'static str,
     /// The device that ran it, such as `gpu:0` or `cpu`.
     pub device: String,

@@ -164,5 +164,12 @@ fn devices_agree() {
         let told = folder.run(&["stats", "wide.npy", "--percentile", "33", "--device", device]);
         assert_eq!(told.stdout, statistics, "{device}");
     }
+    // More bins than shared memory holds.
+    folder.array("floats.npy", &[23, 41], &(0..41 * 23).map(|i: u16| (i as f32).sin()).collect::<Vec<_>>());
+    let many = ["histogram", "floats.npy", "--bins", "70000", "--range=-0.9,1", "--out", "y.npy", "--device"];
+    assert_eq!(folder.run(&[&many[..], &["reference"]].concat()).code, 0);
+    let expected = folder.read::<i64>("y.npy");
+    assert_eq!(folder.run(&[&many[..], &["emulator"]].concat()).code, 0);
+    assert_eq!(folder.read::<i64>("y.npy"), expected);
     folder.fails(4, "clahe", &["clahe", "a.png", "c.png", "--device", "emulator"]);
 }

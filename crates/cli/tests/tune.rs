@@ -31,7 +31,7 @@ fn a_sweep_times_every_variant_and_writes_the_table_that_plans_read() {
         // One variant has nothing to be chosen from.
         assert!(times.len() > 1, "{row}");
     }
-    for variant in VARIANTS {
+    for variant in VARIANTS.iter().filter(|variant| !variant.is_alone()) {
         let timed = rows.iter().filter(|row| row.work.operation == variant.operation);
         assert!(timed.clone().any(|row| row.time(variant.name).is_some()), "{}", variant.name);
     }

@@ -34,6 +34,11 @@ enum Planner {
 }
 
 impl Variant {
+    /// Whether no other variant solves its problems, so that there is nothing to choose and to measure.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.planner, Planner::Tone(_))
+    }
+
     /// Whether `problem` is of the kind that it solves. Histograms are of three kinds, of bytes, of f32
     /// in even bins, and of cells, by variants of their own.
     pub(crate) fn solves(&self, problem: &Problem) -> bool {
@@ -339,6 +344,8 @@ mod tests {
         for variant in VARIANTS {
             let mut facts = Kernel::ALL.iter().map(|kernel| kernel.facts());
             assert!(facts.any(|facts| (facts.family, facts.variant) == (variant.family, variant.name)), "{variant:?}");
+            let rivals = variants(variant.operation).filter(|other| other.is_alone());
+            assert!(!variant.is_alone() || rivals.count() == 1, "{variant:?}");
             let same = VARIANTS.iter().filter(|v| (v.operation, v.name) == (variant.operation, variant.name));
             assert_eq!(same.count(), 1, "{variant:?}");
         }

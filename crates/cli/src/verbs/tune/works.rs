@@ -190,7 +190,8 @@ mod tests {
                     eligible(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
                 })
                 .collect();
-            assert_eq!(timed.len(), VARIANTS.len(), "{timed:?}");
+            let rivals = VARIANTS.iter().filter(|variant| !variant.is_alone());
+            assert_eq!(timed.len(), rivals.count(), "{timed:?}");
         }
     }
 
