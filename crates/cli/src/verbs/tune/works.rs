@@ -174,7 +174,7 @@ fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_plan::{Machine, VARIANTS, variants};
+    use apron_plan::{Machine, VARIANTS};
     use apron_testkit::eligible;
     use std::collections::HashSet;
 
