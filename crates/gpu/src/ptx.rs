@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
 
-    const FILES: [(Family, &str); 9] = [
+    const FILES: [(Family, &str); 10] = [
         (Family::Box, include_str!("../../../kernels-gpu/ptx/box.sm_90.ptx")),
         (Family::Conv1d, include_str!("../../../kernels-gpu/ptx/conv1d.sm_90.ptx")),
         (Family::Conv2d, include_str!("../../../kernels-gpu/ptx/conv2d.sm_90.ptx")),
@@ -51,6 +51,7 @@ mod tests {
         (Family::Limits, include_str!("../../../kernels-gpu/ptx/limits.sm_90.ptx")),
         (Family::Pointwise, include_str!("../../../kernels-gpu/ptx/pointwise.sm_90.ptx")),
         (Family::Local, include_str!("../../../kernels-gpu/ptx/local.sm_90.ptx")),
+        (Family::Lookup, include_str!("../../../kernels-gpu/ptx/lookup.sm_90.ptx")),
     ];
 
     #[test]

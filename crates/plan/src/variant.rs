@@ -40,7 +40,7 @@ enum Planner {
 impl Variant {
     /// Whether no other variant solves its problems, so that there is nothing to choose and to measure.
     pub fn is_alone(&self) -> bool {
-        matches!(self.planner, Planner::Tone(_))
+        matches!(self.planner, Planner::Tone(_) | Planner::LocalStd(_) | Planner::Pointwise(_))
     }
 
     /// Whether `problem` is of the kind that it solves. Histograms are of three kinds, of bytes, of f32

@@ -411,7 +411,7 @@ impl fmt::Display for Case {
                 let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));
                 let op = match p.op {
                     PointOp::Weighted { a, b, c, threshold } => {
-                        format!("weights {a:.2} {b:.2} {c:.1} from {threshold:.1}")
+                        format!("weights {a:.1} {b:.1} {c:.0} from {threshold:.0}")
                     }
                     PointOp::Magnitude => "magnitude".into(),
                     PointOp::Direction => "direction".into(),
