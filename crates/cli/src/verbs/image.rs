@@ -7,7 +7,7 @@ use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::{Device, DeviceImage, PixelType, Shape, Source};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs `make` on the image at hand. Its parameters are right by now; what else can be wrong without the
 /// input, such as an output that does not hold samples of `out_type`, is found before the input is read.
@@ -29,7 +29,7 @@ pub(super) fn run(
             }
             let device = devices.get(common.device)?;
             let result = make(&device, Source::Host(image))?;
-            let mut report = report(verb, (&input, &output), (shape, pixel), &result)?;
+            let mut report = report(verb, (&input, &output), (shape, pixel), &result, start)?;
             target.check(result.pixel_type(), result.shape().channels)?;
             let copy = Instant::now();
             let pixels = result.into_any()?;
@@ -42,8 +42,7 @@ pub(super) fn run(
             let device = devices.get(common.device)?;
             let result = make(&device, Source::Device(&image))?;
             let files = (Path::new("-"), Path::new("-"));
-            let mut report = report(verb, files, (image.shape(), image.pixel_type()), &result)?;
-            report.ran.total_ms = milliseconds(start.elapsed());
+            let report = report(verb, files, (image.shape(), image.pixel_type()), &result, start)?;
             devices.go_to(Place::Pipe(result));
             Ok(report)
         }
@@ -56,27 +55,10 @@ fn report(
     (input, output): (&Path, &Path),
     (shape, pixel): (Shape, PixelType),
     result: &DeviceImage,
+    start: Instant,
 ) -> Result<Report> {
     let (ran, out) = (result.report()?, result.shape());
-    let ran = Ran {
-        operation: ran.operation,
-        verb,
-        input: input.display().to_string(),
-        method: ran.method.map(|method| method.to_string()),
-        why_method: ran.method.map(|_| ran.why_method),
-        device: ran.device,
-        variant: ran.variant,
-        why: ran.why,
-        grid: ran.grid,
-        width: shape.width,
-        height: shape.height,
-        channels: shape.channels,
-        in_type: pixel.to_string(),
-        copy_in_ms: milliseconds(ran.copy_in),
-        kernels_ms: milliseconds(ran.kernels),
-        copy_out_ms: 0.0,
-        total_ms: 0.0,
-    };
+    let ran = Ran::of(verb, input, (shape, pixel), ran, Duration::ZERO, start);
     let made = Made::Image {
         output: output.display().to_string(),
         out_type: result.pixel_type().to_string(),
