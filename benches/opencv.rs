@@ -6,8 +6,8 @@
 
 mod common;
 
-use apron::{Border, Image, Mask, Pixel, Taps, filters};
-use apron_core::{BoxFilter, Problem, Scale};
+use apron::{Border, Extent, Image, Mask, Pixel, Taps, filters};
+use apron_core::{BoxFilter, Correlate, Problem, Scale, Separable};
 use apron_cpu::Fma;
 use common::median;
 use std::io::{BufRead, BufReader, Write};
@@ -86,43 +86,40 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     let side = image.width() as usize;
     let Work { text, operation, taps } = work;
     let width = if *operation == "dense" { taps.len().isqrt() } else { taps.len() } as u32;
-    let mask = Mask::new(width, taps.len() as u32 / width, &taps[..]).expect("a valid mask");
-    let axis = Taps::new(&taps[..]).expect("valid taps");
-    let mut out = vec![T::default(); side * side];
-    let boxed = BoxFilter {
-        shape: image.shape(),
-        src: T::PIXEL,
-        dst: T::PIXEL,
-        width,
-        height: width,
-        anchor: (width / 2, width / 2),
-        border: Border::Replicate,
-        scale: Scale::Mean,
+    let axis = || Taps::new(&taps[..]).expect("valid taps");
+    let (shape, src, dst, border, extent) = (image.shape(), T::PIXEL, T::PIXEL, Border::Replicate, Extent::Same);
+    let problem = match *operation {
+        "dense" => {
+            let mask = Mask::new(width, width, &taps[..]).expect("a valid mask");
+            Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
+        }
+        "box" => {
+            let (height, anchor, scale) = (width, (width / 2, width / 2), Scale::Mean);
+            let boxed = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
+            Problem::Box(boxed).by_method(None).expect("a valid size").problem
+        }
+        _ => Problem::Separable(Separable { shape, src, dst, taps_x: axis(), taps_y: axis(), border, extent }),
     };
-    let mean = Problem::Box(boxed).by_method(None).expect("a valid size").problem;
+    let mut out = vec![T::default(); side * side];
     let pixels = T::PIXEL;
     let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
     let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
-        match *operation {
-            "dense" => apron_cpu::correlate_into(image, &mask, Border::Replicate, false, &mut out),
-            "box" => match &mean {
-                Problem::Box(p) => apron_cpu::box_filter_into(image, p, &mut out),
-                _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
-            },
-            _ => apron_cpu::separable_into(image, &axis, &axis, Border::Replicate, &mut out),
+        match &problem {
+            Problem::Correlate(p) => apron_cpu::correlate_into(image, p, &mut out),
+            Problem::Separable(p) => apron_cpu::separable_into(image, p, &mut out),
+            Problem::Box(p) => apron_cpu::box_filter_into(image, p, &mut out),
+            other => unreachable!("{other:?}"),
         }
         .expect("an output of the right size");
         out[side * (side / 2) + side / 2].to_f64()
     });
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
-        let out: Image<T> = match *operation {
-            "dense" => apron_cpu::correlate(image, &mask, Border::Replicate, false),
-            "box" => match &mean {
-                Problem::Box(p) => apron_cpu::box_filter(image, p),
-                _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
-            },
-            _ => apron_cpu::separable(image, &axis, &axis, Border::Replicate),
+        let out: Image<T> = match &problem {
+            Problem::Correlate(p) => apron_cpu::correlate(image, p),
+            Problem::Separable(p) => apron_cpu::separable(image, p),
+            Problem::Box(p) => apron_cpu::box_filter(image, p),
+            other => unreachable!("{other:?}"),
         }
         .expect("nothing is cropped");
         out.sample(image.width() / 2, image.width() / 2, 0).to_f64()

@@ -15,6 +15,7 @@ pub struct DeviceImage {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
     /// Samples from the start of a row to the start of the next, in GPU memory; images on the host know theirs.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code))]
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,

@@ -3,14 +3,19 @@
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::formula::Evaluation;
-use crate::{Border, Device, DeviceImage, Error, Mask, Method, PixelType, Result, Shape, Source, Taps, Tuning};
-use apron_core::{BoxFilter, ByMethod, Correlate, Formula, Problem, Scale, Separable};
+use crate::{
+    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Tuning,
+};
+use apron_core::{BoxFilter, ByMethod, Correlate, Formula, LocalStd, Padded, Problem, Scale, Separable};
+use std::sync::Arc;
 
 enum Weights {
     Dense(Mask),
     Separable(Result<(Taps, Taps)>),
     /// A mean over so many columns and rows.
     Mean(u32, u32),
+    /// A standard deviation over so many columns and rows.
+    Deviation(u32, u32),
     /// What a named filter computes.
     Formula(Result<Formula>),
 }
@@ -21,7 +26,8 @@ pub struct Filter<'a> {
     device: &'a Device,
     source: Source<'a>,
     weights: Weights,
-    border: Border,
+    borders: Borders,
+    extent: Extent,
     out_type: Option<PixelType>,
     clamp: bool,
     method: Option<Method>,
@@ -41,6 +47,10 @@ impl<'a> Filter<'a> {
         Filter::new(device, source, Weights::Mean(width, height))
     }
 
+    pub(crate) fn deviation(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
+        Filter::new(device, source, Weights::Deviation(width, height))
+    }
+
     pub(crate) fn formula(device: &'a Device, source: Source<'a>, formula: Result<Formula>) -> Self {
         Filter::new(device, source, Weights::Formula(formula))
     }
@@ -56,13 +66,52 @@ impl<'a> Filter<'a> {
     }
 
     fn new(device: &'a Device, source: Source<'a>, weights: Weights) -> Self {
-        let (border, out_type, clamp) = (Border::default(), None, false);
-        Filter { device, source, weights, border, out_type, clamp, method: None, choice: Choice::default() }
+        Filter {
+            device,
+            source,
+            weights,
+            borders: Borders::default(),
+            extent: Extent::default(),
+            out_type: None,
+            clamp: false,
+            method: None,
+            choice: Choice::default(),
+        }
     }
 
-    /// What lies outside the image; [`Border::Reflect101`] if not said.
-    pub fn border(mut self, border: Border) -> Self {
-        self.border = border;
+    /// What lies outside the image, in both axes or by [axis](Borders); [`Border::Reflect101`] if not said. Where the
+    /// axes differ, the filter is that of a padded copy of the image.
+    ///
+    /// ```
+    /// use apron::{Border, Borders, Device, Image};
+    ///
+    /// let image = Image::new(2, 2, 1, vec![1.0f32, 2.0, 10.0, 20.0])?;
+    /// let (mask, borders) = ("0 0 0; 1 0 0; 0 0 100".parse()?, Borders { x: Border::Wrap, y: Border::Constant(7.0) });
+    /// let out = Device::cpu().correlate(&image, mask).border(borders).run()?;
+    /// // Left of 1 is 2, right of 20 is 10, and below is 7.
+    /// assert_eq!(out.download::<f32>()?.packed().as_ref(), [2.0 + 2000.0, 1.0 + 1000.0, 720.0, 710.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn border(mut self, border: impl Into<Borders>) -> Self {
+        self.borders = border.into();
+        self
+    }
+
+    /// Which pixels are computed; those of the image if not said.
+    ///
+    /// ```
+    /// use apron::{Border, Device, Extent, Image, Region};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![9u8, 1, 3, 9])?;
+    /// let mean = |extent| Device::cpu().box_filter(&image, 2, 1).border(Border::Constant(0.0)).extent(extent).run();
+    /// // Of 9, 1 and of 1, 3; the region alone, as an image, would have 3 or nothing before its first pixel.
+    /// let region = mean(Extent::Region(Region { x: 1, y: 0, width: 2, height: 1 }))?;
+    /// assert_eq!(region.download::<u8>()?.row(0), [5, 2]);
+    /// assert_eq!(mean(Extent::Full)?.download::<u8>()?.row(0), [4, 5, 2, 6, 4]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn extent(mut self, extent: Extent) -> Self {
+        self.extent = extent;
         self
     }
 
@@ -102,41 +151,67 @@ impl<'a> Filter<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters that can never be right and for a method that the problem does not allow,
-    /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have, and the
+    /// [`Error::Shape`] for full output that is too large, [`Error::NoWindow`] where border crop leaves nothing,
+    /// [`Error::Unsupported`] for what the device does not have, and the
     /// device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
-        let Filter { device, source, weights, border, out_type, clamp, method, choice } = self;
+        let Filter { device, source, weights, borders, extent, out_type, clamp, method, choice } = self;
         let (shape, src) = (source.shape(), source.pixel_type());
+        let dst = out_type.unwrap_or(src);
         if let Weights::Formula(formula) = weights {
             unclamped("a named filter", clamp)?;
-            return Evaluation { device, source, border, method, choice }.run(&formula?, out_type.unwrap_or(src));
+            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst);
         }
-        let problem = weights.problem(shape, (src, out_type.unwrap_or(src)), border, clamp)?;
-        let ByMethod { problem, why } = device.by_method(problem, method, choice.variant)?;
-        device.with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice))
+        let problem = weights.problem(shape, (src, dst), extent, clamp)?;
+        if let (Problem::LocalStd(_), Some(method)) = (&problem, method) {
+            return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
+        }
+        let Padded { paddings, filter } = problem.with_borders(borders)?;
+        let mut padded: Option<DeviceImage> = None;
+        let mut before = Vec::new();
+        for padding in &paddings {
+            let source = padded.as_ref().map_or(source.view(), Source::Device);
+            let made = device.with_fallback(|backend| {
+                backend.filter(padding, "a border by axis", &source, None, &Choice::default())
+            })?;
+            before.push(made.made.clone());
+            padded = Some(made);
+        }
+        let ByMethod { problem, why } = device.by_method(filter, method, choice.variant)?;
+        let source = padded.as_ref().map_or(source.view(), Source::Device);
+        let mut result = device.with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice))?;
+        if let Some(made) = Arc::get_mut(&mut result.made) {
+            made.before = before;
+        }
+        Ok(result)
     }
 }
 
 impl Weights {
-    /// The problem as it is stated.
-    fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), border: Border, clamp: bool) -> Result<Problem> {
+    /// The problem, with a border that says nothing yet.
+    fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), extent: Extent, clamp: bool) -> Result<Problem> {
+        let border = Border::default();
         Ok(match self {
             Weights::Dense(mask) => {
                 if clamp && dst != PixelType::F32 {
                     let value = format!("asked for with {dst} output");
                     return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
                 }
-                Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp })
+                Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
             }
             Weights::Separable(taps) => {
                 unclamped("separable", clamp)?;
                 let (taps_x, taps_y) = taps?;
-                Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })
+                Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
             }
             Weights::Mean(width, height) => {
                 unclamped("box", clamp)?;
                 let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
-                Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale })
+                Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
+            }
+            Weights::Deviation(width, height) => {
+                unclamped("local-std", clamp)?;
+                Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
             }
             Weights::Formula(_) => unreachable!("evaluated before"),
         })

@@ -2,15 +2,18 @@
 
 use crate::backend::Backend;
 use crate::choice::Choice;
-use crate::{Border, Device, DeviceImage, Error, Filter, Formula, Method, PixelType, PointOp, Result, Source};
-use apron_core::{LocalStd, Pointwise, Problem};
+use crate::{
+    Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, Method, PixelType, PointOp, Result, Source,
+};
+use apron_core::{Pointwise, Problem};
 use std::sync::Arc;
 
 /// What a formula is computed for, and how its filters are asked for.
 pub(crate) struct Evaluation<'a> {
     pub(crate) device: &'a Device,
     pub(crate) source: Source<'a>,
-    pub(crate) border: Border,
+    pub(crate) borders: Borders,
+    pub(crate) extent: Extent,
     pub(crate) method: Option<Method>,
     /// Of the filters; pointwise operations have one variant.
     pub(crate) choice: Choice<'a>,
@@ -33,12 +36,12 @@ impl Evaluation<'_> {
         let filter = match formula {
             Formula::Image => return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst),
             Formula::Pointwise { op, x, y } => return self.pointwise(*op, x, y.as_deref(), dst),
-            Formula::LocalStd(width, height) => return self.local_std(*width, *height, dst),
+            Formula::LocalStd(width, height) => Filter::deviation(self.device, self.source.view(), *width, *height),
             Formula::Dense(mask) => Filter::dense(self.device, self.source.view(), mask.clone()),
             Formula::Separable(x, y) => Filter::separable(self.device, self.source.view(), Ok((x.clone(), y.clone()))),
             Formula::Mean(width, height) => Filter::mean(self.device, self.source.view(), *width, *height),
         };
-        let filter = filter.border(self.border).out_type(dst).method(self.method);
+        let filter = filter.border(self.borders).extent(self.extent).out_type(dst).method(self.method);
         filter.variant(self.choice.variant).tuning(self.choice.tuning).run()
     }
 
@@ -55,13 +58,12 @@ impl Evaluation<'_> {
         }
     }
 
-    fn local_std(&self, width: u32, height: u32, dst: PixelType) -> Result<DeviceImage> {
-        if let Some(method) = self.method {
-            return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
-        }
-        let (shape, src, border) = (self.source.shape(), self.source.pixel_type(), self.border);
-        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border });
-        self.solve(&problem, &self.source, None, &self.choice)
+    /// The image where a filter computes other pixels than the image's, in f32; `None` where that is the image.
+    fn extended(&self) -> Option<Result<DeviceImage>> {
+        let Extent::Region(_) = self.extent else { return None };
+        let one = Mask::new(1, 1, [1.0]).expect("one tap is a mask");
+        let image = Filter::dense(self.device, self.source.view(), one).border(self.borders).extent(self.extent);
+        Some(image.out_type(PixelType::F32).run())
     }
 
     fn pointwise(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<DeviceImage> {
@@ -69,14 +71,18 @@ impl Evaluation<'_> {
         // What is wrong with it is found before anything runs.
         Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
         let operand = |formula: &Formula| match formula {
-            Formula::Image => Ok(None),
+            Formula::Image => self.extended().transpose(),
             formula => self.run(formula, PixelType::F32).map(Some),
         };
         let (made_x, made_y) = (operand(x)?, y.map(operand).transpose()?.flatten());
         let (x, y) = (self.or_image(&made_x), y.map(|_| self.or_image(&made_y)));
         if let Some(y) = y.as_ref().filter(|y| y.shape() != x.shape()) {
+            let (what, value) = match self.extent {
+                Extent::Full => ("extent", "full".to_string()),
+                _ => ("border", self.borders.to_string()),
+            };
             let limit = format!("another: masks of two sizes leave {} and {}", x.shape(), y.shape());
-            return Err(Error::parameter("pointwise", "border", self.border, limit));
+            return Err(Error::parameter("pointwise", what, value, limit));
         }
         let (shape, src, second) = (x.shape(), x.pixel_type(), y.as_ref().map(Source::pixel_type));
         let problem = Problem::Pointwise(Pointwise { shape, src, second, dst, op });

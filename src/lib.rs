@@ -19,9 +19,9 @@ mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, Binning, Bins, Border, DeviceInfo, Edges, Error, ErrorKind, Formula, Histogram, Histogram2d, Image,
-    Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType, PointOp, Result, Shape, Statistics, Taps,
-    WeightedHistogram, filters, multi_otsu, otsu,
+    AnyImage, Binning, Bins, Border, Borders, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula, Histogram,
+    Histogram2d, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType, PointOp, Region, Result,
+    Shape, Statistics, Taps, WeightedHistogram, filters, multi_otsu, otsu,
 };
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;

@@ -3,7 +3,7 @@
 use crate::filters::{
     Dog, Gaussian, Gradient, Laplacian, Log, MotionBlur, Operator, Prewitt, Roberts, Scharr, Sharpen, Sobel, Unsharp,
 };
-use crate::{Border, Device, DeviceImage, Filter, Formula, Method, Named, PixelType, Result, Source, filters};
+use crate::{Borders, Device, DeviceImage, Extent, Filter, Formula, Method, Named, PixelType, Result, Source, filters};
 
 /// A named filter that is ready to [`run`](NamedFilter::run), with defaults that may be changed before.
 #[must_use = "a filter does nothing until it is run"]
@@ -14,10 +14,16 @@ pub struct NamedFilter<'a, N> {
 }
 
 impl<'a, N: Named> NamedFilter<'a, N> {
-    /// What lies outside the image; [`Border::Reflect101`] if not said, as in OpenCV; SciPy's default is
-    /// [`Border::Reflect`].
-    pub fn border(self, border: Border) -> Self {
+    /// What lies outside the image, in both axes or by axis; [`Border::Reflect101`](crate::Border::Reflect101) if not
+    /// said, as in OpenCV; SciPy's default is [`Border::Reflect`](crate::Border::Reflect).
+    pub fn border(self, border: impl Into<Borders>) -> Self {
         NamedFilter { filter: self.filter.border(border), ..self }
+    }
+
+    /// Which pixels are computed; those of the image if not said. Filters of several masks have no
+    /// [full](Extent::Full) extent, unless all masks are of one size.
+    pub fn extent(self, extent: Extent) -> Self {
+        NamedFilter { filter: self.filter.extent(extent), ..self }
     }
 
     /// Sample type of the output; if not said, the input's, but f32 for [directions](Gradient::direction). Integers

@@ -1,7 +1,9 @@
 //! Named filters: the same on every device, in chains, and refused with a reason.
 
 use apron::filters::Operator;
-use apron::{Border, Device, DeviceImage, Error, ErrorKind, Formula, Image, PixelType, PointOp, Result};
+use apron::{
+    Border, Borders, Device, DeviceImage, Error, ErrorKind, Extent, Formula, Image, PixelType, PointOp, Region, Result,
+};
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::reference(), Device::cpu(), Device::emulator()];
@@ -116,6 +118,9 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.local_std(image, 0, 3).run().err(),
             // Blurs of two widths leave images of two sizes.
             device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
+            device.dog(image, 0.5, 1.0).extent(Extent::Full).run().err(),
+            device.sobel(image, 1, 0).border(Border::Crop).extent(Extent::Full).run().err(),
+            device.sobel(image, 1, 0).border(Borders { x: Border::Constant(0.5), y: Border::Wrap }).run().err(),
             device.apply(image, Formula::of(PointOp::Magnitude, Formula::Image, None)).run().err(),
             device.gradient(image).variant("no-such").run().err(),
             device.local_std(image, 3, 3).variant("no-such").run().err(),
@@ -124,6 +129,30 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
         for (n, error) in errors.into_iter().enumerate() {
             let error = error.unwrap_or_else(|| panic!("no error from call {n} on {}", device.name()));
             assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_region_is_a_part_of_the_whole_and_sees_around_it() {
+    let (x, y, width, height) = (5, 3, 17, 9);
+    let extent = Extent::Region(Region { x: x as i32, y: y as i32, width, height });
+    let borders = Borders { x: Border::Wrap, y: Border::Reflect };
+    for device in devices() {
+        let image = device.upload(&photo()).unwrap();
+        let whole = [
+            device.unsharp(&image, 1.5).border(borders).run(),
+            device.gradient(&image).border(borders).run(),
+            device.local_std(&image, 4, 7).border(borders).run(),
+        ];
+        let parts = [
+            device.unsharp(&image, 1.5).border(borders).extent(extent).run(),
+            device.gradient(&image).border(borders).extent(extent).run(),
+            device.local_std(&image, 4, 7).border(borders).extent(extent).run(),
+        ];
+        for (n, (whole, part)) in whole.into_iter().zip(parts).enumerate() {
+            let expected = whole.unwrap().region(x, y, width, height).unwrap().download::<u8>().unwrap();
+            assert_eq!(part.unwrap().download::<u8>().unwrap(), expected, "filter {n} on {}", device.name());
         }
     }
 }

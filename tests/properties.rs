@@ -2,10 +2,11 @@
 //!
 //! Samples and taps are small integers, whose sums are exact in f32, so that laws hold to the bit.
 
-use apron::{Bins, Border, Device, Image, Mask, Method, Pixel, Taps};
+use apron::{Bins, Border, Borders, Device, Extent, Image, Mask, Method, Pixel, Region, Taps};
 use apron_testkit::gpu_or_skip;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use std::ops::Range;
 
 /// Largest side of an image.
 const SIDE: u32 = 9;
@@ -72,9 +73,9 @@ fn made<T: Pixel>(width: u32, height: u32, channels: u32, of: impl Fn(u32, u32, 
     Image::new(width, height, channels, samples.collect::<Vec<_>>()).unwrap()
 }
 
-/// One axis of an image with `before` and `after` more places, each as the index of the one that stands there:
-/// the axis is followed by copies of itself, turned or not. `None` is the constant.
-fn padded(border: Border, n: u32, before: u32, after: u32) -> Vec<Option<u32>> {
+/// Some places of an axis, inside or outside, each as the index of the one that stands there: the axis is followed by
+/// copies of itself, turned or not. `None` is the constant.
+fn padded(border: Border, n: u32, places: Range<i64>) -> Vec<Option<u32>> {
     let turned = (0..n).rev();
     let cycle: Vec<u32> = match border {
         Border::Wrap => (0..n).collect(),
@@ -89,7 +90,7 @@ fn padded(border: Border, n: u32, before: u32, after: u32) -> Vec<Option<u32>> {
         Border::Replicate => Some(if at < 0 { 0 } else { n - 1 }),
         _ => Some(cycle[at.rem_euclid(cycle.len() as i64) as usize]),
     };
-    (-i64::from(before)..i64::from(n + after)).map(place).collect()
+    places.map(place).collect()
 }
 
 /// Both results, or none on both sides: where crop leaves no window.
@@ -136,22 +137,56 @@ fn shifting_a_periodic_image_shifts_the_result() {
     });
 }
 
+/// Two borders, or one for both axes.
+fn borders() -> impl Strategy<Value = Borders> {
+    prop_oneof![border().prop_map(Borders::from), (border(), border()).prop_map(|(x, y)| Borders { x, y })]
+}
+
+fn extent() -> impl Strategy<Value = Extent> {
+    let axis = || (-12..12i32, 1..=SIDE);
+    let region = (axis(), axis()).prop_map(|((x, width), (y, height))| Extent::Region(Region { x, y, width, height }));
+    prop_oneof![Just(Extent::Same), Just(Extent::Full), region]
+}
+
 #[test]
-fn a_border_is_the_image_padded_first() {
-    always((integers(), mask(), border()), |device, (image, mask, border)| {
+fn borders_and_extents_are_those_of_the_image_padded_first() {
+    always((integers(), mask(), borders(), extent()), |device, (image, mask, borders, extent)| {
+        let filter = device.correlate(&image, mask.clone()).border(borders).extent(extent).method(Method::Direct);
+        let found = filter.run().and_then(|result| result.download());
+        if extent != Extent::Same && (borders.x == Border::Crop || borders.y == Border::Crop) {
+            prop_assert!(found.is_err(), "{:?}", found);
+            return Ok(());
+        }
+        // What the windows of the axis see.
+        let axis = |border, n: u32, size: u32, anchor: u32, region: Option<(i32, u32)>| {
+            let (n, more, anchor) = (i64::from(n), i64::from(size) - 1, i64::from(anchor));
+            let seen = match (extent, region) {
+                _ if border == Border::Crop => 0..n,
+                (Extent::Full, _) => -more..n + more,
+                (_, Some((from, count))) => {
+                    i64::from(from) - anchor..i64::from(from) + i64::from(count) + more - anchor
+                }
+                _ => -anchor..n + more - anchor,
+            };
+            padded(border, n as u32, seen)
+        };
         let (x, y) = mask.anchor();
-        let columns = padded(border, image.width(), x, mask.width() - 1 - x);
-        let rows = padded(border, image.height(), y, mask.height() - 1 - y);
-        let constant = if let Border::Constant(value) = border { value } else { 0.0 };
+        let region = |of: fn(&Region) -> (i32, u32)| match &extent {
+            Extent::Region(region) => Some(of(region)),
+            _ => None,
+        };
+        let columns = axis(borders.x, image.width(), mask.width(), x, region(|region| (region.x, region.width)));
+        let rows = axis(borders.y, image.height(), mask.height(), y, region(|region| (region.y, region.height)));
+        let constant = |border| if let Border::Constant(value) = border { value } else { 0.0 };
         let larger = made(columns.len() as u32, rows.len() as u32, image.channels(), |x, y, c| {
             match (columns[x as usize], rows[y as usize]) {
                 (Some(x), Some(y)) => image.sample(x, y, c),
-                _ => constant,
+                // A row outside is outside from end to end.
+                (_, None) => constant(borders.y),
+                (None, _) => constant(borders.x),
             }
         });
-        // Crop pads nothing: it is what the others are without their padding.
-        let padding = if border == Border::Crop { &image } else { &larger };
-        equal(correlate(device, &image, &mask, border), correlate(device, padding, &mask, Border::Crop))
+        equal(found, correlate(device, &larger, &mask, Border::Crop))
     });
 }
 
@@ -221,8 +256,12 @@ fn means_keep_a_constant_image() {
 #[test]
 fn a_mean_of_bytes_is_their_quotient() {
     always((image(any::<u8>()), 1..=7u32, 1..=7u32), |device, (image, width, height)| {
-        let columns = padded(Border::Reflect101, image.width(), width / 2, width - 1 - width / 2);
-        let rows = padded(Border::Reflect101, image.height(), height / 2, height - 1 - height / 2);
+        let around = |side: u32, size: u32| {
+            let (before, after) = (i64::from(size / 2), i64::from(size - 1 - size / 2));
+            padded(Border::Reflect101, side, -before..i64::from(side) + after)
+        };
+        let columns = around(image.width(), width);
+        let rows = around(image.height(), height);
         let expected = made(image.width(), image.height(), image.channels(), |x, y, c| {
             let rows = rows[y as usize..].iter().take(height as usize).flatten();
             let columns = columns[x as usize..].iter().take(width as usize).flatten();

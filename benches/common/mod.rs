@@ -5,7 +5,7 @@ use apron::{
     AnyImage, Border, Device, DeviceImage, Error, Histogram, Image, Mask, PixelType, Report, Result, Shape, Source,
     Taps, filters,
 };
-use apron_core::{ByteHistogram, Correlate, Problem, Separable};
+use apron_core::{ByteHistogram, Correlate, Extent, Problem, Separable};
 use apron_testkit::{Data, random_image};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
@@ -33,6 +33,7 @@ impl Work {
             taps_x: taps.clone(),
             taps_y: taps,
             border: Border::Replicate,
+            extent: Extent::Same,
         };
         Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::Separable(problem) }
     }
@@ -140,7 +141,7 @@ fn square(side: u32, channels: u32) -> Shape {
 }
 
 fn correlate(shape: Shape, pixel: PixelType, mask: Mask, border: Border) -> Problem {
-    Problem::Correlate(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false })
+    Problem::Correlate(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false, extent: Extent::Same })
 }
 
 /// A workload's result.

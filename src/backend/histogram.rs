@@ -1,53 +1,15 @@
 //! Histograms: from samples to counts, by the host or by kernels.
 
-use super::{Backend, HOST_WHY, Storage, host, host_image};
+use super::kernels::Written;
+use super::{Backend, HOST_WHY, host, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
-use crate::{AnyImage, Binning, Bins, DeviceHistogram, Error, PixelType, Report, Result, Shape, Source};
+use crate::{Binning, Bins, DeviceHistogram, Error, PixelType, Report, Result, Source};
 use apron_core::{ByteHistogram, CellHistogram, EdgeHistogram, Problem, Tone, check_roi, join_extremes};
-use apron_plan::Recipe;
-use bytemuck::Pod;
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "histogram";
-
-/// What a recipe writes, when its kernels are done.
-pub(crate) enum Written {
-    Host(Vec<u8>),
-    #[cfg(feature = "gpu")]
-    Gpu(apron_gpu::GpuBuffer),
-}
-
-impl Written {
-    /// Waits for it, and gives its elements.
-    pub(crate) fn read<T: Pod>(&self) -> Result<Vec<T>> {
-        match self {
-            Written::Host(bytes) => Ok(bytemuck::pod_collect_to_vec(bytes)),
-            #[cfg(feature = "gpu")]
-            Written::Gpu(buffer) => {
-                let mut elements = vec![T::zeroed(); buffer.len_bytes() as usize / size_of::<T>()];
-                buffer.read(bytemuck::cast_slice_mut(&mut elements))?;
-                Ok(elements)
-            }
-        }
-    }
-}
-
-impl Written {
-    /// The bytes of an image, where the device has it.
-    pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
-        match self {
-            Written::Host(bytes) => AnyImage::from_bytes(pixel, shape, |out| {
-                out.copy_from_slice(&bytes);
-                Ok(())
-            })
-            .map(Storage::Host),
-            #[cfg(feature = "gpu")]
-            Written::Gpu(buffer) => Ok(Storage::Gpu(buffer)),
-        }
-    }
-}
 
 /// What is to be counted.
 pub(crate) struct Counting<'a> {
@@ -176,32 +138,5 @@ impl Backend {
     ) -> Result<(Written, Made)> {
         let recipe = self.planned(problem, choice)?;
         self.run_kernels(&recipe, source, beside)
-    }
-
-    /// Runs a recipe on an image and what it takes beside that, and gives what it writes.
-    pub(super) fn run_kernels(
-        &self,
-        recipe: &Recipe,
-        source: &Source<'_>,
-        beside: Option<&Source<'_>>,
-    ) -> Result<(Written, Made)> {
-        let report = |copy_in, kernels| self.by_kernels(recipe, copy_in, kernels);
-        match self {
-            #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => {
-                let (input, copy_in) = self.import_timed(source, recipe.operation)?;
-                let beside = beside.map(|beside| self.import_timed(beside, recipe.operation)).transpose()?;
-                let copy_in = copy_in + beside.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
-                let beside = beside.as_ref().map(|(image, _)| image);
-                let (output, timer) = super::execute(gpu, recipe, &input, beside)?;
-                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
-            }
-            _ => {
-                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
-                let start = Instant::now();
-                let bytes = super::emulate(recipe, &input, beside.as_ref())?;
-                Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
-            }
-        }
     }
 }

@@ -15,8 +15,8 @@ macro_rules! filter {
             macro_rules! solve {
                 ($image:ident, $out:ty) => {{
                     let out: Image<'static, $out> = match problem {
-                        Problem::Correlate(p) => $device::correlate($image, &p.mask, p.border, p.clamp)?,
-                        Problem::Separable(p) => $device::separable($image, &p.taps_x, &p.taps_y, p.border)?,
+                        Problem::Correlate(p) => $device::correlate($image, p)?,
+                        Problem::Separable(p) => $device::separable($image, p)?,
                         Problem::Box(p) => $device::box_filter($image, p)?,
                         Problem::LocalStd(p) => $device::local_std($image, p)?,
                         Problem::Pointwise(p) => $device::pointwise(input, second, p)?,

@@ -14,6 +14,7 @@ SCIPY_MODES = {
 }
 BORDERS = [*SCIPY_MODES, "crop"]
 LIMITS = {"u8": (0, 255), "i16": (-32768, 32767), "u16": (0, 65535)}
+HOST_TYPES = ["u16", "i16"]
 TYPES = {"u8": np.uint8, "i16": np.int16, "u16": np.uint16, "f32": np.float32}
 EPS = 2.0**-24  # the largest relative error of rounding to f32
 NEAR = 1e-4  # a reference whose taps are not the f32 ones may round otherwise this near to x.5
@@ -24,6 +25,8 @@ class Job:
 
     # Whether it writes a result, which is judged; else its report is.
     loads = True
+    # Whether jobs run on a host device.
+    on_host = False
     # Verbs whose operation has another name.
     OPERATIONS = {"convolve": ["correlate"], "gaussian": ["separable"]}
 
@@ -76,19 +79,37 @@ def index_map(first, count, n, border):
     return np.where(i < n, i, 2 * n - 2 - i)
 
 
-def extend(image, size, anchor, border, value):
-    """The f64 image with all that a mask of this (height, width) sees; crop adds nothing."""
-    image = image.astype(np.float64)
-    if border == "crop":
+class Outside:
+    """What lies outside, by axis (rows, columns), and which pixels are computed."""
+
+    def __init__(self, names, values, extent="same"):
+        self.names, self.values, self.extent = names, values, extent
+
+    def seen(self, image, size, anchor):
+        """The f64 image with all that a mask of this (height, width) sees; crop adds nothing."""
+        image = image.astype(np.float64)
+        # Along the rows first, as constants of two axes meet in the corners.
+        for axis in (1, 0):
+            n, more, border = image.shape[axis], size[axis] - 1, self.names[axis]
+            if border == "crop":
+                continue
+            if self.extent == "same":
+                first, count = -anchor[axis], n
+            elif self.extent == "full":
+                first, count = -more, n + more
+            else:
+                first, count = self.extent[axis][0] - anchor[axis], self.extent[axis][1]
+            index = index_map(first, count + more, n, border)
+            image = np.take(image, index, axis=axis)
+            outside = [slice(None)] * image.ndim
+            outside[axis] = index < 0
+            image[tuple(outside)] = self.values[axis]
         return image
-    for axis in (0, 1):
-        n = image.shape[axis]
-        index = index_map(-anchor[axis], n + size[axis] - 1, n, border)
-        image = np.take(image, index, axis=axis)
-        outside = [slice(None)] * image.ndim
-        outside[axis] = index < 0
-        image[tuple(outside)] = value
-    return image
+
+
+def extend(image, size, anchor, border, value):
+    """The same with one border for both axes, for the image's own pixels."""
+    return Outside((border, border), (value, value)).seen(image, size, anchor)
 
 
 def slide(extended, mask):
@@ -146,11 +167,18 @@ def random_floats(rng, most):
     return (side, side), (shape[0], shape[1] + -shape[1] % 4) + shape[2:]
 
 
+def random_dtype(rng):
+    """A type that filters of every device take; those of the host take all."""
+    return str(rng.choice(HOST_TYPES if Job.on_host and rng.random() < 0.4 else ["u8", "f32"]))
+
+
 def random_image(rng, dtype, shape):
-    if dtype == "u8":
+    if dtype != "f32":
         # Sometimes extremes only, which saturate.
-        extremes = rng.random() < 0.1
-        return rng.choice(np.array([0, 255], np.uint8), shape) if extremes else rng.integers(0, 256, shape, np.uint8)
+        low, high = LIMITS[dtype]
+        if rng.random() < 0.1:
+            return rng.choice(np.array([low, high], TYPES[dtype]), shape)
+        return rng.integers(low, high, shape, TYPES[dtype], endpoint=True)
     return (rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4)).astype(np.float32)
 
 
@@ -162,6 +190,28 @@ def random_border(rng, borders):
     value = float(rng.choice([rng.integers(-50, 300), np.float32(rng.uniform(-50, 300))]))
     # The shortest text that gives the same f32.
     return border, value, f"constant:{np.float32(value)!s}"
+
+
+def random_outside(rng, options, border, value, dtype, shape):
+    """The border as it is, or now and then another along the columns, and other pixels than the image's."""
+    names, values = [border, border], [value, value]
+    # Constants of one axis have to be samples, and cropped images are no larger than they are.
+    whole = dtype == "f32" or (value == int(value) and LIMITS[dtype][0] <= value <= LIMITS[dtype][1])
+    if border != "crop" and whole and rng.random() < 0.2:
+        names[0] = str(rng.choice([name for name in SCIPY_MODES if name != border]))
+        if names[0] != "constant":
+            options["border"] += f",{names[0]}"
+        else:
+            values[0] = float(rng.integers(0, 200))
+            options["border"] += f",constant:{values[0]:g}"
+    extent, draw = "same", rng.random()
+    if border != "crop" and draw < 0.15:
+        extent, options["full"] = "full", True
+    elif border != "crop" and draw < 0.3:
+        extent = [(int(rng.integers(-9, n + 9)), int(rng.integers(1, n + 9))) for n in shape[:2]]
+        (y, height), (x, width) = extent
+        options["region"] = f"{x},{y},{width}x{height}"
+    return Outside(names, values, extent)
 
 
 def random_taps(rng, shape):

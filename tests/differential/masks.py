@@ -4,8 +4,8 @@ import numpy as np
 from scipy import ndimage
 
 from common import (
-    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, compare, extend, literal, put_taps, random_border, random_floats,
-    random_image, random_out_type, random_shape, random_taps, slide, text, worst,
+    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, compare, extend, literal, put_taps, random_border, random_dtype,
+    random_floats, random_image, random_out_type, random_outside, random_shape, random_taps, slide, text, worst,
 )
 
 try:
@@ -43,7 +43,7 @@ def gaussian(rng):
 
 def masked(rng):
     verb = str(rng.choice(["correlate", "convolve"]))
-    dtype = str(rng.choice(["u8", "f32"]))
+    dtype = random_dtype(rng)
     border, value, option = random_border(rng, BORDERS)
     size = tuple(int(side) for side in rng.integers(1, 10, 2))
     shape = random_shape(rng, size if border == "crop" else (1, 1))
@@ -54,6 +54,7 @@ def masked(rng):
     image = random_image(rng, dtype, shape)
     mask, dyadic = random_taps(rng, size)
     options, arrays = {"border": option}, {}
+    outside = random_outside(rng, options, border, value, dtype, shape)
     out_type = random_out_type(rng, options, dtype, types)
     put_taps(rng, options, arrays, "mask", mask)
     anchor = (size[0] // 2, size[1] // 2)
@@ -68,14 +69,15 @@ def masked(rng):
         turned, over = mask, anchor
         if verb == "convolve":
             turned, over = mask[::-1, ::-1], (size[0] - 1 - anchor[0], size[1] - 1 - anchor[1])
-        reference, magnitude = slide(extend(image, size, over, border, value), turned)
+        reference, magnitude = slide(outside.seen(image, size, over), turned)
         bound = (mask.size + 3) * EPS * magnitude
         # Sums that are exact in f64 have to be rounded right even at ties.
-        exact = dyadic and dtype == "u8" and value == int(value)
+        exact = dyadic and dtype != "f32" and value == int(value)
         slack = np.zeros_like(magnitude) if exact else 1e-9 * magnitude
         wrong = compare("numpy", out, out_type, reference, bound, slack)
         # SciPy's 2-D extension is wrong for masks far larger than the image.
-        if border != "crop" and not given and size[0] <= image.shape[0] and size[1] <= image.shape[1]:
+        plain = outside.names[0] == outside.names[1] and outside.extent == "same"
+        if border != "crop" and plain and not given and size[0] <= image.shape[0] and size[1] <= image.shape[1]:
             function = getattr(ndimage, verb)
             planes = image.reshape(image.shape[0], image.shape[1], -1).astype(np.float64)
             weights = mask.astype(np.float64)
@@ -115,7 +117,7 @@ def rgba(rng):
 
 def separable(rng):
     verb = str(rng.choice(["separable", "box"], p=[0.65, 0.35]))
-    dtype = str(rng.choice(["u8", "f32"]))
+    dtype = random_dtype(rng)
     border, value, option = random_border(rng, BORDERS)
     size = tuple(int(side) for side in rng.integers(1, 12, 2))
     shape = random_shape(rng, size if border == "crop" else (1, 1))
@@ -128,13 +130,14 @@ def separable(rng):
         shape = random_shape(rng, size if border == "crop" else (1, 1))
     image = random_image(rng, dtype, shape)
     options, arrays = {"border": option}, {}
+    outside = random_outside(rng, options, border, value, dtype, shape)
     out_type = random_out_type(rng, options, dtype, types)
     if verb == "box":
         taps_y, taps_x = (np.full(side, 1 / side, np.float32) for side in size)
         dyadic = all(side & (side - 1) == 0 for side in size)
         # Means of bytes are exact; beside a constant that is none they have taps.
         if dtype == "u8" and (border != "constant" or value in range(256)):
-            return exact_mean(options, image, size, (border, value), out_type, rng)
+            return exact_mean(options, image, size, outside, out_type, rng)
         square = size[0] == size[1] and rng.random() < 0.5
         options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
     else:
@@ -144,13 +147,13 @@ def separable(rng):
         put_taps(rng, options, arrays, "taps-y", taps_y)
 
     def judge(out):
-        extended = extend(image, size, (size[0] // 2, size[1] // 2), border, value)
+        extended = outside.seen(image, size, (size[0] // 2, size[1] // 2))
         # Along the rows first; the image is extended before, so constants are filtered too.
         rows, _ = slide(extended, taps_x[None, :])
         reference, _ = slide(rows, taps_y[:, None])
         magnitude, _ = slide(slide(abs(extended), abs(taps_x)[None, :])[0], abs(taps_y)[:, None])
         bound = (sum(size) + 3) * EPS * magnitude
-        exact = dyadic and dtype == "u8" and value == int(value)
+        exact = dyadic and dtype != "f32" and value == int(value)
         slack = np.zeros_like(magnitude) if exact else 1e-9 * magnitude
         wrong = compare("numpy", out, out_type, reference, bound, slack)
         if verb == "box":
@@ -158,7 +161,7 @@ def separable(rng):
             mean, _ = slide(slide(extended, np.full((1, size[1]), 1 / size[1]))[0], np.full((size[0], 1), 1 / size[0]))
             near = np.maximum(NEAR, 4 * EPS * magnitude)
             wrong += compare("mean", out, out_type, mean, bound + 2 * EPS * magnitude, near)
-            wrong += compare_uniform(out, out_type, image, size, (border, value), bound + 2 * EPS * magnitude, near)
+            wrong += compare_uniform(out, out_type, image, size, outside, bound + 2 * EPS * magnitude, near)
         return wrong
 
     about = f"{dtype}->{out_type} {image.shape} taps {size[0]} down, {size[1]} across"
@@ -166,10 +169,10 @@ def separable(rng):
     return Job(verb, about, options, image, judge, arrays, operations=["separable"] + ["box"] * both)
 
 
-def compare_uniform(out, out_type, image, size, border, bound, slack):
+def compare_uniform(out, out_type, image, size, outside, bound, slack):
     """SciPy's mean, whose extension is right for windows up to the image's size."""
-    name, value = border
-    if name == "crop" or size[0] > image.shape[0] or size[1] > image.shape[1]:
+    (name, across), value = outside.names, outside.values[0]
+    if name != across or name == "crop" or outside.extent != "same" or size[0] > image.shape[0] or size[1] > image.shape[1]:
         return []
     filtered = ndimage.uniform_filter(
         image.astype(np.float64), size + (1,) * (image.ndim - 2), mode=SCIPY_MODES[name], cval=value
@@ -177,13 +180,13 @@ def compare_uniform(out, out_type, image, size, border, bound, slack):
     return compare("scipy", out, out_type, filtered, bound, slack)
 
 
-def exact_mean(options, image, size, border, out_type, rng):
+def exact_mean(options, image, size, outside, out_type, rng):
     """A mean of bytes: sums of integers, divided, half to even, nothing else."""
     square = size[0] == size[1] and rng.random() < 0.5
     options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
 
     def judge(out):
-        extended = extend(image, size, (size[0] // 2, size[1] // 2), *border)
+        extended = outside.seen(image, size, (size[0] // 2, size[1] // 2))
         rows, _ = slide(extended, np.ones((1, size[1])))
         total = slide(rows, np.ones((size[0], 1)))[0].astype(np.int64)
         count = size[0] * size[1]
@@ -194,7 +197,7 @@ def exact_mean(options, image, size, border, out_type, rng):
             expected = quotient + (2 * rest + (quotient & 1) > count)
         exact = np.zeros(expected.shape)
         wrong = compare("integers", out, out_type, expected.astype(np.float64), exact, exact)
-        return wrong + compare_uniform(out, out_type, image, size, border, 4 * EPS * abs(expected), exact + NEAR)
+        return wrong + compare_uniform(out, out_type, image, size, outside, 4 * EPS * abs(expected), exact + NEAR)
 
     return Job("box", f"u8->{out_type} {image.shape} mean {size[0]} high, {size[1]} wide", options, image, judge, kind="mean")
 

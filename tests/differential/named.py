@@ -5,7 +5,7 @@ from scipy import ndimage
 
 import masks
 from common import (
-    BORDERS, EPS, NEAR, SCIPY_MODES, Job, compare, extend, random_border, random_image, random_out_type, random_shape,
+    BORDERS, EPS, NEAR, SCIPY_MODES, Job, Outside, compare, extend, random_border, random_image, random_out_type, random_shape,
     slide, text,
 )
 from masks import cv2
@@ -337,7 +337,7 @@ def local_mean(rng):
         value, option = 7.0, "constant:7"
     options, image = {"border": option}, random_image(rng, "u8", random_shape(rng))
     out_type = random_out_type(rng, options, "u8", ALL_TYPES)
-    job = masks.exact_mean(options, image, size, (border, value), out_type, rng)
+    job = masks.exact_mean(options, image, size, Outside((border, border), (value, value)), out_type, rng)
     job.verb, job.kind = "local-mean", "named"
     return job
 

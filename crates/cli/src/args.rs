@@ -1,7 +1,7 @@
 //! Options that verbs share, and the values that they take.
 
 use crate::place::{Files, Place};
-use apron::{Border, Device, DeviceName, Error, Mask, Method, PixelType, Taps, filters};
+use apron::{Borders, Device, DeviceName, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
 use std::path::Path;
 
 /// Options of every verb that reads an image.
@@ -29,9 +29,16 @@ pub(crate) struct Common {
 pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Outside the image: constant[:V], replicate, reflect, reflect101, wrap, or crop for none
-    #[arg(long, default_value = "reflect101", allow_hyphen_values = true)]
-    pub(crate) border: Border,
+    /// Outside the image: constant[:V], replicate, reflect, reflect101, wrap, or crop for none; or one for each axis,
+    /// as wrap,replicate
+    #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
+    pub(crate) border: Borders,
+    /// Compute a sum wherever the window touches the image: mask - 1 more in each axis
+    #[arg(long, conflicts_with = "region")]
+    full: bool,
+    /// Compute the pixels of a region alone, from all that its windows see
+    #[arg(long, value_name = "X,Y,WxH", value_parser = region, allow_hyphen_values = true)]
+    region: Option<Region>,
     /// Type of the output's samples: u8, u16, i16 or f32 [default: the input's]
     #[arg(long, value_name = "TYPE")]
     pub(crate) out_type: Option<PixelType>,
@@ -40,6 +47,17 @@ pub(crate) struct FilterArgs {
     pub(crate) method: AskedMethod,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+impl FilterArgs {
+    /// Which pixels are computed.
+    pub(crate) fn extent(&self) -> Extent {
+        match self.region {
+            Some(region) => Extent::Region(region),
+            None if self.full => Extent::Full,
+            None => Extent::Same,
+        }
+    }
 }
 
 /// A method, or the one that suits the problem.
@@ -162,6 +180,17 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     one.or_else(|| pair(text, 'x')).ok_or_else(|| "must be WxH or N: pixels".into())
 }
 
+/// `X,Y,WxH`.
+fn region(text: &str) -> Result<Region, String> {
+    let parsed = || {
+        let (x, rest) = text.split_once(',')?;
+        let (y, size) = rest.split_once(',')?;
+        let (width, height) = pair(size, 'x')?;
+        Some(Region { x: x.trim().parse().ok()?, y: y.trim().parse().ok()?, width, height })
+    };
+    parsed().ok_or_else(|| "must be X,Y,WxH: column and row of its first pixel, and its size".into())
+}
+
 /// The edges of bins: a `.npy` file of one dimension, or a list of numbers.
 pub(crate) fn edges(value: &str) -> crate::error::Result<Vec<f64>> {
     if is_file(value) {
@@ -201,6 +230,8 @@ mod tests {
         assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));
         assert_eq!((size("5"), size("3x7")), (Ok((5, 5)), Ok((3, 7))));
         assert!(size("3x").is_err() && size("-3").is_err());
+        assert_eq!(region("-1,2,3x4"), Ok(Region { x: -1, y: 2, width: 3, height: 4 }));
+        assert!(region("1,2,3").is_err() && region("1,2,-3x4").is_err());
         assert_eq!(range("-1,1e3"), Ok((-1.0, 1000.0)));
     }
 

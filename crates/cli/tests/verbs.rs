@@ -29,6 +29,36 @@ fn correlate_takes_literals_names_and_files() {
 }
 
 #[test]
+fn full_output_regions_and_borders_by_axis() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[1, 2, 3, 4]);
+    let correlate = |mask: &str, options: &[&str]| {
+        folder.ok(&[&["correlate", "a.png", "b.npy", "--mask", mask][..], options].concat());
+        folder.read::<u8>("b.npy")
+    };
+    assert_eq!(correlate("0 1; 1 0", &["--full", "--border", "constant"]).0, [2, 5]);
+    assert_eq!(correlate("1 10", &["--full", "--border", "constant"]).1, [10, 21, 32, 43, 4]);
+    assert_eq!(correlate("1 0 10", &["--region", "1,0,2x1"]).1, [31, 42]);
+    // Around 4, and beyond it.
+    assert_eq!(correlate("1 10", &["--region", "3,-1,3x2", "--border", "wrap"]).1, [43, 14, 21, 43, 14, 21]);
+    assert_eq!(correlate("1 0 0; 0 0 0; 0 0 10", &["--border", "wrap,constant:7"]).1, [77, 77, 77, 77]);
+    assert_eq!(correlate("1 0; 0 10", &["--border", "crop,replicate"]).1, [21, 32, 43]);
+    let blurred = ["gaussian", "a.png", "b.npy", "--sigma", "1", "--region", "0,0,2x1", "--border", "reflect,wrap"];
+    folder.ok(&blurred);
+    assert_eq!(folder.read::<u8>("b.npy"), (vec![1, 2], vec![1, 2]));
+    for (part, options) in [
+        ("crop", &["--full", "--border", "crop"][..]),
+        ("0.5", &["--border", "constant:0.5,wrap"]),
+        ("X,Y,WxH", &["--region", "1,2"]),
+        ("columns 5 to 5", &["--region", "5,0,0x1"]),
+        ("cannot be used with", &["--region", "0,0,1x1", "--full"]),
+    ] {
+        folder.fails(2, part, &[&["correlate", "a.png", "c.npy", "--mask", "1 1"][..], options].concat());
+    }
+    assert_eq!(folder.names(), ["a.png", "b.npy"]);
+}
+
+#[test]
 fn clamp_limits_sums() {
     let folder = Folder::new();
     folder.array("a.npy", &[1, 3], &[-1.0f32, 0.25, 7.0]);

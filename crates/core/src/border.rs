@@ -78,6 +78,42 @@ impl FromStr for Border {
     }
 }
 
+/// A border for each axis.
+///
+/// Where they differ, the image is extended along its rows first, and what that makes along the columns: a pixel
+/// outside in both axes is what the border of the columns makes of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Borders {
+    /// Left and right of the image.
+    pub x: Border,
+    /// Above and below.
+    pub y: Border,
+}
+
+impl From<Border> for Borders {
+    fn from(border: Border) -> Borders {
+        Borders { x: border, y: border }
+    }
+}
+
+impl fmt::Display for Borders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.x == self.y { self.x.fmt(f) } else { write!(f, "{},{}", self.x, self.y) }
+    }
+}
+
+impl FromStr for Borders {
+    type Err = Error;
+
+    /// One border for both axes, or one for each, as `wrap,replicate`.
+    fn from_str(text: &str) -> Result<Borders> {
+        match text.split_once(',') {
+            Some((x, y)) => Ok(Borders { x: x.trim().parse()?, y: y.trim().parse()? }),
+            None => text.parse::<Border>().map(Borders::from),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +127,11 @@ mod tests {
         for wrong in ["", "mirror", "constant:", "constant:x", "constant:nan", "constant:inf", "Crop"] {
             assert!(wrong.parse::<Border>().is_err(), "{wrong}");
         }
+        let by_axis = Borders { x: Border::Wrap, y: Border::Constant(-2.0) };
+        for (text, borders) in [("wrap,constant:-2", by_axis), ("crop", Border::Crop.into())] {
+            assert_eq!(text.parse::<Borders>().unwrap(), borders);
+            assert_eq!(borders.to_string(), text);
+        }
+        assert!("wrap,".parse::<Borders>().is_err() && "wrap,wrap,wrap".parse::<Borders>().is_err());
     }
 }

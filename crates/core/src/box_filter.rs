@@ -1,6 +1,7 @@
 //! The box filter: sums over windows, all samples weighted alike.
 
-use crate::{Border, Error, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
+use crate::window::Sides;
+use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
 
 /// By what a box filter scales its sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,8 @@ pub struct BoxFilter {
     pub border: Border,
     /// By what sums are scaled.
     pub scale: Scale,
+    /// Which pixels have a sum.
+    pub extent: Extent,
 }
 
 impl BoxFilter {
@@ -94,7 +97,7 @@ impl BoxFilter {
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
     /// not finite, and for u8 a constant border that is no byte; [`Error::PixelType`] for types that have no box
-    /// filter; [`Error::NoWindow`] where border crop leaves nothing.
+    /// filter; and as [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         self.check()?;
         if !BoxFilter::has_types(self.src, self.dst) {
@@ -105,7 +108,11 @@ impl BoxFilter {
             let limit = "a whole number from 0 to 255 for u8 pixels";
             return Err(Error::parameter(BoxFilter::OPERATION, "border", self.border, limit));
         }
-        Window::new(BoxFilter::OPERATION, self.shape, (self.width, self.height), self.anchor, self.border)
+        Window::new(BoxFilter::OPERATION, self.shape, self.sides(), self.border, self.extent)
+    }
+
+    pub(crate) fn sides(&self) -> Sides {
+        Sides { size: (self.width, self.height), anchor: self.anchor }
     }
 
     /// Whether there are box filters from this type to that.
@@ -137,6 +144,7 @@ mod tests {
             anchor: (4, 0),
             border: Border::Constant(255.0),
             scale: Scale::Mean,
+            extent: Extent::Same,
         }
     }
 

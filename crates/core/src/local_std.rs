@@ -1,6 +1,7 @@
 //! The local standard deviation.
 
-use crate::{Border, Error, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
+use crate::window::Sides;
+use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
 
 /// The standard deviation of the `n = width * height` samples of a window around each pixel, every channel by itself:
 /// of the population, `sqrt(max(0, n * sum(x^2) - sum(x)^2)) / n`.
@@ -23,6 +24,8 @@ pub struct LocalStd {
     pub height: u32,
     /// What lies outside the image.
     pub border: Border,
+    /// Which pixels have a deviation.
+    pub extent: Extent,
 }
 
 impl LocalStd {
@@ -31,15 +34,18 @@ impl LocalStd {
     /// Where its windows lie.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; [`Error::NoWindow`] where border crop leaves nothing.
+    /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; and as [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         for (what, side) in [("width", self.width), ("height", self.height)] {
             if side == 0 || side > MAX_MASK_SIDE {
                 return Err(Error::parameter(LocalStd::OPERATION, what, side, format!("1 to {MAX_MASK_SIDE}")));
             }
         }
-        let (size, anchor) = ((self.width, self.height), (self.width / 2, self.height / 2));
-        Window::new(LocalStd::OPERATION, self.shape, size, anchor, self.border)
+        Window::new(LocalStd::OPERATION, self.shape, self.sides(), self.border, self.extent)
+    }
+
+    pub(crate) fn sides(&self) -> Sides {
+        Sides { size: (self.width, self.height), anchor: (self.width / 2, self.height / 2) }
     }
 }
 
@@ -50,7 +56,15 @@ mod tests {
     #[test]
     fn windows_lie_around_the_pixel() {
         let (src, dst, border) = (PixelType::U8, PixelType::F32, Border::Wrap);
-        let of = |width, height| LocalStd { shape: Shape::new(9, 7, 2).unwrap(), src, dst, width, height, border };
+        let of = |width, height| LocalStd {
+            shape: Shape::new(9, 7, 2).unwrap(),
+            src,
+            dst,
+            width,
+            height,
+            border,
+            extent: Extent::Same,
+        };
         let window = of(4, 3).window().unwrap();
         assert_eq!((window.out, window.origin_x, window.origin_y), (of(4, 3).shape, -2, -1));
         let cropped = LocalStd { border: Border::Crop, ..of(4, 3) };

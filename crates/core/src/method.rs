@@ -77,11 +77,12 @@ impl Problem {
     /// same (docs/decisions/methods.md).
     ///
     /// ```
-    /// use apron_core::{Border, Correlate, Method, PixelType, Problem, Shape, filters};
+    /// use apron_core::{Border, Correlate, Extent, Method, PixelType, Problem, Shape, filters};
     ///
     /// let (shape, mask) = (Shape::new(640, 480, 1)?, filters::named_mask("sobel-x").unwrap());
     /// let (src, dst, border, clamp) = (PixelType::U8, PixelType::F32, Border::Reflect, false);
-    /// let choice = Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp }).by_method(None)?;
+    /// let problem = Correlate { shape, src, dst, mask, border, clamp, extent: Extent::Same };
+    /// let choice = Problem::Correlate(problem).by_method(None)?;
     /// assert_eq!(choice.problem.method(), Some(Method::Separable));
     /// # Ok::<(), apron_core::Error>(())
     /// ```
@@ -150,13 +151,13 @@ fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Border, Mask, Scale, Separable, Shape, Taps, filters};
+    use crate::{Border, Extent, Mask, Scale, Separable, Shape, Taps, filters};
     use PixelType::{F32, I16, U8, U16};
 
     fn correlate(mask: &str, (src, dst): (PixelType, PixelType)) -> Correlate {
         let mask = filters::named_mask(mask).unwrap_or_else(|| mask.parse().unwrap());
         let shape = Shape::new(64, 48, 1).unwrap();
-        Correlate { shape, src, dst, mask, border: Border::Replicate, clamp: false }
+        Correlate { shape, src, dst, mask, border: Border::Replicate, clamp: false, extent: Extent::Same }
     }
 
     fn separable(taps: [Vec<f32>; 2], (src, dst): (PixelType, PixelType)) -> Problem {
@@ -168,12 +169,23 @@ mod tests {
             taps_x,
             taps_y,
             border: Border::Wrap,
+            extent: Extent::Same,
         })
     }
 
     fn mean(width: u32, height: u32, (src, dst): (PixelType, PixelType)) -> BoxFilter {
         let (shape, anchor) = (Shape::new(64, 48, 1).unwrap(), (width - 1, 0));
-        BoxFilter { shape, src, dst, width, height, anchor, border: Border::Wrap, scale: Scale::Mean }
+        BoxFilter {
+            shape,
+            src,
+            dst,
+            width,
+            height,
+            anchor,
+            border: Border::Wrap,
+            scale: Scale::Mean,
+            extent: Extent::Same,
+        }
     }
 
     #[track_caller]

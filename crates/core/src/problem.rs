@@ -1,53 +1,10 @@
 //! What an operation is asked to do, as values.
 
-use crate::{Bins, Border, BoxFilter, Edges, Error, LocalStd, Mask, PixelType, Pointwise, Result, Shape, Taps, Tone};
-
-/// Where the windows of a filter lie: the output's shape, and the input under its corner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Shape of the output.
-    pub out: Shape,
-    /// Input column under the first tap at output column 0.
-    pub origin_x: i32,
-    /// Input row under the first tap at output row 0.
-    pub origin_y: i32,
-}
-
-impl Window {
-    /// The windows of a dense mask.
-    ///
-    /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing.
-    pub fn dense(shape: Shape, mask: &Mask, border: Border) -> Result<Window> {
-        Window::new("correlate", shape, (mask.width(), mask.height()), mask.anchor(), border)
-    }
-
-    /// The windows of a pair of taps, along rows and along columns.
-    ///
-    /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing.
-    pub fn separable(shape: Shape, taps_x: &Taps, taps_y: &Taps, border: Border) -> Result<Window> {
-        let (size, anchor) = ((taps_x.len(), taps_y.len()), (taps_x.anchor(), taps_y.anchor()));
-        Window::new("separable", shape, size, anchor, border)
-    }
-
-    pub(crate) fn new(
-        operation: &'static str,
-        shape: Shape,
-        size: (u32, u32),
-        anchor: (u32, u32),
-        border: Border,
-    ) -> Result<Window> {
-        if border != Border::Crop {
-            return Ok(Window { out: shape, origin_x: -(anchor.0 as i32), origin_y: -(anchor.1 as i32) });
-        }
-        if size.0 > shape.width || size.1 > shape.height {
-            return Err(Error::NoWindow { operation, mask_width: size.0, mask_height: size.1, shape });
-        }
-        let out = Shape { width: shape.width - size.0 + 1, height: shape.height - size.1 + 1, ..shape };
-        Ok(Window { out, origin_x: 0, origin_y: 0 })
-    }
-}
+use crate::window::Sides;
+use crate::{
+    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, Mask, Pixel, PixelType, Pointwise, Result, Shape,
+    Taps, Tone, Window,
+};
 
 /// Dense correlation: each output sample is the sum over the mask of tap times sample, every
 /// channel by itself.
@@ -65,15 +22,23 @@ pub struct Correlate {
     pub border: Border,
     /// Whether sums are limited to 0 to 1; for f32 output.
     pub clamp: bool,
+    /// Which pixels have a sum.
+    pub extent: Extent,
 }
 
 impl Correlate {
     /// Where its windows lie.
     ///
     /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing.
+    /// [`Error::NoWindow`] where border crop leaves nothing; [`Error::Parameter`] for a region that is empty or too far
+    /// out, and for another extent than the image's beside border crop; [`Error::Shape`] for full output that is too
+    /// large.
     pub fn window(&self) -> Result<Window> {
-        Window::dense(self.shape, &self.mask, self.border)
+        Window::new("correlate", self.shape, self.sides(), self.border, self.extent)
+    }
+
+    pub(crate) fn sides(&self) -> Sides {
+        Sides { size: (self.mask.width(), self.mask.height()), anchor: self.mask.anchor() }
     }
 }
 
@@ -93,15 +58,22 @@ pub struct Separable {
     pub taps_y: Taps,
     /// What lies outside the image.
     pub border: Border,
+    /// Which pixels have a sum.
+    pub extent: Extent,
 }
 
 impl Separable {
     /// Where its windows lie.
     ///
     /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing.
+    /// As [`Correlate::window`].
     pub fn window(&self) -> Result<Window> {
-        Window::separable(self.shape, &self.taps_x, &self.taps_y, self.border)
+        Window::new("separable", self.shape, self.sides(), self.border, self.extent)
+    }
+
+    pub(crate) fn sides(&self) -> Sides {
+        let (x, y) = (&self.taps_x, &self.taps_y);
+        Sides { size: (x.len(), y.len()), anchor: (x.anchor(), y.anchor()) }
     }
 }
 
@@ -147,6 +119,28 @@ impl EdgeHistogram {
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
+}
+
+/// Checks that an image and the output's samples are those of a problem.
+///
+/// # Errors
+/// [`Error::PixelType`] and [`Error::Shape`] where they are not.
+pub fn check_pixels<I: Pixel, O: Pixel>(
+    operation: &'static str,
+    image: &Image<'_, I>,
+    shape: Shape,
+    (src, dst): (PixelType, PixelType),
+) -> Result<()> {
+    for (found, expected) in [(I::PIXEL, src), (O::PIXEL, dst)] {
+        if found != expected {
+            return Err(Error::PixelType { operation, found, expected: expected.to_string() });
+        }
+    }
+    if image.shape() != shape {
+        let (value, limit) = (image.shape().to_string(), shape.to_string());
+        return Err(Error::Shape { what: "shape", value, limit });
+    }
+    Ok(())
 }
 
 /// Any problem that a device solves.

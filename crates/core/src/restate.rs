@@ -10,15 +10,15 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
         Problem::Box(problem) => problem.clone(),
         Problem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
         Problem::Correlate(problem) => {
-            let Correlate { shape, src, dst, ref mask, border, .. } = *problem;
+            let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             if !equal(mask.taps()) {
                 return Err("the taps differ");
             }
             let (width, height, anchor) = (mask.width(), mask.height(), mask.anchor());
-            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(mask.taps()[0]) }
+            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(mask.taps()[0]), extent }
         }
         Problem::Separable(problem) => {
-            let Separable { shape, src, dst, taps_x: ref x, taps_y: ref y, border } = *problem;
+            let Separable { shape, src, dst, taps_x: ref x, taps_y: ref y, border, extent } = *problem;
             if !equal(x.taps()) || !equal(y.taps()) {
                 return Err("the taps of an axis differ");
             }
@@ -28,7 +28,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
                 return Err("the product of the axes' taps is no f32");
             }
             let (width, height, anchor) = (x.len(), y.len(), (x.anchor(), y.anchor()));
-            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap) }
+            BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap), extent }
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => return Err("no weighted sums of a window"),
@@ -51,17 +51,17 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
     Ok(match problem {
         Problem::Separable(problem) => Ok(problem.clone()),
         Problem::Box(problem) => {
-            let &BoxFilter { shape, src, dst, width, height, anchor, border, scale } = problem;
+            let &BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent } = problem;
             let (x, y) = match scale {
                 Scale::Mean => (filters::mean(width)?, filters::mean(height)?),
                 Scale::Tap(tap) => (Taps::new(vec![tap; width as usize])?, Taps::new(vec![1.0; height as usize])?),
             };
             let (taps_x, taps_y) = (x.with_anchor(anchor.0)?, y.with_anchor(anchor.1)?);
-            Ok(Separable { shape, src, dst, taps_x, taps_y, border })
+            Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         Problem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
         Problem::Correlate(problem) => {
-            let Correlate { shape, src, dst, ref mask, border, .. } = *problem;
+            let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
             if !factors.exact && (mask.width() - 1) * (mask.height() - 1) < 4 {
                 return Ok(Err("the factors of so few taps must not round"));
@@ -73,7 +73,7 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
                 }
             }
             let (taps_x, taps_y) = (of_axis(factors.x, mask.anchor().0)?, of_axis(factors.y, mask.anchor().1)?);
-            Ok(Separable { shape, src, dst, taps_x, taps_y, border })
+            Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => Err("no weighted sums of a window"),

@@ -2,35 +2,34 @@
 
 use crate::Fma;
 use crate::filter::Filter;
-use apron_core::{Border, Image, Pixel, Result, Taps, Window};
+use apron_core::{Image, Pixel, Result, Separable, check_pixels};
 
 /// Separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
 ///
 /// Along the rows with `taps_x`, then along the columns with `taps_y`; between the passes the sums
 /// are kept as they are (f32 for f32 output, f64 for integers). Where the border is constant, the
-/// image is meant to be extended before the first pass. The output has the image's shape, but with
-/// border crop it is `taps - 1` pixels smaller in each axis.
+/// image is meant to be extended before the first pass. There is an output for each pixel of the extent; with border
+/// crop it is `taps - 1` pixels smaller than the image in each axis.
 ///
 /// ```
-/// use apron_core::{Border, Image, Taps};
+/// use apron_core::{Border, Extent, Image, PixelType, Separable, Taps};
 ///
 /// let image = Image::new(2, 2, 1, vec![1u8, 2, 3, 4])?;
 /// let sum = Taps::new([1.0, 1.0])?.with_anchor(0)?;
-/// let out: Image<u8> = apron_cpu::separable(&image, &sum, &sum, Border::Constant(0.0))?;
+/// let (shape, src, dst, taps_x, taps_y) = (image.shape(), PixelType::U8, PixelType::U8, sum.clone(), sum);
+/// let (border, extent) = (Border::Constant(0.0), Extent::Same);
+/// let problem = Separable { shape, src, dst, taps_x, taps_y, border, extent };
+/// let out: Image<u8> = apron_cpu::separable(&image, &problem)?;
 /// assert_eq!(out.packed().as_ref(), [10, 6, 7, 4]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
-pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
-    image: &Image<I>,
-    taps_x: &Taps,
-    taps_y: &Taps,
-    border: Border,
-) -> Result<Image<'static, O>> {
-    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
-    Filter::separable(image, window, border, (taps_x, taps_y)).run(false)
+/// As [`Separable::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
+    check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
+    Filter::separable(image, problem)?.run(false)
 }
 
 /// [`separable`] into memory that is there already: packed rows of the output's shape.
@@ -39,11 +38,9 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
 /// As [`separable`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
 pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
-    taps_x: &Taps,
-    taps_y: &Taps,
-    border: Border,
+    problem: &Separable,
     out: &mut [O],
 ) -> Result<()> {
-    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
-    Filter::separable(image, window, border, (taps_x, taps_y)).run_into(false, out)
+    check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
+    Filter::separable(image, problem)?.run_into(false, out)
 }

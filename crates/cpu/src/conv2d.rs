@@ -2,35 +2,32 @@
 
 use crate::Fma;
 use crate::filter::Filter;
-use apron_core::{Border, Image, Mask, Pixel, Result, Window};
+use apron_core::{Correlate, Image, Pixel, Result, check_pixels};
 
 /// Dense 2-D correlation, in parallel: bit for bit what `apron_reference::correlate` computes.
 ///
 /// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`,
-/// the image extended by `border`. The output has the image's shape, but with border crop only
-/// full windows have an output: it is `mask - 1` pixels smaller in each axis. `clamp` limits each
-/// sum to 0 to 1.
+/// the image extended by the border, for each pixel of the extent; with border crop only full windows have an output,
+/// which is `mask - 1` pixels smaller in each axis.
 ///
 /// ```
-/// use apron_core::{Border, Image};
+/// use apron_core::{Border, Correlate, Extent, Image, PixelType};
 ///
 /// let image = Image::new(3, 1, 1, vec![1.0f32, 2.0, 4.0])?;
-/// let mask = "1 10 100".parse()?;
-/// let out: Image<f32> = apron_cpu::correlate(&image, &mask, Border::Replicate, false)?;
+/// let (shape, src, dst, mask) = (image.shape(), PixelType::F32, PixelType::F32, "1 10 100".parse()?);
+/// let (border, extent, clamp) = (Border::Replicate, Extent::Same, false);
+/// let problem = Correlate { shape, src, dst, mask, border, clamp, extent };
+/// let out: Image<f32> = apron_cpu::correlate(&image, &problem)?;
 /// assert_eq!(out.row(0), [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
-pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
-    image: &Image<I>,
-    mask: &Mask,
-    border: Border,
-    clamp: bool,
-) -> Result<Image<'static, O>> {
-    let window = Window::dense(image.shape(), mask, border)?;
-    Filter::dense(image, window, border, mask).run(clamp)
+/// As [`Correlate::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
+    check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
+    Filter::dense(image, problem)?.run(problem.clamp)
 }
 
 /// [`correlate`] into memory that is there already: packed rows of the output's shape.
@@ -39,11 +36,9 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
 /// As [`correlate`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
 pub fn correlate_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
-    mask: &Mask,
-    border: Border,
-    clamp: bool,
+    problem: &Correlate,
     out: &mut [O],
 ) -> Result<()> {
-    let window = Window::dense(image.shape(), mask, border)?;
-    Filter::dense(image, window, border, mask).run_into(clamp, out)
+    check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
+    Filter::dense(image, problem)?.run_into(problem.clamp, out)
 }

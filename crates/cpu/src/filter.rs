@@ -7,7 +7,7 @@ use crate::tiles::{self, Scratch, Tile};
 use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Border, Error, FromSum, Image, Mask, Pixel, PixelType, Result, Taps, Window};
+use apron_core::{Accumulator, Correlate, Error, FromSum, Image, Pixel, PixelType, Result, Separable, Window};
 
 /// Rows of sums between the inner loops and the output: few enough to stay near the core.
 const GROUP: usize = 8;
@@ -27,20 +27,16 @@ pub(crate) struct Filter<'a, I: Pixel> {
 }
 
 impl<'a, I: Pixel> Filter<'a, I> {
-    pub(crate) fn dense(image: &'a Image<'_, I>, window: Window, border: Border, mask: &'a Mask) -> Self {
-        let (mode, constant) = border.mode();
+    pub(crate) fn dense(image: &'a Image<'_, I>, problem: &'a Correlate) -> Result<Self> {
+        let (window, mask, (mode, constant)) = (problem.window()?, &problem.mask, problem.border.mode());
         let width = mask.width() as usize;
-        Filter { image, window, mode, constant, across: None, taps: mask.taps(), width }
+        Ok(Filter { image, window, mode, constant, across: None, taps: mask.taps(), width })
     }
 
-    pub(crate) fn separable(
-        image: &'a Image<'_, I>,
-        window: Window,
-        border: Border,
-        (taps_x, taps_y): (&'a Taps, &'a Taps),
-    ) -> Self {
-        let (mode, constant) = border.mode();
-        Filter { image, window, mode, constant, across: Some(taps_x.taps()), taps: taps_y.taps(), width: 1 }
+    pub(crate) fn separable(image: &'a Image<'_, I>, problem: &'a Separable) -> Result<Self> {
+        let (window, (mode, constant)) = (problem.window()?, problem.border.mode());
+        let (across, taps) = (Some(problem.taps_x.taps()), problem.taps_y.taps());
+        Ok(Filter { image, window, mode, constant, across, taps, width: 1 })
     }
 
     /// The output.

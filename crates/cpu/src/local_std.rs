@@ -3,7 +3,7 @@
 use crate::pages;
 use crate::simd::{self, Level, Work};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Error, Image, LocalStd, Pixel, Result, Sample};
+use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, Sample, check_pixels};
 use rayon::prelude::*;
 
 /// The standard deviation in a window around each pixel, in parallel: bit for bit what `apron_reference::local_std`
@@ -11,24 +11,22 @@ use rayon::prelude::*;
 /// sample besides.
 ///
 /// ```
-/// use apron_core::{Border, Image, LocalStd, PixelType};
+/// use apron_core::{Border, Image, LocalStd, PixelType, Extent};
 ///
 /// let image = Image::new(4, 1, 1, vec![0u8, 6, 6, 0])?;
 /// let (shape, src, dst, border) = (image.shape(), PixelType::U8, PixelType::F32, Border::Replicate);
-/// let filter = LocalStd { shape, src, dst, width: 2, height: 1, border };
+/// let filter = LocalStd { shape, src, dst, width: 2, height: 1, border, extent: Extent::Same };
 /// let out: Image<f32> = apron_cpu::local_std(&image, &filter)?;
 /// assert_eq!(out.row(0), [0.0, 3.0, 0.0, 3.0]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`LocalStd::window`]; [`Error::Shape`] where the image is not of the filter's shape.
+/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) where the
+/// image or the output is not of the filter's types and shape.
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     let window = filter.window()?;
-    if image.shape() != filter.shape {
-        let (value, limit) = (image.shape().to_string(), filter.shape.to_string());
-        return Err(Error::Shape { what: "shape", value, limit });
-    }
+    check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
     let (shape, (mode, constant)) = (window.out, filter.border.mode());
     let row = shape.row_samples();
     let along = |y: Option<u32>, sums: &mut [[f64; 2]]| {

@@ -1,7 +1,10 @@
 //! Every result is the reference's, bit for bit.
 
-use apron_core::{Bins, Border, BoxFilter, Image, Mask, Pixel, PixelType, Scale, Taps};
+use apron_core::{
+    Bins, Border, BoxFilter, Correlate, Extent, Image, Mask, Pixel, PixelType, Region, Scale, Separable, Shape, Taps,
+};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use std::fmt::Debug;
 
 /// A sample type with random values and a view in which equal means equal bits, NaN aside.
 trait Sample: Pixel {
@@ -44,15 +47,15 @@ fn taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
 }
 
 #[track_caller]
-fn same<T: Sample>(found: apron_core::Result<Image<T>>, expected: apron_core::Result<Image<T>>, what: &str) {
+fn same<T: Sample>(found: apron_core::Result<Image<T>>, expected: apron_core::Result<Image<T>>, what: &dyn Debug) {
     match (found, expected) {
         (Ok(found), Ok(expected)) => {
-            assert_eq!(found.shape(), expected.shape(), "{what}");
+            assert_eq!(found.shape(), expected.shape(), "{what:?}");
             let pairs = found.packed().iter().zip(expected.packed().iter()).position(|(a, b)| a.bits() != b.bits());
-            assert_eq!(pairs, None, "first differing sample: {what}");
+            assert_eq!(pairs, None, "first differing sample: {what:?}");
         }
-        (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string(), "{what}"),
-        (found, expected) => panic!("{what}: {:?}, but expected {:?}", found.err(), expected.err()),
+        (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string(), "{what:?}"),
+        (found, expected) => panic!("{what:?}: {:?}, but expected {:?}", found.err(), expected.err()),
     }
 }
 
@@ -62,9 +65,12 @@ fn check_correlate<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::F
     border: Border,
     clamp: bool,
 ) {
-    let what = format!("{} mask {}x{} anchor {:?} {border}", image.shape(), mask.width(), mask.height(), mask.anchor());
-    let found = apron_cpu::correlate::<I, O>(image, mask, border, clamp);
-    same(found, apron_reference::correlate::<I, O>(image, mask, border, clamp), &what);
+    for extent in extents(image.shape(), (mask.width(), mask.height())) {
+        let (shape, src, dst, mask) = (image.shape(), I::PIXEL, O::PIXEL, mask.clone());
+        let problem = Correlate { shape, src, dst, mask, border, clamp, extent };
+        let expected = apron_reference::correlate::<I, O>(image, &problem);
+        same(apron_cpu::correlate::<I, O>(image, &problem), expected, &problem);
+    }
 }
 
 fn check_separable<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(
@@ -72,9 +78,22 @@ fn check_separable<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::F
     (x, y): (&Taps, &Taps),
     border: Border,
 ) {
-    let what = format!("{} taps {}, {} {border}", image.shape(), x.len(), y.len());
-    let found = apron_cpu::separable::<I, O>(image, x, y, border);
-    same(found, apron_reference::separable::<I, O>(image, x, y, border), &what);
+    for extent in extents(image.shape(), (x.len(), y.len())) {
+        let problem = separable(image, (x, y), O::PIXEL, border, extent);
+        let expected = apron_reference::separable::<I, O>(image, &problem);
+        same(apron_cpu::separable::<I, O>(image, &problem), expected, &problem);
+    }
+}
+
+fn separable<I: Sample>(
+    image: &Image<I>,
+    (x, y): (&Taps, &Taps),
+    dst: PixelType,
+    border: Border,
+    extent: Extent,
+) -> Separable {
+    let (shape, src, taps_x, taps_y) = (image.shape(), I::PIXEL, x.clone(), y.clone());
+    Separable { shape, src, dst, taps_x, taps_y, border, extent }
 }
 
 /// A box filter with a random anchor, as a mean and as weighted sums.
@@ -84,12 +103,21 @@ fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32)
         border => border,
     };
     let anchor = (rng.random_range(0..width), rng.random_range(0..height));
-    for scale in [Scale::Mean, Scale::Tap(rng.random_range(-0.1..0.1))] {
+    let scales = [Scale::Mean, Scale::Tap(rng.random_range(-0.1..0.1))];
+    let extents = extents(image.shape(), (width, height));
+    for (scale, extent) in scales.into_iter().flat_map(|scale| extents.clone().map(move |extent| (scale, extent))) {
         let (shape, src, dst) = (image.shape(), I::PIXEL, O::PIXEL);
-        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale };
+        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
         let expected = apron_reference::box_filter::<I, O>(image, &filter);
-        same(apron_cpu::box_filter::<I, O>(image, &filter), expected, &format!("{filter:?}"));
+        same(apron_cpu::box_filter::<I, O>(image, &filter), expected, &filter);
     }
+}
+
+/// The image's; where that is little work, also all, and a part of the image and of what is outside.
+fn extents(shape: Shape, (width, height): (u32, u32)) -> impl Iterator<Item = Extent> + Clone {
+    let work = (shape.width + width) as u64 * (shape.height + height) as u64 * (width * height) as u64;
+    let part = Extent::Region(Region { x: -3, y: 2, width: 21, height: 9 });
+    [Extent::Same, Extent::Full, part].into_iter().take(if work < 100_000 { 3 } else { 1 })
 }
 
 const BORDERS: [Border; 7] = [
@@ -251,7 +279,8 @@ fn what_one_order_of_summation_loses_is_lost() {
     let taps = |taps: [f32; 2]| Taps::new(taps).unwrap();
     let taps = (&taps([0.5, 2f32.powi(-55)]), &taps([1.0, -1.0]));
     check_separable::<u8, u8>(&image, taps, Border::Replicate);
-    let out: Image<u8> = apron_cpu::separable(&image, taps.0, taps.1, Border::Replicate).unwrap();
+    let problem = separable(&image, taps, PixelType::U8, Border::Replicate, Extent::Same);
+    let out: Image<u8> = apron_cpu::separable(&image, &problem).unwrap();
     assert!(out.packed().contains(&38) && !out.packed().contains(&39));
 }
 
@@ -262,18 +291,26 @@ fn an_output_that_is_there_is_filled() {
         let image = image::<f32>(rng, width, 40, 3, 2);
         let mask = Mask::new(3, 5, taps(rng, 15)).unwrap();
         let axis = Taps::new(taps(rng, 5)).unwrap();
-        let expected: Image<f32> = apron_reference::correlate(&image, &mask, border, false).unwrap();
+        let (shape, src, dst, extent) = (image.shape(), PixelType::F32, PixelType::F32, Extent::Same);
+        let dense = Correlate { shape, src, dst, mask, border, clamp: false, extent };
+        let expected: Image<f32> = apron_reference::correlate(&image, &dense).unwrap();
         let mut out = vec![f32::NAN; expected.shape().samples() as usize];
-        apron_cpu::correlate_into(&image, &mask, border, false, &mut out).unwrap();
+        apron_cpu::correlate_into(&image, &dense, &mut out).unwrap();
         assert_eq!(out, expected.packed().as_ref());
-        assert!(apron_cpu::correlate_into(&image, &mask, border, false, &mut out[1..]).is_err());
+        assert!(apron_cpu::correlate_into(&image, &dense, &mut out[1..]).is_err());
 
-        let expected: Image<i16> = apron_reference::separable(&image, &axis, &axis, border).unwrap();
+        let passes = separable(&image, (&axis, &axis), PixelType::I16, border, Extent::Same);
+        let expected: Image<i16> = apron_reference::separable(&image, &passes).unwrap();
         let mut out = vec![i16::MAX; expected.shape().samples() as usize];
-        apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).unwrap();
+        apron_cpu::separable_into(&image, &passes, &mut out).unwrap();
         assert_eq!(out, expected.packed().as_ref());
         out.push(0);
-        assert!(apron_cpu::separable_into(&image, &axis, &axis, border, &mut out).is_err());
+        assert!(apron_cpu::separable_into(&image, &passes, &mut out).is_err());
+
+        // Of another problem.
+        let other = image.region(0, 0, 9, 9).unwrap();
+        assert!(apron_cpu::correlate::<f32, f32>(&other, &dense).is_err());
+        assert!(apron_cpu::separable::<f32, f32>(&image, &passes).is_err());
     }
 }
 

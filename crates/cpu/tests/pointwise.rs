@@ -1,6 +1,6 @@
 //! Pointwise operations and deviations are the reference's, bit for bit, for every pair of types.
 
-use apron_core::{AnyImage, Border, Image, LocalStd, Pixel, PixelType, PointOp, Pointwise, Shape, each_type};
+use apron_core::{AnyImage, Border, Extent, Image, LocalStd, Pixel, PixelType, PointOp, Pointwise, Shape, each_type};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// An image whose rows have a gap behind them.
@@ -76,7 +76,7 @@ fn deviations() {
             let shape = Shape::new(size.0, size.1, size.2).unwrap();
             let src = PixelType::ALL[(n + size.0 as usize) % 4];
             let (dst, (width, height)) = (PixelType::F32, window);
-            let filter = LocalStd { shape, src, dst, width, height, border };
+            let filter = LocalStd { shape, src, dst, width, height, border, extent: Extent::Same };
             let image = image(rng, src, shape);
             each_type!(&image, image => {
                 let expected = apron_reference::local_std::<_, f32>(image, &filter).unwrap();

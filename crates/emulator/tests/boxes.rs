@@ -1,6 +1,6 @@
 //! Box filters of every kind of kernel, on machines on which plans differ, against the serial reference.
 
-use apron_core::{Border, BoxFilter, Image, Pixel, PixelType, Problem, Scale, Shape};
+use apron_core::{Border, BoxFilter, Extent, Image, Pixel, PixelType, Problem, Scale, Shape};
 use apron_emulator::execute;
 use apron_plan::{Machine, plan};
 
@@ -91,7 +91,7 @@ fn random(numbers: &mut Numbers, src: PixelType, dst: PixelType, most: u32, side
         1 => Scale::Tap(numbers.below(1000) as f32 / 1e4 - 0.03),
         _ => Scale::Mean,
     };
-    BoxFilter { shape, src, dst, width, height, anchor, border, scale }
+    BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent: Extent::Same }
 }
 
 fn many(src: PixelType, dst: PixelType, most: u32, side: u32, cases: u32) {

@@ -3,7 +3,7 @@
 
 use apron_abi::SourceSpace;
 use apron_core::{
-    Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Mask, PixelType, Problem, Separable, Shape, Taps,
+    Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable, Shape, Taps,
 };
 use apron_emulator::Costs;
 use apron_plan::{Machine, plan};
@@ -27,6 +27,7 @@ fn correlate(shape: (u32, u32, u32), pixel: PixelType, mask: (u32, u32)) -> Prob
         mask: Mask::new(mask.0, mask.1, vec![0.0; (mask.0 * mask.1) as usize]).unwrap(),
         border: Border::Replicate,
         clamp: false,
+        extent: Extent::Same,
     })
 }
 
@@ -53,7 +54,15 @@ fn separable() {
     let taps = Taps::new(vec![0.0; 17]).unwrap();
     let (shape, border) = (Shape::new(64, 64, 1).unwrap(), Border::Replicate);
     let (src, dst) = (PixelType::F32, PixelType::F32);
-    let problem = Problem::Separable(Separable { shape, src, dst, taps_x: taps.clone(), taps_y: taps, border });
+    let problem = Problem::Separable(Separable {
+        shape,
+        src,
+        dst,
+        taps_x: taps.clone(),
+        taps_y: taps,
+        border,
+        extent: Extent::Same,
+    });
     let simple = Costs { loads: 64 * 64 * 17, most_loads: 17, ..Costs::default() };
     assert_eq!(costs(&problem, "simple"), [simple; 2]);
     let tiled = Costs { loads: 4 * 32 * 64, shared_loads: 64 * 64 * 17, most_loads: 1, ..Costs::default() };

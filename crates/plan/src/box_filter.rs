@@ -192,11 +192,21 @@ fn is_plain(problem: &BoxFilter) -> bool {
 mod tests {
     use super::*;
     use crate::{Recipe, plan};
-    use apron_core::{Border, Problem, Shape};
+    use apron_core::{Border, Extent, Problem, Shape};
 
     fn mean(src: PixelType, channels: u32, [width, height]: [u32; 2]) -> BoxFilter {
         let (shape, anchor) = (Shape::new(8192, 8192, channels).unwrap(), (width / 2, height / 2));
-        BoxFilter { shape, src, dst: src, width, height, anchor, border: Border::Replicate, scale: Scale::Mean }
+        BoxFilter {
+            shape,
+            src,
+            dst: src,
+            width,
+            height,
+            anchor,
+            border: Border::Replicate,
+            scale: Scale::Mean,
+            extent: Extent::Same,
+        }
     }
 
     fn planned(problem: &BoxFilter, machine: &Machine) -> (Recipe, BoxParams) {

@@ -52,7 +52,9 @@ mod tests {
     use crate::tuning::Table;
     use crate::{Machine, Recipe};
     use apron_abi::Params;
-    use apron_core::{Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Mask, PixelType, Problem, Separable};
+    use apron_core::{
+        Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable,
+    };
     use apron_core::{Shape, Taps};
 
     /// Invented times of the dense variants: tiles win on small images, marching on large ones.
@@ -72,6 +74,7 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
             mask: Mask::new(mask.0, mask.1, vec![1.0; (mask.0 * mask.1) as usize]).unwrap(),
             border: Border::Replicate,
             clamp: false,
+            extent: Extent::Same,
         })
     }
 
@@ -168,7 +171,7 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         let (src, dst, border, taps_y) = (PixelType::F32, PixelType::F32, Border::Replicate, taps_x.clone());
         let bins = Bins { count: 256, range: Some((0.0, 1.0)) };
         for (variant, problem) in [
-            ("fused", Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border })),
+            ("fused", Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same })),
             ("columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
             ("nearest-edge", Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false })),
         ] {

@@ -189,7 +189,7 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
 mod tests {
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
-    use apron_core::{Border, PixelType, Problem, Separable, Shape, Taps};
+    use apron_core::{Border, Extent, PixelType, Problem, Separable, Shape, Taps};
 
     fn problem(dst: PixelType, border: Border) -> Problem {
         Problem::Separable(Separable {
@@ -199,6 +199,7 @@ mod tests {
             taps_x: Taps::new([1.0, 2.0, 3.0]).unwrap(),
             taps_y: Taps::new([1.0; 5]).unwrap(),
             border,
+            extent: Extent::Same,
         })
     }
 

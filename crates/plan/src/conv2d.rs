@@ -129,7 +129,7 @@ fn padded_rows(mask: &Mask) -> Vec<f32> {
 mod tests {
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
-    use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Shape};
+    use apron_core::{Border, Correlate, Error, Extent, Mask, PixelType, Problem, Shape};
 
     fn problem() -> Correlate {
         Correlate {
@@ -139,6 +139,7 @@ mod tests {
             mask: Mask::new(4, 3, [0.5; 12]).unwrap().with_anchor(0, 2).unwrap(),
             border: Border::Constant(7.0),
             clamp: false,
+            extent: Extent::Same,
         }
     }
 

@@ -61,12 +61,20 @@ pub(crate) fn plan(problem: &LocalStd, variant: &Variant) -> Result<Steps> {
 mod tests {
     use crate::{Machine, Role, plan};
     use apron_abi::Kernel;
-    use apron_core::{Border, LocalStd, PixelType, Problem, Shape};
+    use apron_core::{Border, Extent, LocalStd, PixelType, Problem, Shape};
 
     #[test]
     fn two_planes_of_sums_have_a_row_of_the_constant() {
         let (shape, border) = (Shape::new(100, 30, 3).unwrap(), Border::Crop);
-        let problem = LocalStd { shape, src: PixelType::U8, dst: PixelType::U16, width: 5, height: 3, border };
+        let problem = LocalStd {
+            shape,
+            src: PixelType::U8,
+            dst: PixelType::U16,
+            width: 5,
+            height: 3,
+            border,
+            extent: Extent::Same,
+        };
         let recipe = plan(&Problem::LocalStd(problem.clone()), None, &Machine::EMULATED).unwrap();
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
         assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);

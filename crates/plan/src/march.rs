@@ -89,6 +89,11 @@ impl Image {
         if samples >= 1 << 30 || samples < piece {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
+        // Threads bring what lies beside the image, one piece each: as much as windows see over the image's own pixels.
+        let (first, end) = (window.origin_x as i64, window.origin_x as i64 + out.width as i64 + side as i64 - 1);
+        if (-first).max(0) + (end - shape.width as i64).max(0) > side as i64 - 1 {
+            return Err(refused(variant, format!("columns {first} to {end} of images {} wide", shape.width)));
+        }
         let (mode, constant) = self.border.mode();
         if self.src == PixelType::U8 && f32::from(constant as u8) != constant {
             return Err(refused(variant, format!("a constant border of {constant}")));
@@ -167,7 +172,9 @@ fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
 mod tests {
     use crate::{Launch, Machine, plan};
     use apron_abi::{BYTE_UNIT, MarchParams, Params};
-    use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Result, Separable, Shape, Taps};
+    use apron_core::{
+        Border, Correlate, Error, Extent, Mask, PixelType, Problem, Region, Result, Separable, Shape, Taps,
+    };
 
     fn problem() -> Correlate {
         Correlate {
@@ -177,6 +184,30 @@ mod tests {
             mask: Mask::new(3, 3, [0.125; 9]).unwrap(),
             border: Border::Replicate,
             clamp: false,
+            extent: Extent::Same,
+        }
+    }
+
+    #[test]
+    fn windows_far_beside_the_image_are_left_to_others() {
+        let of = |x, width| {
+            let extent = Extent::Region(Region { x, y: -50, width, height: 200 });
+            march(Correlate { extent, ..problem() }).is_ok()
+        };
+        // Windows of three columns around each of the region's: two columns beside the image in all.
+        for (x, width, marches) in [
+            (0, 64, true),
+            (1, 5, true),
+            (10, 55, true),
+            (-1, 10, true),
+            (-2, 10, false),
+            (-1, 65, false),
+            (63, 2, true),
+            (64, 2, false),
+            (-30, 10, false),
+            (1000, 10, false),
+        ] {
+            assert_eq!(of(x, width), marches, "{x} {width}");
         }
     }
 
@@ -196,7 +227,7 @@ mod tests {
         assert_eq!(march(problem()).unwrap().taps, [0.125 / BYTE_UNIT; 9]);
         let Correlate { shape, src, dst, border, .. } = problem();
         let (taps_x, taps_y) = (Taps::new([0.25, 0.5, 0.25]).unwrap(), Taps::new([1.0, 2.0, 3.0]).unwrap());
-        let problem = Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border });
+        let problem = Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same });
         let recipe = plan(&problem, Some("march-separable"), &Machine::EMULATED).unwrap();
         let x = [0.25, 0.5, 0.25].map(|tap| tap / BYTE_UNIT);
         assert_eq!(recipe.launches[0].taps, [x[0], x[1], x[2], 0.0, 1.0, 2.0, 3.0]);

@@ -72,7 +72,7 @@ mod tests {
     use crate::Machine;
     use crate::{Role, plan};
     use apron_abi::SourceSpace;
-    use apron_core::{Border, Correlate, Error, Mask, PixelType, Problem, Shape};
+    use apron_core::{Border, Correlate, Error, Extent, Mask, PixelType, Problem, Shape};
 
     fn problem() -> Correlate {
         Correlate {
@@ -82,6 +82,7 @@ mod tests {
             mask: Mask::new(3, 3, [1.0; 9]).unwrap().normalized().unwrap(),
             border: Border::Replicate,
             clamp: false,
+            extent: Extent::Same,
         }
     }
 

@@ -117,12 +117,12 @@ fn unit(number: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, Mask, Shape};
+    use apron_core::{Border, Extent, Mask, Shape};
 
     fn slack_of(taps: &[f32], border: Border, src: PixelType) -> f32 {
         let mask = Mask::new(taps.len() as u32, 1, taps.to_vec()).unwrap();
         let shape = Shape::new(9, 9, 1).unwrap();
-        slack(&Correlate { shape, src, dst: PixelType::U8, mask, border, clamp: false })
+        slack(&Correlate { shape, src, dst: PixelType::U8, mask, border, clamp: false, extent: Extent::Same })
     }
 
     #[test]

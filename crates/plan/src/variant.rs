@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, U8};
-    use apron_core::{Bins, Border, Error, Mask, PointOp, Scale, Shape, Taps};
+    use apron_core::{Bins, Border, Error, Extent, Mask, PointOp, Scale, Shape, Taps};
     use std::collections::BTreeSet;
 
     #[test]
@@ -286,13 +286,14 @@ mod tests {
                 mask: Mask::new(mask.0, mask.1, taps).unwrap(),
                 border: Border::Replicate,
                 clamp: false,
+                extent: Extent::Same,
             })
         };
         let separable = |taps: usize| {
             let taps = Taps::new(vec![0.5; taps]).unwrap();
             let (taps_x, taps_y) = (taps.clone(), taps);
             let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Replicate);
-            Problem::Separable(Separable { shape, src: U8, dst: F32, taps_x, taps_y, border })
+            Problem::Separable(Separable { shape, src: U8, dst: F32, taps_x, taps_y, border, extent: Extent::Same })
         };
         let march = |taps| match separable(taps) {
             Problem::Separable(problem) => Problem::Separable(Separable { src: F32, ..problem }),
@@ -333,7 +334,17 @@ mod tests {
         };
         let boxes = |pixel, width, height| {
             let (shape, scale, border) = (Shape::new(20, 10, 1).unwrap(), Scale::Mean, Border::Replicate);
-            Problem::Box(BoxFilter { shape, src: pixel, dst: pixel, width, height, anchor: (0, 0), border, scale })
+            Problem::Box(BoxFilter {
+                shape,
+                src: pixel,
+                dst: pixel,
+                width,
+                height,
+                anchor: (0, 0),
+                border,
+                scale,
+                extent: Extent::Same,
+            })
         };
         last.push((boxes(F32, 287, 287), "chunks", boxes(F32, 65536, 3)));
         last.push((boxes(U8, 257, 351), "chunks", boxes(U8, 258, 1)));
@@ -350,7 +361,15 @@ mod tests {
         }
         let local = |src| {
             let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap);
-            Problem::LocalStd(LocalStd { shape, src, dst: F32, width: 65536, height: 65536, border })
+            Problem::LocalStd(LocalStd {
+                shape,
+                src,
+                dst: F32,
+                width: 65536,
+                height: 65536,
+                border,
+                extent: Extent::Same,
+            })
         };
         last.push((local(U8), "sums", local(PixelType::U16)));
         let sum = |src, second| {

@@ -1,6 +1,6 @@
 //! The box filter.
 
-use apron_core::{Accumulator, BOX_CHUNK, BoxFilter, Error, Image, Pixel, PixelType, Result, Window};
+use apron_core::{Accumulator, BOX_CHUNK, BoxFilter, Image, Pixel, PixelType, Result, Window, check_pixels};
 use std::ops::Range;
 
 /// The box filter: sums over windows, scaled, every channel by itself; what [`BoxFilter`] says, in plain loops.
@@ -9,12 +9,12 @@ use std::ops::Range;
 /// integers, and of f32 in the order of [`BOX_CHUNK`].
 ///
 /// ```
-/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale};
+/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale, Extent};
 ///
 /// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
 /// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
 /// let (width, height, anchor) = (2, 1, (0, 0));
-/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale };
+/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale, extent: Extent::Same };
 /// let out: Image<f32> = apron_reference::box_filter(&image, &filter)?;
 /// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
 /// # Ok::<(), apron_core::Error>(())
@@ -25,15 +25,7 @@ use std::ops::Range;
 /// filter's types and shape.
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     let window = filter.window()?;
-    for (found, expected) in [(I::PIXEL, filter.src), (O::PIXEL, filter.dst)] {
-        if found != expected {
-            return Err(Error::PixelType { operation: "box", found, expected: expected.to_string() });
-        }
-    }
-    if image.shape() != filter.shape {
-        let (value, limit) = (image.shape().to_string(), filter.shape.to_string());
-        return Err(Error::Shape { what: "shape", value, limit });
-    }
+    check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
     let (samples, (_, constant)) = (filter.samples(), filter.border.mode());
     let out: Vec<O> = if I::PIXEL == PixelType::U8 {
         let bytes = |sample: I| sample.to_f64() as u64;
@@ -102,7 +94,7 @@ fn ordered_sum(run: Range<i32>, at: &dyn Fn(i32) -> f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, Scale, Shape};
+    use apron_core::{Border, Extent, Scale, Shape};
 
     fn filter(
         shape: (u32, u32, u32),
@@ -113,7 +105,17 @@ mod tests {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
         let (src, dst) = types;
         let (width, height) = size;
-        BoxFilter { shape, src, dst, width, height, anchor, border: Border::Constant(0.0), scale: Scale::Tap(1.0) }
+        BoxFilter {
+            shape,
+            src,
+            dst,
+            width,
+            height,
+            anchor,
+            border: Border::Constant(0.0),
+            scale: Scale::Tap(1.0),
+            extent: Extent::Same,
+        }
     }
 
     const BYTES: (PixelType, PixelType) = (PixelType::U8, PixelType::U8);

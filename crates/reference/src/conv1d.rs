@@ -1,7 +1,7 @@
 //! P1: separable correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Border, Image, Pixel, Result, Taps, Window};
+use apron_core::{Accumulator, Image, Pixel, Result, Separable, check_pixels};
 
 /// Separable correlation, the serial program P1: along the rows, then along the columns.
 ///
@@ -10,24 +10,25 @@ use apron_core::{Accumulator, Border, Image, Pixel, Result, Taps, Window};
 /// sees outside what the first would have made of the constant.
 ///
 /// ```
-/// use apron_core::{Border, Image, Taps};
+/// use apron_core::{Border, Extent, Image, PixelType, Separable, Taps};
 ///
 /// let image = Image::new(2, 2, 1, vec![1u8, 2, 3, 4])?;
 /// let sum = Taps::new([1.0, 1.0])?.with_anchor(0)?;
-/// let out: Image<u8> = apron_reference::separable(&image, &sum, &sum, Border::Constant(0.0))?;
+/// let (shape, src, dst, taps_x, taps_y) = (image.shape(), PixelType::U8, PixelType::U8, sum.clone(), sum);
+/// let (border, extent) = (Border::Constant(0.0), Extent::Same);
+/// let problem = Separable { shape, src, dst, taps_x, taps_y, border, extent };
+/// let out: Image<u8> = apron_reference::separable(&image, &problem)?;
 /// assert_eq!(out.packed().as_ref(), [10, 6, 7, 4]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
-pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(
-    image: &Image<I>,
-    taps_x: &Taps,
-    taps_y: &Taps,
-    border: Border,
-) -> Result<Image<'static, O>> {
-    let window = Window::separable(image.shape(), taps_x, taps_y, border)?;
+/// As [`Separable::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
+    let window = problem.window()?;
+    check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
+    let Separable { taps_x, taps_y, border, .. } = problem;
     let (mode, constant) = border.mode();
     let constant = O::Sum::of(constant);
     let (out_width, channels) = (window.out.width, window.out.channels);

@@ -1,35 +1,32 @@
 //! P5: dense 2-D correlation.
 
 use crate::Fma;
-use apron_core::{Accumulator, Border, Image, Mask, Pixel, Result, Window};
+use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
 
 /// Dense 2-D correlation, the host reference of program P5: four loops (and the channels).
 ///
 /// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`,
-/// the image extended by `border`; with border crop, only full windows have an output.
+/// the image extended by the border, for each pixel of the extent; with border crop, only full windows have an output.
 ///
 /// ```
-/// use apron_core::{Border, Image};
+/// use apron_core::{Border, Correlate, Extent, Image, PixelType};
 ///
 /// let image = Image::new(3, 1, 1, vec![1.0f32, 2.0, 4.0])?;
-/// let mask = "1 10 100".parse()?;
-/// let out: Image<f32> = apron_reference::correlate(&image, &mask, Border::Replicate, false)?;
+/// let (shape, src, dst, mask) = (image.shape(), PixelType::F32, PixelType::F32, "1 10 100".parse()?);
+/// let (border, extent, clamp) = (Border::Replicate, Extent::Same, false);
+/// let problem = Correlate { shape, src, dst, mask, border, clamp, extent };
+/// let out: Image<f32> = apron_reference::correlate(&image, &problem)?;
 /// assert_eq!(out.row(0), [1.0 + 10.0 + 200.0, 1.0 + 20.0 + 400.0, 2.0 + 40.0 + 400.0]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
-/// `clamp` limits each sum to 0 to 1.
-///
 /// # Errors
-/// [`Error::NoWindow`](apron_core::Error::NoWindow) where border crop leaves nothing.
-pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
-    image: &Image<I>,
-    mask: &Mask,
-    border: Border,
-    clamp: bool,
-) -> Result<Image<'static, O>> {
-    let window = Window::dense(image.shape(), mask, border)?;
-    let (mode, constant) = border.mode();
+/// As [`Correlate::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
+    let window = problem.window()?;
+    check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
+    let (mask, (mode, constant)) = (&problem.mask, problem.border.mode());
     let (width, height) = (image.width() as i32, image.height() as i32);
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
@@ -47,7 +44,7 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(
                         sum = O::Sum::of(mask.taps()[(j * mask.width() + i) as usize]).fma(sample, sum);
                     }
                 }
-                if clamp {
+                if problem.clamp {
                     let one = O::Sum::of(1.0f32);
                     sum = if sum < O::Sum::ZERO {
                         O::Sum::ZERO

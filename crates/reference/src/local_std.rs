@@ -1,28 +1,26 @@
 //! The local standard deviation.
 
-use apron_core::{Accumulator, Error, Image, LocalStd, Pixel, Result};
+use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
 
 /// The standard deviation in a window around each pixel, in plain loops: what [`LocalStd`] says.
 ///
 /// ```
-/// use apron_core::{Border, Image, LocalStd, PixelType};
+/// use apron_core::{Border, Image, LocalStd, PixelType, Extent};
 ///
 /// let image = Image::new(4, 1, 1, vec![0u8, 6, 6, 0])?;
 /// let (shape, src, dst, border) = (image.shape(), PixelType::U8, PixelType::F32, Border::Replicate);
-/// let filter = LocalStd { shape, src, dst, width: 2, height: 1, border };
+/// let filter = LocalStd { shape, src, dst, width: 2, height: 1, border, extent: Extent::Same };
 /// let out: Image<f32> = apron_reference::local_std(&image, &filter)?;
 /// assert_eq!(out.row(0), [0.0, 3.0, 0.0, 3.0]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`LocalStd::window`]; [`Error::Shape`] where the image is not of the filter's shape.
+/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) where the
+/// image or the output is not of the filter's types and shape.
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     let window = filter.window()?;
-    if image.shape() != filter.shape {
-        let (value, limit) = (image.shape().to_string(), filter.shape.to_string());
-        return Err(Error::Shape { what: "shape", value, limit });
-    }
+    check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
     let (mode, constant) = filter.border.mode();
     let (width, height) = (image.width() as i32, image.height() as i32);
     let count = filter.width as f64 * filter.height as f64;
@@ -58,11 +56,11 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, PixelType, Shape};
+    use apron_core::{Border, Extent, PixelType, Shape};
 
     fn filter(shape: (u32, u32, u32), src: PixelType, (width, height): (u32, u32), border: Border) -> LocalStd {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
-        LocalStd { shape, src, dst: PixelType::F32, width, height, border }
+        LocalStd { shape, src, dst: PixelType::F32, width, height, border, extent: Extent::Same }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! P9: 3x3 masks over RGBA pixels of 8 bits a channel.
 
 use crate::Fma;
-use apron_core::{Border, Error, FromSum, Image, Mask, Result, Window};
+use apron_core::{Border, Correlate, Error, Extent, FromSum, Image, Mask, PixelType, Result};
 
 /// 3x3 correlation of an RGBA image of 8 bits a channel, the serial program P9: each pixel is read
 /// whole, its four channels are weighted and summed side by side, and written back as 8 bits.
@@ -34,7 +34,9 @@ pub fn rgba3x3(image: &Image<u8>, mask: &Mask, border: Border) -> Result<Image<'
         let value = format!("{}x{} taps", mask.width(), mask.height());
         return Err(Error::parameter("rgba3x3", "mask", value, "3x3 taps"));
     }
-    let window = Window::dense(image.shape(), mask, border)?;
+    let (shape, src, dst, mask, extent) = (image.shape(), PixelType::U8, PixelType::U8, mask.clone(), Extent::Same);
+    let problem = Correlate { shape, src, dst, mask, border, clamp: false, extent };
+    let window = problem.window()?;
     let (mode, constant) = border.mode();
     let pixel = |x: i32, y: i32| -> [f64; 4] {
         match (mode.map(x, image.width() as i32), mode.map(y, image.height() as i32)) {
@@ -46,7 +48,7 @@ pub fn rgba3x3(image: &Image<u8>, mask: &Mask, border: Border) -> Result<Image<'
     for y in 0..window.out.height as i32 {
         for x in 0..window.out.width as i32 {
             let mut sums = [0.0f64; 4];
-            for (index, &tap) in mask.taps().iter().enumerate() {
+            for (index, &tap) in problem.mask.taps().iter().enumerate() {
                 let (i, j) = (index as i32 % 3, index as i32 / 3);
                 let neighbour = pixel(x + window.origin_x + i, y + window.origin_y + j);
                 for (sum, sample) in sums.iter_mut().zip(neighbour) {
@@ -69,7 +71,10 @@ mod tests {
         let image = Image::new(7, 5, 4, pixels).unwrap();
         let mask: Mask = "1 -2 0.25; 3 0.5 -1; 0.125 2 1".parse().unwrap();
         for border in Border::ALL {
-            let dense = crate::correlate::<u8, u8>(&image, &mask, border, false).unwrap();
+            let (shape, src, dst, mask) = (image.shape(), PixelType::U8, PixelType::U8, mask.clone());
+            let extent = Extent::Same;
+            let problem = Correlate { shape, src, dst, mask: mask.clone(), border, clamp: false, extent };
+            let dense = crate::correlate::<u8, u8>(&image, &problem).unwrap();
             assert_eq!(rgba3x3(&image, &mask, border).unwrap(), dense, "{border}");
         }
     }

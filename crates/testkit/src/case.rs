@@ -1,8 +1,11 @@
 //! A problem with its data.
 
+use crate::extents::{Over, random_extent};
 use crate::pointwise::random_point;
 use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, PointOp, Shape, Taps, filters};
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable, join_extremes};
+use apron_core::{
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable, join_extremes,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -80,7 +83,15 @@ impl Case {
         let mask = mask.expect("a valid mask");
         let image = random_image(rng, types.0, shape, data);
         Case {
-            problem: Problem::Correlate(Correlate { shape, src: types.0, dst: types.1, mask, border, clamp: false }),
+            problem: Problem::Correlate(Correlate {
+                shape,
+                src: types.0,
+                dst: types.1,
+                mask,
+                border,
+                clamp: false,
+                extent: Extent::Same,
+            }),
             image,
             second: None,
             chosen: None,
@@ -227,7 +238,15 @@ impl Case {
         let (taps_x, taps_y) = (axis(taps.0), axis(taps.1));
         let image = random_image(rng, types.0, shape, data);
         Case {
-            problem: Problem::Separable(Separable { shape, src: types.0, dst: types.1, taps_x, taps_y, border }),
+            problem: Problem::Separable(Separable {
+                shape,
+                src: types.0,
+                dst: types.1,
+                taps_x,
+                taps_y,
+                border,
+                extent: Extent::Same,
+            }),
             image,
             second: None,
             chosen: None,
@@ -251,7 +270,17 @@ impl Case {
         let image = random_image(rng, types.0, shape, data);
         let (src, dst) = types;
         Case {
-            problem: Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale }),
+            problem: Problem::Box(BoxFilter {
+                shape,
+                src,
+                dst,
+                width,
+                height,
+                anchor,
+                border,
+                scale,
+                extent: Extent::Same,
+            }),
             image,
             second: None,
             chosen: None,
@@ -331,7 +360,7 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    match rng.random_range(0..8) {
+    let case = match rng.random_range(0..8) {
         7 => {
             let (op, types) = random_point(rng);
             Case::pointwise(seed, shape, types, op, data)
@@ -375,7 +404,10 @@ pub fn random_case(seed: u64) -> Case {
             let case = Case::correlate(seed, shape, types, mask, border, data);
             if types.1 == PixelType::F32 && rng.random_ratio(1, 4) { case.clamped() } else { case }
         }
-    }
+    };
+    let extent =
+        if border != Border::Crop && rng.random_ratio(1, 4) { random_extent(rng, shape) } else { Extent::Same };
+    case.over(extent)
 }
 
 impl fmt::Display for Case {
@@ -387,14 +419,17 @@ impl fmt::Display for Case {
             Problem::Correlate(p) => {
                 let clamp = if p.clamp { " clamp" } else { "" };
                 let (width, height) = (p.mask.width(), p.mask.height());
-                write!(f, "{} {}->{} mask {width}x{height} {}{clamp}", p.shape, p.src, p.dst, p.border)
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} mask {width}x{height} {}{clamp}", p.src, p.dst, p.border)
             }
             Problem::Separable(p) => {
-                write!(f, "{} {}->{} taps {}+{} {}", p.shape, p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
             }
             Problem::Box(p) => {
                 let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
-                write!(f, "{} {}->{} {scale} {}x{} {}", p.shape, p.src, p.dst, p.width, p.height, p.border)
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} {scale} {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
             }
             Problem::ByteHistogram(p) => {
                 write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
@@ -405,7 +440,8 @@ impl fmt::Display for Case {
                 write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
             }
             Problem::LocalStd(p) => {
-                write!(f, "{} {}->{} window {}x{} {}", p.shape, p.src, p.dst, p.width, p.height, p.border)
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} window {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
             }
             Problem::Pointwise(p) => {
                 let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));

@@ -2,7 +2,9 @@
 
 use crate::case::Case;
 use crate::exact;
-use apron::{AnyImage, Bins, Device, DeviceName, Error, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source};
+use apron::{
+    AnyImage, Bins, Device, DeviceName, Error, Extent, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source,
+};
 use apron_core::Problem;
 use apron_plan::Machine;
 
@@ -74,6 +76,7 @@ impl Expected {
             && case.chosen.is_none()
             && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
             && !p.clamp
+            && p.extent == Extent::Same
         {
             return apron_reference::rgba3x3(image, &p.mask, p.border)
                 .map(|image| Expected::Image(AnyImage::U8(image)));

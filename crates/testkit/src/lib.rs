@@ -10,6 +10,8 @@
 mod case;
 mod check;
 mod exact;
+mod extents;
+pub mod features;
 pub mod machine;
 mod methods;
 pub mod nvcc;

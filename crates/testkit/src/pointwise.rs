@@ -4,7 +4,7 @@ use crate::case::{Case, Data, random_image};
 use crate::suite::{Scale, borders};
 use apron::PixelType::{F32, I16, U8, U16};
 use apron::{Border, PixelType, PointOp, Shape};
-use apron_core::{LocalStd, Pointwise, Problem};
+use apron_core::{Extent, LocalStd, Pointwise, Problem};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -41,7 +41,7 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, src, shape, data);
-        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border });
+        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent: Extent::Same });
         Case { problem, image, second: None, chosen: None }
     }
 }

@@ -119,6 +119,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(if n % 2 == 0 { case.centered() } else { case });
     }
     marching_bytes(&mut cases, &mut next);
+    crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
     }

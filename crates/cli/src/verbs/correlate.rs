@@ -8,6 +8,7 @@ use crate::report::Report;
 #[command(after_help = "\
 Examples:
   apron correlate photo.png edges.npy --mask \"-1 0 1; -2 0 2; -1 0 1\" --out-type f32
+  apron correlate photo.png part.png --mask sharpen --region 100,50,640x480
   apron convolve photo.png soft.png --mask \"1 2 1; 2 4 2; 1 2 1\" --normalize --border replicate")]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -19,7 +19,7 @@ pub(super) fn run(
     }
     let out_type = |src| asked.unwrap_or(src);
     run_to(verb, args, out_type, devices, |device, image, out_type| {
-        let filter = make(device, image).border(args.border).out_type(out_type).clamp(clamp);
+        let filter = make(device, image).border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
         filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
     })
 }

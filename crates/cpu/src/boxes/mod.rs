@@ -4,18 +4,18 @@ mod bytes;
 mod floats;
 
 use crate::{pages, tiles};
-use apron_core::{AnyImage, BoxFilter, Error, Image, Pixel, Result, Shape, Window};
+use apron_core::{AnyImage, BoxFilter, Error, Image, Pixel, Result, Shape, Window, check_pixels};
 
 /// The box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time that hardly
 /// depends on the window's size.
 ///
 /// ```
-/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale};
+/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale, Extent};
 ///
 /// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
 /// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
 /// let (width, height, anchor) = (2, 1, (0, 0));
-/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale };
+/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale, extent: Extent::Same };
 /// let out: Image<f32> = apron_cpu::box_filter(&image, &filter)?;
 /// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
 /// # Ok::<(), apron_core::Error>(())
@@ -37,18 +37,10 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
 /// As [`box_filter`], and [`Error::Shape`] where `out` has another length.
 pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: &mut [O]) -> Result<()> {
     let window = filter.window()?;
-    for (found, expected) in [(I::PIXEL, filter.src), (O::PIXEL, filter.dst)] {
-        if found != expected {
-            return Err(Error::PixelType { operation: "box", found, expected: expected.to_string() });
-        }
-    }
-    let wrong = |what, value: String, limit: String| Err(Error::Shape { what, value, limit });
-    if image.shape() != filter.shape {
-        return wrong("shape", image.shape().to_string(), filter.shape.to_string());
-    }
+    check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
     if out.len() as u64 != window.out.samples() {
         let limit = format!("{} for {}", window.out.samples(), window.out);
-        return wrong("number of samples", out.len().to_string(), limit);
+        return Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit });
     }
     match I::into_any(image.view()) {
         AnyImage::U8(image) => {

@@ -191,14 +191,14 @@ mod tests {
     use super::text::tests::ROW;
     use super::*;
     use crate::VARIANTS;
-    use apron_core::{Bins, Border, ByteHistogram, EdgeHistogram, Separable, Shape, Taps};
+    use apron_core::{Bins, Border, ByteHistogram, EdgeHistogram, Extent, Separable, Shape, Taps};
 
     #[test]
     fn what_a_time_depends_on() {
         let shape = Shape::new(20, 10, 4).unwrap();
         let taps = |count| Taps::new(vec![1.0; count]).unwrap();
         let (src, dst, border) = (PixelType::U8, PixelType::F32, Border::Crop);
-        let separable = Separable { shape, src, dst, taps_x: taps(17), taps_y: taps(2), border };
+        let separable = Separable { shape, src, dst, taps_x: taps(17), taps_y: taps(2), border, extent: Extent::Same };
         let together = ByteHistogram { shape, per_channel: false };
         let bins = Bins { count: 1000, range: None };
         let apart = EdgeHistogram { shape, bins, extremes: None, per_channel: true };

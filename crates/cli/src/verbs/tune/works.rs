@@ -2,7 +2,7 @@
 
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Problem, Scale, Separable};
+use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable};
 use apron_plan::tuning::Work;
 
 /// Filters of one pair of types, and of one number of channels.
@@ -147,19 +147,37 @@ fn weights(count: u32) -> Vec<f32> {
 fn separable(picture: &Picture, dst: PixelType, taps: u32) -> Result<Problem> {
     let taps_x = Taps::new(weights(taps))?.normalized()?;
     let (shape, src, taps_y) = (shape(picture)?, picture.pixel, taps_x.clone());
-    Ok(Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate }))
+    Ok(Problem::Separable(Separable {
+        shape,
+        src,
+        dst,
+        taps_x,
+        taps_y,
+        border: Border::Replicate,
+        extent: Extent::Same,
+    }))
 }
 
 fn correlate(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     let mask = Mask::new(side, side, weights(side * side))?.normalized()?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
-    Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false }))
+    Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
 }
 
 fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     let (anchor, scale) = ((side / 2, side / 2), Scale::Mean);
-    Ok(Problem::Box(BoxFilter { shape, src, dst, width: side, height: side, anchor, border, scale }))
+    Ok(Problem::Box(BoxFilter {
+        shape,
+        src,
+        dst,
+        width: side,
+        height: side,
+        anchor,
+        border,
+        scale,
+        extent: Extent::Same,
+    }))
 }
 
 fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {

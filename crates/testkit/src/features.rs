@@ -1,0 +1,318 @@
+//! What devices have: probes, each a small call whose result must be the reference's, and the table made of them.
+
+use crate::case::{Data, random_image};
+use apron::filters::Operator;
+use apron::{
+    AnyImage, Bins, Border, Borders, Device, DeviceImage, Error, Extent, Filter, Mask, PixelType, Region, Result,
+    Shape, Taps, filters,
+};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+/// A row of the table: something that users look for, in parts that a device may have or lack.
+struct Feature {
+    name: &'static str,
+    parts: Vec<(String, Probe)>,
+}
+
+/// Calls a device, and gives all numbers of the result.
+type Probe = Box<dyn Fn(&Device) -> Result<Vec<f64>>>;
+
+/// The table in Markdown: a line for each feature, with a column for each of the devices that have a name here.
+///
+/// # Errors
+/// A device whose result is not the reference's, and any error but that a device lacks something.
+pub fn table(columns: &[(&str, &[Device])]) -> Result<String, String> {
+    let heads: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("| | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(columns.len()));
+    for Feature { name, parts } in features() {
+        let all: Vec<&str> = parts.iter().map(|(part, _)| part.as_str()).collect();
+        let mut cells = vec![format!("{name}: {}", all.join(", "))];
+        for (column, devices) in columns {
+            let had = devices.iter().map(|device| has(&parts, device, name)).collect::<Result<Vec<_>, _>>()?;
+            if let Some(other) = had.iter().find(|other| **other != had[0]) {
+                return Err(format!("{name}: devices of {column} have {:?} and {other:?}", had[0]));
+            }
+            cells.push(match &had[0][..] {
+                [] => "no".into(),
+                some if some.len() == parts.len() => "yes".into(),
+                some => some.join(", "),
+            });
+        }
+        text += &format!("| {} |\n", cells.join(" | "));
+    }
+    Ok(text)
+}
+
+/// The names of the parts that a device has.
+fn has<'p>(parts: &'p [(String, Probe)], device: &Device, feature: &str) -> Result<Vec<&'p str>, String> {
+    let mut had = Vec::new();
+    for (part, probe) in parts {
+        let wrong = |what: String| format!("{feature}, {part} on {}: {what}", device.name());
+        match (probe(device), probe(&Device::reference())) {
+            (Ok(found), Ok(expected)) => {
+                let same = found.len() == expected.len()
+                    && found.iter().zip(&expected).all(|(found, expected)| found.to_bits() == expected.to_bits());
+                if !same {
+                    return Err(wrong("not the reference's result".into()));
+                }
+                had.push(part.as_str());
+            }
+            (Err(Error::Unsupported { .. }), Ok(_)) => {}
+            (found, expected) => return Err(wrong(format!("{:?}, reference {:?}", found.err(), expected.err()))),
+        }
+    }
+    Ok(had)
+}
+
+const PIXELS: [PixelType; 4] = PixelType::ALL;
+const SIZE: (u32, u32) = (27, 20);
+
+fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
+    let shape = Shape::new(SIZE.0, SIZE.1, channels).expect("a valid shape");
+    random_image(&mut StdRng::seed_from_u64(5), pixel, shape, Data::Uniform)
+}
+
+fn photo() -> AnyImage<'static> {
+    image(PixelType::U8, 3)
+}
+
+/// All samples of an image.
+fn samples(image: Result<DeviceImage>) -> Result<Vec<f64>> {
+    let image = image?.download_any()?;
+    Ok(apron_core::each_type!(&image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect()))
+}
+
+/// A mask of many different taps.
+fn mask(width: u32, height: u32) -> Mask {
+    let taps: Vec<f32> = (0..width * height).map(|i| ((i * 37 % 101) as f32 - 50.0) / 64.0).collect();
+    Mask::new(width, height, taps).expect("a valid mask")
+}
+
+fn taps(count: u32) -> Taps {
+    Taps::new(mask(count, 1).taps()).expect("valid taps")
+}
+
+/// Parts that are told apart by a value.
+fn each<T: std::fmt::Display + Clone + 'static>(
+    values: impl IntoIterator<Item = T>,
+    probe: impl Fn(&Device, T) -> Result<Vec<f64>> + Copy + 'static,
+) -> Vec<(String, Probe)> {
+    let part = |value: T| (value.to_string(), Box::new(move |device: &Device| probe(device, value.clone())) as Probe);
+    values.into_iter().map(part).collect()
+}
+
+fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (String, Probe) {
+    (name.into(), Box::new(probe))
+}
+
+/// A filter of a photo.
+fn of_photo(
+    name: &str,
+    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> Filter<'a> + 'static,
+) -> (String, Probe) {
+    part(name, move |device| samples(make(device, &photo()).run()))
+}
+
+fn features() -> Vec<Feature> {
+    let mut features = filtering();
+    features.extend(counting());
+    features
+}
+
+fn filtering() -> Vec<Feature> {
+    use PixelType::{F32, U8};
+    let borders =
+        Border::ALL.map(|border| if let Border::Constant(_) = border { Border::Constant(7.0) } else { border });
+    let part_of = Extent::Region(Region { x: 3, y: -2, width: 9, height: 30 });
+    vec![
+        Feature {
+            name: "dense masks",
+            parts: each(PIXELS, |device, pixel| {
+                samples(device.correlate(&image(pixel, 1), mask(5, 4)).out_type(F32).run())
+            }),
+        },
+        Feature {
+            name: "separable filters",
+            parts: each(PIXELS, |device, pixel| {
+                samples(device.separable(&image(pixel, 1), taps(5), taps(4)).out_type(F32).run())
+            }),
+        },
+        Feature {
+            name: "means over windows",
+            parts: each(PIXELS, |device, pixel| samples(device.box_filter(&image(pixel, 1), 7, 5).run())),
+        },
+        Feature {
+            name: "output",
+            parts: each(PIXELS, |device, pixel| {
+                samples(device.correlate(&image(U8, 1), mask(3, 3)).out_type(pixel).run())
+            }),
+        },
+        Feature {
+            name: "channels",
+            parts: each(1..=4u32, |device, channels| samples(device.correlate(&image(U8, channels), mask(3, 3)).run())),
+        },
+        Feature {
+            name: "borders",
+            parts: each(borders, |device, border| samples(device.correlate(&photo(), mask(3, 5)).border(border).run())),
+        },
+        Feature {
+            name: "which pixels",
+            parts: vec![
+                of_photo("a border by axis", |device, photo| {
+                    let borders = Borders { x: Border::Wrap, y: Border::Constant(9.0) };
+                    device.correlate(photo, mask(3, 5)).border(borders)
+                }),
+                of_photo("full output", |device, photo| device.correlate(photo, mask(3, 5)).extent(Extent::Full)),
+                of_photo("regions that see around them", move |device, photo| {
+                    device.correlate(photo, mask(3, 5)).extent(part_of)
+                }),
+                part("isolated regions", |device| {
+                    let part = device.upload(&photo())?.region(3, 2, 11, 9)?;
+                    samples(device.correlate(&part, mask(3, 5)).run())
+                }),
+            ],
+        },
+        Feature {
+            name: "weights",
+            parts: vec![
+                of_photo("even sides and any anchor", |device, photo| {
+                    device.correlate(photo, mask(2, 4).with_anchor(0, 3).expect("a tap"))
+                }),
+                of_photo("64x64 taps", |device, photo| device.correlate(photo, mask(64, 64))),
+                part("255x255 taps to f32", |device| {
+                    let few = image(U8, 1).region(0, 0, 3, 2)?.into_owned();
+                    samples(device.correlate(&few, mask(255, 255)).out_type(F32).run())
+                }),
+                part("255x255 taps to u8", |device| {
+                    let few = image(U8, 1).region(0, 0, 3, 2)?.into_owned();
+                    samples(device.correlate(&few, mask(255, 255)).run())
+                }),
+                of_photo("4096 taps an axis", |device, photo| device.separable(photo, taps(4096), taps(3))),
+                of_photo("5000 taps an axis", |device, photo| device.separable(photo, taps(5000), taps(3))),
+            ],
+        },
+        Feature { name: "named filters", parts: named() },
+    ]
+}
+
+fn named() -> Vec<(String, Probe)> {
+    macro_rules! named {
+        ($($name:literal: |$device:ident, $photo:ident| $filter:expr,)*) => {
+            vec![$(part($name, |$device| {
+                let $photo = &photo();
+                samples($filter.run())
+            })),*]
+        };
+    }
+    named! {
+        "sobel": |device, photo| device.sobel(photo, 1, 1).ksize(5),
+        "scharr": |device, photo| device.scharr(photo, 0, 1),
+        "prewitt": |device, photo| device.prewitt(photo, 1, 0),
+        "roberts": |device, photo| device.roberts(photo, 1, 0),
+        "laplacian": |device, photo| device.laplacian(photo).ksize(3),
+        "gradient": |device, photo| device.gradient(photo).operator(Operator::Scharr),
+        "direction": |device, photo| device.gradient(photo).direction(true),
+        "gaussian": |device, photo| device.gaussian(photo, 1.5),
+        "gaussian derivative": |device, photo| device.gaussian_derivative(photo, 1.5, (1, 2)),
+        "log": |device, photo| device.log(photo, 1.5),
+        "dog": |device, photo| device.dog(photo, 1.0, 2.0),
+        "sharpen": |device, photo| device.sharpen(photo),
+        "unsharp": |device, photo| device.unsharp(photo, 1.5),
+        "emboss": |device, photo| device.emboss(photo),
+        "motion-blur": |device, photo| device.motion_blur(photo, 7, 30.0),
+        "local-mean": |device, photo| device.local_mean(photo, 5, 3),
+        "local-std": |device, photo| device.local_std(photo, 5, 3),
+        "a formula of one's own": |device, photo| device.apply(photo, filters::emboss()),
+    }
+}
+
+fn counting() -> Vec<Feature> {
+    use PixelType::{F32, I16, U8, U16};
+    let numbers = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<_>>();
+    vec![
+        Feature {
+            name: "histograms",
+            parts: each(PIXELS, move |device, pixel| {
+                let histogram = device.histogram(&image(pixel, 3)).per_channel(true).run()?;
+                Ok(numbers(histogram.counts()))
+            }),
+        },
+        Feature {
+            name: "bins",
+            parts: vec![
+                part("even ones", move |device| {
+                    let bins = Bins { count: 1000, range: Some((-0.5, 0.75)) };
+                    Ok(numbers(device.histogram(&image(F32, 1)).bins(bins).run()?.counts()))
+                }),
+                part("a million", move |device| {
+                    let bins = Bins { count: 1_000_000, range: Some((-0.5, 0.75)) };
+                    Ok(numbers(device.histogram(&image(F32, 1)).bins(bins).run()?.counts()))
+                }),
+                part("between edges", move |device| {
+                    Ok(numbers(device.histogram(&photo()).edges([0.0, 16.0, 64.0, 255.0]).run()?.counts()))
+                }),
+                part("of the pixels of a mask", move |device| {
+                    let (photo, roi) = (photo(), image(U8, 1));
+                    Ok(numbers(device.histogram(&photo).roi_mask(&roi).run()?.counts()))
+                }),
+            ],
+        },
+        Feature {
+            name: "weighted and 2-D histograms",
+            parts: vec![
+                part("weighted", |device| {
+                    let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
+                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                }),
+                part("2-D", move |device| {
+                    let bins = || Bins { count: 16, range: None };
+                    Ok(numbers(&device.histogram2d(&photo(), [0, 2], [bins(), bins()])?.counts))
+                }),
+            ],
+        },
+        Feature {
+            name: "minimum, maximum, mean, deviation",
+            parts: each(PIXELS, |device, pixel| {
+                let all = device.statistics(&image(pixel, 2)).per_channel(true).run()?;
+                Ok(all.iter().flat_map(|one| [one.min, one.max, one.mean, one.std]).collect())
+            }),
+        },
+        Feature {
+            name: "percentiles",
+            parts: each([U8, U16, I16], |device, pixel| {
+                let all = device.statistics(&image(pixel, 2)).percentiles([1.0, 50.0, 99.5]).run()?;
+                Ok(all[0].percentiles.clone())
+            }),
+        },
+        Feature {
+            name: "Otsu's threshold",
+            parts: each([U8, U16], |device, pixel| Ok(vec![f64::from(device.otsu(&image(pixel, 1))?)])),
+        },
+        Feature {
+            name: "tables",
+            parts: vec![
+                part("lookup", |device| {
+                    let table: Vec<u8> = (0..=255u8).map(|value| value ^ 0x55).collect();
+                    samples(device.lookup(&photo(), table).run())
+                }),
+                part("equalize", |device| samples(device.equalize(&photo()).run())),
+                part("match", |device| {
+                    let photo = photo();
+                    samples(device.match_histogram(&photo, &photo.region(2, 3, 9, 8)?).run())
+                }),
+            ],
+        },
+        Feature {
+            name: "CLAHE",
+            parts: each([U8, U16], |device, pixel| samples(device.clahe(&image(pixel, 1), 2.0, (3, 2)).run())),
+        },
+        Feature {
+            name: "recorded chains",
+            parts: vec![part("of any filters", |device| {
+                let mut chain = device.record(&photo(), |device, frame| device.gradient(frame).run())?;
+                samples(Ok(chain.run()?.clone()))
+            })],
+        },
+    ]
+}

@@ -1,0 +1,55 @@
+//! Filters: from an image to an image, by kernels or by the host.
+
+use super::{Backend, HOST_WHY, Storage, host, host_image};
+use crate::choice::Choice;
+use crate::device_image::Made;
+use crate::{DeviceImage, Report, Result, Source};
+use apron_core::{Problem, Window};
+use std::time::{Duration, Instant};
+
+impl Backend {
+    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two.
+    pub(crate) fn filter(
+        &self,
+        problem: &Problem,
+        why: &str,
+        source: &Source<'_>,
+        beside: Option<&Source<'_>>,
+        choice: &Choice<'_>,
+    ) -> Result<DeviceImage> {
+        let (dst, window) = match problem {
+            Problem::Correlate(problem) => (problem.dst, problem.window()?),
+            Problem::Separable(problem) => (problem.dst, problem.window()?),
+            Problem::Box(problem) => (problem.dst, problem.window()?),
+            Problem::LocalStd(problem) => (problem.dst, problem.window()?),
+            Problem::Pointwise(problem) => {
+                let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
+                problem.check_images(of(source), beside.map(of))?;
+                (problem.dst, Window { out: problem.shape, origin_x: 0, origin_y: 0 })
+            }
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+                unreachable!("a histogram is no filter")
+            }
+        };
+        let (storage, mut made) = match self {
+            Backend::Cpu | Backend::Reference => {
+                let name = self.host_variant(problem.operation(), choice)?;
+                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
+                let start = Instant::now();
+                let output = match self {
+                    Backend::Cpu => host::cpu_filter(problem, &input, beside.as_ref())?,
+                    _ => host::reference_filter(problem, &input, beside.as_ref())?,
+                };
+                let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
+                let report = Report { kernels: start.elapsed(), ..report };
+                (Storage::Host(output), Made::on_host(report))
+            }
+            _ => {
+                let (written, made) = self.run_kernels(&self.planned(problem, choice)?, source, beside)?;
+                (written.into_storage(dst, window.out)?, made)
+            }
+        };
+        (made.report.method, made.report.why_method) = (problem.method(), why.into());
+        Ok(DeviceImage::new(window.out, dst, storage, made))
+    }
+}

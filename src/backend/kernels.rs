@@ -1,0 +1,150 @@
+//! Kernels: from a problem to a recipe, and from that to what it writes.
+
+use super::{Backend, Storage, host_image};
+use crate::choice::Choice;
+use crate::device_image::Made;
+use crate::{AnyImage, DeviceImage, Error, PixelType, Report, Result, Shape, Source};
+use apron_core::Problem;
+#[cfg(feature = "gpu")]
+use apron_gpu::{Gpu, GpuBuffer};
+#[cfg(feature = "gpu")]
+use apron_plan::ROW_ALIGNMENT;
+use apron_plan::{Machine, Recipe};
+use bytemuck::Pod;
+use std::time::{Duration, Instant};
+
+/// What a recipe writes, when its kernels are done.
+pub(crate) enum Written {
+    Host(Vec<u8>),
+    #[cfg(feature = "gpu")]
+    Gpu(apron_gpu::GpuBuffer),
+}
+
+impl Written {
+    /// Waits for it, and gives its elements.
+    pub(crate) fn read<T: Pod>(&self) -> Result<Vec<T>> {
+        match self {
+            Written::Host(bytes) => Ok(bytemuck::pod_collect_to_vec(bytes)),
+            #[cfg(feature = "gpu")]
+            Written::Gpu(buffer) => {
+                let mut elements = vec![T::zeroed(); buffer.len_bytes() as usize / size_of::<T>()];
+                buffer.read(bytemuck::cast_slice_mut(&mut elements))?;
+                Ok(elements)
+            }
+        }
+    }
+
+    /// The samples of an image, where the device has it.
+    pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
+        match self {
+            Written::Host(bytes) => AnyImage::from_bytes(pixel, shape, |out| {
+                out.copy_from_slice(&bytes);
+                Ok(())
+            })
+            .map(Storage::Host),
+            #[cfg(feature = "gpu")]
+            Written::Gpu(buffer) => Ok(Storage::Gpu(buffer)),
+        }
+    }
+}
+
+impl Backend {
+    /// How this device, which runs kernels, solves a problem.
+    pub(super) fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
+        let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
+        let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
+        recipe.map_err(|error| self.refusing(error))
+    }
+
+    /// Runs a recipe on an image and what it takes beside that, and gives what it writes.
+    pub(super) fn run_kernels(
+        &self,
+        recipe: &Recipe,
+        source: &Source<'_>,
+        beside: Option<&Source<'_>>,
+    ) -> Result<(Written, Made)> {
+        let report = |copy_in, kernels| self.by_kernels(recipe, copy_in, kernels);
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => {
+                let (input, copy_in) = self.import_timed(source, recipe.operation)?;
+                let beside = beside.map(|beside| self.import_timed(beside, recipe.operation)).transpose()?;
+                let copy_in = copy_in + beside.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
+                let (output, timer) = execute(gpu, recipe, &input, beside.as_ref().map(|(image, _)| image))?;
+                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
+            }
+            _ => {
+                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
+                let start = Instant::now();
+                let bytes = emulate(recipe, &input, beside.as_ref())?;
+                Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
+            }
+        }
+    }
+
+    /// The image on this device, and the time that it took to get there.
+    pub(super) fn import_timed(&self, source: &Source<'_>, operation: &'static str) -> Result<(DeviceImage, Duration)> {
+        let imported = self.import(source, operation)?;
+        let copy_in = if let Source::Host(_) = source { imported.made.report.copy_in } else { Duration::ZERO };
+        Ok((imported, copy_in))
+    }
+
+    fn by_kernels(&self, recipe: &Recipe, copy_in: Duration, kernels: Duration) -> Report {
+        let report = self.report(recipe.operation, recipe.variant, &recipe.why, copy_in);
+        Report { grid: recipe.grid(), kernels, ..report }
+    }
+
+    /// The plan knows no devices by name: this one refuses.
+    fn refusing(&self, error: Error) -> Error {
+        match error {
+            Error::Unsupported { operation, what, hint, .. } => {
+                Error::Unsupported { operation, device: self.name().to_string(), what, hint }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The pixels of an image that was imported to a GPU.
+#[cfg(feature = "gpu")]
+fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
+    match &*image.storage {
+        Storage::Gpu(buffer) => buffer,
+        Storage::Host(_) => unreachable!("imported to the GPU"),
+    }
+}
+
+/// Runs a recipe on images that were imported to the GPU. Rows with gaps are read as they lie where the
+/// kernels can.
+#[cfg(feature = "gpu")]
+fn execute(
+    gpu: &Gpu,
+    recipe: &Recipe,
+    image: &DeviceImage,
+    beside: Option<&DeviceImage>,
+) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
+    let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
+    // The image alone, without gaps, at a multiple of 16 bytes: where it is not, in a copy.
+    let packed = |image: &DeviceImage| {
+        let copy = || on_gpu(image).packed(gpu, recipe.operation, image.rows());
+        if image.is_packed() && aligned(image) { Ok(on_gpu(image).clone()) } else { copy() }
+    };
+    let beside = beside.map(packed).transpose()?;
+    let gaps = !image.is_packed() && aligned(image) && beside.is_none();
+    match gaps.then(|| recipe.clone().with_row_stride(image.shape, image.row_stride)).flatten() {
+        Some(recipe) => gpu.execute(&recipe, on_gpu(image)),
+        None => gpu.execute_beside(recipe, &packed(image)?, beside.as_ref()),
+    }
+}
+
+/// The same in the emulator, and what the recipe writes.
+fn emulate(recipe: &Recipe, image: &AnyImage<'_>, beside: Option<&AnyImage<'_>>) -> Result<Vec<u8>> {
+    let (shape, row_stride) = (image.shape(), image.row_stride());
+    let gaps = row_stride != shape.row_samples() && beside.is_none();
+    match gaps.then(|| recipe.clone().with_row_stride(shape, row_stride as u64)).flatten() {
+        Some(recipe) => apron_emulator::execute(&recipe, image.spanned_bytes()),
+        None => {
+            apron_emulator::execute_beside(recipe, &image.bytes(), &beside.map_or(Default::default(), AnyImage::bytes))
+        }
+    }
+}
