@@ -191,6 +191,27 @@ fn borders_and_extents_are_those_of_the_image_padded_first() {
 }
 
 #[test]
+fn taps_reach_many_times_around_a_small_image() {
+    let tiny = (1..=3u32, 1..=3u32).prop_flat_map(|(width, height)| {
+        let samples = prop::collection::vec((-8..=8i8).prop_map(f32::from), (width * height) as usize);
+        samples.prop_map(move |samples| Image::new(width, height, 1, samples).unwrap())
+    });
+    always((tiny, taps(64), 0..64usize, border()), |device, (image, taps, anchor, border)| {
+        let anchor = (anchor % taps.len()) as u32;
+        let (n, more) = (i64::from(image.width()), taps.len() as i64 - 1);
+        let inside = border == Border::Crop;
+        let places = if inside { 0..n } else { -i64::from(anchor)..n + more - i64::from(anchor) };
+        let columns = padded(border, image.width(), places);
+        let constant = if let Border::Constant(value) = border { value } else { 0.0 };
+        let larger = made(columns.len() as u32, image.height(), 1, |x, y, c| {
+            columns[x as usize].map_or(constant, |x| image.sample(x, y, c))
+        });
+        let mask = Mask::new(taps.len() as u32, 1, taps).unwrap().with_anchor(anchor, 0).unwrap();
+        equal(correlate(device, &image, &mask, border), correlate(device, &larger, &mask, Border::Crop))
+    });
+}
+
+#[test]
 fn crop_is_what_every_border_has_in_the_middle() {
     always((integers(), mask(), border()), |device, (image, mask, border)| {
         let (x0, y0) = mask.anchor();
@@ -251,6 +272,20 @@ fn means_keep_a_constant_image() {
             Ok(())
         },
     );
+}
+
+#[test]
+fn means_of_what_is_not_negative_are_not_negative() {
+    // Sums that drop what leaves the window by subtracting it may end below 0.
+    let samples = prop_oneof![Just(0.0f32), 0.0..1e-30f32, 0.0..1.0f32, 1e5..1e7f32];
+    always((image(samples), 1..=40u32, 1..=40u32, border()), |device, (image, width, height, border)| {
+        for method in [Method::Box, Method::Separable] {
+            let means = device.box_filter(&image, width, height).border(with_zero(border)).method(method).run();
+            let Ok(means) = means.and_then(|means| means.download::<f32>()) else { continue };
+            prop_assert!(means.packed().iter().all(|mean| *mean >= 0.0), "{:?} {:?}", method, means);
+        }
+        Ok(())
+    });
 }
 
 #[test]
