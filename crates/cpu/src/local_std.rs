@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// sample besides.
 ///
 /// ```
-/// use apron_core::{Border, Image, LocalStd, PixelType, Extent};
+/// use apron_core::{Border, Extent, Image, LocalStd, PixelType};
 ///
 /// let image = Image::new(4, 1, 1, vec![0u8, 6, 6, 0])?;
 /// let (shape, src, dst, border) = (image.shape(), PixelType::U8, PixelType::F32, Border::Replicate);

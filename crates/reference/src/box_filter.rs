@@ -9,20 +9,21 @@ use std::ops::Range;
 /// integers, and of f32 in the order of [`BOX_CHUNK`].
 ///
 /// ```
-/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale, Extent};
+/// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};
 ///
 /// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
 /// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
+/// let (src, dst, extent) = (PixelType::U8, PixelType::F32, Extent::Same);
 /// let (width, height, anchor) = (2, 1, (0, 0));
-/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale, extent: Extent::Same };
+/// let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
 /// let out: Image<f32> = apron_reference::box_filter(&image, &filter)?;
 /// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`BoxFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] where the image or the output is not of the
-/// filter's types and shape.
+/// As [`BoxFilter::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the filter's types and shape.
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;

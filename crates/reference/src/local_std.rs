@@ -5,7 +5,7 @@ use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
 /// The standard deviation in a window around each pixel, in plain loops: what [`LocalStd`] says.
 ///
 /// ```
-/// use apron_core::{Border, Image, LocalStd, PixelType, Extent};
+/// use apron_core::{Border, Extent, Image, LocalStd, PixelType};
 ///
 /// let image = Image::new(4, 1, 1, vec![0u8, 6, 6, 0])?;
 /// let (shape, src, dst, border) = (image.shape(), PixelType::U8, PixelType::F32, Border::Replicate);

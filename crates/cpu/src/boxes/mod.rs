@@ -10,12 +10,13 @@ use apron_core::{AnyImage, BoxFilter, Error, Image, Pixel, Result, Shape, Window
 /// depends on the window's size.
 ///
 /// ```
-/// use apron_core::{Border, BoxFilter, Image, PixelType, Scale, Extent};
+/// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};
 ///
 /// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
 /// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
+/// let (src, dst, extent) = (PixelType::U8, PixelType::F32, Extent::Same);
 /// let (width, height, anchor) = (2, 1, (0, 0));
-/// let filter = BoxFilter { shape, src: PixelType::U8, dst: PixelType::F32, width, height, anchor, border, scale, extent: Extent::Same };
+/// let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
 /// let out: Image<f32> = apron_cpu::box_filter(&image, &filter)?;
 /// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
 /// # Ok::<(), apron_core::Error>(())
