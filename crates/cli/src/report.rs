@@ -164,7 +164,10 @@ impl Report {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
-            Made::Thresholds { thresholds, .. } => format!("{} thresholds", thresholds.len()),
+            Made::Thresholds { thresholds, .. } => match thresholds[..] {
+                [threshold] => format!("threshold {threshold}"),
+                _ => format!("{} thresholds", thresholds.len()),
+            },
             Made::Statistics { statistics, .. } => {
                 format!("{} samples", statistics.iter().map(|of| of.count).sum::<u64>())
             }

@@ -59,6 +59,23 @@ fn full_output_regions_and_borders_by_axis() {
 }
 
 #[test]
+fn a_divisor_and_an_offset() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[0, 0, 100, 200]);
+    let of = |verb: &str, options: &[&str]| {
+        folder.ok(&[&[verb, "a.png", "b.npy", "--mask", "-1 0 3", "--border", "constant"][..], options].concat());
+        folder.read::<u8>("b.npy").1
+    };
+    // Sums of 0, 300, 600 and -100, and turned of 0, -100, -200 and 300: rounded once, half to even, and cut off.
+    assert_eq!(of("correlate", &["--divisor", "8", "--offset", "10.5"]), [10, 48, 86, 0]);
+    assert_eq!(of("convolve", &["--divisor", "-10", "--offset", "5"]), [5, 15, 25, 0]);
+    assert_eq!(of("correlate", &["--offset", "-100"]), [0, 200, 255, 0]);
+    for (part, options) in [("divisor is 0", &["--divisor", "0"][..]), ("clamp", &["--offset", "1", "--clamp"])] {
+        folder.fails(2, part, &[&["correlate", "a.png", "c.npy", "--mask", "1 1"][..], options].concat());
+    }
+}
+
+#[test]
 fn clamp_limits_sums() {
     let folder = Folder::new();
     folder.array("a.npy", &[1, 3], &[-1.0f32, 0.25, 7.0]);

@@ -163,12 +163,16 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> Filter<'a> {
     match problem {
         Problem::Correlate(p) => {
-            device.correlate(image, p.mask.clone()).border(p.border).out_type(p.dst).clamp(p.clamp)
+            device.correlate(image, p.mask.clone()).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
         }
-        Problem::Separable(p) => {
-            device.separable(image, p.taps_x.clone(), p.taps_y.clone()).border(p.border).out_type(p.dst)
+        Problem::Separable(p) => device
+            .separable(image, p.taps_x.clone(), p.taps_y.clone())
+            .border(p.border)
+            .extent(p.extent)
+            .out_type(p.dst),
+        Problem::Box(p) => {
+            device.box_filter(image, p.width, p.height).border(p.border).extent(p.extent).out_type(p.dst)
         }
-        Problem::Box(p) => device.box_filter(image, p.width, p.height).border(p.border).out_type(p.dst),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => panic!("a histogram is no filter"),
         Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("no filter with weights"),
     }

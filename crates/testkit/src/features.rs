@@ -3,8 +3,8 @@
 use crate::case::{Data, random_image};
 use apron::filters::Operator;
 use apron::{
-    AnyImage, Bins, Border, Borders, Device, DeviceImage, Error, Extent, Filter, Mask, PixelType, Region, Result,
-    Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, PixelType, Region,
+    Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -187,6 +187,10 @@ fn filtering() -> Vec<Feature> {
                 part("255x255 taps to u8", |device| {
                     let few = image(U8, 1).region(0, 0, 3, 2)?.into_owned();
                     samples(device.correlate(&few, mask(255, 255)).run())
+                }),
+                part("a divisor and an offset", |device| {
+                    let formula = Formula::Dense("-1 0 1; 2 0 -2; 3 0 3".parse()?).scaled(1.0 / 6.0, 10.5);
+                    samples(device.apply(&photo(), formula).run())
                 }),
                 of_photo("4096 taps an axis", |device, photo| device.separable(photo, taps(4096), taps(3))),
                 of_photo("5000 taps an axis", |device, photo| device.separable(photo, taps(5000), taps(3))),

@@ -1,14 +1,17 @@
 //! `apron correlate` and `apron convolve`.
 
+use super::named::NamedArgs;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
+use apron::{Error, Formula, Named};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   apron correlate photo.png edges.npy --mask \"-1 0 1; -2 0 2; -1 0 1\" --out-type f32
   apron correlate photo.png part.png --mask sharpen --region 100,50,640x480
+  apron correlate photo.png relief.png --mask \"-2 -1 0; -1 0 1; 0 1 2\" --divisor 4 --offset 128
   apron convolve photo.png soft.png --mask \"1 2 1; 2 4 2; 1 2 1\" --normalize --border replicate")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -25,12 +28,42 @@ pub(crate) struct Args {
     /// Limit each sum to 0 to 1; the output is f32
     #[arg(long)]
     clamp: bool,
+    /// Divide each sum by this, as masks of integers want; not 0
+    #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true, conflicts_with = "clamp")]
+    divisor: f64,
+    /// Add this to what comes of it, before it is rounded
+    #[arg(long, value_name = "F", default_value_t = 0.0, allow_hyphen_values = true, conflicts_with = "clamp")]
+    offset: f64,
+}
+
+/// A mask whose sums are divided and moved: f32 sums, which f64 takes on.
+struct Scaled<'a> {
+    filter: &'a FilterArgs,
+    formula: Formula,
+}
+
+impl NamedArgs for Scaled<'_> {
+    fn filter(&self) -> &FilterArgs {
+        self.filter
+    }
+
+    fn named(&self) -> Box<dyn Named + '_> {
+        Box::new(self.formula.clone())
+    }
 }
 
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     let mut mask = args::mask(&args.mask, args.normalize)?;
     if let Some((x, y)) = args.anchor {
         mask = mask.with_anchor(x, y)?;
+    }
+    if args.divisor != 1.0 || args.offset != 0.0 {
+        if args.divisor == 0.0 || !args.divisor.is_finite() {
+            return Err(Error::parameter(verb, "divisor", args.divisor, "finite and not 0").into());
+        }
+        let mask = if verb == "convolve" { mask.flipped() } else { mask };
+        let formula = Formula::Dense(mask).scaled(1.0 / args.divisor, args.offset);
+        return super::named::run(verb, &Scaled { filter: &args.filter, formula }, devices);
     }
     super::filter::run(verb, &args.filter, args.clamp, devices, |device, image| match verb {
         "convolve" => device.convolve(image, mask),
