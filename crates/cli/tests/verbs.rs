@@ -51,6 +51,7 @@ fn full_output_regions_and_borders_by_axis() {
         ("0.5", &["--border", "constant:0.5,wrap"]),
         ("X,Y,WxH", &["--region", "1,2"]),
         ("columns 5 to 5", &["--region", "5,0,0x1"]),
+        ("--max-pixels", &["--region", "0,0,100000x100000"]),
         ("cannot be used with", &["--region", "0,0,1x1", "--full"]),
     ] {
         folder.fails(2, part, &[&["correlate", "a.png", "c.npy", "--mask", "1 1"][..], options].concat());

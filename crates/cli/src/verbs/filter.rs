@@ -3,7 +3,7 @@
 use crate::args::{Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Filter, PixelType, Source};
+use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Region, Source};
 
 /// Runs the filter that `make` makes. Its parameters are right by now.
 pub(super) fn run(
@@ -32,6 +32,12 @@ pub(super) fn run_to(
     devices: &mut Devices,
     filter: impl FnOnce(&Device, Source<'_>, PixelType) -> apron::Result<DeviceImage>,
 ) -> Result<Report> {
+    if let Extent::Region(Region { width, height, .. }) = args.extent()
+        && width as u64 * height as u64 > args.common.max_pixels
+    {
+        let limit = format!("up to {} pixels, or what --max-pixels says", args.common.max_pixels);
+        return Err(Error::parameter(verb, "region", format!("{width}x{height}"), limit).into());
+    }
     let types = PixelType::ALL.map(&out_type);
     // Whatever the input is.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
