@@ -62,10 +62,8 @@ impl Backend {
                 (Problem::Tone(tone), Some(row(tables)?))
             }
             Toning::Equalize => (Problem::Tone(Tone::Equalize(Equalize { shape })), None),
-            Toning::Clahe { .. } => {
-                let (what, hint) = ("clahe".into(), "use --device cpu".into());
-                let device = self.name().to_string();
-                return Err(Error::Unsupported { operation: "clahe", device, what, hint });
+            Toning::Clahe { clip, tiles } => {
+                (Problem::Tone(Tone::Clahe(Clahe { shape, src: pixel, clip: *clip, tiles: *tiles })), None)
             }
         };
         let recipe = self.planned(&problem, choice)?;

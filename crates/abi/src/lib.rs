@@ -14,6 +14,7 @@ mod pixel;
 mod pointwise;
 pub mod reciprocal;
 mod table;
+mod tiles;
 
 pub use border::BorderMode;
 pub use box_filter::*;
@@ -24,3 +25,4 @@ pub use params::*;
 pub use pixel::{Accumulator, FromSum, Pixel, Sample};
 pub use pointwise::*;
 pub use table::*;
+pub use tiles::{between_tiles, bilinear};

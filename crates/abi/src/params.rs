@@ -418,6 +418,38 @@ pub struct EqualizeParams {
     pub channels: u32,
 }
 
+/// Parameters of the kernels that equalise by tiles.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct TilesParams {
+    /// Address of the tiles' tables, 256 bytes for each channel of each tile; in a recipe, the number of their buffer.
+    pub tables: u64,
+    /// Width of the image, in pixels.
+    pub width: u32,
+    /// Height of the image, in pixels.
+    pub height: u32,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// Tiles across.
+    pub across: u32,
+    /// Tiles down.
+    pub down: u32,
+    /// Width of a tile, in pixels; with those beyond the image's end.
+    pub tile_width: u32,
+    /// Height of a tile, in pixels.
+    pub tile_height: u32,
+    /// The largest count of a value; `u32::MAX` for any.
+    pub limit: u32,
+    /// By what sums of counts are multiplied.
+    pub scale: f32,
+    /// The reciprocal of a tile's width.
+    pub inverse_x: f32,
+    /// The reciprocal of a tile's height.
+    pub inverse_y: f32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
 /// The parameters of any launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the parameters of its name
@@ -439,6 +471,7 @@ pub enum Params {
     HistogramCellsParams(HistogramCellsParams),
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
+    TilesParams(TilesParams),
 }
 
 impl Params {
@@ -470,6 +503,7 @@ impl Params {
                 Params::HistogramCellsParams(HistogramCellsParams { beside: of(p.beside as usize), ..p })
             }
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
+            Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
             others => others,
         }
     }

@@ -425,6 +425,8 @@ const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
 const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
 /// Tables of 4 channels, a word an entry.
 const TABLES: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS * 4);
+/// The counts of a tile, a word each.
+const WORDS: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS);
 /// The counts of a channel.
 const COUNTS: SharedMemory = SharedMemory::Bytes(8 * BYTE_BINS);
 
@@ -479,6 +481,11 @@ macro_rules! for_each_kernel {
             conv2d_blocked_checked_u8_i16: Conv2d "-" "blocked" "checked", conv2d::Blocked<u8, i16, f32, false, 8>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
             conv2d_naive_u8_u8: Conv2d "-" "naive" "", conv2d::Naive<u8, u8>, Buffer (u8, u8), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_u8_f32: Conv2d "-" "naive" "", conv2d::Naive<u8, f32>, Buffer (u8, f32), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_u8_u16: Conv2d "-" "naive" "", conv2d::Naive<u8, u16>, Buffer (u8, u16), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_u8_i16: Conv2d "-" "naive" "", conv2d::Naive<u8, i16>, Buffer (u8, i16), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_f32_u8: Conv2d "-" "naive" "", conv2d::Naive<f32, u8>, Buffer (f32, u8), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_f32_u16: Conv2d "-" "naive" "", conv2d::Naive<f32, u16>, Buffer (f32, u16), Conv2dParams, Global, [32, 8], NONE, 0;
+            conv2d_naive_f32_i16: Conv2d "-" "naive" "", conv2d::Naive<f32, i16>, Buffer (f32, i16), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_naive_f32_f32: Conv2d "-" "naive" "", conv2d::Naive<f32, f32>, Buffer (f32, f32), Conv2dParams, Global, [32, 8], NONE, 0;
             conv2d_constant_u8_u8: Conv2d "-" "constant" "", conv2d::Constant<u8, u8>, Buffer (u8, u8), Conv2dParams, Parameter, [32, 8], NONE, 0;
             conv2d_constant_u8_f32: Conv2d "-" "constant" "", conv2d::Constant<u8, f32>, Buffer (u8, f32), Conv2dParams, Parameter, [32, 8], NONE, 0;
@@ -754,6 +761,8 @@ macro_rules! for_each_kernel {
             pointwise_weighted_f32_f32_u16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, u16>, Buffer (f32, u16), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_weighted_f32_f32_i16: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, i16>, Buffer (f32, i16), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_weighted_f32_f32_f32: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, f32>, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_widened_u16_f32: Pointwise "-" "pointwise" "widened", pointwise::Weighted<u16, u16, f32>, Buffer (u16, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_widened_i16_f32: Pointwise "-" "pointwise" "widened", pointwise::Weighted<i16, i16, f32>, Buffer (i16, f32), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_u8: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u8>, Buffer (f32, u8), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_u16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u16>, Buffer (f32, u16), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_i16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<i16>, Buffer (f32, i16), PointwiseParams, None, [256, 1], NONE, 0;
@@ -775,6 +784,8 @@ macro_rules! for_each_kernel {
             histogram_slices_sums_u32_u64: Histogram "-" "slices" "sums", histogram::Sums, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], NONE, 0;
             lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
             lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
+            lookup_tiles_u8_u8: Lookup "-" "tiles" "tables", lookup::Tiles, Buffer (u8, u8), TilesParams, None, [256, 1], WORDS, 2;
+            lookup_blend_u8_u8: Lookup "-" "tiles" "blend", lookup::Blend, Buffer (u8, u8), TilesParams, None, [32, 8], NONE, 0;
         }
     };
 }
@@ -868,6 +879,7 @@ mod tests {
                 (Family::Histogram, "slices", "sums") => [MERGE_BLOCK, 1],
                 (Family::Histogram, "slices", _) => [SLICES_BLOCK, 1],
                 (Family::Lookup, "table", _) => [LOOKUP_BLOCK, 1],
+                (Family::Lookup, _, "blend") => SIMPLE_BLOCK,
                 (Family::Lookup, ..) => [BYTE_BINS, 1],
                 other => panic!("no geometry for {other:?}"),
             };

@@ -54,6 +54,23 @@ impl Clahe {
         (width / across + 1, height / down + 1)
     }
 
+    /// Pixels of a tile.
+    pub fn area(&self) -> u64 {
+        let (width, height) = self.tile();
+        width as u64 * height as u64
+    }
+
+    /// The largest count of a value in a tile, if there is a limit.
+    pub fn limit(&self) -> Option<u32> {
+        let limit = || ((self.clip * self.area() as f64 / self.values() as f64) as u32).max(1);
+        (self.clip > 0.0).then(limit)
+    }
+
+    /// By what the sum of a tile's counts up to a value is multiplied.
+    pub fn scale(&self) -> f32 {
+        (self.values() - 1) as f32 / self.area() as f32
+    }
+
     /// Values that samples can have.
     pub fn values(&self) -> usize {
         self.src.values().map_or(0, |(_, values)| values)
@@ -61,10 +78,8 @@ impl Clahe {
 
     /// The table of a tile whose values have these counts.
     pub fn table(&self, mut counts: Vec<u32>) -> impl Iterator<Item = f32> {
-        let (tile, values) = (self.tile(), self.values() as u64);
-        let area = tile.0 as u64 * tile.1 as u64;
-        if self.clip > 0.0 {
-            let limit = ((self.clip * area as f64 / values as f64) as u32).max(1);
+        let values = self.values() as u64;
+        if let Some(limit) = self.limit() {
             let above: u64 = counts.iter().map(|count| count.saturating_sub(limit) as u64).sum();
             let (each, rest) = ((above / values) as u32, above % values);
             counts.iter_mut().for_each(|count| *count = (*count).min(limit) + each);
@@ -72,30 +87,13 @@ impl Clahe {
             let step = values.checked_div(rest).unwrap_or(1).max(1);
             counts.iter_mut().step_by(step as usize).take(rest as usize).for_each(|count| *count += 1);
         }
-        let scale = (values - 1) as f32 / area as f32;
+        let scale = self.scale();
         let mut sum = 0u64;
         counts.into_iter().map(move |count| {
             sum += count as u64;
             sum as f32 * scale
         })
     }
-}
-
-/// Where a pixel lies between the centres of tiles, of which there are `count`, `side` pixels each: the tile before it
-/// and the one after, and the weights of both.
-pub fn between_tiles(position: u32, side: u32, count: u32) -> ([u32; 2], [f32; 2]) {
-    let place = position as f32 * (1.0 / side as f32) - 0.5;
-    let before = place.floor();
-    let weight = place - before;
-    let tile = |number: f32| number.max(0.0) as u32;
-    ([tile(before).min(count - 1), tile(before + 1.0).min(count - 1)], [1.0 - weight, weight])
-}
-
-/// The bilinear mean of what four tables have for a value: of the tiles above, then of those below.
-#[inline(always)]
-pub fn bilinear([above, below]: [[f32; 2]; 2], across: [f32; 2], down: [f32; 2]) -> f32 {
-    let row = |[left, right]: [f32; 2]| left * across[0] + right * across[1];
-    row(above) * down[0] + row(below) * down[1]
 }
 
 #[cfg(test)]
@@ -126,14 +124,6 @@ mod tests {
         assert_eq!((table[253], table[254], table[255]), (510.0 * scale, 511.0 * scale, 512.0 * scale));
         let unclipped: Vec<f32> = clahe(32, 16, 0.0, (1, 1)).table(counts).collect();
         assert_eq!((unclipped[0], unclipped[255]), (512.0 * scale, 512.0 * scale));
-    }
-
-    #[test]
-    fn centres_of_tiles_have_one_weight() {
-        assert_eq!(between_tiles(0, 8, 4), ([0, 0], [0.5, 0.5]));
-        assert_eq!(between_tiles(4, 8, 4), ([0, 1], [1.0, 0.0]));
-        assert_eq!(between_tiles(31, 8, 4), ([3, 3], [0.625, 0.375]));
-        assert_eq!(bilinear([[8.0, 16.0], [0.0, 4.0]], [0.25, 0.75], [0.5, 0.5]), 8.5);
     }
 
     #[test]

@@ -29,11 +29,11 @@ mod tone;
 mod weighted;
 mod window;
 
-pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, direction};
+pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use binning::Binning;
 pub use border::{Border, Borders};
 pub use box_filter::{BoxFilter, Scale};
-pub use clahe::{Clahe, between_tiles, bilinear};
+pub use clahe::Clahe;
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use formula::{Formula, Named};

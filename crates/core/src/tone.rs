@@ -1,6 +1,6 @@
 //! Operations on the values of samples, wherever they lie: counts of them, and tables for them.
 
-use crate::{Edges, Error, PixelType, Result, Shape};
+use crate::{Clahe, Edges, Error, PixelType, Result, Shape};
 
 /// Counts of samples by value or between edges, of the pixels that a mask selects or of all.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +67,7 @@ pub enum Tone {
     Cells(CellHistogram),
     Lookup(Lookup),
     Equalize(Equalize),
+    Clahe(Clahe),
 }
 
 impl Tone {
@@ -76,6 +77,7 @@ impl Tone {
             Tone::Cells(_) => "histogram",
             Tone::Lookup(_) => "lookup",
             Tone::Equalize(_) => "equalize",
+            Tone::Clahe(_) => "clahe",
         }
     }
 
@@ -85,6 +87,7 @@ impl Tone {
             Tone::Cells(problem) => problem.shape,
             Tone::Lookup(problem) => problem.shape,
             Tone::Equalize(problem) => problem.shape,
+            Tone::Clahe(problem) => problem.shape,
         }
     }
 
@@ -92,6 +95,7 @@ impl Tone {
     pub fn src(&self) -> PixelType {
         match self {
             Tone::Cells(problem) => problem.src,
+            Tone::Clahe(problem) => problem.src,
             Tone::Lookup(_) | Tone::Equalize(_) => PixelType::U8,
         }
     }

@@ -68,9 +68,9 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
             clahe.table(counts).map(T::from_sum).collect()
         })
         .collect();
-    let across_image: Vec<_> = (0..width).map(|x| between_tiles(x, tile_width, across)).collect();
+    let across_image: Vec<_> = (0..width).map(|x| between_tiles(x, 1.0 / tile_width as f32, across)).collect();
     Ok(by_rows(image, |y, out| {
-        let (rows, weights_y) = between_tiles(y, tile_height, down);
+        let (rows, weights_y) = between_tiles(y, 1.0 / tile_height as f32, down);
         let row = image.row(y).chunks_exact(channels);
         for ((out, pixel), (columns, weights_x)) in out.chunks_exact_mut(channels).zip(row).zip(&across_image) {
             for (channel, (out, &sample)) in out.iter_mut().zip(pixel).enumerate() {

@@ -21,6 +21,7 @@ mod rounding;
 mod tone;
 pub mod tuning;
 mod variant;
+mod widen;
 
 pub use edges::extremes;
 pub use machine::Machine;
@@ -46,6 +47,9 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 }
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
+    if let Some(of_floats) = widen::of_floats(problem) {
+        return Ok(widen::widened(problem, plan_from(table, &of_floats, variant, machine)?));
+    }
     match variant {
         Some(name) => by_name(table, problem, name, machine),
         None => choice::by_table(table, problem, machine),

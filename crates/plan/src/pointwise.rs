@@ -31,23 +31,29 @@ pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
         buffers.push(Buffer { role: Role::Beside, element: second.element(), elems: samples });
     }
     buffers.push(Buffer { role: Role::Output, element: dst, elems: samples });
-    let (a, b, c, threshold) = match problem.op {
+    let launch = launch(kernel, samples, problem.op, problem.second.map(|_| 1));
+    let dst = buffers.len() - 1;
+    Ok((buffers, vec![Launch { dst, ..launch }]))
+}
+
+/// A kernel's launch for so many samples of the first buffer and those of a second, if there is one.
+pub(crate) fn launch(kernel: Kernel, samples: u64, op: PointOp, second: Option<u64>) -> Launch {
+    let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
         PointOp::Magnitude | PointOp::Direction => (0.0, 0.0, 0.0, 0.0),
     };
-    let (two, second) = (problem.second.is_some() as u32, problem.second.is_some() as u64);
+    let (two, second) = (second.is_some() as u32, second.unwrap_or(0));
     let blocks = samples.div_ceil((POINTWISE_BLOCK * POINTWISE_AT_ONCE) as u64).min(POINTWISE_BLOCKS);
-    let launch = Launch {
+    Launch {
         kernel,
         blocks: [blocks as u32, 1],
         shared_bytes: 0,
         reserved_bytes: 0,
         src: 0,
-        dst: buffers.len() - 1,
+        dst: 1,
         params: Params::PointwiseParams(PointwiseParams { samples, second, a, b, c, threshold, two, reserved: 0 }),
         taps: Vec::new(),
-    };
-    Ok((buffers, vec![launch]))
+    }
 }
 
 #[cfg(test)]
@@ -92,8 +98,8 @@ mod tests {
 
     #[test]
     fn what_the_kernels_cannot_do_is_refused_with_the_types() {
-        let sum = Pointwise { src: PixelType::U16, ..sum((9, 9, 1), Some(PixelType::F32)) };
-        assert!(planned(sum.clone()).unwrap_err().to_string().contains("u16 and f32 to i16 pixels"));
+        let sum = Pointwise { src: PixelType::F32, ..sum((9, 9, 1), Some(PixelType::U8)) };
+        assert!(planned(sum.clone()).unwrap_err().to_string().contains("f32 and u8 to i16 pixels"));
         let wrong = Pointwise { op: PointOp::weighted(f64::NAN, 0.0, 0.0), ..sum };
         assert!(planned(wrong).unwrap_err().to_string().contains("a is NaN"));
     }

@@ -5,12 +5,13 @@ use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, Kernel, LOOKUP_BLOCK,
-    LookupParams, MERGE_BLOCK, Params, SLICE_CELLS, SLICES_BLOCK,
+    LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams,
 };
-use apron_core::{ByteHistogram, CellHistogram, Lookup, Result, Shape, Tone};
+use apron_core::{ByteHistogram, CellHistogram, Lookup, PixelType, Result, Shape, Tone};
 
 pub(crate) const LOOKUP: &str = "lookup";
 pub(crate) const EQUALIZE: &str = "equalize";
+pub(crate) const CLAHE: &str = "clahe";
 
 /// Pixels that a thread should have to count before another block is worth its row.
 const PIXELS_PER_THREAD: u64 = 16;
@@ -119,11 +120,46 @@ pub(crate) fn equalize(tone: &Tone, machine: &Machine) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
+/// The tables of all tiles, and the image by those of the tiles around each pixel.
+pub(crate) fn tiles(tone: &Tone, _: &Machine) -> Result<Steps> {
+    let Tone::Clahe(problem) = tone else { unreachable!("of an image") };
+    problem.check()?;
+    if problem.src != PixelType::U8 || problem.area() > u32::MAX as u64 {
+        let what = format!("tiles of {} pixels of {}", problem.area(), problem.src);
+        return Err(unsupported(CLAHE, what, "use --device cpu"));
+    }
+    let (shape, (across, down), (tile_width, tile_height)) = (problem.shape, problem.tiles, problem.tile());
+    let params = Params::TilesParams(TilesParams {
+        tables: 1,
+        width: shape.width,
+        height: shape.height,
+        channels: shape.channels,
+        across,
+        down,
+        tile_width,
+        tile_height,
+        limit: problem.limit().unwrap_or(u32::MAX),
+        scale: problem.scale(),
+        inverse_x: 1.0 / tile_width as f32,
+        inverse_y: 1.0 / tile_height as f32,
+        reserved: 0,
+    });
+    let tables = launch(Kernel::lookup_tiles_u8_u8, across * down, params);
+    let blend = launch(Kernel::lookup_blend_u8_u8, 1, params);
+    let pixels = [shape.width.div_ceil(SIMPLE_BLOCK[0]), shape.height.div_ceil(SIMPLE_BLOCK[1])];
+    let launches =
+        vec![Launch { blocks: [across * down, shape.channels], ..tables }, Launch { blocks: pixels, dst: 2, ..blend }];
+    let entries = across as u64 * down as u64 * (shape.channels * BYTE_BINS) as u64;
+    let buffers =
+        vec![bytes(Role::Input, shape.samples()), bytes(Role::Scratch, entries), bytes(Role::Output, shape.samples())];
+    Ok((buffers, launches))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Recipe, untuned as plan};
-    use apron_core::{Edges, Equalize, PixelType, Problem};
+    use apron_core::{Clahe, Edges, Equalize, Problem};
 
     fn recipe(tone: Tone) -> Recipe {
         plan(&Problem::Tone(tone), None, &Machine::EMULATED).unwrap()
@@ -164,5 +200,16 @@ mod tests {
         assert_eq!(roles, [Role::Input, Role::Zeroed, Role::Scratch, Role::Scratch, Role::Output]);
         let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
         assert_eq!(ways, [(0, 2), (2, 3), (0, 4)]);
+    }
+
+    #[test]
+    fn tiles_have_tables_in_a_buffer_between() {
+        let (shape, src) = (Shape::new(100, 50, 3).unwrap(), PixelType::U8);
+        let recipe = recipe(Tone::Clahe(Clahe { shape, src, clip: 2.0, tiles: (8, 4) }));
+        let roles: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
+        assert_eq!(roles, [(Role::Input, 15000), (Role::Scratch, 8 * 4 * 3 * 256), (Role::Output, 15000)]);
+        assert_eq!(recipe.launches.iter().map(|launch| launch.blocks).collect::<Vec<_>>(), [[32, 3], [4, 7]]);
+        let Params::TilesParams(params) = recipe.launches[1].params_at(&[7, 77, 777]) else { panic!() };
+        assert_eq!((params.tables, params.tile_width, params.tile_height, params.limit), (77, 13, 13, 1));
     }
 }

@@ -265,6 +265,13 @@ pub static VARIANTS: &[Variant] = &[
         limits: "u8 pixels; 32 KiB of shared memory a channel",
         planner: Planner::Tone(tone::equalize),
     },
+    Variant {
+        operation: tone::CLAHE,
+        name: "tiles",
+        family: Family::Lookup,
+        limits: "u8 pixels, tiles below 2^32 pixels",
+        planner: Planner::Tone(tone::tiles),
+    },
 ];
 
 #[cfg(test)]
@@ -272,7 +279,7 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, U8};
-    use apron_core::{Bins, Border, Error, Extent, Mask, PointOp, Scale, Shape, Taps};
+    use apron_core::{Bins, Border, Clahe, Error, Extent, Mask, PointOp, Scale, Shape, Taps};
     use std::collections::BTreeSet;
 
     #[test]
@@ -316,7 +323,6 @@ mod tests {
             (correlate(1, F32, (64, 64)), "tiled", correlate(1, F32, (65, 1))),
             (correlate(1, F32, (64, 64)), "tiled-symbol", correlate(1, F32, (1, 65))),
             (correlate(1, F32, (64, 64)), "constant", correlate(1, F32, (4097, 1))),
-            (correlate(1, F32, (300, 200)), "naive", correlate(1, PixelType::U16, (3, 3))),
             (separable(4096), "simple", separable(4097)),
             (separable(32), "tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
@@ -359,27 +365,20 @@ mod tests {
             assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}: {:?}", planned(beyond));
         }
-        let local = |src| {
-            let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap);
-            Problem::LocalStd(LocalStd {
-                shape,
-                src,
-                dst: F32,
-                width: 65536,
-                height: 65536,
-                border,
-                extent: Extent::Same,
-            })
+        let tiled = |src| {
+            let (shape, tiles) = (Shape::new(20, 10, 1).unwrap(), (3, 2));
+            Problem::Tone(Tone::Clahe(Clahe { shape, src, clip: 2.0, tiles }))
         };
-        last.push((local(U8), "sums", local(PixelType::U16)));
+        last.push((tiled(U8), "tiles", tiled(PixelType::U16)));
         let sum = |src, second| {
             let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
-        // The histograms of bytes and of cells, the simple box filter, tables and what is equalised take all of their kind.
+        // The histograms of bytes and of cells, the simple box filter, the naive mask, the local deviation, tables and
+        // what is equalised take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 7, VARIANTS.len());
+        assert_eq!(tried.len() + 9, VARIANTS.len());
     }
 
     #[test]

@@ -79,9 +79,9 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
     }
     let mut equalized = Vec::with_capacity(image.shape().samples() as usize);
     for y in 0..image.height() {
-        let (rows, weights_y) = between_tiles(y, tile.1, down);
+        let (rows, weights_y) = between_tiles(y, 1.0 / tile.1 as f32, down);
         for x in 0..image.width() {
-            let (columns, weights_x) = between_tiles(x, tile.0, across);
+            let (columns, weights_x) = between_tiles(x, 1.0 / tile.0 as f32, across);
             for channel in 0..channels {
                 let value = index(image.sample(x, y, channel));
                 let of = |ty: u32, tx: u32| tables[((channel * down + ty) * across + tx) as usize][value];

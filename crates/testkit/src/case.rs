@@ -352,7 +352,13 @@ impl Case {
 pub fn random_case(seed: u64) -> Case {
     let rng = &mut StdRng::seed_from_u64(seed);
     let shape = (rng.random_range(1..=80), rng.random_range(1..=80), rng.random_range(1..=4));
-    let src = if rng.random() { PixelType::U8 } else { PixelType::F32 };
+    let src = if rng.random_ratio(1, 5) {
+        PixelType::ALL[rng.random_range(0..4)]
+    } else if rng.random() {
+        PixelType::U8
+    } else {
+        PixelType::F32
+    };
     let types = (src, PixelType::ALL[rng.random_range(0..4)]);
     let mut border = Border::ALL[rng.random_range(0..Border::ALL.len())];
     if let Border::Constant(value) = &mut border {
@@ -375,7 +381,9 @@ pub fn random_case(seed: u64) -> Case {
                 u32::min(side, most)
             };
             let size = (side(rng, most_x), side(rng, most_y));
-            let types = if src == PixelType::F32 { (src, src) } else { types };
+            // There are boxes of bytes and of f32.
+            let src = if src == PixelType::F32 { src } else { PixelType::U8 };
+            let types = if src == PixelType::F32 { (src, src) } else { (src, types.1) };
             if let (Border::Constant(value), PixelType::U8) = (&mut border, src) {
                 *value = rng.random::<u8>() as f32;
             }

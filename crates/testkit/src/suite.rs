@@ -35,6 +35,15 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         number = number.wrapping_add(1);
         number
     };
+    // Integers of 16 bits, which become f32 first.
+    for (n, src) in [PixelType::U16, PixelType::I16].into_iter().enumerate() {
+        for (m, dst) in PixelType::ALL.into_iter().enumerate() {
+            let (size, types, border) = ((37, 35, (n + m) as u32 % 4 + 1), (src, dst), borders()[n + m]);
+            cases.push(Case::correlate(next(), size, types, (5, 5), border, Data::Uniform));
+            cases.push(Case::separable(next(), size, types, (7, 7), border, Data::Uniform));
+            cases.push(Case::local_std(next(), size, types, (4, 3), border, Data::Uniform));
+        }
+    }
     // Every pair of types, every border, every number of channels.
     for (n, types) in types().enumerate() {
         for (m, border) in borders().into_iter().enumerate() {
@@ -197,6 +206,9 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);
     tone::cases(scale, &mut next, &mut cases);
+    for types in types() {
+        cases.push(Case::correlate(next(), (9, 5, 2), types, (70, 65), Border::Wrap, Data::Uniform));
+    }
     if scale == Scale::Full {
         for mask in [(64, 64), (64, 32), (5, 5)] {
             cases.push(Case::ones(next(), (2048, 2048, 1), mask));

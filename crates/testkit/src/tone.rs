@@ -4,7 +4,7 @@ use crate::case::{Case, Data, random_image};
 use crate::check::Expected;
 use crate::suite::Scale;
 use apron::{AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, ToneOf};
-use apron_core::{CellHistogram, Equalize, Lookup, Problem, Tone, each_type};
+use apron_core::{CellHistogram, Clahe, Equalize, Lookup, Problem, Tone, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -41,6 +41,7 @@ pub(crate) fn image_of<'a>(device: &'a Device, tone: &Tone, image: &'a AnyImage<
     match tone {
         Tone::Lookup(problem) => device.lookup(image, tables(problem)),
         Tone::Equalize(_) => device.equalize(image),
+        Tone::Clahe(problem) => device.clahe(image, problem.clip, problem.tiles),
         Tone::Cells(_) => panic!("a histogram is no image"),
     }
 }
@@ -60,6 +61,7 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
         }
         Tone::Lookup(problem) => bytes(&|image| apron_reference::lookup(image, &tables(problem))),
         Tone::Equalize(_) => bytes(&apron_reference::equalize),
+        Tone::Clahe(problem) => bytes(&|image| apron_reference::clahe(image, problem).expect("checked by the caller")),
     })
 }
 
@@ -72,6 +74,10 @@ pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Tone::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
         Tone::Equalize(p) => write!(f, "{} u8", p.shape),
+        Tone::Clahe(p) => {
+            let (across, down) = p.tiles;
+            write!(f, "{} u8 clip {} by {across}x{down} tiles", p.shape, p.clip)
+        }
     }
 }
 
@@ -118,6 +124,10 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
             for data in [Data::Uniform, Data::Constant] {
                 cases.push(case(next(), PixelType::U8, data, Tone::Equalize(Equalize { shape })));
+                for (clip, tiles) in [(2.0, (2, 3)), (0.0, (1, 1)), (40.0, (8, 1)), (0.3, (3, 4))] {
+                    let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip, tiles });
+                    cases.push(case(next(), PixelType::U8, data, tone));
+                }
             }
         }
     }
@@ -129,6 +139,8 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             let shape = shape(1031, 2049, channels);
             cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Lookup(Lookup { shape, tables: channels })));
             cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Equalize(Equalize { shape })));
+            let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) });
+            cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
         }
     }
 }

@@ -1,0 +1,86 @@
+//! The tables of tiles: each tile's histogram, of which counts above a limit are spread over all values, summed up.
+//!
+//! ```text
+//! zero the counters; barrier
+//! each warp, row after row of the tile: count its bytes, of rows and columns behind the image's end by reflect101; barrier
+//! each thread sums what the counts have above the limit, then the clipped counts up to its value: its value's entry
+//! ```
+//!
+//! 1 KiB of shared memory. Per byte of the image one global load, `channels` bytes apart, and one shared atomic; two
+//! barriers a block; 512 shared loads a thread, all threads the same word.
+
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{BorderMode, FromSum, TilesParams, BYTE_BINS};
+
+/// The kernel: block (`t`, `c`) writes the 256 entries of channel `c` of tile `t`, tiles counted row by row.
+///
+/// Launch contract: the input holds the image, the output 256 bytes for each channel of each tile; the grid has a column
+/// for each tile and a row for each channel; a tile has fewer than 2^32 pixels, and the shared memory is what the kernel
+/// table says.
+pub struct Tiles;
+
+impl Body for Tiles {
+    type Src = u8;
+    type Dst = u8;
+    type Params = TilesParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u8>, tables: Global<u8>, p: &TilesParams) {
+        let (counters, value) = (Shared::<u32>::at(0), d.thread_x());
+        // SAFETY: a counter a thread.
+        unsafe { d.shared_store(counters, value, 0) };
+        d.barrier();
+
+        let (tile, channel) = (d.block_x(), d.block_y());
+        let (left, top) = (tile % p.across * p.tile_width, tile / p.across * p.tile_height);
+        let mut y = value / 32;
+        while y < p.tile_height {
+            let row = reflected(top + y, p.height) as u64 * p.width as u64;
+            let mut x = value % 32;
+            while x < p.tile_width {
+                let pixel = row + reflected(left + x, p.width) as u64;
+                // SAFETY: inside the image; a counter for each byte.
+                unsafe {
+                    let byte = d.load(src, pixel * p.channels as u64 + channel as u64);
+                    d.shared_increment(counters, byte as u32);
+                }
+                x += 32;
+            }
+            y += BYTE_BINS / 32;
+        }
+        d.barrier();
+
+        let (mut above, mut other) = (0, 0);
+        // Unrolled, the loops would take more registers than there are.
+        while other < d.anew(BYTE_BINS) {
+            // SAFETY: a counter, which nobody changes any more.
+            above += unsafe { d.shared_load(counters, other) }.saturating_sub(p.limit);
+            other += 1;
+        }
+        let (each, rest) = (above / BYTE_BINS, above % BYTE_BINS);
+        // What is left goes to single values, as far apart as may be.
+        let step = if rest == 0 { BYTE_BINS } else { BYTE_BINS / rest };
+        let (mut sum, mut other) = (0, 0);
+        let (mut next, mut given) = (0, 0);
+        while other <= value {
+            // SAFETY: as above.
+            sum += unsafe { d.shared_load(counters, other) }.min(p.limit) + each;
+            if other == next && given < rest {
+                sum += 1;
+                given += 1;
+                next += step;
+            }
+            other += 1;
+        }
+        let entry = u8::from_sum(sum as f32 * p.scale);
+        // SAFETY: an entry a thread.
+        unsafe { d.store(tables, ((tile * p.channels + channel) * BYTE_BINS + value) as u64, entry) };
+    }
+}
+
+/// The position inside an axis that stands for one at or behind its end.
+#[inline(always)]
+fn reflected(position: u32, length: u32) -> u32 {
+    BorderMode::Reflect101.map(position as i32, length as i32).unwrap_or(0) as u32
+}
