@@ -138,7 +138,6 @@ def main():
     print(f"seed {seed}, device {args.device}")
     print(f"numpy {np.__version__}, scipy {scipy.__version__}, opencv {opencv_version}", flush=True)
 
-    Job.on_host = args.device in ("cpu", "reference")
     start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="apron-check-"))
     jobs = [make(seed, index) for index in range(args.problems)]

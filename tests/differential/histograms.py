@@ -155,7 +155,7 @@ def clahe(rng):
         return equal("opencv", out, np.stack([apply(np.ascontiguousarray(p)) for p in planes(image)], -1).reshape(image.shape))
 
     options = {"clip": clip, "tiles": f"{tiles[0]}x{tiles[1]}"}
-    return Job("clahe", f"{dtype} {image.shape}", options, image, judge, operations=["none"])
+    return Job("clahe", f"{dtype} {image.shape}", options, image, judge)
 
 
 def otsu(rng):

@@ -171,5 +171,10 @@ fn devices_agree() {
     let expected = folder.read::<i64>("y.npy");
     assert_eq!(folder.run(&[&many[..], &["emulator"]].concat()).code, 0);
     assert_eq!(folder.read::<i64>("y.npy"), expected);
-    folder.fails(4, "clahe", &["clahe", "a.png", "c.png", "--device", "emulator"]);
+    let clahe = ["clahe", "a.png", "c.png", "--clip", "3", "--tiles", "3x2", "--device"];
+    assert_eq!(folder.run(&[&clahe[..], &["reference"]].concat()).code, 0);
+    let expected = decode(&folder.path("c.png"));
+    assert_eq!(folder.run(&[&clahe[..], &["emulator"]].concat()).code, 0);
+    assert_eq!(decode(&folder.path("c.png")), expected);
+    folder.fails(4, "clahe", &["clahe", "wide.npy", "c.npy", "--device", "emulator"]);
 }

@@ -245,6 +245,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
         Params::LookupParams(params) => (&raw mut *params).cast(),
         Params::EqualizeParams(params) => (&raw mut *params).cast(),
+        Params::TilesParams(params) => (&raw mut *params).cast(),
     }
 }
 

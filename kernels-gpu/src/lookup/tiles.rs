@@ -33,7 +33,9 @@ impl Body for Tiles {
         d.barrier();
 
         let (tile, channel) = (d.block_x(), d.block_y());
-        let (left, top) = (tile % p.across * p.tile_width, tile / p.across * p.tile_height);
+        // Checked, lest the compiler checks by itself, with a call of what panics.
+        let (column, row) = (tile.checked_rem(p.across).unwrap_or(0), tile.checked_div(p.across).unwrap_or(0));
+        let (left, top) = (column * p.tile_width, row * p.tile_height);
         let mut y = value / 32;
         while y < p.tile_height {
             let row = reflected(top + y, p.height) as u64 * p.width as u64;
@@ -60,7 +62,7 @@ impl Body for Tiles {
         }
         let (each, rest) = (above / BYTE_BINS, above % BYTE_BINS);
         // What is left goes to single values, as far apart as may be.
-        let step = if rest == 0 { BYTE_BINS } else { BYTE_BINS / rest };
+        let step = BYTE_BINS.checked_div(rest).unwrap_or(BYTE_BINS);
         let (mut sum, mut other) = (0, 0);
         let (mut next, mut given) = (0, 0);
         while other <= value {
