@@ -128,10 +128,14 @@ pub struct FusedParams {
     pub rows: u32,
     /// [`fused_input_plane`](crate::fused_input_plane).
     pub input_plane: u32,
+    /// [`fused_input_pitch`](crate::fused_input_pitch).
+    pub input_pitch: u32,
     /// [`fused_ring_rows`](crate::fused_ring_rows).
     pub ring_rows: u32,
     /// Rows of the first step that no output depends on.
     pub skipped: u32,
+    /// By which to divide by the channels, see [`reciprocal`](crate::reciprocal).
+    pub channel_reciprocal: u32,
 }
 
 /// Parameters of the marching kernels, which treat an image's row as samples, whatever the channels.

@@ -20,7 +20,16 @@ pub const fn divide(value: u32, factor: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MAX_MASK_SIDE, TILE_WIDTH};
+    use crate::{FEW_TAPS, MAX_MASK_SIDE, TILE_WIDTH, fused_input_plane};
+
+    #[test]
+    fn right_for_every_sample_of_a_fused_row() {
+        for channels in 1..=4 {
+            for sample in 0..channels * fused_input_plane(channels, FEW_TAPS as u32) {
+                assert_eq!(divide(sample, of(channels)), sample / channels, "{sample} / {channels}");
+            }
+        }
+    }
 
     #[test]
     fn right_for_every_element_of_every_tile() {

@@ -282,40 +282,40 @@ pub const fn blocked_pitch(mask_width: u32) -> u32 {
     (BLOCKED_COLUMNS + mask_width - 1).next_multiple_of(8)
 }
 
-/// Threads of a block of the fused separable kernel.
-pub const FUSED_BLOCK: u32 = 256;
-/// Rows that it takes at a time.
+/// Threads of a block of the fused separable kernel, and columns of its strip of all channels, or a few less.
+pub const FUSED_BLOCK: u32 = 128;
+/// Rows that it takes at a time, and neighbours that a thread sums at once along a row and down a column.
 pub const FUSED_ROWS: u32 = 16;
 
-/// Pixels of an output row that a block of the fused kernel computes: a multiple of 8, and with all
-/// channels as many samples as it has threads, or a few less.
+/// Pixels of an output row that a block of the fused kernel computes: whole threads' neighbours.
 pub const fn fused_plane(channels: u32) -> u32 {
     match channels {
-        1 => 256,
-        2 => 128,
-        3 => 80,
-        _ => 64,
+        1 => 128,
+        2 => 64,
+        _ => 32,
     }
 }
 
-/// Sums from one channel to the next in a row of its ring: so many that lanes which read neighbouring
-/// pixels of all channels meet few banks twice.
-pub const fn fused_ring_plane(channels: u32) -> u32 {
-    fused_plane(channels)
-        + match channels {
-            1 => 0,
-            2 => 16,
-            3 => 4,
-            _ => 8,
-        }
+/// Where in a row of its ring the sum of a pixel is: lanes that read all channels of neighbouring pixels meet no bank
+/// twice; of three channels, few.
+pub const fn fused_ring_place(channels: u32, pixel: u32, channel: u32) -> u32 {
+    let apart = if channels == 2 { 16 } else { 8 };
+    channel * fused_plane(channels) + (pixel ^ channel * apart)
 }
 
-/// Sums from one row of its ring to the next.
-pub const FUSED_PITCH: u32 = 288;
+/// Sums of so many bytes from one row of its ring to the next: lanes on neighbouring rows meet no bank twice.
+pub const fn fused_ring_pitch(sum_bytes: u32) -> u32 {
+    FUSED_BLOCK + if sum_bytes == 4 { 4 } else { 1 }
+}
 
 /// Samples from one channel to the next in its input rows.
 pub const fn fused_input_plane(channels: u32, taps_x: u32) -> u32 {
-    (fused_plane(channels) + taps_x - 1).next_multiple_of(8)
+    (fused_plane(channels) + taps_x - 1).next_multiple_of(4)
+}
+
+/// Samples from one input row to the next, as for the ring.
+pub const fn fused_input_pitch(channels: u32, taps_x: u32) -> u32 {
+    (channels * fused_input_plane(channels, taps_x)).next_multiple_of(32) + 4
 }
 
 /// Rows of its ring: those under the taps of the first output of a step, and the step's own.
@@ -323,10 +323,12 @@ pub const fn fused_ring_rows(taps_y: u32) -> u32 {
     (taps_y - 1).next_multiple_of(FUSED_ROWS) + FUSED_ROWS
 }
 
-/// Its shared memory, in bytes, with sums of so many: two steps' input rows, and the ring.
+/// Its shared memory, in bytes, with sums of so many: two steps' input rows, the ring, and the image's columns that
+/// stand for those of the strip.
 pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32) -> u32 {
-    let input = 2 * FUSED_ROWS * channels * fused_input_plane(channels, taps_x) * 4;
-    input + fused_ring_rows(taps_y) * FUSED_PITCH * sum_bytes
+    let input = 2 * FUSED_ROWS * fused_input_pitch(channels, taps_x) * 4;
+    let ring = fused_ring_rows(taps_y) * fused_ring_pitch(sum_bytes) * sum_bytes;
+    input + ring + fused_input_plane(channels, taps_x) * 4
 }
 
 /// Threads of a block of the marching kernels; each computes [a few](march_across) adjacent samples of a row.
@@ -436,14 +438,14 @@ const COUNTS: SharedMemory = SharedMemory::Bytes(8 * BYTE_BINS);
 macro_rules! for_each_kernel {
     ($then:ident) => {
         $then! {
-            conv1d_fused_u8_u8: Conv1d "-" "fused" "", conv1d::Fused<u8, u8>, Buffer (u8, u8), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_u8_u16: Conv1d "-" "fused" "", conv1d::Fused<u8, u16>, Buffer (u8, u16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_u8_i16: Conv1d "-" "fused" "", conv1d::Fused<u8, i16>, Buffer (u8, i16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_u8_f32: Conv1d "-" "fused" "", conv1d::Fused<u8, f32>, Buffer (u8, f32), FusedParams, SmallParameter, [256, 1], FUSED, 2, 3;
-            conv1d_fused_f32_u8: Conv1d "-" "fused" "", conv1d::Fused<f32, u8>, Buffer (f32, u8), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_f32_u16: Conv1d "-" "fused" "", conv1d::Fused<f32, u16>, Buffer (f32, u16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_f32_i16: Conv1d "-" "fused" "", conv1d::Fused<f32, i16>, Buffer (f32, i16), FusedParams, SmallParameter, [256, 1], FUSED, 2, 2;
-            conv1d_fused_f32_f32: Conv1d "-" "fused" "", conv1d::Fused<f32, f32>, Buffer (f32, f32), FusedParams, SmallParameter, [256, 1], FUSED, 2, 3;
+            conv1d_fused_u8_u8: Conv1d "-" "fused" "", conv1d::Fused<u8, u8>, Buffer (u8, u8), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_u8_u16: Conv1d "-" "fused" "", conv1d::Fused<u8, u16>, Buffer (u8, u16), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_u8_i16: Conv1d "-" "fused" "", conv1d::Fused<u8, i16>, Buffer (u8, i16), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_u8_f32: Conv1d "-" "fused" "", conv1d::Fused<u8, f32>, Buffer (u8, f32), FusedParams, SmallParameter, [128, 1], FUSED, 2, 6;
+            conv1d_fused_f32_u8: Conv1d "-" "fused" "", conv1d::Fused<f32, u8>, Buffer (f32, u8), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_f32_u16: Conv1d "-" "fused" "", conv1d::Fused<f32, u16>, Buffer (f32, u16), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_f32_i16: Conv1d "-" "fused" "", conv1d::Fused<f32, i16>, Buffer (f32, i16), FusedParams, SmallParameter, [128, 1], FUSED, 2, 4;
+            conv1d_fused_f32_f32: Conv1d "-" "fused" "", conv1d::Fused<f32, f32>, Buffer (f32, f32), FusedParams, SmallParameter, [128, 1], FUSED, 2, 6;
             conv1d_simple_rows_u8_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_rows_u8_f64: Conv1d "P2" "simple" "rows", conv1d::Simple<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_rows_f32_f32: Conv1d "P2" "simple" "rows", conv1d::Simple<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
@@ -902,10 +904,26 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_the_fused_ring_holds_every_channel() {
+    fn lanes_at_the_fused_ring_meet_no_bank_twice() {
+        let banks =
+            |words: Vec<u32>| words.iter().map(|word| word % 32).collect::<std::collections::BTreeSet<_>>().len();
+        for channels in [1, 2, 4] {
+            // Down the columns: neighbouring samples of a row.
+            let places: Vec<u32> =
+                (32..64).map(|sample| fused_ring_place(channels, sample / channels, sample % channels)).collect();
+            assert_eq!(banks(places), 32, "{channels}");
+        }
         for channels in 1..=4 {
-            assert!(channels * fused_ring_plane(channels) <= FUSED_PITCH && fused_plane(channels).is_multiple_of(8));
-            assert!(channels * fused_plane(channels) <= FUSED_BLOCK);
+            // Along the rows: eight lanes write 16 bytes each, or sixteen 8 bytes each, in neighbouring rows.
+            let place = fused_ring_place(channels, 16, channels - 1);
+            assert!(place.is_multiple_of(4) && fused_ring_place(channels, 28, channels - 1) + 4 <= FUSED_BLOCK);
+            assert_eq!(banks((0..8).map(|lane| place + lane * fused_ring_pitch(4)).collect()), 8);
+            assert_eq!(banks((0..16).map(|lane| (place + lane * fused_ring_pitch(8)) * 2).collect()), 16);
+            let all: std::collections::BTreeSet<u32> = (0..channels * fused_plane(channels))
+                .map(|sample| fused_ring_place(channels, sample / channels, sample % channels))
+                .collect();
+            assert_eq!(all.last(), Some(&(channels * fused_plane(channels) - 1)));
+            assert_eq!(all.len() as u32, channels * fused_plane(channels));
         }
     }
 

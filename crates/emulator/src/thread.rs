@@ -276,6 +276,15 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline]
+    unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
+        self.aligned(byte_of(to, index) as u64, 16, "writes 4 words to shared memory");
+        for (i, value) in (0..).zip(values) {
+            // SAFETY: every element is checked where it is written.
+            unsafe { self.shared_store(to, index + i, value) };
+        }
+    }
+
+    #[inline]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
         self.aligned(address_of(to, index), 16, "writes 4 words to global memory");
         for (i, value) in (0..).zip(values) {

@@ -5,7 +5,7 @@ use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, FusedParams, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH,
-    fused_bytes, fused_input_plane, fused_plane, fused_ring_rows, tap_stride,
+    fused_bytes, fused_input_pitch, fused_input_plane, fused_plane, fused_ring_rows, reciprocal, tap_stride,
 };
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
@@ -58,8 +58,10 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
             constant,
             rows,
             input_plane: fused_input_plane(shape.channels, taps_x.len()),
+            input_pitch: fused_input_pitch(shape.channels, taps_x.len()),
             ring_rows,
             skipped: ring_rows - FUSED_ROWS - (taps_y.len() - 1),
+            channel_reciprocal: reciprocal::of(shape.channels),
         }),
         taps,
     };

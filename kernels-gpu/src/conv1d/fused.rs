@@ -5,24 +5,24 @@
 //! ```text
 //! wait for the step's input rows; barrier                     (nobody reads the last step's rows)
 //! start copying the next step's input rows                   (border by index map)
-//! rows:    each thread sums 8 neighbours along a row, twice, into a ring of rows of sums
+//! rows:    each thread sums 16 neighbours along a row, into a ring of rows of sums
 //! barrier                                                     (the sums are there)
 //! columns: each thread sums 16 neighbours down a column of the ring, and stores them
 //! ```
 //!
 //! Neighbouring outputs share their samples, which wait in registers: of `t` taps an output costs
-//! `(t + 7) / 32` shared loads of 16 bytes along the row, `(t + 15) / 16` shared loads down the column and
-//! a quarter of a read of constant memory a tap for all neighbours together. One global load (and the
+//! `(t + 15) / 64` shared loads of 16 bytes along the row, `(t + 15) / 16` shared loads down the column and
+//! an eighth of a read of constant memory a tap for all neighbours together. One global load (and the
 //! halo's share), two barriers a step. Taps of any number, any channels, rows that start anywhere.
 //!
-//! Channels lie apart in shared memory. Where a warp reads or writes with a stride, places are
-//! exchanged so that it meets no bank twice: [`swizzled`] and [`ring_swizzled`].
+//! Channels lie apart in shared memory. Along the rows the threads of a warp work on all rows of a step, which start
+//! so that the threads meet no bank twice.
 
 use crate::device::{Device, Global, Shared};
-use crate::{div_rem, Body};
+use crate::Body;
 use apron_abi::{
-    fused_plane, fused_ring_plane, tap_stride, Accumulator, BorderMode, FusedParams, Pixel, FUSED_BLOCK, FUSED_PITCH,
-    FUSED_ROWS,
+    fused_plane, fused_ring_pitch, fused_ring_place, reciprocal, tap_stride, Accumulator, BorderMode, Element,
+    ElementType, FusedParams, Pixel, FUSED_BLOCK, FUSED_ROWS,
 };
 use core::marker::PhantomData;
 
@@ -33,10 +33,9 @@ use core::marker::PhantomData;
 /// [`tap_stride`] behind the rows'.
 pub struct Fused<I, O>(PhantomData<(I, O)>);
 
-/// Outputs that a thread sums at once along a row, and down a column.
-const ACROSS: usize = 8;
-const DOWN: usize = 16;
-/// Lanes of a warp; a warp brings and sums a row at a time.
+/// Outputs that a thread sums at once.
+const SUMS: usize = FUSED_ROWS as usize;
+/// Lanes of a warp; a warp brings a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = FUSED_BLOCK / LANES;
 
@@ -53,13 +52,13 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
             return;
         }
         let last_row = if p.out_height - first_row < p.rows { p.out_height } else { first_row + p.rows };
-        let strip = Strip::<D, I, O> {
+        let mut strip = Strip::<D, I, O> {
             d,
             src,
             p,
-            border: BorderMode::from_u32(p.border),
             left: (d.block_x() * fused_plane(p.channels)) as i32 + p.origin_x,
             top: first_row as i32 + p.origin_y - p.skipped as i32,
+            slot: 0,
             types: PhantomData,
         };
         // Steps before the first output: those that fill the ring.
@@ -67,21 +66,23 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
         let steps = before + (last_row - first_row).div_ceil(FUSED_ROWS);
         // SAFETY: the launch keeps the contract; barriers stand between all that threads exchange.
         unsafe {
-            strip.bring(0);
-            d.end_copies();
+            strip.list();
             let mut step = 0;
-            while step < steps {
+            // The rows of a step come during the one before, those of the first during one that does nothing else.
+            while step <= steps {
                 d.wait_copies::<0>();
                 d.barrier();
-                if step + 1 < steps {
-                    strip.bring(step + 1);
+                if step < steps {
+                    strip.bring(step);
                 }
                 d.end_copies();
-                strip.sum_rows(step);
+                if step > 0 {
+                    strip.sum_rows(step - 1);
+                    strip.slot = if strip.slot + FUSED_ROWS < p.ring_rows { strip.slot + FUSED_ROWS } else { 0 };
+                }
                 d.barrier();
-                if step >= before {
-                    let row = first_row + (step - before) * FUSED_ROWS;
-                    strip.sum_columns(dst, step, row, last_row);
+                if step > before {
+                    strip.sum_columns(dst, first_row + (step - 1 - before) * FUSED_ROWS, last_row);
                 }
                 step += 1;
             }
@@ -89,15 +90,19 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
     }
 }
 
+/// No column of the image.
+const NONE: u32 = u32::MAX;
+
 /// A block's strip of the image.
 struct Strip<'p, D, I, O> {
     d: D,
     src: Global<I>,
     p: &'p FusedParams,
-    border: BorderMode,
     /// The image's column and row of the first sample.
     left: i32,
     top: i32,
+    /// The ring's row at which the next step starts.
+    slot: u32,
     types: PhantomData<O>,
 }
 
@@ -105,13 +110,36 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     /// Input rows of a step; two steps take turns.
     #[inline(always)]
     fn input(&self, step: u32, row: u32) -> Shared<f32> {
-        Shared::at((step % 2 * FUSED_ROWS + row) * self.p.channels * self.p.input_plane * 4)
+        Shared::at((step % 2 * FUSED_ROWS + row) * self.p.input_pitch * 4)
     }
 
     /// The ring of rows of sums behind them.
     #[inline(always)]
     fn ring(&self) -> Shared<O::Sum> {
-        Shared::at(2 * FUSED_ROWS * self.p.channels * self.p.input_plane * 4)
+        Shared::at(2 * FUSED_ROWS * self.p.input_pitch * 4)
+    }
+
+    /// Sums from one row of the ring to the next.
+    const PITCH: u32 = fused_ring_pitch(O::Sum::TYPE.size_bytes());
+
+    /// The image's columns that stand for those of the strip, behind the ring.
+    #[inline(always)]
+    fn columns(&self) -> Shared<u32> {
+        Shared::at(self.ring().offset + self.p.ring_rows * Self::PITCH * O::Sum::TYPE.size_bytes())
+    }
+
+    /// Lists them. Nobody reads the list before the next barrier.
+    #[inline(always)]
+    unsafe fn list(&self) {
+        let (d, p) = (self.d, self.p);
+        let border = BorderMode::from_u32(p.border);
+        let mut x = d.thread_x();
+        while x < p.input_plane {
+            let column = border.map(self.left + x as i32, p.width as i32).map_or(NONE, |column| column as u32);
+            // SAFETY: in the list, and this thread's.
+            unsafe { d.shared_store(self.columns(), x, column) };
+            x += FUSED_BLOCK;
+        }
     }
 
     /// The first row of a step that anything depends on: those above are skipped.
@@ -128,236 +156,241 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     #[inline(always)]
     unsafe fn bring(&self, step: u32) {
         let (d, p) = (self.d, self.p);
-        let samples = p.channels * p.input_plane;
+        let border = BorderMode::from_u32(p.border);
         let inside = self.left >= 0 && self.left + p.input_plane as i32 <= p.width as i32;
         let mut row = d.thread_x() / LANES;
         while row < FUSED_ROWS {
             if row >= self.first(step) {
                 let input = self.input(step, row);
-                let y = self.border.map(self.top + (step * FUSED_ROWS + row) as i32, p.height as i32);
-                let mut index = d.thread_x() % LANES;
-                while index < samples {
-                    let pixel = divide(index, p.channels);
-                    let channel = index - pixel * p.channels;
-                    let x = self.left + pixel as i32;
-                    let x = if inside { Some(x) } else { self.border.map(x, p.width as i32) };
-                    let to = swizzled(channel * p.input_plane + pixel);
-                    // SAFETY: the sample is in the image; its place in the row is this thread's, and nobody
-                    // reads it before the next step.
-                    unsafe {
-                        match (y, x) {
-                            (Some(y), Some(x)) => {
-                                let column = x as u32 as u64 * p.channels as u64 + channel as u64;
-                                let at = y as u32 as u64 * p.row_stride as u64 + column;
-                                d.start_copy_as_f32(input, to, self.src, at);
+                let y = border.map(self.top + (step * FUSED_ROWS + row) as i32, p.height as i32);
+                let start = y.map(|y| y as u32 as u64 * p.row_stride as u64);
+                // SAFETY: the row is in the image; its place is this warp's, and nobody reads it before the next step.
+                unsafe {
+                    match start {
+                        Some(start) if inside => {
+                            let first = start + self.left as u32 as u64 * p.channels as u64;
+                            if p.channels == 1 {
+                                self.bring_inside::<true>(input, first);
+                            } else {
+                                self.bring_inside::<false>(input, first);
                             }
-                            _ => d.shared_store(input, to, p.constant),
                         }
+                        _ => self.bring_any(input, start),
                     }
-                    index += LANES;
                 }
             }
             row += WARPS;
         }
     }
 
-    /// The first pass: a warp a row, eight sums a thread.
+    /// Starts copying a row whose samples are all in the image, from sample `first` on.
+    #[inline(always)]
+    unsafe fn bring_inside<const ONE: bool>(&self, input: Shared<f32>, first: u64) {
+        let (d, p) = (self.d, self.p);
+        let end = p.channels * p.input_plane;
+        let place = |index: u32| if ONE { index } else { self.place(index) };
+        let mut index = d.thread_x() % LANES;
+        // SAFETY: the caller's promise.
+        unsafe {
+            while index + 3 * LANES < end {
+                let at = |k: u32| first + (index + k * LANES) as u64;
+                if I::TYPE == ElementType::F32 {
+                    for k in 0..4 {
+                        d.start_copy_as_f32(input, place(index + k * LANES), self.src, at(k));
+                    }
+                } else {
+                    // All are on their way before the first is stored.
+                    let samples = [0, 1, 2, 3].map(|k| d.load(self.src, at(k)));
+                    for k in 0..4 {
+                        d.shared_store(input, place(index + k * LANES), samples[k as usize].to_f32());
+                    }
+                }
+                index += 4 * LANES;
+            }
+            while index < end {
+                d.start_copy_as_f32(input, place(index), self.src, first + index as u64);
+                index += LANES;
+            }
+        }
+    }
+
+    /// Starts copying the row of the image that starts at sample `start`, or one outside where all is constant.
+    #[inline(always)]
+    unsafe fn bring_any(&self, input: Shared<f32>, start: Option<u64>) {
+        let (d, p) = (self.d, self.p);
+        let end = p.channels * p.input_plane;
+        let mut index = d.thread_x() % LANES;
+        while index < end {
+            let mut columns = [NONE; 4];
+            let indices = [index, index + LANES, index + 2 * LANES, index + 3 * LANES];
+            for k in 0..4 {
+                if indices[k] < end {
+                    // SAFETY: in the list.
+                    columns[k] = unsafe { d.shared_load(self.columns(), self.pixel_of(indices[k])) };
+                }
+            }
+            for k in 0..4 {
+                let channel = indices[k] - self.pixel_of(indices[k]) * p.channels;
+                // SAFETY: the sample is in the image; for the rest the caller's promise.
+                unsafe {
+                    match start {
+                        Some(start) if columns[k] != NONE => {
+                            let at = start + columns[k] as u64 * p.channels as u64 + channel as u64;
+                            d.start_copy_as_f32(input, self.place(indices[k]), self.src, at);
+                        }
+                        _ if indices[k] < end => d.shared_store(input, self.place(indices[k]), p.constant),
+                        _ => {}
+                    }
+                }
+            }
+            index += 4 * LANES;
+        }
+    }
+
+    /// The pixel of sample `index` of a row.
+    #[inline(always)]
+    fn pixel_of(&self, index: u32) -> u32 {
+        reciprocal::divide(index, self.p.channel_reciprocal)
+    }
+
+    /// Where sample `index` of a row of the image is in an input row.
+    #[inline(always)]
+    fn place(&self, index: u32) -> u32 {
+        let pixel = self.pixel_of(index);
+        (index - pixel * self.p.channels) * self.p.input_plane + pixel
+    }
+
+    /// The first pass: each thread a part of a row.
     #[inline(always)]
     unsafe fn sum_rows(&self, step: u32) {
         let (d, p) = (self.d, self.p);
-        let column = d.thread_x() % LANES * ACROSS as u32;
-        // SAFETY: a plane is not empty.
-        let (channel, pixel) = unsafe { div_rem(column, fused_plane(p.channels)) };
-        if channel >= p.channels {
+        let (row, part) = (d.thread_x() % FUSED_ROWS, d.thread_x() / FUSED_ROWS);
+        let parts = fused_plane(p.channels) / FUSED_ROWS;
+        let channel = part / parts;
+        let pixel = part % parts * FUSED_ROWS;
+        if channel >= p.channels || row < self.first(step) {
             return;
         }
-        let mut row = d.thread_x() / LANES;
-        while row < FUSED_ROWS {
-            if row >= self.first(step) {
-                let input = self.input(step, row);
-                let mut at = channel * p.input_plane + pixel;
-                let mut next = || {
-                    // SAFETY: the samples of all taps are in the row, up to the next multiple of 8 behind the last.
-                    let four = unsafe { d.shared_load4(input, swizzled(at)) };
-                    at += 4;
-                    [O::Sum::of(four[0]), O::Sum::of(four[1]), O::Sum::of(four[2]), O::Sum::of(four[3])]
-                };
-                // SAFETY: there are as many taps.
-                let sums = unsafe { sum_across(d, 0, p.taps_x, &mut next) };
-                // SAFETY: the ring has rows.
-                let slot = unsafe { div_rem(step * FUSED_ROWS + row - p.skipped + 1, p.ring_rows) }.1;
-                let at = channel * fused_ring_plane(p.channels) + pixel;
-                for k in 0..ACROSS {
-                    let at = slot * FUSED_PITCH + ring_swizzled::<O::Sum>(at + k as u32);
-                    // SAFETY: in the ring; nobody else's, and nobody reads it before the next barrier.
-                    unsafe { d.shared_store(self.ring(), at, sums[k]) };
+        let input = self.input(step, row);
+        let mut at = channel * p.input_plane + pixel;
+        let mut next = |_, _| {
+            // SAFETY: the samples of all taps are in the row, up to the next multiple of 4 behind the last.
+            let four = unsafe { d.shared_load4(input, at) };
+            at += 4;
+            [O::Sum::of(four[0]), O::Sum::of(four[1]), O::Sum::of(four[2]), O::Sum::of(four[3])]
+        };
+        // SAFETY: there are as many taps.
+        let sums = unsafe { sum::<D, O::Sum, 0>(d, 0, p.taps_x, &mut next) };
+        let mut slot = self.slot + row + 1 + p.ring_rows - p.skipped;
+        slot -= if slot < p.ring_rows { 0 } else { p.ring_rows };
+        slot -= if slot < p.ring_rows { 0 } else { p.ring_rows };
+        for k in [0, 4, 8, 12] {
+            let four = [sums[k], sums[k + 1], sums[k + 2], sums[k + 3]];
+            let to = slot * Self::PITCH + fused_ring_place(p.channels, pixel + k as u32, channel);
+            // SAFETY: in the ring; nobody else's, and nobody reads it before the next barrier.
+            unsafe {
+                if O::Sum::TYPE == ElementType::F32 {
+                    d.shared_store4(self.ring(), to, four);
+                } else {
+                    for k in 0..4 {
+                        d.shared_store(self.ring(), to + k as u32, four[k]);
+                    }
                 }
             }
-            row += WARPS;
         }
     }
 
-    /// The second pass: a thread a column, sixteen sums.
+    /// The second pass: each thread a column, of output rows from `first_row` on.
     #[inline(always)]
-    unsafe fn sum_columns(&self, dst: Global<O>, step: u32, first_row: u32, last_row: u32) {
+    unsafe fn sum_columns(&self, dst: Global<O>, first_row: u32, last_row: u32) {
         let (d, p) = (self.d, self.p);
         let thread = d.thread_x();
-        let pixel = divide(thread, p.channels);
+        let pixel = self.pixel_of(thread);
         let channel = thread - pixel * p.channels;
         let column = d.block_x() * fused_plane(p.channels) + pixel;
         if pixel >= fused_plane(p.channels) || column >= p.out_width {
             return;
         }
-        let at = ring_swizzled::<O::Sum>(channel * fused_ring_plane(p.channels) + pixel);
         // The first row under the outputs' taps is the second of four: they turn the ring's end together.
-        // SAFETY: the ring has rows.
-        let slot = unsafe { div_rem((step + 1) * FUSED_ROWS, p.ring_rows) }.1;
-        let (mut place, end) = (slot * FUSED_PITCH + at, p.ring_rows * FUSED_PITCH);
+        let at = fused_ring_place(p.channels, pixel, channel);
+        let (mut place, end) = (self.slot * Self::PITCH + at, p.ring_rows * Self::PITCH);
         let mut next = |from: u32, to: u32| {
             let mut four = [O::Sum::ZERO; 4];
             for k in 0..4 {
                 if k >= from && k < to {
                     // SAFETY: in the ring, where all rows under the outputs' taps are complete.
-                    four[k as usize] = unsafe { d.shared_load(self.ring(), place + k * FUSED_PITCH) };
+                    four[k as usize] = unsafe { d.shared_load(self.ring(), place + k * Self::PITCH) };
                 }
             }
-            place += 4 * FUSED_PITCH;
+            place += 4 * Self::PITCH;
             place = if place >= end { place - end } else { place };
             four
         };
         // SAFETY: there are as many taps.
-        let sums = unsafe { sum_down(d, tap_stride(p.taps_x), p.taps_y, &mut next) };
-        let mut out = (first_row as u64 * p.out_width as u64 + column as u64) * p.channels as u64 + channel as u64;
-        for k in 0..DOWN {
+        let sums = unsafe { sum::<D, O::Sum, 1>(d, tap_stride(p.taps_x), p.taps_y, &mut next) };
+        let samples = p.out_width as u64 * p.channels as u64;
+        let mut out = first_row as u64 * samples + column as u64 * p.channels as u64 + channel as u64;
+        for k in 0..SUMS {
             if first_row + (k as u32) < last_row {
                 // SAFETY: in the output, and no other thread's.
                 unsafe { d.store(dst, out, O::from_sum(sums[k])) };
-                out += p.out_width as u64 * p.channels as u64;
+                out += samples;
             }
         }
     }
 }
 
-/// Eight neighbouring sums of `count` taps from `tap` on, over samples that come four at a time.
+/// Neighbouring sums of `count` taps from `tap` on, over samples that come four at a time, of which `next` gives those
+/// from one to another. The first `SKIPPED` of all are under no tap.
 ///
 /// # Safety
 /// The taps are there, up to the next multiple of 4.
 #[inline(always)]
-unsafe fn sum_across<D: Device, A: Accumulator>(
-    d: D,
-    mut tap: u32,
-    mut count: u32,
-    next: &mut impl FnMut() -> [A; 4],
-) -> [A; ACROSS] {
-    let mut sums = [A::ZERO; ACROSS];
-    let (mut a, mut b) = (next(), next());
-    let mut add = |tap, count, window: [[A; 4]; 3]| {
-        // SAFETY: the caller's promise.
-        let taps = unsafe { d.taps4(tap) };
-        for i in 0..4 {
-            if i < count {
-                for k in 0..ACROSS {
-                    sums[k] =
-                        d.fma(A::of(taps[i as usize]), window[(k + i as usize) / 4][(k + i as usize) % 4], sums[k]);
-                }
-            }
-        }
-    };
-    // Three at a time, so that no sample changes its register.
-    while count >= 12 {
-        let c = next();
-        add(tap, 4, [a, b, c]);
-        a = next();
-        add(tap + 4, 4, [b, c, a]);
-        b = next();
-        add(tap + 8, 4, [c, a, b]);
-        (tap, count) = (tap + 12, count - 12);
-    }
-    while count >= 4 {
-        let c = next();
-        add(tap, 4, [a, b, c]);
-        (a, b) = (b, c);
-        (tap, count) = (tap + 4, count - 4);
-    }
-    if count > 0 {
-        let c = if count > 1 { next() } else { [A::ZERO; 4] };
-        add(tap, count, [a, b, c]);
-    }
-    sums
-}
-
-/// Sixteen neighbouring sums, over samples that come four at a time, of which `next` gives those from one
-/// to another. The first of all is none.
-///
-/// # Safety
-/// As [`sum_across`].
-#[inline(always)]
-unsafe fn sum_down<D: Device, A: Accumulator>(
+unsafe fn sum<D: Device, A: Accumulator, const SKIPPED: u32>(
     d: D,
     mut tap: u32,
     mut count: u32,
     next: &mut impl FnMut(u32, u32) -> [A; 4],
-) -> [A; DOWN] {
-    let mut sums = [A::ZERO; DOWN];
-    let (mut a, mut b, mut c, mut e) = (next(1, 4), next(0, 4), next(0, 4), next(0, 4));
-    let mut add = |tap, count, window: [[A; 4]; 5]| {
+) -> [A; SUMS] {
+    let mut sums = [A::ZERO; SUMS];
+    let mut window = [next(SKIPPED, 4), next(0, 4), next(0, 4), next(0, 4), [A::ZERO; 4]];
+    let mut add = |tap, count, window: &[[A; 4]; 5]| {
         // SAFETY: the caller's promise.
         let taps = unsafe { d.taps4(tap) };
         for i in 0..4 {
             if i < count {
-                for k in 0..DOWN {
-                    let at = k + i as usize + 1;
+                for k in 0..SUMS {
+                    let at = k + i as usize + SKIPPED as usize;
                     sums[k] = d.fma(A::of(taps[i as usize]), window[at / 4][at % 4], sums[k]);
                 }
             }
         }
     };
+    let mut add_four = |window: &mut [[A; 4]; 5]| {
+        window[4] = next(0, 4);
+        add(tap, 4, window);
+        let [first, rest @ ..] = *window;
+        *window = [rest[0], rest[1], rest[2], rest[3], first];
+        tap += 4;
+    };
+    // Five fours at a time, so that no sample changes its register.
     while count >= 20 {
-        let f = next(0, 4);
-        add(tap, 4, [a, b, c, e, f]);
-        a = next(0, 4);
-        add(tap + 4, 4, [b, c, e, f, a]);
-        b = next(0, 4);
-        add(tap + 8, 4, [c, e, f, a, b]);
-        c = next(0, 4);
-        add(tap + 12, 4, [e, f, a, b, c]);
-        e = next(0, 4);
-        add(tap + 16, 4, [f, a, b, c, e]);
-        (tap, count) = (tap + 20, count - 20);
+        for _ in 0..5 {
+            add_four(&mut window);
+        }
+        count -= 20;
     }
-    while count >= 4 {
-        let f = next(0, 4);
-        add(tap, 4, [a, b, c, e, f]);
-        (a, b, c, e) = (b, c, e, f);
-        (tap, count) = (tap + 4, count - 4);
+    for _ in 0..4 {
+        if count < 4 {
+            break;
+        }
+        add_four(&mut window);
+        count -= 4;
     }
     if count > 0 {
-        let f = next(0, count);
-        add(tap, count, [a, b, c, e, f]);
+        let last = count + SKIPPED - 1;
+        window[4] = if last > 0 { next(0, last) } else { [A::ZERO; 4] };
+        add(tap, count, &window);
     }
     sums
-}
-
-/// The quotient by 1 to 4 channels, of a number below 2^15.
-#[inline(always)]
-fn divide(number: u32, channels: u32) -> u32 {
-    match channels {
-        1 => number,
-        2 => number / 2,
-        3 => number / 3,
-        _ => number / 4,
-    }
-}
-
-/// Where an input sample lies: eight lanes that each read 16 bytes, 32 bytes apart, so meet no bank twice.
-#[inline(always)]
-fn swizzled(index: u32) -> u32 {
-    index ^ (index >> 5 & 1) << 2
-}
-
-/// Where a sum lies: lanes that write eight sums apart so meet no bank twice.
-#[inline(always)]
-fn ring_swizzled<A: Accumulator>(index: u32) -> u32 {
-    let row = if A::TYPE.size_bytes() == 8 { index >> 4 } else { index >> 5 };
-    index ^ row & 7
 }

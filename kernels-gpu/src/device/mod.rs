@@ -148,6 +148,11 @@ pub trait Device: Copy {
     /// # Safety
     /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 2, and so is the array's offset of 8.
     unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2];
+    /// Writes four elements of 4 bytes of shared memory.
+    ///
+    /// # Safety
+    /// As [`shared_store`](Device::shared_store) for each; `index` is a multiple of 4, and so is the array's offset of 16.
+    unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]);
     /// Writes four elements of 4 bytes of a buffer.
     ///
     /// # Safety

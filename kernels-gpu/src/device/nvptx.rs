@@ -371,6 +371,19 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
+        unsafe {
+            let [a, b, c, d]: [u32; 4] = transmute_copy(&values);
+            asm!(
+                "st.shared.v4.b32 [{4}], {{{0}, {1}, {2}, {3}}};",
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+                in(reg32) shared_address(to, index),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
         // Streamed: what is written once should not push out what will be read.
         unsafe {

@@ -127,6 +127,11 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
+        unsafe { *shared_pointer(to, index).cast::<[T; 4]>() = values }
+    }
+
+    #[inline(always)]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
         unsafe { *(to.address as *mut T).add(index as usize).cast::<[T; 4]>() = values }
     }
