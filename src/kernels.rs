@@ -67,8 +67,7 @@ const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask he
 const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
-const FUSED_ROWS: &str =
-    "128 x ((128 + taps x - 1, up to a multiple of 32) + 4) + (16 + taps y - 1, up to a multiple of 16) x 132 x 4 + (128 + taps x - 1, up to a multiple of 4) x 4";
+const FUSED_ROWS: &str = "128 x ((128 + taps x - 1, up to a multiple of 32) + 4) + (16 + taps y - 1, up to a multiple of 16) x 132 x 4 + (128 + taps x - 1, up to a multiple of 4) x 4";
 
 /// [`SharedMemory::BoxTile`] in words, for f32; of bytes it is about half.
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";

@@ -2,14 +2,14 @@
 
 use apron::Device;
 use apron_plan::VARIANTS;
-use apron_testkit::{Case, Scale, check_all, exhaustive, gpu_or_skip, random_case, suite};
+use apron_testkit::{Case, Scale, check_each, exhaustive, gpu_or_skip, random_case, suite};
 use std::collections::BTreeMap;
 
 /// Runs the cases by every variant that takes them, and gives how often each variant ran.
 fn run(device: &Device, cases: impl IntoIterator<Item = Case>) -> BTreeMap<String, u32> {
     let mut ran = BTreeMap::new();
     let mut failures = Vec::new();
-    for outcome in cases.into_iter().flat_map(|case| check_all(device, &case)) {
+    for outcome in check_each(device, cases) {
         *ran.entry(format!("{} {}", outcome.operation, outcome.variant)).or_default() += 1;
         let name = format!("{} {} {}", outcome.operation, outcome.variant, outcome.case);
         failures.extend(outcome.failure.map(|failure| format!("{name}: {failure}")));

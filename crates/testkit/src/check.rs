@@ -7,6 +7,7 @@ use apron::{
 };
 use apron_core::Problem;
 use apron_plan::Machine;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// What came of a case.
 #[derive(Clone, Debug)]
@@ -126,6 +127,22 @@ pub fn check_all(device: &Device, case: &Case) -> Vec<Outcome> {
         },
     });
     outcomes.collect()
+}
+
+/// [`check_all`] of many cases, on all cores; the outcomes come in the cases' order, while others still run.
+pub fn check_each<'a>(
+    device: &'a Device,
+    cases: impl IntoIterator<Item = Case, IntoIter: 'a>,
+) -> impl Iterator<Item = Outcome> + 'a {
+    let mut cases = cases.into_iter();
+    // Few at a time, since cases hold their images.
+    let batch = 4 * rayon::current_num_threads();
+    std::iter::from_fn(move || {
+        let some: Vec<Case> = cases.by_ref().take(batch).collect();
+        (!some.is_empty()).then(|| some.par_iter().map(|case| check_all(device, case)).collect::<Vec<_>>())
+    })
+    .flatten()
+    .flatten()
 }
 
 /// The variants by which a device can run a case: all whose limits it is within, or the one of a

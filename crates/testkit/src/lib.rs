@@ -20,7 +20,9 @@ mod suite;
 mod tone;
 
 pub use case::{Case, Data, random_case, random_image};
-pub use check::{Expected, Outcome, check, check_all, eligible, filter_of, first_mismatch, histogram_of, variants};
+pub use check::{
+    Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of, variants,
+};
 pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::report::{complain, print};
 use apron::{Device, DeviceName};
-use apron_testkit::{Outcome, Scale, check_all, random_case, suite};
+use apron_testkit::{Outcome, Scale, check_each, random_case, suite};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,17 +48,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let (mut count, mut failed) = (0, Vec::new());
     let (mut rows, mut tallies) = (Vec::new(), Tallies::new());
-    for case in suite(scale, seed).into_iter().chain(random) {
-        for outcome in check_all(&device, &case) {
-            count += 1;
-            tally(&mut tallies, &outcome);
-            if args.json {
-                rows.push(record(&outcome));
-            } else if !args.quiet {
-                print(&line(&outcome))?;
-            }
-            failed.extend(outcome.failure.map(|what| format!("{} {}: {what}", outcome.variant, outcome.case)));
+    for outcome in check_each(&device, suite(scale, seed).into_iter().chain(random)) {
+        count += 1;
+        tally(&mut tallies, &outcome);
+        if args.json {
+            rows.push(record(&outcome));
+        } else if !args.quiet {
+            print(&line(&outcome))?;
         }
+        failed.extend(outcome.failure.map(|what| format!("{} {}: {what}", outcome.variant, outcome.case)));
     }
     if args.json {
         let report = json!({

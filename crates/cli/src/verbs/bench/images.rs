@@ -11,6 +11,8 @@ pub(in crate::verbs) struct Picture {
     pub(in crate::verbs) width: u32,
     pub(in crate::verbs) height: u32,
     pub(in crate::verbs) channels: u32,
+    /// Pixels that lie in memory from the end of a row to the start of the next.
+    pub(in crate::verbs) gap: u32,
     pub(in crate::verbs) data: Data,
 }
 
@@ -43,9 +45,12 @@ impl Data {
 
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Picture { pixel, width, height, channels, .. } = self;
+        let Picture { pixel, width, height, channels, gap, .. } = self;
         write!(f, "{pixel} {width}x{height}")?;
-        if *channels > 1 { write!(f, "x{channels}") } else { Ok(()) }
+        if *channels > 1 {
+            write!(f, "x{channels}")?;
+        }
+        if *gap > 0 { write!(f, " of {}", width + gap) } else { Ok(()) }
     }
 }
 
@@ -58,7 +63,8 @@ impl Picture {
         self.samples() * self.pixel.size_bytes() as u64
     }
 
-    /// The image. f32 samples are the bytes' values as parts of 256, with more digits where they are uniform.
+    /// The image, and what lies beside it: of a picture with gaps it is the [part](AnyImage::region) without them. f32
+    /// samples are the bytes' values as parts of 256, with more digits where they are uniform.
     pub(in crate::verbs) fn make(&self) -> Result<AnyImage<'static>> {
         let uniform = |index: u32| (mix(index) >> 8) as f32 / (1 << 24) as f32;
         match (self.pixel, self.data) {
@@ -76,11 +82,11 @@ impl Picture {
             Data::Constant => self.filled(|_| of(77)),
             Data::TwoValued => self.filled(|index| of(if mix(index) >> 31 == 0 { 0 } else { 255 })),
             Data::Sorted => {
-                let samples = self.samples();
+                let samples = self.samples() + self.gap as u64 * self.height as u64 * self.channels as u64;
                 self.filled(|index| of((index as u64 * 256 / samples) as u8))
             }
             Data::Natural => {
-                let row = self.width * self.channels;
+                let row = (self.width + self.gap) * self.channels;
                 let wave = |length: f32, height: f32, count: u32| -> Vec<f32> {
                     (0..count).map(|i| height * (i as f32 * TAU / length).sin()).collect()
                 };
@@ -97,7 +103,7 @@ impl Picture {
 
     /// The image whose samples are given by their index.
     fn filled<T: Pixel>(&self, sample: impl Fn(u32) -> T) -> Result<AnyImage<'static>> {
-        let shape = Shape::new(self.width, self.height, self.channels)?;
+        let shape = Shape::new(self.width + self.gap, self.height, self.channels)?;
         let samples: Vec<T> = (0..shape.samples() as u32).map(sample).collect();
         Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
     }
@@ -119,7 +125,7 @@ mod tests {
 
     /// How often each byte occurs in an image of this kind.
     fn counts(data: Data) -> Vec<u64> {
-        let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, channels: 1, data };
+        let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, channels: 1, gap: 0, data };
         let image = picture.make().unwrap();
         Device::cpu().histogram(Source::from(&image)).run().unwrap().counts().to_vec()
     }
@@ -138,10 +144,12 @@ mod tests {
 
     #[test]
     fn f32_samples_are_below_1_and_names_tell_channels() {
-        let picture = Picture { pixel: PixelType::F32, width: 9, height: 5, channels: 3, data: Data::Uniform };
+        let picture = Picture { pixel: PixelType::F32, width: 9, height: 5, channels: 3, gap: 0, data: Data::Uniform };
         let AnyImage::F32(image) = picture.make().unwrap() else { panic!() };
         assert!(image.rows().flatten().all(|sample| (0.0..1.0).contains(sample)));
         assert_eq!((picture.to_string(), picture.bytes()), ("f32 9x5x3".into(), 9 * 5 * 3 * 4));
         assert_eq!(Picture { channels: 1, ..picture }.to_string(), "f32 9x5");
+        assert_eq!(Picture { gap: 7, ..picture }.to_string(), "f32 9x5x3 of 16");
+        assert_eq!(Picture { gap: 7, ..picture }.make().unwrap().shape().width, 16);
     }
 }

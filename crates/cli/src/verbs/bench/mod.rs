@@ -95,7 +95,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut bench = Bench::new(device.name(), pace, ordinal, limits, rows);
     drop(last);
     if args.peers {
-        let names: Vec<String> = bench.rows.iter().map(|row| row.workload.to_string()).collect();
+        // The others' programs make images without gaps.
+        let plain = bench.rows.iter().filter(|row| row.workload.picture.gap == 0);
+        let names: Vec<String> = plain.map(|row| row.workload.to_string()).collect();
         bench.add(peers::run(&args.peers_dir, &names, ordinal.unwrap_or(0), tell));
     }
     print(&if args.json { format!("{}\n", bench.json()) } else { bench.text() })?;
@@ -131,7 +133,8 @@ fn measured(
     // A handle of its own has compiled nothing yet, so that the first call is one.
     let device = Device::open(device.name())?;
     let copy_in_ms = median_of_3(|| device.upload(image).map(drop))?;
-    let on_device = device.upload(image)?;
+    let Picture { width, height, .. } = workload.picture;
+    let on_device = device.upload(image)?.region(0, 0, width, height)?;
     let solve = || workload.solve(&device, &on_device);
     let start = Instant::now();
     let solved = solve()?;
@@ -143,7 +146,7 @@ fn measured(
     };
     // The suite holds the CPU to the reference, which would take minutes here.
     let judge = if quick { Device::reference() } else { Device::cpu() };
-    if let Some(difference) = solved.difference(workload.solve(&judge, image)?)? {
+    if let Some(difference) = solved.difference(workload.solve(&judge, &image.region(0, 0, width, height)?)?)? {
         return Ok(Outcome::Failed(format!("wrong: {difference}")));
     }
     let (ms, parts_ms) = if workload.operation == Operation::Chain {

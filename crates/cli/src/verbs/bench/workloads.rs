@@ -53,7 +53,7 @@ use Operation::{Box, Chain, Dense, Gauss, Histogram as Counts, PerChannel, Range
 use PixelType::{F32, U8};
 
 const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Picture {
-    Picture { pixel, width, height, channels, data: Uniform }
+    Picture { pixel, width, height, channels, gap: 0, data: Uniform }
 }
 
 const LARGE: [u32; 3] = [8192, 8192, 1];
@@ -61,6 +61,8 @@ const PLANE: Picture = picture(F32, LARGE);
 const RGBA: Picture = picture(U8, [8192, 8192, 4]);
 /// A width that is a multiple of nothing.
 const AWKWARD: Picture = picture(F32, [8191, 8192, 1]);
+/// A part of a wider image, read where it lies.
+const STRIDED: Picture = Picture { gap: 64, ..PLANE };
 
 const fn row(operation: Operation, picture: Picture, limit: Limit, target: Option<Target>) -> Workload {
     Workload { operation, picture, limit: Some(limit), target }
@@ -129,6 +131,10 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Separable(8), AWKWARD),
     shown(Dense(7, 7), AWKWARD),
     shown(Box(15, 15), AWKWARD),
+    shown(Separable(8), STRIDED),
+    shown(Dense(7, 7), STRIDED),
+    shown(Box(15, 15), STRIDED),
+    shown(Gauss(2), Picture { gap: 64, ..RGBA }),
     shown(Gauss(2), picture(U8, [8191, 8192, 4])),
     shown(Separable(2), picture(U8, [8191, 8192, 1])),
     shown(Separable(2), picture(U8, LARGE)),

@@ -132,7 +132,7 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
 }
 
 fn picture(pixel: PixelType, side: u32, channels: u32) -> Picture {
-    Picture { pixel, width: side, height: side, channels, data: Data::Uniform }
+    Picture { pixel, width: side, height: side, channels, gap: 0, data: Data::Uniform }
 }
 
 fn shape(picture: &Picture) -> Result<Shape> {
