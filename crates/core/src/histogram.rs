@@ -51,7 +51,7 @@ impl Bins {
     /// As [`check`](Self::check), and [`Error::Samples`] where the range would be found from NaN or infinity.
     pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
         self.check()?;
-        let single = pixel == PixelType::F32;
+        let single = pixel.is_float();
         let (mut low, mut high) = match (self.range, pixel) {
             (Some(range), _) => range,
             (None, PixelType::U8) => (0.0, 256.0),
