@@ -171,9 +171,9 @@ impl<'a> Filter<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters that can never be right and for a method that the problem does not allow,
-    /// [`Error::Shape`] for full output that is too large and for alpha to be kept of one or three channels, [`Error::NoWindow`] where border crop leaves nothing,
-    /// [`Error::Unsupported`] for what the device does not have, and the
-    /// device's own troubles.
+    /// [`Error::Shape`] for full output that is too large and for alpha to be kept of one or three channels,
+    /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have,
+    /// and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
         if let (true, Source::Host(_)) = (self.keep_alpha, &self.source)
             && let Some(uploaded) = self.device.uploaded(&self.source)?

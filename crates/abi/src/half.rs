@@ -4,6 +4,7 @@ use crate::{Element, ElementType, FromSum, Pixel, Sample};
 use core::cmp::Ordering;
 
 /// A float of 16 bits (IEEE 754 binary16), as buffers and kernels hold it.
+#[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Half(
     /// Its bits: the sign, 5 of the exponent, 10 of the fraction.

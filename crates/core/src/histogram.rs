@@ -45,7 +45,7 @@ impl Bins {
 
     /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given.
     ///
-    /// As NumPy does: edges for f32 samples are f32 numbers, edges for integers f64.
+    /// As NumPy does: edges for f32 samples, and f16, are f32 numbers, edges for integers f64.
     ///
     /// # Errors
     /// As [`check`](Self::check), and [`Error::Samples`] where the range would be found from NaN or infinity.

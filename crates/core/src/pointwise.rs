@@ -63,8 +63,8 @@ impl Pointwise {
     ///
     /// # Errors
     /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or no number, and an operation of
-    /// two images with one; [`Error::PixelType`] for directions that are not to be f32, and for alpha of other types than the
-    /// output's; [`Error::Shape`] for alpha of one or three channels.
+    /// two images with one; [`Error::PixelType`] for directions that are not to be f32, and for alpha of
+    /// other types than the output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
         let wrong = |parameter, value: String, limit: &str| {
             Err(Error::parameter(Pointwise::OPERATION, parameter, value, limit))
