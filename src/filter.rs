@@ -1,5 +1,6 @@
 //! Filters: a problem in the making.
 
+use crate::alpha::Alpha;
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::formula::Evaluation;
@@ -30,6 +31,7 @@ pub struct Filter<'a> {
     extent: Extent,
     out_type: Option<PixelType>,
     clamp: bool,
+    keep_alpha: bool,
     method: Option<Method>,
     choice: Choice<'a>,
 }
@@ -74,19 +76,21 @@ impl<'a> Filter<'a> {
             extent: Extent::default(),
             out_type: None,
             clamp: false,
+            keep_alpha: false,
             method: None,
             choice: Choice::default(),
         }
     }
 
-    /// What lies outside the image, in both axes or by [axis](Borders); [`Border::Reflect101`] if not said. Where the
-    /// axes differ, the filter is that of a padded copy of the image.
+    /// What lies outside the image, in both axes or by [axis](Borders), of all channels or [by
+    /// channel](crate::Constants); [`Border::Reflect101`] if not said. Where axes or channels differ, the filter is that
+    /// of a padded copy of the image, and constants are samples of such images.
     ///
     /// ```
     /// use apron::{Border, Borders, Device, Image};
     ///
     /// let image = Image::new(2, 2, 1, vec![1.0f32, 2.0, 10.0, 20.0])?;
-    /// let (mask, borders) = ("0 0 0; 1 0 0; 0 0 100".parse()?, Borders { x: Border::Wrap, y: Border::Constant(7.0) });
+    /// let (mask, borders) = ("0 0 0; 1 0 0; 0 0 100".parse()?, Borders::by_axis(Border::Wrap, Border::Constant(7.0)));
     /// let out = Device::cpu().correlate(&image, mask).border(borders).run()?;
     /// // Left of 1 is 2, right of 20 is 10, and below is 7.
     /// assert_eq!(out.download::<f32>()?.packed().as_ref(), [2.0 + 2000.0, 1.0 + 1000.0, 720.0, 710.0]);
@@ -127,6 +131,22 @@ impl<'a> Filter<'a> {
         self
     }
 
+    /// Leaves the last of two or four channels alone: it is the input's sample under the window's anchor, converted to
+    /// the output's type.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 2, vec![0u8, 255, 30, 128, 90, 7])?;
+    /// let mean = Device::cpu().box_filter(&image, 3, 1).keep_alpha(true).run()?;
+    /// assert_eq!(mean.download::<u8>()?.row(0), [20, 255, 40, 128, 50, 7]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn keep_alpha(mut self, keep_alpha: bool) -> Self {
+        self.keep_alpha = keep_alpha;
+        self
+    }
+
     /// Asks for a method, instead of the one that suits the problem.
     pub fn method(mut self, method: impl Into<Option<Method>>) -> Self {
         self.method = method.into();
@@ -151,39 +171,53 @@ impl<'a> Filter<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters that can never be right and for a method that the problem does not allow,
-    /// [`Error::Shape`] for full output that is too large, [`Error::NoWindow`] where border crop leaves nothing,
-    /// [`Error::Unsupported`] for what the device does not have, and the
-    /// device's own troubles.
+    /// [`Error::Shape`] for full output that is too large and for alpha to be kept of one or three channels,
+    /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have,
+    /// and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
-        let Filter { device, source, weights, borders, extent, out_type, clamp, method, choice } = self;
+        if let (true, Source::Host(_)) = (self.keep_alpha, &self.source)
+            && let Some(uploaded) = self.device.uploaded(&self.source)?
+        {
+            // Once, for the filter and for alpha.
+            let mut result = Filter { source: Source::Device(&uploaded), ..self }.run()?;
+            if let Some(made) = Arc::get_mut(&mut result.made) {
+                made.report.copy_in += uploaded.made.report.copy_in;
+            }
+            return Ok(result);
+        }
+        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha, method, choice } = self;
         let (shape, src) = (source.shape(), source.pixel_type());
         let dst = out_type.unwrap_or(src);
+        let kept = keep_alpha.then(|| Alpha::of(device, source.view(), borders, extent, dst)).transpose()?;
+        let finish = |result, anchor| match kept {
+            Some(kept) => kept.put_back(result, anchor),
+            None => Ok(result),
+        };
         if let Weights::Formula(formula) = weights {
             unclamped("a named filter", clamp)?;
-            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst);
+            let formula = formula?;
+            let computed =
+                Evaluation { device, source: source.view(), borders, extent, method, choice }.run(&formula, dst)?;
+            return finish(computed, formula.anchor());
         }
         let problem = weights.problem(shape, (src, dst), extent, clamp)?;
         if let (Problem::LocalStd(_), Some(method)) = (&problem, method) {
             return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
         }
-        let Padded { paddings, filter } = problem.with_borders(borders)?;
-        let mut padded: Option<DeviceImage> = None;
-        let mut before = Vec::new();
-        for padding in &paddings {
-            let source = padded.as_ref().map_or(source.view(), Source::Device);
-            let made = device.with_fallback(|backend| {
-                backend.filter(padding, "a border by axis", &source, None, &Choice::default())
-            })?;
-            before.push(made.made.clone());
-            padded = Some(made);
-        }
+        let anchor = problem.anchor();
+        let Padded { padding, filter } = problem.with_borders(borders)?;
+        let padded = padding.map(|padding| {
+            let padding = Problem::Pad(padding);
+            device.with_fallback(|backend| backend.filter(&padding, "", &source, None, &Choice::default()))
+        });
+        let padded = padded.transpose()?;
         let ByMethod { problem, why } = device.by_method(filter, method, choice.variant)?;
-        let source = padded.as_ref().map_or(source.view(), Source::Device);
-        let mut result = device.with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice))?;
+        let seen = padded.as_ref().map_or(source.view(), Source::Device);
+        let mut result = device.with_fallback(|backend| backend.filter(&problem, why, &seen, None, &choice))?;
         if let Some(made) = Arc::get_mut(&mut result.made) {
-            made.before = before;
+            made.before.extend(padded.map(|padded| padded.made));
         }
-        Ok(result)
+        finish(result, anchor)
     }
 }
 

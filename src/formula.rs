@@ -23,7 +23,7 @@ impl Evaluation<'_> {
     /// Computes the formula to samples of type `dst`.
     pub(crate) fn run(&self, formula: &Formula, dst: PixelType) -> Result<DeviceImage> {
         if let (Formula::Pointwise { .. }, Source::Host(_)) = (formula, &self.source)
-            && let Some(uploaded) = self.uploaded()?
+            && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
             // Once for all that read it.
             let once = Evaluation { source: Source::Device(&uploaded), ..*self };
@@ -43,19 +43,6 @@ impl Evaluation<'_> {
         };
         let filter = filter.border(self.borders).extent(self.extent).out_type(dst).method(self.method);
         filter.variant(self.choice.variant).tuning(self.choice.tuning).run()
-    }
-
-    /// The image on a GPU, if that is where the formula is computed.
-    fn uploaded(&self) -> Result<Option<DeviceImage>> {
-        match &self.device.backend {
-            #[cfg(feature = "gpu")]
-            Backend::Gpu(_) => match self.device.backend.import(&self.source, "upload") {
-                // Each operation then finds out by itself what is done without.
-                Err(Error::OutOfMemory { .. }) if self.device.chosen.is_some() => Ok(None),
-                uploaded => uploaded.map(Some),
-            },
-            Backend::Cpu | Backend::Emulator | Backend::Reference => Ok(None),
-        }
     }
 
     /// The image where a filter computes other pixels than the image's, in f32; `None` where that is the image.
@@ -106,5 +93,20 @@ impl Evaluation<'_> {
         choice: &Choice<'_>,
     ) -> Result<DeviceImage> {
         self.device.with_fallback(|backend| backend.filter(problem, "", x, y, choice))
+    }
+}
+
+impl Device {
+    /// The image on a GPU, if this is one: once for all that read it.
+    pub(crate) fn uploaded(&self, source: &Source<'_>) -> Result<Option<DeviceImage>> {
+        match &self.backend {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(_) => match self.backend.import(source, "upload") {
+                // Each operation then finds out by itself what is done without.
+                Err(Error::OutOfMemory { .. }) if self.chosen.is_some() => Ok(None),
+                uploaded => uploaded.map(Some),
+            },
+            Backend::Cpu | Backend::Emulator | Backend::Reference => Ok(None),
+        }
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod alpha;
 mod backend;
 mod chain;
 mod choice;
@@ -13,15 +14,16 @@ mod histogram256;
 mod kernels;
 mod limits;
 mod named;
+mod pad;
 mod report;
 mod statistics;
 mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, Binning, Bins, Border, Borders, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula, Histogram,
-    Histogram2d, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType, PointOp, Region, Result,
-    Shape, Statistics, Taps, WeightedHistogram, filters, multi_otsu, otsu,
+    AnyImage, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula,
+    Histogram, Histogram2d, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside, Pixel, PixelType,
+    PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu, otsu,
 };
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
@@ -33,6 +35,7 @@ pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
 pub use named::NamedFilter;
+pub use pad::PadOf;
 pub use report::Report;
 pub use statistics::StatisticsOf;
 pub use tone::ToneOf;

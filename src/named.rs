@@ -32,6 +32,12 @@ impl<'a, N: Named> NamedFilter<'a, N> {
         NamedFilter { out_type: Some(pixel), ..self }
     }
 
+    /// Leaves the last of two or four channels alone, as [`Filter::keep_alpha`]; of filters of several masks, under the
+    /// anchor of the first.
+    pub fn keep_alpha(self, keep_alpha: bool) -> Self {
+        NamedFilter { filter: self.filter.keep_alpha(keep_alpha), ..self }
+    }
+
     /// Asks for a method in the filter's masks, instead of the one that suits them.
     pub fn method(self, method: impl Into<Option<Method>>) -> Self {
         NamedFilter { filter: self.filter.method(method), ..self }

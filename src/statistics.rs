@@ -36,8 +36,8 @@ impl<'a> StatisticsOf<'a> {
     /// Takes them: one for all channels, or one for each.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for impossible percentiles, [`Error::PixelType`] for percentiles of f32,
-    /// [`Error::Unsupported`] for f32 on the GPU and the emulator, and the device's own troubles.
+    /// [`Error::Parameter`] for impossible percentiles, [`Error::PixelType`] for percentiles of floats,
+    /// [`Error::Unsupported`] for floats on the GPU and the emulator, and the device's own troubles.
     pub fn run(self) -> Result<Vec<Statistics>> {
         self.run_reported().map(|(statistics, _)| statistics)
     }
@@ -146,7 +146,7 @@ impl Device {
 }
 
 impl Backend {
-    /// Statistics of f32.
+    /// Statistics of floats.
     fn statistics(&self, source: &Source<'_>, per_channel: bool, variant: Option<&str>) -> Result<Taken> {
         let start = std::time::Instant::now();
         let (name, statistics) = self.by_host("stats", source, variant, |input, parallel| match (input, parallel) {

@@ -120,7 +120,7 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
             device.dog(image, 0.5, 1.0).extent(Extent::Full).run().err(),
             device.sobel(image, 1, 0).border(Border::Crop).extent(Extent::Full).run().err(),
-            device.sobel(image, 1, 0).border(Borders { x: Border::Constant(0.5), y: Border::Wrap }).run().err(),
+            device.sobel(image, 1, 0).border(Borders::by_axis(Border::Constant(0.5), Border::Wrap)).run().err(),
             device.apply(image, Formula::of(PointOp::Magnitude, Formula::Image, None)).run().err(),
             device.gradient(image).variant("no-such").run().err(),
             device.local_std(image, 3, 3).variant("no-such").run().err(),
@@ -137,7 +137,7 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
 fn a_region_is_a_part_of_the_whole_and_sees_around_it() {
     let (x, y, width, height) = (5, 3, 17, 9);
     let extent = Extent::Region(Region { x: x as i32, y: y as i32, width, height });
-    let borders = Borders { x: Border::Wrap, y: Border::Reflect };
+    let borders = Borders::by_axis(Border::Wrap, Border::Reflect);
     for device in devices() {
         let image = device.upload(&photo()).unwrap();
         let whole = [

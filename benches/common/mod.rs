@@ -90,6 +90,7 @@ impl Work {
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
             Problem::LocalStd(problem) => 3 * (problem.width + problem.height) as usize,
             Problem::Pointwise(_) => 4,
+            Problem::Pad(_) => 1,
         };
         self.input().0.samples() * a_sample as u64
     }

@@ -17,15 +17,17 @@ impl Backend {
         beside: Option<&Source<'_>>,
         choice: &Choice<'_>,
     ) -> Result<DeviceImage> {
-        let (dst, window) = match problem {
-            Problem::Correlate(problem) => (problem.dst, problem.window()?),
-            Problem::Separable(problem) => (problem.dst, problem.window()?),
-            Problem::Box(problem) => (problem.dst, problem.window()?),
-            Problem::LocalStd(problem) => (problem.dst, problem.window()?),
+        let dst = problem.filtered_to().expect("a filter writes samples");
+        let window = match problem {
+            Problem::Correlate(problem) => problem.window()?,
+            Problem::Separable(problem) => problem.window()?,
+            Problem::Box(problem) => problem.window()?,
+            Problem::LocalStd(problem) => problem.window()?,
+            Problem::Pad(problem) => problem.window()?,
             Problem::Pointwise(problem) => {
                 let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
                 problem.check_images(of(source), beside.map(of))?;
-                (problem.dst, Window { out: problem.shape, origin_x: 0, origin_y: 0 })
+                Window { out: problem.shape, origin_x: 0, origin_y: 0 }
             }
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                 unreachable!("a histogram is no filter")

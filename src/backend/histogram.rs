@@ -6,7 +6,9 @@ use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
 use crate::{Binning, Bins, DeviceHistogram, Error, PixelType, Report, Result, Source};
-use apron_core::{ByteHistogram, CellHistogram, EdgeHistogram, Problem, Tone, check_roi, join_extremes};
+use apron_core::{
+    ByteHistogram, CellHistogram, EdgeHistogram, PointOp, Pointwise, Problem, Tone, check_roi, join_extremes,
+};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "histogram";
@@ -43,6 +45,15 @@ impl Backend {
             };
             let report = Report { kernels: start.elapsed(), ..self.report(OPERATION, name, HOST_WHY, Duration::ZERO) };
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });
+        }
+        if src == PixelType::F16 {
+            // As the f32 that they are.
+            let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
+            let floats = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+            let floats = self.filter(&floats, "", source, None, &Choice::default())?;
+            let mut counted = self.histogram(&Source::Device(&floats), counting, choice)?;
+            counted.made.before.push(floats.made);
+            return Ok(counted);
         }
         match (src, binning, roi) {
             (PixelType::U8, _, None) => {

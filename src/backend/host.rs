@@ -20,6 +20,7 @@ macro_rules! filter {
                         Problem::Box(p) => $device::box_filter($image, p)?,
                         Problem::LocalStd(p) => $device::local_std($image, p)?,
                         Problem::Pointwise(p) => $device::pointwise(input, second, p)?,
+                        Problem::Pad(_) => unreachable!("padded before"),
                         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                             unreachable!("a histogram is no filter")
                         },
@@ -27,20 +28,15 @@ macro_rules! filter {
                     Ok(<$out as Pixel>::into_any(out))
                 }};
             }
-            let dst = match problem {
-                Problem::Correlate(p) => p.dst,
-                Problem::Separable(p) => p.dst,
-                Problem::Box(p) => p.dst,
-                Problem::LocalStd(p) => p.dst,
-                Problem::Pointwise(p) => p.dst,
-                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
-                            unreachable!("a histogram is no filter")
-                        },
-            };
+            if let Problem::Pad(p) = problem {
+                return Ok(each_type!(input, image => Pixel::into_any($device::pad(image, p)?)));
+            }
+            let dst = problem.filtered_to().expect("a filter writes samples");
             each_type!(input, image => match dst {
                 PixelType::U8 => solve!(image, u8),
                 PixelType::U16 => solve!(image, u16),
                 PixelType::I16 => solve!(image, i16),
+                PixelType::F16 => solve!(image, apron_core::f16),
                 PixelType::F32 => solve!(image, f32),
             })
         }

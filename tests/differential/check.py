@@ -20,6 +20,7 @@ from scipy import ndimage
 
 import histograms
 import named
+import pixels
 from common import NEAR, SCIPY_MODES, Job, compare
 from masks import cv2, gaussian, histogram, masked, opencv, rgba, separable
 
@@ -32,6 +33,7 @@ MAKERS = [
     (opencv, 0.05),
     (named.named, 0.3),
     (histograms.toned, 0.3),
+    (pixels.pixels, 0.3),
 ]
 
 

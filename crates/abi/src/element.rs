@@ -9,6 +9,7 @@ pub enum ElementType {
     I16,
     U32,
     U64,
+    F16,
     F32,
     F64,
 }
@@ -18,9 +19,19 @@ impl ElementType {
     pub const fn size_bytes(self) -> u32 {
         match self {
             ElementType::U8 => 1,
-            ElementType::U16 | ElementType::I16 => 2,
+            ElementType::U16 | ElementType::I16 | ElementType::F16 => 2,
             ElementType::U32 | ElementType::F32 => 4,
             ElementType::U64 | ElementType::F64 => 8,
+        }
+    }
+
+    /// The unsigned type of its size, for samples that are moved as they are.
+    pub const fn bits(self) -> ElementType {
+        match self.size_bytes() {
+            1 => ElementType::U8,
+            2 => ElementType::U16,
+            4 => ElementType::U32,
+            _ => ElementType::U64,
         }
     }
 
@@ -32,6 +43,7 @@ impl ElementType {
             ElementType::I16 => "i16",
             ElementType::U32 => "u32",
             ElementType::U64 => "u64",
+            ElementType::F16 => "f16",
             ElementType::F32 => "f32",
             ElementType::F64 => "f64",
         }

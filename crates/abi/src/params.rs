@@ -346,8 +346,38 @@ pub struct PointwiseParams {
     pub threshold: f64,
     /// Whether there is a second image: 0 or 1.
     pub two: u32,
-    /// Keeps the size a multiple of 8 bytes; 0.
-    pub reserved: u32,
+    /// Interleaved channels.
+    pub channels: u32,
+}
+
+/// Parameters of the kernels that pad.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PadParams {
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Input column at output column 0.
+    pub origin_x: i32,
+    /// Input row at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode) left and right.
+    pub border_x: u32,
+    /// The same above and below.
+    pub border_y: u32,
+    /// The bits of the samples left and right, by channel, where the border is constant.
+    pub constants_x: [u32; 4],
+    /// The same above and below.
+    pub constants_y: [u32; 4],
 }
 
 /// Parameters of the local standard deviation.
@@ -471,6 +501,7 @@ pub enum Params {
     LimitsReadParams(LimitsReadParams),
     LimitsFfmaParams(LimitsFfmaParams),
     PointwiseParams(PointwiseParams),
+    PadParams(PadParams),
     LocalParams(LocalParams),
     HistogramCellsParams(HistogramCellsParams),
     LookupParams(LookupParams),
@@ -487,6 +518,7 @@ impl Params {
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
+            Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
             _ => return None,
         })
     }

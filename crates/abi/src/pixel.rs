@@ -85,7 +85,7 @@ impl FromSum<f64> for f64 {
 
 /// A type of pixel samples, with the accumulator that results of this type are summed in.
 pub trait Pixel: Sample + FromSum<Self::Sum> {
-    /// f32 for f32, f64 for the integers.
+    /// f32 for floats, f64 for the integers.
     type Sum: Accumulator;
 }
 

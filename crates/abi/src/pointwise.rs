@@ -6,6 +6,8 @@ use core::f64::consts::{FRAC_PI_2, PI};
 pub const POINTWISE_BLOCK: u32 = 256;
 /// Samples that a thread of theirs computes at a time, a block's width apart.
 pub const POINTWISE_AT_ONCE: u32 = 4;
+/// Rows that a thread of the padding kernels computes, a block's height apart.
+pub const PAD_ROWS: u32 = 4;
 /// Most blocks of a launch: each strides by all of them.
 pub const POINTWISE_BLOCKS: u64 = 1 << 20;
 

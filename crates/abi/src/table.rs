@@ -1,6 +1,6 @@
 //! The kernel table: every kernel once, with all that host and kernels must know of it.
 
-use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, MAX_TAPS};
+use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, Half, MAX_TAPS};
 
 /// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -765,11 +765,19 @@ macro_rules! for_each_kernel {
             pointwise_weighted_f32_f32_f32: Pointwise "-" "pointwise" "weighted-f32", pointwise::Weighted<f32, f32, f32>, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_widened_u16_f32: Pointwise "-" "pointwise" "widened", pointwise::Weighted<u16, u16, f32>, Buffer (u16, f32), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_widened_i16_f32: Pointwise "-" "pointwise" "widened", pointwise::Weighted<i16, i16, f32>, Buffer (i16, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_widened_f16_f32: Pointwise "-" "pointwise" "widened", pointwise::Weighted<Half, Half, f32>, Buffer (Half, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_narrowed_f32_f16: Pointwise "-" "pointwise" "narrowed", pointwise::Weighted<f32, f32, Half>, Buffer (f32, Half), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_u8: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u8>, Buffer (f32, u8), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_u16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<u16>, Buffer (f32, u16), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_i16: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<i16>, Buffer (f32, i16), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_magnitude_f32_f32: Pointwise "-" "pointwise" "magnitude", pointwise::Magnitude<f32>, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
             pointwise_direction_f32_f32: Pointwise "-" "pointwise" "direction", pointwise::Direction, Buffer (f32, f32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_alpha_u8_u8: Pointwise "-" "pointwise" "alpha", pointwise::Alpha<u8>, Buffer (u8, u8), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_alpha_u16_u16: Pointwise "-" "pointwise" "alpha", pointwise::Alpha<u16>, Buffer (u16, u16), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_alpha_u32_u32: Pointwise "-" "pointwise" "alpha", pointwise::Alpha<u32>, Buffer (u32, u32), PointwiseParams, None, [256, 1], NONE, 0;
+            pointwise_pad_u8_u8: Pointwise "-" "pad" "", pointwise::Pad<u8>, Buffer (u8, u8), PadParams, None, [32, 8], NONE, 0;
+            pointwise_pad_u16_u16: Pointwise "-" "pad" "", pointwise::Pad<u16>, Buffer (u16, u16), PadParams, None, [32, 8], NONE, 0;
+            pointwise_pad_u32_u32: Pointwise "-" "pad" "", pointwise::Pad<u32>, Buffer (u32, u32), PadParams, None, [32, 8], NONE, 0;
             local_std_rows_u8_f64: Local "-" "sums" "rows", local::Rows<u8>, Buffer (u8, f64), LocalParams, None, [32, 8], NONE, 0;
             local_std_rows_f32_f64: Local "-" "sums" "rows", local::Rows<f32>, Buffer (f32, f64), LocalParams, None, [32, 8], NONE, 0;
             local_std_columns_f64_u8: Local "-" "sums" "columns", local::Columns<u8>, Buffer (f64, u8), LocalParams, None, [32, 8], NONE, 0;
@@ -876,6 +884,7 @@ mod tests {
                 (Family::Histogram, _, "partials") => [PARTIAL_BLOCK, 1],
                 (Family::Histogram, _, "merge") => [MERGE_BLOCK, 1],
                 (Family::Limits, ..) => [LIMITS_BLOCK, 1],
+                (Family::Pointwise, "pad", _) => SIMPLE_BLOCK,
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
                 (Family::Histogram, "slices", "sums") => [MERGE_BLOCK, 1],

@@ -29,8 +29,8 @@ pub(crate) struct Common {
 pub(crate) struct FilterArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Outside the image: constant[:V], replicate, reflect, reflect101, wrap, or crop for none; or one for each axis,
-    /// as wrap,replicate
+    /// Outside the image: constant[:V], constant:V:V:V for each channel, replicate, reflect, reflect101, wrap, or crop
+    /// for none; or one for each axis, as wrap,replicate
     #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
     pub(crate) border: Borders,
     /// Compute a sum wherever the window touches the image: mask - 1 more in each axis
@@ -39,7 +39,10 @@ pub(crate) struct FilterArgs {
     /// Compute the pixels of a region alone, from all that its windows see
     #[arg(long, value_name = "X,Y,WxH", value_parser = region, allow_hyphen_values = true)]
     region: Option<Region>,
-    /// Type of the output's samples: u8, u16, i16 or f32 [default: the input's]
+    /// Leave the last of two or four channels alone
+    #[arg(long)]
+    pub(crate) keep_alpha: bool,
+    /// Type of the output's samples: u8, u16, i16, f16 or f32 [default: the input's]
     #[arg(long, value_name = "TYPE")]
     pub(crate) out_type: Option<PixelType>,
     /// How sums are taken: direct, separable, box, or auto for what suits the weights
@@ -181,7 +184,7 @@ pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// `X,Y,WxH`.
-fn region(text: &str) -> Result<Region, String> {
+pub(crate) fn region(text: &str) -> Result<Region, String> {
     let parsed = || {
         let (x, rest) = text.split_once(',')?;
         let (y, size) = rest.split_once(',')?;
@@ -189,6 +192,16 @@ fn region(text: &str) -> Result<Region, String> {
         Some(Region { x: x.trim().parse().ok()?, y: y.trim().parse().ok()?, width, height })
     };
     parsed().ok_or_else(|| "must be X,Y,WxH: column and row of its first pixel, and its size".into())
+}
+
+/// Holds the pixels that are asked for to the limit.
+pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) -> Result<(), Error> {
+    let Region { width, height, .. } = region;
+    if width as u64 * height as u64 <= common.max_pixels {
+        return Ok(());
+    }
+    let limit = format!("up to {} pixels, or what --max-pixels says", common.max_pixels);
+    Err(Error::parameter(verb, "region", format!("{width}x{height}"), limit))
 }
 
 /// The edges of bins: a `.npy` file of one dimension, or a list of numbers.

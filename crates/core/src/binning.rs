@@ -60,7 +60,7 @@ impl From<Bins> for Binning {
 }
 
 impl Bins {
-    /// A bin for each value that samples of an integer type can have; `None` for f32.
+    /// A bin for each value that samples of an integer type can have; `None` for floats.
     ///
     /// ```
     /// use apron_core::{Bins, PixelType};
@@ -76,13 +76,13 @@ impl Bins {
 }
 
 impl PixelType {
-    /// The least value of an integer type, and how many there are; `None` for f32.
+    /// The least value of an integer type, and how many there are; `None` for floats.
     pub fn values(self) -> Option<(i32, usize)> {
         match self {
             PixelType::U8 => Some((0, 1 << 8)),
             PixelType::U16 => Some((0, 1 << 16)),
             PixelType::I16 => Some((-1 << 15, 1 << 16)),
-            PixelType::F32 => None,
+            PixelType::F16 | PixelType::F32 => None,
         }
     }
 }

@@ -78,21 +78,143 @@ impl FromStr for Border {
     }
 }
 
-/// A border for each axis.
+/// A constant for each channel, of one to four.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constants {
+    values: [f32; 4],
+    channels: u32,
+}
+
+impl Constants {
+    /// These values outside, the first channel's first.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for other than one to four values, and for those that are not finite.
+    pub fn new(values: &[f32]) -> Result<Constants> {
+        if values.is_empty() || values.len() > 4 || !values.iter().all(|value| value.is_finite()) {
+            return Err(Error::parameter("border", "constants", format!("{values:?}"), "one to four finite numbers"));
+        }
+        let mut padded = [0.0; 4];
+        padded[..values.len()].copy_from_slice(values);
+        Ok(Constants { values: padded, channels: values.len() as u32 })
+    }
+
+    /// The values, one for each channel.
+    pub fn values(&self) -> &[f32] {
+        &self.values[..self.channels as usize]
+    }
+}
+
+/// What lies outside an image along one axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outside {
+    /// The same for all channels.
+    Border(Border),
+    /// `vvvv|abcd|vvvv`: a fixed value for each channel.
+    Constants(Constants),
+}
+
+impl Outside {
+    /// The index map and the values outside, of each channel.
+    pub fn mode(self) -> (BorderMode, [f32; 4]) {
+        match self {
+            Outside::Border(border) => {
+                let (mode, constant) = border.mode();
+                (mode, [constant; 4])
+            }
+            Outside::Constants(constants) => (BorderMode::Constant, constants.values),
+        }
+    }
+}
+
+impl PartialEq<Border> for Outside {
+    fn eq(&self, border: &Border) -> bool {
+        matches!(self, Outside::Border(own) if own == border)
+    }
+}
+
+impl Default for Outside {
+    fn default() -> Outside {
+        Border::default().into()
+    }
+}
+
+impl From<Border> for Outside {
+    fn from(border: Border) -> Outside {
+        Outside::Border(border)
+    }
+}
+
+impl From<Constants> for Outside {
+    fn from(constants: Constants) -> Outside {
+        Outside::Constants(constants)
+    }
+}
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outside::Border(border) => border.fmt(f),
+            Outside::Constants(constants) => {
+                f.write_str("constant")?;
+                constants.values().iter().try_for_each(|value| write!(f, ":{value}"))
+            }
+        }
+    }
+}
+
+impl FromStr for Outside {
+    type Err = Error;
+
+    /// A border, or constants by channel, as `constant:0:128:255`.
+    fn from_str(text: &str) -> Result<Outside> {
+        match text.strip_prefix("constant:") {
+            Some(values) if values.contains(':') => {
+                let wrong = |_| {
+                    let limit = "constant:V:V with two to four finite numbers, one for each channel";
+                    Error::parameter("border", "border", format!("'{text}'"), limit)
+                };
+                let values = values.split(':').map(|value| value.trim().parse::<f32>());
+                let values =
+                    values.collect::<std::result::Result<Vec<f32>, _>>().map_err(|error| wrong(error.to_string()))?;
+                Constants::new(&values).map(Outside::from).map_err(|error| wrong(error.to_string()))
+            }
+            _ => text.parse::<Border>().map(Outside::from),
+        }
+    }
+}
+
+/// What lies outside an image, along each axis.
 ///
-/// Where they differ, the image is extended along its rows first, and what that makes along the columns: a pixel
+/// Where the axes differ, the image is extended along its rows first, and what that makes along the columns: a pixel
 /// outside in both axes is what the border of the columns makes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Borders {
     /// Left and right of the image.
-    pub x: Border,
+    pub x: Outside,
     /// Above and below.
-    pub y: Border,
+    pub y: Outside,
 }
 
-impl From<Border> for Borders {
-    fn from(border: Border) -> Borders {
-        Borders { x: border, y: border }
+impl Borders {
+    /// One for each axis.
+    pub fn by_axis(x: impl Into<Outside>, y: impl Into<Outside>) -> Borders {
+        Borders { x: x.into(), y: y.into() }
+    }
+
+    /// The border that all axes and channels have, if there is one.
+    pub fn everywhere(&self) -> Option<Border> {
+        match (self.x, self.y) {
+            (Outside::Border(x), Outside::Border(y)) if x == y => Some(x),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Into<Outside>> From<T> for Borders {
+    fn from(outside: T) -> Borders {
+        let outside = outside.into();
+        Borders { x: outside, y: outside }
     }
 }
 
@@ -109,7 +231,7 @@ impl FromStr for Borders {
     fn from_str(text: &str) -> Result<Borders> {
         match text.split_once(',') {
             Some((x, y)) => Ok(Borders { x: x.trim().parse()?, y: y.trim().parse()? }),
-            None => text.parse::<Border>().map(Borders::from),
+            None => text.parse::<Outside>().map(Borders::from),
         }
     }
 }
@@ -127,11 +249,22 @@ mod tests {
         for wrong in ["", "mirror", "constant:", "constant:x", "constant:nan", "constant:inf", "Crop"] {
             assert!(wrong.parse::<Border>().is_err(), "{wrong}");
         }
-        let by_axis = Borders { x: Border::Wrap, y: Border::Constant(-2.0) };
-        for (text, borders) in [("wrap,constant:-2", by_axis), ("crop", Border::Crop.into())] {
+        let by_axis = Borders::by_axis(Border::Wrap, Border::Constant(-2.0));
+        let blue = Constants::new(&[0.0, -1.5, 255.0]).unwrap();
+        for (text, borders) in [
+            ("wrap,constant:-2", by_axis),
+            ("crop", Border::Crop.into()),
+            ("constant:0:-1.5:255", blue.into()),
+            ("replicate,constant:0:-1.5:255", Borders::by_axis(Border::Replicate, blue)),
+        ] {
             assert_eq!(text.parse::<Borders>().unwrap(), borders);
             assert_eq!(borders.to_string(), text);
         }
-        assert!("wrap,".parse::<Borders>().is_err() && "wrap,wrap,wrap".parse::<Borders>().is_err());
+        for wrong in ["wrap,", "wrap,wrap,wrap", "constant:1:", "constant:1:x", "constant:1:inf", "constant:1:2:3:4:5"]
+        {
+            let error = wrong.parse::<Borders>().unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }), "{error}");
+        }
+        assert!(Constants::new(&[]).is_err() && Constants::new(&[f32::NAN]).is_err());
     }
 }

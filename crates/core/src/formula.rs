@@ -46,6 +46,21 @@ impl Formula {
         Formula::Pointwise { op, x: Box::new(x), y: y.map(Box::new) }
     }
 
+    /// Column and row of the tap over the output pixel, of the first mask or window; 0 where there is none.
+    pub fn anchor(&self) -> (u32, u32) {
+        self.first_anchor().unwrap_or((0, 0))
+    }
+
+    fn first_anchor(&self) -> Option<(u32, u32)> {
+        match self {
+            Formula::Image => None,
+            Formula::Dense(mask) => Some(mask.anchor()),
+            Formula::Separable(x, y) => Some((x.anchor(), y.anchor())),
+            Formula::Mean(width, height) | Formula::LocalStd(width, height) => Some((width / 2, height / 2)),
+            Formula::Pointwise { x, y, .. } => x.first_anchor().or_else(|| y.as_ref().and_then(|y| y.first_anchor())),
+        }
+    }
+
     /// `scale` times this, plus `delta`; this alone where neither changes anything.
     pub fn scaled(self, scale: f64, delta: f64) -> Formula {
         if (scale, delta) == (1.0, 0.0) {
@@ -84,5 +99,14 @@ mod tests {
         assert_eq!(Formula::Image.scaled(1.0, 0.0), Formula::Image);
         let scaled = Formula::of(PointOp::weighted(2.0, 0.0, 3.0), Formula::Image, None);
         assert_eq!(Formula::Image.scaled(2.0, 3.0), scaled);
+    }
+
+    #[test]
+    fn the_anchor_is_the_first_masks() {
+        let (sum, mask) = (PointOp::weighted(1.0, 1.0, 0.0), "1 2 3; 4 5 6".parse::<Mask>().unwrap());
+        let mask = Formula::Dense(mask.with_anchor(2, 0).unwrap());
+        assert_eq!(Formula::of(sum, Formula::Image, Some(mask.clone())).anchor(), (2, 0));
+        assert_eq!(Formula::of(sum, Formula::Mean(5, 4), Some(mask)).anchor(), (2, 2));
+        assert_eq!(Formula::Image.scaled(2.0, 0.0).anchor(), (0, 0));
     }
 }

@@ -45,13 +45,13 @@ impl Bins {
 
     /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given.
     ///
-    /// As NumPy does: edges for f32 samples are f32 numbers, edges for integers f64.
+    /// As NumPy does: edges for f32 samples, and f16, are f32 numbers, edges for integers f64.
     ///
     /// # Errors
     /// As [`check`](Self::check), and [`Error::Samples`] where the range would be found from NaN or infinity.
     pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
         self.check()?;
-        let single = pixel == PixelType::F32;
+        let single = pixel.is_float();
         let (mut low, mut high) = match (self.range, pixel) {
             (Some(range), _) => range,
             (None, PixelType::U8) => (0.0, 256.0),

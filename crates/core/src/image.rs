@@ -78,12 +78,13 @@ pub enum PixelType {
     U8,
     U16,
     I16,
+    F16,
     F32,
 }
 
 impl PixelType {
     /// Every type.
-    pub const ALL: [PixelType; 4] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F32];
+    pub const ALL: [PixelType; 5] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
 
     /// The type as buffers know it.
     pub fn element(self) -> apron_abi::ElementType {
@@ -91,8 +92,14 @@ impl PixelType {
             PixelType::U8 => apron_abi::ElementType::U8,
             PixelType::U16 => apron_abi::ElementType::U16,
             PixelType::I16 => apron_abi::ElementType::I16,
+            PixelType::F16 => apron_abi::ElementType::F16,
             PixelType::F32 => apron_abi::ElementType::F32,
         }
+    }
+
+    /// Whether its samples are floats: results are summed in f32, and not rounded to whole numbers.
+    pub fn is_float(self) -> bool {
+        matches!(self, PixelType::F16 | PixelType::F32)
     }
 
     /// Size of one sample, in bytes.
@@ -112,11 +119,11 @@ impl FromStr for PixelType {
 
     fn from_str(text: &str) -> Result<PixelType> {
         let found = PixelType::ALL.into_iter().find(|kind| kind.element().name() == text);
-        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16 or f32"))
+        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16, f16 or f32"))
     }
 }
 
-/// A sample type of images: u8, u16, i16 or f32.
+/// A sample type of images: u8, u16, i16, [`f16`](half::f16) or f32.
 pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
     /// The type's tag.
     const PIXEL: PixelType;
@@ -142,7 +149,7 @@ macro_rules! pixel {
         }
     )*};
 }
-pixel!(u8: U8, u16: U16, i16: I16, f32: F32);
+pixel!(u8: U8, u16: U16, i16: I16, half::f16: F16, f32: F32);
 
 /// An image in host memory: rows of interleaved samples, borrowed or owned.
 ///
@@ -324,6 +331,7 @@ pub enum AnyImage<'a> {
     U8(Image<'a, u8>),
     U16(Image<'a, u16>),
     I16(Image<'a, i16>),
+    F16(Image<'a, half::f16>),
     F32(Image<'a, f32>),
 }
 
@@ -335,6 +343,7 @@ macro_rules! each_type {
             $crate::AnyImage::U8($image) => $body,
             $crate::AnyImage::U16($image) => $body,
             $crate::AnyImage::I16($image) => $body,
+            $crate::AnyImage::F16($image) => $body,
             $crate::AnyImage::F32($image) => $body,
         }
     };
@@ -364,6 +373,7 @@ impl AnyImage<'_> {
             PixelType::U8 => filled::<u8>(shape, fill),
             PixelType::U16 => filled::<u16>(shape, fill),
             PixelType::I16 => filled::<i16>(shape, fill),
+            PixelType::F16 => filled::<half::f16>(shape, fill),
             PixelType::F32 => filled::<f32>(shape, fill),
         }
     }
@@ -417,6 +427,7 @@ impl AnyImage<'_> {
             AnyImage::U8(_) => PixelType::U8,
             AnyImage::U16(_) => PixelType::U16,
             AnyImage::I16(_) => PixelType::I16,
+            AnyImage::F16(_) => PixelType::F16,
             AnyImage::F32(_) => PixelType::F32,
         }
     }

@@ -19,6 +19,7 @@ mod mask;
 mod matching;
 mod method;
 mod otsu;
+mod pad;
 mod padding;
 mod pointwise;
 mod problem;
@@ -29,9 +30,11 @@ mod tone;
 mod weighted;
 mod window;
 
+pub use half::f16;
+
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use binning::Binning;
-pub use border::{Border, Borders};
+pub use border::{Border, Borders, Constants, Outside};
 pub use box_filter::{BoxFilter, Scale};
 pub use clahe::Clahe;
 pub use device::DeviceInfo;
@@ -45,6 +48,7 @@ pub use mask::{MAX_MASK_SIDE, Mask, Taps};
 pub use matching::matching;
 pub use method::{ByMethod, Method};
 pub use otsu::{multi_otsu, otsu};
+pub use pad::Pad;
 pub use padding::Padded;
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, check_pixels};

@@ -66,7 +66,7 @@ impl Problem {
             Problem::Separable(_) => Some(Method::Separable),
             Problem::Box(_) => Some(Method::Box),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
-            Problem::LocalStd(_) | Problem::Pointwise(_) => None,
+            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => None,
         }
     }
 
@@ -142,7 +142,7 @@ fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
     let (width, height) = (problem.mask.width(), problem.mask.height());
     match (width.min(height), problem.dst) {
         (side, _) if side < LEAST_SIDE => Err("under 3 taps on a side"),
-        (side, dst) if side < LEAST_INTEGER_SIDE && dst != PixelType::F32 => Err("under 7 taps on a side, to integers"),
+        (side, dst) if side < LEAST_INTEGER_SIDE && !dst.is_float() => Err("under 7 taps on a side, to integers"),
         _ if width.max(height) > MOST_SIDE => Err("over 4096 taps on a side"),
         _ => Ok(()),
     }

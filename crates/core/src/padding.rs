@@ -1,13 +1,13 @@
-//! Filters with another border in each axis: those of a padded image.
+//! Filters whose border differs by axis or channel: those of a padded image.
 
 use crate::window::Sides;
-use crate::{Border, Borders, Correlate, Error, Extent, Mask, PixelType, Problem, Region, Result, Shape, Window};
+use crate::{Border, Borders, Extent, Pad, PixelType, Problem, Region, Result, Shape, Window};
 
 /// A filter that is solved in steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Padded {
-    /// What is done first, in order: an image of what the windows see, of the input's type.
-    pub paddings: Vec<Problem>,
+    /// What is done first: an image of all that the windows see.
+    pub padding: Option<Pad>,
     /// The filter of that image.
     pub filter: Problem,
 }
@@ -25,40 +25,29 @@ impl Problem {
     /// The same filter with these borders instead of its own.
     ///
     /// # Errors
-    /// As [`Correlate::window`]; [`Error::Parameter`] for a constant of one axis that is no sample of integer images.
+    /// As [`Correlate::window`](crate::Correlate::window) and, where axes or channels differ, as [`Pad::window`].
     pub fn with_borders(mut self, borders: Borders) -> Result<Padded> {
         let operation = self.operation();
         let Some(Filter { shape, src, sides, border, extent }) = self.windows() else {
-            return Ok(Padded { paddings: Vec::new(), filter: self });
+            return Ok(Padded { padding: None, filter: self });
         };
-        *border = borders.x;
-        if borders.x == borders.y {
-            return Ok(Padded { paddings: Vec::new(), filter: self });
+        if let Some(everywhere) = borders.everywhere() {
+            *border = everywhere;
+            return Ok(Padded { padding: None, filter: self });
         }
         let Sides { size, anchor } = sides;
         // Each axis by its own border; the other axis has room for a window.
-        let window = |border, width, height| {
+        let window = |outside, width, height| {
+            let border = if outside == Border::Crop { Border::Crop } else { Border::Replicate };
             let shape = Shape { width: shape.width.max(width), height: shape.height.max(height), ..*shape };
             Window::new(operation, shape, Sides { size, anchor }, border, *extent)
         };
         let (x, y) = (window(borders.x, 0, size.1)?, window(borders.y, size.0, 0)?);
-        let mut paddings = Vec::new();
-        let mut pad = |border: Border, from: Shape, region: Region| {
-            if border == Border::Crop {
-                return Ok(from);
-            }
-            is_sample(operation, border, src)?;
-            let (mask, extent) = (Mask::new(1, 1, [1.0])?, Extent::Region(region));
-            let padding = Correlate { shape: from, src, dst: src, mask, border, clamp: false, extent };
-            let out = padding.window()?.out;
-            paddings.push(Problem::Correlate(padding));
-            Ok(out)
-        };
         let (width, height) = (x.out.width + size.0 - 1, y.out.height + size.1 - 1);
-        let wide = pad(borders.x, *shape, Region { x: x.origin_x, y: 0, width, height: shape.height })?;
-        let padded = pad(borders.y, wide, Region { x: 0, y: y.origin_y, width: wide.width, height })?;
-        (*shape, *border, *extent) = (padded, Border::Crop, Extent::Same);
-        Ok(Padded { paddings, filter: self })
+        let region = Region { x: x.origin_x, y: y.origin_y, width, height };
+        let padding = Pad { shape: *shape, pixel: src, borders, region };
+        (*shape, *border, *extent) = (padding.window()?.out, Border::Crop, Extent::Same);
+        Ok(Padded { padding: Some(padding), filter: self })
     }
 
     /// What its windows depend on; `None` for a problem without windows.
@@ -77,33 +66,16 @@ impl Problem {
             Problem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Pointwise(_) | Problem::Tone(_) => {
-                return None;
-            }
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return None,
+            Problem::Pointwise(_) | Problem::Pad(_) => return None,
         })
     }
-}
-
-/// Checks that a constant stays what it is in an image of this type.
-fn is_sample(operation: &'static str, border: Border, src: PixelType) -> Result<()> {
-    let Border::Constant(value) = border else { return Ok(()) };
-    let (low, high) = match src {
-        PixelType::U8 => (0.0, 255.0),
-        PixelType::U16 => (0.0, 65535.0),
-        PixelType::I16 => (-32768.0, 32767.0),
-        PixelType::F32 => return Ok(()),
-    };
-    if value.fract() == 0.0 && (low..=high).contains(&value) {
-        return Ok(());
-    }
-    let limit = format!("a whole number from {low} to {high} for {src} pixels, where the axes' borders differ");
-    Err(Error::parameter(operation, "border", border, limit))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
+    use crate::{Constants, Correlate, ErrorKind, Mask, Outside};
 
     fn problem(extent: Extent) -> Problem {
         let (shape, mask) = (Shape::new(10, 5, 2).unwrap(), Mask::new(3, 4, [1.0; 12]).unwrap());
@@ -111,34 +83,43 @@ mod tests {
         Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
     }
 
-    fn shapes(borders: Borders, extent: Extent) -> Vec<(u32, u32)> {
-        let Padded { paddings, filter } = problem(extent).with_borders(borders).unwrap();
-        let filters = paddings.into_iter().chain([filter]).map(|problem| match problem {
-            Problem::Correlate(problem) => problem.window().unwrap().out,
-            other => unreachable!("{other:?}"),
+    /// The region that is padded, and the size of the result.
+    fn steps(borders: Borders, extent: Extent) -> (Option<(i32, i32, u32, u32)>, (u32, u32)) {
+        let Padded { padding, filter: Problem::Correlate(filter) } = problem(extent).with_borders(borders).unwrap()
+        else {
+            panic!("a correlation was stated")
+        };
+        let out = filter.window().unwrap().out;
+        let region = padding.map(|padding| {
+            assert_eq!((filter.border, filter.extent), (Border::Crop, Extent::Same));
+            padding.region
         });
-        filters.map(|shape| (shape.width, shape.height)).collect()
+        (region.map(|region| (region.x, region.y, region.width, region.height)), (out.width, out.height))
     }
 
     #[test]
-    fn what_windows_see_is_padded_axis_by_axis() {
-        let of = |x, y| Borders { x, y };
-        assert_eq!(shapes(Border::Reflect.into(), Extent::Same), [(10, 5)]);
-        assert_eq!(shapes(of(Border::Wrap, Border::Reflect), Extent::Same), [(12, 5), (12, 8), (10, 5)]);
-        assert_eq!(shapes(of(Border::Wrap, Border::Reflect), Extent::Full), [(14, 5), (14, 11), (12, 8)]);
-        assert_eq!(shapes(of(Border::Crop, Border::Reflect), Extent::Same), [(10, 8), (8, 5)]);
+    fn what_windows_see_is_padded() {
+        let of = |x: Border, y: Border| Borders::by_axis(x, y);
         let region = Extent::Region(Region { x: 2, y: -1, width: 3, height: 2 });
-        assert_eq!(shapes(of(Border::Wrap, Border::Constant(7.0)), region), [(5, 5), (5, 5), (3, 2)]);
+        assert_eq!(steps(Border::Reflect.into(), Extent::Same), (None, (10, 5)));
+        assert_eq!(steps(of(Border::Wrap, Border::Reflect), Extent::Same), (Some((-1, -2, 12, 8)), (10, 5)));
+        assert_eq!(steps(of(Border::Wrap, Border::Reflect), Extent::Full), (Some((-2, -3, 14, 11)), (12, 8)));
+        assert_eq!(steps(of(Border::Crop, Border::Reflect), Extent::Same), (Some((0, -2, 10, 8)), (8, 5)));
+        assert_eq!(steps(of(Border::Wrap, Border::Constant(7.0)), region), (Some((1, -3, 5, 5)), (3, 2)));
+        let constants = Constants::new(&[7.0, 8.0]).unwrap();
+        assert_eq!(steps(constants.into(), Extent::Same), (Some((-1, -2, 12, 8)), (10, 5)));
     }
 
     #[test]
     fn what_can_never_be_right_is_refused() {
+        let three = Constants::new(&[1.0, 2.0, 3.0]).unwrap();
         for (x, extent) in [
-            (Border::Constant(0.5), Extent::Same),
-            (Border::Constant(256.0), Extent::Same),
-            (Border::Crop, Extent::Full),
+            (Outside::from(Border::Constant(0.5)), Extent::Same),
+            (Border::Constant(256.0).into(), Extent::Same),
+            (Border::Crop.into(), Extent::Full),
+            (three.into(), Extent::Same),
         ] {
-            let error = problem(extent).with_borders(Borders { x, y: Border::Wrap }).unwrap_err();
+            let error = problem(extent).with_borders(Borders { x, y: Border::Wrap.into() }).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         }
     }

@@ -22,6 +22,8 @@ pub enum PointOp {
     Magnitude,
     /// `atan2(y, x)`, in radians from -pi to pi, which becomes f32 only: [`apron_abi::direction`].
     Direction,
+    /// `x`, but in the last of two or four channels `y`, as they are: the filtered image with the input's alpha.
+    Alpha,
 }
 
 impl PointOp {
@@ -34,7 +36,7 @@ impl PointOp {
     fn needs_two(self) -> bool {
         match self {
             PointOp::Weighted { b, threshold, .. } => b != 0.0 || threshold != 0.0,
-            PointOp::Magnitude | PointOp::Direction => true,
+            PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => true,
         }
     }
 }
@@ -61,7 +63,8 @@ impl Pointwise {
     ///
     /// # Errors
     /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or no number, and an operation of
-    /// two images with one; [`Error::PixelType`] for directions that are not to be f32.
+    /// two images with one; [`Error::PixelType`] for directions that are not to be f32, and for alpha of
+    /// other types than the output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
         let wrong = |parameter, value: String, limit: &str| {
             Err(Error::parameter(Pointwise::OPERATION, parameter, value, limit))
@@ -82,6 +85,16 @@ impl Pointwise {
         if self.op == PointOp::Direction && self.dst != PixelType::F32 {
             let expected = "f32, which holds radians".into();
             return Err(Error::PixelType { operation: "direction", found: self.dst, expected });
+        }
+        if self.op == PointOp::Alpha {
+            if !matches!(self.shape.channels, 2 | 4) {
+                let (value, limit) = (self.shape.channels.to_string(), "2 or 4, of which the last is alpha".into());
+                return Err(Error::Shape { what: "channels", value, limit });
+            }
+            for found in [Some(self.src), self.second].into_iter().flatten().filter(|found| *found != self.dst) {
+                let expected = format!("{}, as the output's", self.dst);
+                return Err(Error::PixelType { operation: "alpha", found, expected });
+            }
         }
         Ok(())
     }
@@ -135,6 +148,14 @@ mod tests {
             let error = of(op, second, dst).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
+        let alpha = |channels, second, dst| {
+            let shape = Shape::new(2, 1, channels).unwrap();
+            Pointwise { shape, src: PixelType::U8, second: Some(second), dst, op: PointOp::Alpha }.check()
+        };
+        assert!(alpha(2, bytes, bytes).is_ok() && alpha(4, bytes, bytes).is_ok());
+        assert!(alpha(3, bytes, bytes).unwrap_err().to_string().contains("channels is 3, but must be 2 or 4"));
+        assert!(alpha(4, floats, bytes).unwrap_err().to_string().contains("pixels are f32, but must be u8"));
+        assert!(alpha(4, bytes, floats).unwrap_err().to_string().contains("pixels are u8, but must be f32"));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::window::Sides;
 use crate::{
-    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, Mask, Pixel, PixelType, Pointwise, Result, Shape,
-    Taps, Tone, Window,
+    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, Mask, Pad, Pixel, PixelType, Pointwise, Result,
+    Shape, Taps, Tone, Window,
 };
 
 /// Dense correlation: each output sample is the sum over the mask of tap times sample, every
@@ -154,6 +154,7 @@ pub enum Problem {
     EdgeHistogram(EdgeHistogram),
     LocalStd(LocalStd),
     Pointwise(Pointwise),
+    Pad(Pad),
     Tone(Tone),
 }
 
@@ -167,6 +168,7 @@ impl Problem {
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
             Problem::LocalStd(_) => LocalStd::OPERATION,
             Problem::Pointwise(_) => Pointwise::OPERATION,
+            Problem::Pad(_) => Pad::OPERATION,
             Problem::Tone(tone) => tone.operation(),
         }
     }
@@ -180,6 +182,32 @@ impl Problem {
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
             Problem::LocalStd(problem) => Some((problem.shape, problem.src)),
             Problem::Pointwise(problem) => Some((problem.shape, problem.src)),
+            Problem::Pad(problem) => Some((problem.shape, problem.pixel)),
+        }
+    }
+
+    /// Sample type of what a filter writes; `None` for a histogram.
+    pub fn filtered_to(&self) -> Option<PixelType> {
+        match self {
+            Problem::Correlate(problem) => Some(problem.dst),
+            Problem::Separable(problem) => Some(problem.dst),
+            Problem::Box(problem) => Some(problem.dst),
+            Problem::LocalStd(problem) => Some(problem.dst),
+            Problem::Pointwise(problem) => Some(problem.dst),
+            Problem::Pad(problem) => Some(problem.pixel),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
+        }
+    }
+
+    /// Column and row of the tap over the output pixel; 0 for a problem without windows.
+    pub fn anchor(&self) -> (u32, u32) {
+        match self {
+            Problem::Correlate(problem) => problem.sides().anchor,
+            Problem::Separable(problem) => problem.sides().anchor,
+            Problem::Box(problem) => problem.sides().anchor,
+            Problem::LocalStd(problem) => problem.sides().anchor,
+            Problem::Pointwise(_) | Problem::Pad(_) => (0, 0),
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => (0, 0),
         }
     }
 }

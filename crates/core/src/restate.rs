@@ -31,7 +31,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap), extent }
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return Err("a histogram"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) => return Err("no weighted sums of a window"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => return Err("no weighted sums of a window"),
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
         return Err("boxes are of u8, or of f32 with f32 output");
@@ -66,7 +66,7 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             if !factors.exact && (mask.width() - 1) * (mask.height() - 1) < 4 {
                 return Ok(Err("the factors of so few taps must not round"));
             }
-            if dst != PixelType::F32 {
+            if !dst.is_float() {
                 let Some((most, unit)) = whole(src, border) else { return Ok(Err("integers of f32 have one order")) };
                 if !factors.exact || !factors.sum_exactly(most, unit) {
                     return Ok(Err("integers have factors whose sums are exact"));
@@ -76,7 +76,7 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => Err("a histogram"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) => Err("no weighted sums of a window"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => Err("no weighted sums of a window"),
     })
 }
 
@@ -86,7 +86,7 @@ fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
         PixelType::U8 => 255.0,
         PixelType::U16 => 65535.0,
         PixelType::I16 => 32768.0,
-        PixelType::F32 => return None,
+        PixelType::F16 | PixelType::F32 => return None,
     };
     match border {
         Border::Constant(value) if !value.is_finite() => None,

@@ -13,11 +13,11 @@ pub struct Statistics {
     pub min: f64,
     /// The largest; NaN where a sample is.
     pub max: f64,
-    /// The mean. Of integers it is the quotient of their exact sum; of f32, that of the sums of rows, from the left,
+    /// The mean. Of integers it is the quotient of their exact sum; of floats, that of the sums of rows, from the left,
     /// and of those from the top, in f64.
     pub mean: f64,
     /// The standard deviation of the population, from the sum of the squared distances to the mean: of integers that is
-    /// exact until the root is taken, of f32 summed as the mean is.
+    /// exact until the root is taken, of floats summed as the mean is.
     pub std: f64,
     /// The percentiles that were asked for.
     pub percentiles: Vec<f64>,
@@ -69,7 +69,7 @@ impl Statistics {
         })
     }
 
-    /// Of f32, from sums: of `count` samples, their sum and that of their squared distances to the mean.
+    /// Of floats, from sums: of `count` samples, their sum and that of their squared distances to the mean.
     pub fn of_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
         let std = (squares / count as f64).sqrt();
         Statistics { count, min, max, mean, std, percentiles: Vec::new() }

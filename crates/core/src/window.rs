@@ -36,6 +36,20 @@ pub struct Region {
     pub height: u32,
 }
 
+impl Region {
+    /// Checks that it has pixels, all of them where borders are known; else its value and the limit.
+    pub(crate) fn check(&self) -> std::result::Result<(), (String, String)> {
+        for (what, from, count) in [("columns", self.x, self.width), ("rows", self.y, self.height)] {
+            let to = from as i64 + count as i64;
+            if count == 0 || count > MAX_SIDE || from.unsigned_abs() > MAX_SIDE || to > MAX_SIDE as i64 {
+                let limit = format!("1 or more in -{MAX_SIDE} to {MAX_SIDE}");
+                return Err((format!("{what} {from} to {to}"), limit));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Where the windows of a filter lie: the output's shape, and the input under its corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -83,17 +97,10 @@ impl Window {
             },
             Extent::Region(region) => region,
         };
-        for (what, from, count) in [("columns", region.x, region.width), ("rows", region.y, region.height)] {
-            let to = from as i64 + count as i64;
-            if count == 0 || count > MAX_SIDE || from.unsigned_abs() > MAX_SIDE || to > MAX_SIDE as i64 {
-                let (value, limit) =
-                    (format!("{what} {from} to {to}"), format!("1 or more in -{MAX_SIDE} to {MAX_SIDE}"));
-                return Err(match extent {
-                    Extent::Region(_) => Error::parameter(operation, "region", value, limit),
-                    _ => Error::Shape { what: "full output", value, limit },
-                });
-            }
-        }
+        region.check().map_err(|(value, limit)| match extent {
+            Extent::Region(_) => Error::parameter(operation, "region", value, limit),
+            _ => Error::Shape { what: "full output", value, limit },
+        })?;
         let out = Shape { width: region.width, height: region.height, ..shape };
         Ok(Window { out, origin_x: region.x - anchor.0 as i32, origin_y: region.y - anchor.1 as i32 })
     }

@@ -2,7 +2,9 @@
 
 use crate::pages;
 use crate::simd::{self, Level, Work};
-use apron_core::{Accumulator, AnyImage, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type};
+use apron_core::{
+    Accumulator, AnyImage, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+};
 use rayon::prelude::*;
 
 /// Samples that are converted at a time: a few pages, in the first-level cache.
@@ -29,6 +31,9 @@ pub fn pointwise<O: Pixel>(
     problem: &Pointwise,
 ) -> Result<Image<'static, O>> {
     problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
+    if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
+        return with_alpha(&typed::<O>(x)?, &typed(y)?);
+    }
     let shape = problem.shape;
     let mut out: Vec<O> = pages::zeros(shape.samples() as usize);
     let row = shape.row_samples();
@@ -45,6 +50,27 @@ pub fn pointwise<O: Pixel>(
             }
         }
     });
+    Image::new(shape.width, shape.height, shape.channels, out)
+}
+
+/// The image, of samples of this type.
+fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
+    let (found, expected) = (image.pixel_type(), T::PIXEL.to_string());
+    T::from_any(image.view()).ok_or(Error::PixelType { operation: "alpha", found, expected })
+}
+
+/// One image with another's last channel.
+fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>) -> Result<Image<'static, T>> {
+    let (shape, channels) = (x.shape(), x.channels() as usize);
+    let mut out: Vec<T> = pages::zeros(shape.samples() as usize);
+    out.par_chunks_mut(shape.row_samples())
+        .with_min_len((1usize << 16).div_ceil(shape.row_samples()))
+        .enumerate()
+        .for_each(|(at, out)| {
+            out.copy_from_slice(x.row(at as u32));
+            let alpha = y.row(at as u32).iter().skip(channels - 1).step_by(channels);
+            out.iter_mut().skip(channels - 1).step_by(channels).zip(alpha).for_each(|(out, &alpha)| *out = alpha);
+        });
     Image::new(shape.width, shape.height, shape.channels, out)
 }
 
@@ -92,7 +118,7 @@ impl<O: Pixel> Work for Points<'_, O> {
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
             (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
-            (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("checked before"),
+            (PointOp::Magnitude | PointOp::Direction | PointOp::Alpha, _) => unreachable!("checked before"),
         }
     }
 }

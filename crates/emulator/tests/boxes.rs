@@ -55,6 +55,7 @@ fn check(filter: &BoxFilter, seed: u64) -> u32 {
                 PixelType::U8 => filtered::<u8, u8>(samples.clone(), filter),
                 PixelType::U16 => filtered::<u8, u16>(samples.clone(), filter),
                 PixelType::I16 => filtered::<u8, i16>(samples.clone(), filter),
+                PixelType::F16 => filtered::<u8, apron_core::f16>(samples.clone(), filter),
                 PixelType::F32 => filtered::<u8, f32>(samples.clone(), filter),
             };
             (samples, expected)

@@ -241,6 +241,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::LimitsReadParams(params) => (&raw mut *params).cast(),
         Params::LimitsFfmaParams(params) => (&raw mut *params).cast(),
         Params::PointwiseParams(params) => (&raw mut *params).cast(),
+        Params::PadParams(params) => (&raw mut *params).cast(),
         Params::LocalParams(params) => (&raw mut *params).cast(),
         Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
         Params::LookupParams(params) => (&raw mut *params).cast(),

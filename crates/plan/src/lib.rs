@@ -14,6 +14,7 @@ pub mod limits;
 mod local;
 mod machine;
 mod march;
+mod pad;
 mod pointwise;
 mod recipe;
 mod rgba;

@@ -15,13 +15,16 @@ pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
     // One image alone is read by the kernel for two, which leaves the other out.
     let second = problem.second.unwrap_or(problem.src);
     let stage = match (problem.op, second) {
+        (PointOp::Alpha, _) => "alpha",
+        (PointOp::Weighted { .. }, _) if widens(problem) => "widened",
         (PointOp::Weighted { .. }, PixelType::U8) => "weighted-u8",
         (PointOp::Weighted { .. }, PixelType::F32) => "weighted-f32",
         (PointOp::Magnitude, PixelType::F32) => "magnitude",
         (PointOp::Direction, PixelType::F32) => "direction",
         _ => "none",
     };
-    let kernel = Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+    let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
+    let kernel = Kernel::find(variant.family, variant.name, stage, moved.0, moved.1).ok_or_else(|| {
         let types = problem.second.map_or(problem.src.to_string(), |second| format!("{} and {second}", problem.src));
         unsupported(OPERATION, format!("{types} to {} pixels", problem.dst), "use --device cpu")
     })?;
@@ -31,16 +34,22 @@ pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
         buffers.push(Buffer { role: Role::Beside, element: second.element(), elems: samples });
     }
     buffers.push(Buffer { role: Role::Output, element: dst, elems: samples });
-    let launch = launch(kernel, samples, problem.op, problem.second.map(|_| 1));
+    let launch = launch(kernel, (samples, problem.shape.channels), problem.op, problem.second.map(|_| 1));
     let dst = buffers.len() - 1;
     Ok((buffers, vec![Launch { dst, ..launch }]))
 }
 
-/// A kernel's launch for so many samples of the first buffer and those of a second, if there is one.
-pub(crate) fn launch(kernel: Kernel, samples: u64, op: PointOp, second: Option<u64>) -> Launch {
+/// Whether it makes f32 of one image of 16 bits.
+pub(crate) fn widens(problem: &Pointwise) -> bool {
+    let wide = matches!(problem.src, PixelType::U16 | PixelType::I16 | PixelType::F16);
+    wide && problem.second.is_none() && problem.dst == PixelType::F32
+}
+
+/// A kernel's launch for so many samples of the first buffer, of so many channels, and those of a second, if there is one.
+pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointOp, second: Option<u64>) -> Launch {
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
-        PointOp::Magnitude | PointOp::Direction => (0.0, 0.0, 0.0, 0.0),
+        PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => (0.0, 0.0, 0.0, 0.0),
     };
     let (two, second) = (second.is_some() as u32, second.unwrap_or(0));
     let blocks = samples.div_ceil((POINTWISE_BLOCK * POINTWISE_AT_ONCE) as u64).min(POINTWISE_BLOCKS);
@@ -51,7 +60,7 @@ pub(crate) fn launch(kernel: Kernel, samples: u64, op: PointOp, second: Option<u
         reserved_bytes: 0,
         src: 0,
         dst: 1,
-        params: Params::PointwiseParams(PointwiseParams { samples, second, a, b, c, threshold, two, reserved: 0 }),
+        params: Params::PointwiseParams(PointwiseParams { samples, second, a, b, c, threshold, two, channels }),
         taps: Vec::new(),
     }
 }
@@ -85,6 +94,23 @@ mod tests {
         assert_eq!((recipe.launches[0].kernel, recipe.buffers.len()), (Kernel::pointwise_weighted_u8_u8_i16, 2));
         let Params::PointwiseParams(params) = recipe.launches[0].params_at(&[7, 9]) else { panic!("{recipe:?}") };
         assert_eq!((params.second, params.two), (7, 0));
+    }
+
+    #[test]
+    fn alpha_is_moved_by_its_size() {
+        let shape = Shape::new(100, 30, 4).unwrap();
+        for (pixel, kernel) in [
+            (PixelType::U8, Kernel::pointwise_alpha_u8_u8),
+            (PixelType::I16, Kernel::pointwise_alpha_u16_u16),
+            (PixelType::F16, Kernel::pointwise_alpha_u16_u16),
+            (PixelType::F32, Kernel::pointwise_alpha_u32_u32),
+        ] {
+            let alpha = Pointwise { shape, src: pixel, second: Some(pixel), dst: pixel, op: PointOp::Alpha };
+            let recipe = planned(alpha).unwrap();
+            let Params::PointwiseParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+            assert_eq!((recipe.launches.len(), recipe.launches[0].kernel), (1, kernel));
+            assert_eq!((params.channels, params.second, recipe.buffers.len()), (4, 1, 3));
+        }
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
     let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
     let most = ((machine.multiprocessors * RESIDENTS) as u64 / slices).min(MAX_ROW_CELLS / cells);
     let rows = enough.clamp(1, most.max(1)) as u32;
-    let kernel = counting(problem);
+    let kernel = counting(problem)?;
     let mask = if problem.masked { MASK } else { 0 };
     let params = HistogramCellsParams {
         pixels,
@@ -68,11 +68,14 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
 /// The mask's buffer in recipes that have one.
 const MASK: u64 = 3;
 
-fn counting(problem: &CellHistogram) -> Kernel {
+fn counting(problem: &CellHistogram) -> Result<Kernel> {
     let stage = if problem.masked { "masked" } else { "all" };
     let kernel = Kernel::find(Family::Histogram, "slices", stage, problem.src.element(), ElementType::U32);
     // Bytes without a mask have kernels of their own, which count faster.
-    kernel.expect("a kernel for each type, of u8 with a mask")
+    kernel.ok_or_else(|| {
+        let what = format!("{} pixels, {}", problem.src, if problem.masked { "masked" } else { "without a mask" });
+        unsupported("histogram", what, "use --device cpu")
+    })
 }
 
 /// A table in a buffer, looked up.

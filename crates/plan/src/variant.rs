@@ -1,10 +1,10 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pointwise, rgba, tone};
+use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pad, pointwise, rgba, tone};
 use apron_abi::Family;
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pointwise, Problem, Result, Separable, Tone,
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pad, Pointwise, Problem, Result, Separable, Tone,
 };
 
 /// An implementation of an operation by kernels.
@@ -34,13 +34,14 @@ enum Planner {
     BoxOn(fn(&BoxFilter, &Variant, &Machine) -> Result<Steps>),
     LocalStd(fn(&LocalStd, &Variant) -> Result<Steps>),
     Pointwise(fn(&Pointwise, &Variant) -> Result<Steps>),
+    Pad(fn(&Pad, &Variant) -> Result<Steps>),
     Tone(fn(&Tone, &Machine) -> Result<Steps>),
 }
 
 impl Variant {
     /// Whether no other variant solves its problems, so that there is nothing to choose and to measure.
     pub fn is_alone(&self) -> bool {
-        matches!(self.planner, Planner::Tone(_) | Planner::LocalStd(_) | Planner::Pointwise(_))
+        matches!(self.planner, Planner::Tone(_) | Planner::LocalStd(_) | Planner::Pointwise(_) | Planner::Pad(_))
     }
 
     /// Whether `problem` is of the kind that it solves. Histograms are of three kinds, of bytes, of f32
@@ -70,6 +71,7 @@ impl Variant {
             (Planner::EdgeHistogram(planner), Problem::EdgeHistogram(problem)) => planner(problem, machine),
             (Planner::LocalStd(planner), Problem::LocalStd(problem)) => planner(problem, self),
             (Planner::Pointwise(planner), Problem::Pointwise(problem)) => planner(problem, self),
+            (Planner::Pad(planner), Problem::Pad(problem)) => planner(problem, self),
             (Planner::Tone(planner), Problem::Tone(tone)) => planner(tone, machine),
             _ => panic!("{} is no variant of {}", self.name, problem.operation()),
         }
@@ -245,6 +247,13 @@ pub static VARIANTS: &[Variant] = &[
         planner: Planner::Pointwise(pointwise::plan),
     },
     Variant {
+        operation: pad::OPERATION,
+        name: "pad",
+        family: Family::Pointwise,
+        limits: "all pixels, any region and borders",
+        planner: Planner::Pad(pad::plan),
+    },
+    Variant {
         operation: histogram::OPERATION,
         name: "slices",
         family: Family::Histogram,
@@ -375,10 +384,10 @@ mod tests {
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
-        // The histograms of bytes and of cells, the simple box filter, the naive mask, the local deviation, tables and
-        // what is equalised take all of their kind.
+        // The histograms of bytes and of cells, the simple box filter, the naive mask, the local deviation, padding, tables
+        // and what is equalised take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 9, VARIANTS.len());
+        assert_eq!(tried.len() + 10, VARIANTS.len());
     }
 
     #[test]

@@ -1,23 +1,40 @@
-//! Integers of 16 bits: filtered as the f32 that they are exactly, which one more launch makes of them.
+//! Integers and floats of 16 bits: filtered as the f32 that they are exactly, which one more launch makes of them. Floats
+//! of 16 bits are made by a last launch, of the f32 results.
 
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
-use apron_abi::{ElementType, Family, Kernel};
-use apron_core::{Correlate, LocalStd, PixelType, PointOp, Pointwise, Problem, Separable};
+use apron_abi::{Family, Kernel};
+use apron_core::{BoxFilter, Correlate, LocalStd, PixelType, PointOp, Pointwise, Problem, Separable};
 
 const F32: PixelType = PixelType::F32;
 
-/// The same problem for images of f32, where one is of integers of 16 bits that its kernels do not take.
+/// Samples as they are, zeros of either sign too.
+const AS_IT_IS: PointOp = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
+
+/// Whether kernels read samples of this type as f32.
+fn is_wide(pixel: PixelType) -> bool {
+    matches!(pixel, PixelType::U16 | PixelType::I16 | PixelType::F16)
+}
+
+/// The same problem for images of f32, where one is of 16 bits that its kernels do not take.
 pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
-    let is_wide = |pixel| matches!(pixel, PixelType::U16 | PixelType::I16);
-    let float = |pixel| if is_wide(pixel) { F32 } else { pixel };
-    Some(match problem {
-        Problem::Correlate(p) if is_wide(p.src) => Problem::Correlate(Correlate { src: F32, ..p.clone() }),
-        Problem::Separable(p) if is_wide(p.src) => Problem::Separable(Separable { src: F32, ..p.clone() }),
-        Problem::LocalStd(p) if is_wide(p.src) => Problem::LocalStd(LocalStd { src: F32, ..p.clone() }),
-        Problem::Pointwise(p) if is_wide(p.src) || p.second.is_some_and(is_wide) => {
+    let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
+    let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
+    let beside = if let Problem::Pointwise(p) = problem { p.second } else { None };
+    let sources = [problem.filtered().map(|(_, pixel)| pixel), beside];
+    if !sources.into_iter().flatten().any(is_wide) && problem.filtered_to() != Some(PixelType::F16) {
+        return None;
+    }
+    Some(match problem.clone() {
+        Problem::Correlate(p) => Problem::Correlate(Correlate { src: read(p.src), dst: written(p.dst), ..p }),
+        Problem::Separable(p) => Problem::Separable(Separable { src: read(p.src), dst: written(p.dst), ..p }),
+        Problem::Box(p) => Problem::Box(BoxFilter { dst: written(p.dst), ..p }),
+        Problem::LocalStd(p) => Problem::LocalStd(LocalStd { src: read(p.src), dst: written(p.dst), ..p }),
+        // Alpha is left as it is; and what makes floats is itself such a launch.
+        Problem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
+        Problem::Pointwise(p) => {
             // Kernels of two types have the one of f32 behind.
-            let second = p.second.map(float);
-            Problem::Pointwise(Pointwise { src: float(p.src), second, ..p.clone() })
+            let (src, second, dst) = (read(p.src), p.second.map(read), written(p.dst));
+            Problem::Pointwise(Pointwise { src, second, dst, ..p })
         }
         _ => return None,
     })
@@ -29,24 +46,39 @@ pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
     let src = problem.filtered().map(|(_, pixel)| pixel);
     let mut launches = Vec::new();
     for (role, pixel) in [(Role::Input, src), (Role::Beside, second)] {
-        let Some(pixel) = pixel.filter(|pixel| matches!(pixel, PixelType::U16 | PixelType::I16)) else { continue };
-        let Some(floats) = recipe.buffers.iter().position(|buffer| buffer.role == role) else { continue };
-        let elems = recipe.buffers[floats].elems;
-        recipe.buffers[floats].role = Role::Scratch;
-        recipe.buffers.push(Buffer { role, element: pixel.element(), elems });
-        let kernel = Kernel::find(Family::Pointwise, "pointwise", "widened", pixel.element(), ElementType::F32);
-        let kernel = kernel.expect("a kernel for each integer of 16 bits");
-        let src = recipe.buffers.len() - 1;
-        let launch = pointwise::launch(kernel, elems, PointOp::weighted(1.0, 0.0, 0.0), None);
-        launches.push(Launch { src, dst: floats, ..launch });
+        let Some(pixel) = pixel.filter(|pixel| is_wide(*pixel)) else { continue };
+        let Some((floats, bits)) = exchange(&mut recipe.buffers, role, pixel) else { continue };
+        launches.push(converting("widened", &recipe.buffers, bits, floats));
     }
     launches.append(&mut recipe.launches);
+    if problem.filtered_to() == Some(PixelType::F16)
+        && let Some((floats, bits)) = exchange(&mut recipe.buffers, Role::Output, PixelType::F16)
+    {
+        launches.push(converting("narrowed", &recipe.buffers, floats, bits));
+    }
     Recipe { launches, ..recipe }
+}
+
+/// Makes scratch memory of the floats that have a role, and gives it to a new buffer of as many samples; the numbers of
+/// both.
+fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(usize, usize)> {
+    let floats = buffers.iter().position(|buffer| buffer.role == role)?;
+    buffers[floats].role = Role::Scratch;
+    buffers.push(Buffer { role, element: pixel.element(), elems: buffers[floats].elems });
+    Some((floats, buffers.len() - 1))
+}
+
+/// The launch that makes the samples of one buffer those of another.
+fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
+    let (from, to) = (buffers[src].element, buffers[dst].element);
+    let kernel = Kernel::find(Family::Pointwise, pointwise::OPERATION, stage, from, to);
+    let kernel = kernel.expect("a kernel for each type of 16 bits");
+    Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), AS_IT_IS, None) }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Machine, Role, plan};
+    use crate::{Machine, Recipe, Role, plan};
     use apron_core::{Border, Extent, LocalStd, PixelType, PointOp, Pointwise, Problem, Shape};
 
     #[test]
@@ -62,6 +94,31 @@ mod tests {
         assert_eq!((recipe.buffers[0].size_bytes(), recipe.buffers[3].size_bytes()), (2400, 1200));
         // Rows with gaps are packed first: the first launch knows no rows.
         assert!(recipe.with_row_stride(shape, 64).is_none());
+    }
+
+    #[test]
+    fn floats_of_16_bits_are_made_at_the_end() {
+        let shape = Shape::new(20, 10, 3).unwrap();
+        let (border, extent, f16) = (Border::Crop, Extent::Same, PixelType::F16);
+        let recipe = |src, dst| {
+            let problem = Problem::LocalStd(LocalStd { shape, src, dst, width: 3, height: 1, border, extent });
+            plan(&problem, None, &Machine::EMULATED).unwrap()
+        };
+        let ways =
+            |recipe: &Recipe| -> Vec<_> { recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect() };
+        let both = recipe(f16, f16);
+        assert_eq!(ways(&both), [(3, 0), (0, 1), (1, 2), (2, 4)]);
+        let roles: Vec<_> = both.buffers.iter().map(|buffer| (buffer.role, buffer.size_bytes())).collect();
+        let scratch = |bytes| (Role::Scratch, bytes);
+        let expected =
+            [scratch(2400), scratch(2 * 11 * 18 * 3 * 8), scratch(2160), (Role::Input, 1200), (Role::Output, 1080)];
+        assert_eq!(roles, expected);
+        assert_eq!(ways(&recipe(PixelType::U8, f16)), [(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(ways(&recipe(f16, PixelType::U8)), [(3, 0), (0, 1), (1, 2)]);
+        // Floats of 16 bits as f32: no more than that.
+        let op = PointOp::weighted(2.0, 0.0, 1.0);
+        let alone = Problem::Pointwise(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
+        assert_eq!(ways(&plan(&alone, None, &Machine::EMULATED).unwrap()), [(0, 1)]);
     }
 
     #[test]

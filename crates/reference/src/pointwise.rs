@@ -1,6 +1,8 @@
 //! Pointwise operations.
 
-use apron_core::{Accumulator, AnyImage, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type};
+use apron_core::{
+    Accumulator, AnyImage, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+};
 
 /// A pointwise operation, in plain loops: what [`PointOp`] says, in f64, rounded once.
 ///
@@ -24,6 +26,9 @@ pub fn pointwise<O: Pixel>(
     problem: &Pointwise,
 ) -> Result<Image<'static, O>> {
     problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
+    if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
+        return with_alpha(&typed::<O>(x)?, &typed(y)?);
+    }
     let numbers = |image: &AnyImage<'_>| -> Vec<f64> {
         each_type!(image, image => image.rows().flatten().map(|&sample| sample.to_f64()).collect())
     };
@@ -36,11 +41,29 @@ pub fn pointwise<O: Pixel>(
             (PointOp::Weighted { a, c, .. }, None) => a.mul_add(x, c),
             (PointOp::Magnitude, Some(y)) => (x * x + y * y).sqrt(),
             (PointOp::Direction, Some(y)) => direction(y, x, f64::mul_add),
-            (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("checked above"),
+            (PointOp::Magnitude | PointOp::Direction | PointOp::Alpha, _) => unreachable!("checked above"),
         }
     });
     let out: Vec<O> = values.map(|value| O::from_sum(O::Sum::from_f64(value))).collect();
     let shape = problem.shape;
+    Image::new(shape.width, shape.height, shape.channels, out)
+}
+
+/// The image, of samples of this type.
+fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
+    let (found, expected) = (image.pixel_type(), T::PIXEL.to_string());
+    T::from_any(image.view()).ok_or(Error::PixelType { operation: "alpha", found, expected })
+}
+
+/// One image with another's last channel.
+fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>) -> Result<Image<'static, T>> {
+    let (shape, last) = (x.shape(), x.channels() - 1);
+    let pixels = (0..shape.height).flat_map(|row| (0..shape.width).map(move |column| (column, row)));
+    let sample = |(column, row): (u32, u32), channel: u32| {
+        let image = if channel == last { y } else { x };
+        image.sample(column, row, channel)
+    };
+    let out: Vec<T> = pixels.flat_map(|at| (0..=last).map(move |channel| sample(at, channel))).collect();
     Image::new(shape.width, shape.height, shape.channels, out)
 }
 
@@ -89,6 +112,17 @@ mod tests {
         let out: Image<f32> = pointwise(&x, Some(&y), &vectors(PointOp::Direction)).unwrap();
         let expected = [(-4f64).atan2(3.0), 4f64.atan2(-3.0), 2f64.atan2(0.0), 0f64.atan2(-1.0)];
         assert_eq!(out.row(0), expected.map(|angle| angle as f32));
+    }
+
+    #[test]
+    fn alpha_is_the_second_images() {
+        let of = |samples: [i16; 8]| AnyImage::I16(Image::new(2, 1, 4, samples.to_vec()).unwrap());
+        let (x, y) = (of([1, 2, 3, 4, 5, 6, 7, 8]), of([-1, -2, -3, -4, -5, -6, -7, -8]));
+        let (shape, src) = (x.shape(), PixelType::I16);
+        let alpha = Pointwise { shape, src, second: Some(src), dst: src, op: PointOp::Alpha };
+        let out: Image<i16> = pointwise(&x, Some(&y), &alpha).unwrap();
+        assert_eq!(out.row(0), [1, 2, 3, -4, 5, 6, 7, -8]);
+        assert!(pointwise::<f32>(&x, Some(&y), &alpha).is_err());
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! A problem with its data.
 
 use crate::extents::{Over, random_extent};
+use crate::pad::random_pad;
 use crate::pointwise::random_point;
 use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, PointOp, Shape, Taps, filters};
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable, join_extremes,
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable, f16, join_extremes,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -45,10 +46,14 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
         (PixelType::U8, Data::Constant) => image(shape, || 77u8),
         (PixelType::U16, Data::Constant) => image(shape, || 7700u16),
         (PixelType::I16, Data::Constant) => image(shape, || -77i16),
+        (PixelType::F16, Data::Constant) => image(shape, || f16::from_f32(0.77)),
         (PixelType::F32, Data::Constant) => image(shape, || 0.77f32),
         (PixelType::U8, _) => image(shape, || rng.random::<u8>()),
         (PixelType::U16, _) => image(shape, || rng.random::<u16>()),
         (PixelType::I16, _) => image(shape, || rng.random::<i16>()),
+        (PixelType::F16, Data::Uniform) => image(shape, || f16::from_f32(rng.random_range(-1.0f32..1.0))),
+        // Every bit pattern: numbers of all sizes, infinities and what is none.
+        (PixelType::F16, Data::Special) => image(shape, || f16::from_bits(rng.random())),
         (PixelType::F32, Data::Uniform) => image(shape, || rng.random_range(-1.0f32..1.0)),
         (PixelType::F32, Data::Special) => image(shape, || {
             if rng.random_ratio(1, 16) {
@@ -188,7 +193,7 @@ impl Case {
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
             Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LocalStd(_) | Problem::Pointwise(_) => {}
+            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
         }
         self
     }
@@ -207,7 +212,7 @@ impl Case {
             }
             Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LocalStd(_) | Problem::Pointwise(_) => {}
+            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
         }
         self
     }
@@ -352,21 +357,22 @@ impl Case {
 pub fn random_case(seed: u64) -> Case {
     let rng = &mut StdRng::seed_from_u64(seed);
     let shape = (rng.random_range(1..=80), rng.random_range(1..=80), rng.random_range(1..=4));
-    let src = if rng.random_ratio(1, 5) {
-        PixelType::ALL[rng.random_range(0..4)]
+    let src = if rng.random_ratio(1, 4) {
+        PixelType::ALL[rng.random_range(0..PixelType::ALL.len())]
     } else if rng.random() {
         PixelType::U8
     } else {
         PixelType::F32
     };
-    let types = (src, PixelType::ALL[rng.random_range(0..4)]);
+    let types = (src, PixelType::ALL[rng.random_range(0..PixelType::ALL.len())]);
     let mut border = Border::ALL[rng.random_range(0..Border::ALL.len())];
     if let Border::Constant(value) = &mut border {
         *value = rng.random_range(-3.0..300.0);
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    let case = match rng.random_range(0..8) {
+    let case = match rng.random_range(0..9) {
+        8 => random_pad(rng, seed, shape, src, data),
         7 => {
             let (op, types) = random_point(rng);
             Case::pointwise(seed, shape, types, op, data)
@@ -459,8 +465,13 @@ impl fmt::Display for Case {
                     }
                     PointOp::Magnitude => "magnitude".into(),
                     PointOp::Direction => "direction".into(),
+                    PointOp::Alpha => "alpha".into(),
                 };
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)
+            }
+            Problem::Pad(p) => {
+                let over = Over(Extent::Region(p.region), p.shape);
+                write!(f, "{over} {} {}", p.pixel, p.borders)
             }
             Problem::Tone(tone) => crate::tone::describe(tone, f),
         }

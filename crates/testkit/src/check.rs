@@ -49,7 +49,8 @@ impl Case {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
             Problem::Box(problem) => (problem.width + problem.height) as u64,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) | Problem::Pointwise(_) => 1,
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
+            Problem::Pointwise(_) | Problem::Pad(_) => 1,
             Problem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
@@ -191,7 +192,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
             device.box_filter(image, p.width, p.height).border(p.border).extent(p.extent).out_type(p.dst)
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => panic!("a histogram is no filter"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) => panic!("no filter with weights"),
+        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => panic!("no filter with weights"),
     }
 }
 
@@ -296,6 +297,7 @@ pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<S
         (AnyImage::U8(found), AnyImage::U8(expected)) => typed(found, expected),
         (AnyImage::U16(found), AnyImage::U16(expected)) => typed(found, expected),
         (AnyImage::I16(found), AnyImage::I16(expected)) => typed(found, expected),
+        (AnyImage::F16(found), AnyImage::F16(expected)) => typed(found, expected),
         (AnyImage::F32(found), AnyImage::F32(expected)) => typed(found, expected),
         _ => Some(format!("{} pixels instead of {}", found.pixel_type(), expected.pixel_type())),
     }

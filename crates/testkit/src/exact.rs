@@ -54,6 +54,7 @@ pub(crate) fn stride(problem: &Problem) -> usize {
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return 1,
         Problem::LocalStd(problem) => (problem.shape.samples(), problem.width as u64 * problem.height as u64),
         Problem::Pointwise(problem) => (problem.shape.samples(), 1),
+        Problem::Pad(problem) => (problem.shape.samples(), 1),
     };
     // Odd, so that it falls on every column and channel of most images sooner or later.
     (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
@@ -72,8 +73,11 @@ pub(crate) fn filter(case: &Case, x: u32, y: u32, channel: u32) -> Exact {
         Problem::LocalStd(problem) => local_std(problem, image, x, y, channel),
         Problem::Pointwise(problem) => {
             let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);
-            pointwise(problem.op, at(image), case.second.as_ref().map(at))
+            // Only alpha is the second's.
+            let first = problem.op == PointOp::Alpha && channel + 1 < problem.shape.channels;
+            pointwise(problem.op, at(image), case.second.as_ref().filter(|_| !first).map(at))
         }
+        Problem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
     }
 }
 
@@ -154,6 +158,7 @@ fn pointwise(op: PointOp, x: f64, y: Option<f64>) -> Exact {
         }
         (PointOp::Magnitude, Some(y)) => rounded_once(x.hypot(y), x.hypot(y)),
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
+        (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
         (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
     }
 }

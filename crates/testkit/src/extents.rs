@@ -15,7 +15,8 @@ impl Case {
             Problem::Separable(problem) => problem.extent = extent,
             Problem::Box(problem) => problem.extent = extent,
             Problem::LocalStd(problem) => problem.extent = extent,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Pointwise(_) | Problem::Tone(_) => {}
+            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
+            Problem::Pointwise(_) | Problem::Pad(_) => {}
         }
         self
     }

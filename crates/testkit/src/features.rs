@@ -3,8 +3,8 @@
 use crate::case::{Data, random_image};
 use apron::filters::Operator;
 use apron::{
-    AnyImage, Bins, Border, Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, PixelType, Region,
-    Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, PixelType,
+    Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -65,7 +65,7 @@ fn has<'p>(parts: &'p [(String, Probe)], device: &Device, feature: &str) -> Resu
     Ok(had)
 }
 
-const PIXELS: [PixelType; 4] = PixelType::ALL;
+const PIXELS: [PixelType; 5] = PixelType::ALL;
 const SIZE: (u32, u32) = (27, 20);
 
 fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
@@ -160,8 +160,13 @@ fn filtering() -> Vec<Feature> {
             name: "which pixels",
             parts: vec![
                 of_photo("a border by axis", |device, photo| {
-                    let borders = Borders { x: Border::Wrap, y: Border::Constant(9.0) };
+                    let borders = Borders::by_axis(Border::Wrap, Border::Constant(9.0));
                     device.correlate(photo, mask(3, 5)).border(borders)
+                }),
+                of_photo("constants by channel", |device, photo| {
+                    device
+                        .correlate(photo, mask(3, 5))
+                        .border(Constants::new(&[9.0, 0.0, 255.0]).expect("three numbers"))
                 }),
                 of_photo("full output", |device, photo| device.correlate(photo, mask(3, 5)).extent(Extent::Full)),
                 of_photo("regions that see around them", move |device, photo| {
@@ -170,6 +175,25 @@ fn filtering() -> Vec<Feature> {
                 part("isolated regions", |device| {
                     let part = device.upload(&photo())?.region(3, 2, 11, 9)?;
                     samples(device.correlate(&part, mask(3, 5)).run())
+                }),
+            ],
+        },
+        Feature {
+            name: "padding and cropping",
+            parts: each(PIXELS, |device, pixel| {
+                let (part, borders) =
+                    (Region { x: -3, y: 2, width: 40, height: 9 }, Borders::by_axis(Border::Wrap, Border::Crop));
+                samples(device.pad(&image(pixel, 3), part).border(borders).run())
+            }),
+        },
+        Feature {
+            name: "alpha left alone",
+            parts: vec![
+                part("of a filter", |device| {
+                    samples(device.correlate(&image(U8, 4), mask(3, 5)).keep_alpha(true).run())
+                }),
+                part("of a named filter", |device| {
+                    samples(device.gradient(&image(U8, 2)).out_type(F32).keep_alpha(true).run())
                 }),
             ],
         },

@@ -15,6 +15,7 @@ pub mod features;
 pub mod machine;
 mod methods;
 pub mod nvcc;
+mod pad;
 mod pointwise;
 mod suite;
 mod tone;

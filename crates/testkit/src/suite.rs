@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
 
 use crate::case::{Case, Data};
-use crate::{methods, pointwise, tone};
+use crate::{methods, pad, pointwise, tone};
 use apron::{Bins, Border, PixelType};
 
 /// How large the suite's images may be.
@@ -35,10 +35,10 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         number = number.wrapping_add(1);
         number
     };
-    // Integers of 16 bits, which become f32 first.
-    for (n, src) in [PixelType::U16, PixelType::I16].into_iter().enumerate() {
+    // Samples of 16 bits, which become f32 first.
+    for (n, src) in [PixelType::U16, PixelType::I16, PixelType::F16].into_iter().enumerate() {
         for (m, dst) in PixelType::ALL.into_iter().enumerate() {
-            let (size, types, border) = ((37, 35, (n + m) as u32 % 4 + 1), (src, dst), borders()[n + m]);
+            let (size, types, border) = ((37, 35, (n + m) as u32 % 4 + 1), (src, dst), borders()[(n + m) % 6]);
             cases.push(Case::correlate(next(), size, types, (5, 5), border, Data::Uniform));
             cases.push(Case::separable(next(), size, types, (7, 7), border, Data::Uniform));
             cases.push(Case::local_std(next(), size, types, (4, 3), border, Data::Uniform));
@@ -205,6 +205,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     methods::chosen(&mut next, &mut cases);
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);
+    pad::pads(scale, &mut next, &mut cases);
     tone::cases(scale, &mut next, &mut cases);
     for types in types() {
         cases.push(Case::correlate(next(), (9, 5, 2), types, (70, 65), Border::Wrap, Data::Uniform));

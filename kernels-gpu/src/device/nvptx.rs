@@ -159,7 +159,7 @@ macro_rules! load {
                 asm!(concat!($space, ".u8 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
                 transmute_copy(&(value as u8))
             }
-            ElementType::U16 | ElementType::I16 => {
+            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
                 let value: u16;
                 asm!(concat!($space, ".u16 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
                 transmute_copy(&value)
@@ -196,7 +196,7 @@ macro_rules! store {
                 let value = transmute_copy::<$T, u8>(&value) as u16;
                 asm!(concat!($space, ".u8 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
             }
-            ElementType::U16 | ElementType::I16 => {
+            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
                 let value = transmute_copy::<$T, u16>(&value);
                 asm!(concat!($space, ".u16 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
             }

@@ -9,6 +9,12 @@
 //!
 //! All of it in f64, which costs less than the samples' way from memory and back, and rounded once.
 
+mod alpha;
+mod pad;
+
+pub use alpha::Alpha;
+pub use pad::Pad;
+
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{Accumulator, Element, Pixel, PointwiseParams, Sample, POINTWISE_AT_ONCE, POINTWISE_BLOCK};

@@ -3,7 +3,7 @@
 
 use super::atomic::Trouble;
 use crate::error::{Error, Result};
-use apron::{AnyImage, PixelType, Shape};
+use apron::{AnyImage, PixelType, Shape, f16};
 use py_literal::Value;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ const MAX_HEADER: usize = 1 << 16;
 /// Deepest nesting in a header: the parser is recursive.
 const MAX_DEPTH: usize = 8;
 
-const TAKEN: &str = "arrays of u1, u2, i2 or f4, of shape (height, width) or (height, width, 1 to 4)";
+const TAKEN: &str = "arrays of u1, u2, i2, f2 or f4, of shape (height, width) or (height, width, 1 to 4)";
 
 /// What a header says.
 struct Header {
@@ -38,6 +38,7 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
         "u1" => PixelType::U8,
         "u2" => PixelType::U16,
         "i2" => PixelType::I16,
+        "f2" => PixelType::F16,
         "f4" => PixelType::F32,
         _ => return Err(refused()),
     };
@@ -89,6 +90,7 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
     let header = Header::read(&mut file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f64 = match header.kind() {
         // Each reads its own size from the start of eight bytes.
+        "f2" => |b| f16::from_ne_bytes([b[0], b[1]]).to_f64(),
         "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
         "f8" => f64::from_ne_bytes,
         "i1" => |b| b[0] as i8 as f64,
@@ -99,7 +101,12 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
         "u4" => |b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
         "i8" => |b| i64::from_ne_bytes(b) as f64,
         "u8" => |b| u64::from_ne_bytes(b) as f64,
-        _ => return Err(wrong(format!("dtype '{}' is not taken; real numbers are: i1 to u8, f4, f8", header.descr))),
+        _ => {
+            return Err(wrong(format!(
+                "dtype '{}' is not taken; real numbers are: i1 to u8, f2, f4, f8",
+                header.descr
+            )));
+        }
     };
     let size = usize::from(header.kind().as_bytes()[1] - b'0');
     if header.items > max_items || header.shape.len() > 2 {
@@ -255,6 +262,7 @@ pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> Result<(), T
         PixelType::U8 => "u1",
         PixelType::U16 => "u2",
         PixelType::I16 => "i2",
+        PixelType::F16 => "f2",
         PixelType::F32 => "f4",
     };
     let Shape { width, height, channels } = image.shape();

@@ -1,9 +1,9 @@
 //! What all filters do: they are run on the image at hand.
 
-use crate::args::{Devices, FilterArgs};
+use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Region, Source};
+use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Source};
 
 /// Runs the filter that `make` makes. Its parameters are right by now.
 pub(super) fn run(
@@ -20,6 +20,7 @@ pub(super) fn run(
     let out_type = |src| asked.unwrap_or(src);
     run_to(verb, args, out_type, devices, |device, image, out_type| {
         let filter = make(device, image).border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
+        let filter = filter.keep_alpha(args.keep_alpha);
         filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
     })
 }
@@ -32,11 +33,8 @@ pub(super) fn run_to(
     devices: &mut Devices,
     filter: impl FnOnce(&Device, Source<'_>, PixelType) -> apron::Result<DeviceImage>,
 ) -> Result<Report> {
-    if let Extent::Region(Region { width, height, .. }) = args.extent()
-        && width as u64 * height as u64 > args.common.max_pixels
-    {
-        let limit = format!("up to {} pixels, or what --max-pixels says", args.common.max_pixels);
-        return Err(Error::parameter(verb, "region", format!("{width}x{height}"), limit).into());
+    if let Extent::Region(region) = args.extent() {
+        args::check_region(verb, region, &args.common)?;
     }
     let types = PixelType::ALL.map(&out_type);
     // Whatever the input is.

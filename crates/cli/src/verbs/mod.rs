@@ -16,6 +16,7 @@ mod man;
 mod many;
 mod named;
 mod otsu;
+mod pad;
 pub(crate) mod pipe;
 mod separable;
 mod stats;
@@ -96,6 +97,8 @@ pub(crate) enum Verb {
     LocalMean(named::LocalMeanArgs),
     /// Standard deviation in a window
     LocalStd(named::LocalStdArgs),
+    /// Add what lies outside an image, or cut a part out of it
+    Pad(pad::Args),
     /// Run several verbs in a row, with the image on the device from the first to the last
     Pipe(pipe::Args),
     /// Print what a shell needs to complete verbs and options
@@ -149,6 +152,7 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
         Verb::Box(args) => &args.filter,
         Verb::Equalize(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Clahe(args) => return Some((args.files.clone(), args.common.clone())),
+        Verb::Pad(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Pipe(args) => return Some((args.files(), args.common.clone())),
         _ => return None,
     };
@@ -167,6 +171,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
         Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
+        Verb::Pad(args) => pad::run(args, devices),
         Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Stats(args) => stats::take(args, devices),
         Verb::Otsu(args) => otsu::find(args, devices),

@@ -125,7 +125,7 @@ impl<'a> TryFrom<&'a DynamicImage> for AnyImage<'a> {
 /// The image as a picture of its own type, without a copy where it owns its samples and its rows have no gaps.
 ///
 /// # Errors
-/// [`Error::Samples`] for what pictures do not have: i16, and f32 of fewer than 3 channels.
+/// [`Error::Samples`] for what pictures do not have: i16, f16, and f32 of fewer than 3 channels.
 impl TryFrom<AnyImage<'_>> for DynamicImage {
     type Error = Error;
 

@@ -56,7 +56,7 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
         AnyImage::F32(image) => {
             Windows { image: &image, filter, window }.run(bytemuck::cast_slice_mut(out), floats::tile);
         }
-        AnyImage::U16(_) | AnyImage::I16(_) => unreachable!("no box filter has this type"),
+        AnyImage::U16(_) | AnyImage::I16(_) | AnyImage::F16(_) => unreachable!("no box filter has this type"),
     }
     Ok(())
 }

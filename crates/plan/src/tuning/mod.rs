@@ -116,6 +116,7 @@ impl Work {
             }
             Problem::LocalStd(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
             Problem::Pointwise(p) => (p.shape, p.src, p.dst, p.shape.channels, 1),
+            Problem::Pad(p) => (p.shape, p.pixel, p.pixel, p.shape.channels, 1),
             Problem::Tone(tone) => {
                 let (shape, src) = (tone.shape(), tone.src());
                 let (channels, side) = match tone {

@@ -1,6 +1,6 @@
 //! The images of the workloads: made anew in every run, the same in each.
 
-use apron::{AnyImage, Image, Pixel, PixelType, Result, Shape};
+use apron::{AnyImage, Image, Pixel, PixelType, Result, Shape, f16};
 use std::f32::consts::TAU;
 use std::fmt;
 
@@ -69,6 +69,7 @@ impl Picture {
         let uniform = |index: u32| (mix(index) >> 8) as f32 / (1 << 24) as f32;
         match (self.pixel, self.data) {
             (PixelType::F32, Data::Uniform) => self.filled(uniform),
+            (PixelType::F16, _) => self.bytewise(|byte| f16::from_f32(byte as f32 / 256.0)),
             (PixelType::F32, _) => self.bytewise(|byte| byte as f32 / 256.0),
             (PixelType::U8, _) => self.bytewise(|byte| byte),
             (PixelType::U16, _) => self.bytewise(|byte| byte as u16 * 257),

@@ -1,0 +1,122 @@
+//! Padding: an image and what lies outside it, as an image.
+
+use crate::{Border, Borders, Error, Outside, PixelType, Region, Result, Shape, Window};
+use apron_abi::{FromSum, Half, Sample};
+
+/// The pixels of a region of the plane in which an image lies: OpenCV's `copyMakeBorder`, NumPy's `pad`; where the
+/// region lies inside, a crop. Samples are copied, and never computed with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pad {
+    /// Shape of the image.
+    pub shape: Shape,
+    /// The type of its samples, and of the output's.
+    pub pixel: PixelType,
+    /// What lies outside it; along an axis with border crop, the region is inside.
+    pub borders: Borders,
+    /// Which pixels are taken.
+    pub region: Region,
+}
+
+impl Pad {
+    pub(crate) const OPERATION: &'static str = "pad";
+
+    /// The output's shape, and the pixel of the plane in its corner.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a region that is empty, too far out, or outside along an axis with border crop; for
+    /// constants that are no samples of such images, and for more or fewer constants than channels.
+    pub fn window(&self) -> Result<Window> {
+        let Region { x, y, width, height } = self.region;
+        let wrong = |(value, limit)| Error::parameter(Pad::OPERATION, "region", value, limit);
+        self.region.check().map_err(wrong)?;
+        let axes = [
+            ("columns", self.borders.x, x, width, self.shape.width),
+            ("rows", self.borders.y, y, height, self.shape.height),
+        ];
+        for (what, outside, from, count, side) in axes {
+            let to = from as i64 + count as i64;
+            if outside == Border::Crop && (from < 0 || to > side as i64) {
+                let limit = format!("in 0 to {side}, where the border is crop");
+                return Err(wrong((format!("{what} {from} to {to}"), limit)));
+            }
+            self.check_constants(outside)?;
+        }
+        Ok(Window { out: Shape { width, height, ..self.shape }, origin_x: x, origin_y: y })
+    }
+
+    /// Checks that constants are samples, one for each channel.
+    fn check_constants(&self, outside: Outside) -> Result<()> {
+        let wrong = |limit| Err(Error::parameter(Pad::OPERATION, "border", outside, limit));
+        let one;
+        let values = match &outside {
+            Outside::Constants(constants) if constants.values().len() != self.shape.channels as usize => {
+                return wrong(format!("one constant for each channel: {}", self.shape.channels));
+            }
+            Outside::Constants(constants) => constants.values(),
+            Outside::Border(Border::Constant(value)) => {
+                one = [*value];
+                &one
+            }
+            Outside::Border(_) => return Ok(()),
+        };
+        let (is_sample, what): (fn(f32) -> bool, _) = match self.pixel {
+            PixelType::U8 => (|value| f32::from(u8::from_sum(value)) == value, "whole numbers from 0 to 255"),
+            PixelType::U16 => (|value| f32::from(u16::from_sum(value)) == value, "whole numbers from 0 to 65535"),
+            PixelType::I16 => (|value| f32::from(i16::from_sum(value)) == value, "whole numbers from -32768 to 32767"),
+            PixelType::F16 => (|value| Half::from_f32(value).to_f32() == value, "16-bit floats"),
+            PixelType::F32 => (f32::is_finite, "finite numbers"),
+        };
+        if values.iter().all(|&value| is_sample(value)) {
+            return Ok(());
+        }
+        wrong(format!("{what} for {} pixels, since they become samples", self.pixel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Constants;
+
+    fn window(
+        pixel: PixelType,
+        borders: impl Into<Borders>,
+        (x, y, width, height): (i32, i32, u32, u32),
+    ) -> Result<Window> {
+        let (shape, borders) = (Shape::new(10, 5, 2)?, borders.into());
+        Pad { shape, pixel, borders, region: Region { x, y, width, height } }.window()
+    }
+
+    #[test]
+    fn the_region_is_the_output() {
+        let window = window(PixelType::I16, Border::Constant(-7.0), (-3, -2, 20, 4)).unwrap();
+        assert_eq!((window.out, window.origin_x, window.origin_y), (Shape::new(20, 4, 2).unwrap(), -3, -2));
+    }
+
+    #[test]
+    fn what_can_never_be_right_is_refused() {
+        let constants = |values: &[f32]| Constants::new(values).unwrap();
+        let crop_x = Borders::by_axis(Border::Crop, Border::Wrap);
+        let all = (0, 0, 10, 5);
+        for (pixel, borders, region, part) in [
+            (PixelType::U8, Border::Wrap.into(), (0, 0, 0, 5), "columns 0 to 0"),
+            (PixelType::U8, Border::Wrap.into(), (0, i32::MIN, 1, 5), "rows -2147483648"),
+            (PixelType::U8, crop_x, (-1, 0, 10, 5), "columns -1 to 9, but must be in 0 to 10"),
+            (PixelType::U8, crop_x, (1, 0, 10, 5), "columns 1 to 11"),
+            (PixelType::U8, Border::Constant(0.5).into(), all, "constant:0.5, but must be whole numbers from 0 to 255"),
+            (PixelType::U8, Border::Constant(256.0).into(), all, "256"),
+            (PixelType::I16, Border::Constant(-32769.0).into(), all, "whole"),
+            (PixelType::F32, Border::Constant(f32::NAN).into(), all, "finite"),
+            (PixelType::F16, Border::Constant(65520.0).into(), all, "16-bit floats for f16 pixels"),
+            (PixelType::F16, Border::Constant(0.1).into(), all, "16-bit floats for f16 pixels"),
+            (PixelType::U16, constants(&[1.0, 65536.0]).into(), all, "constant:1:65536, but must be whole"),
+            (PixelType::U16, constants(&[1.0, 2.0, 3.0]).into(), all, "one constant for each channel: 2"),
+            (PixelType::F32, constants(&[1.0]).into(), all, "one constant for each channel: 2"),
+        ] {
+            let error = window(pixel, borders, region).unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }) && error.to_string().contains(part), "{error}");
+        }
+        assert!(window(PixelType::U8, crop_x, (1, -9, 9, 50)).is_ok());
+        assert!(window(PixelType::F32, Border::Constant(0.5), all).is_ok());
+    }
+}

@@ -1,0 +1,69 @@
+//! Padding.
+
+use crate::pages;
+use apron_abi::BorderMode;
+use apron_core::{Accumulator, Image, Pad, Pixel, Result, check_pixels};
+use rayon::prelude::*;
+
+/// The pixels of a region of the plane, in parallel: what `apron_reference::pad` gives.
+///
+/// ```
+/// use apron_core::{Border, Image, Pad, PixelType, Region};
+///
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 3])?;
+/// let (shape, borders, region) = (image.shape(), Border::Reflect.into(), Region { x: -2, y: 0, width: 6, height: 1 });
+/// let out = apron_cpu::pad(&image, &Pad { shape, pixel: PixelType::U8, borders, region })?;
+/// assert_eq!(out.row(0), [2, 1, 1, 2, 3, 3]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Pad::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T>> {
+    let window = problem.window()?;
+    check_pixels::<T, T>("pad", image, problem.shape, (problem.pixel, problem.pixel))?;
+    let (shape, channels) = (window.out, window.out.channels as usize);
+    let samples = |constants: [f32; 4]| constants.map(|value| T::from_sum(T::Sum::from_f64(value as f64)));
+    let ((mode_x, left_right), (mode_y, above_below)) = (problem.borders.x.mode(), problem.borders.y.mode());
+    let (left_right, above_below) = (samples(left_right), samples(above_below));
+    let row = shape.row_samples();
+    let mut out: Vec<T> = pages::zeros(shape.samples() as usize);
+    // Narrow images have many rows: each task takes several.
+    let rows = (1usize << 16).div_ceil(row);
+    out.par_chunks_mut(row * rows).enumerate().for_each(|(band, out)| {
+        for (out, at) in out.chunks_mut(row).zip((band * rows) as i32..) {
+            match mode_y.map(window.origin_y + at, image.height() as i32) {
+                Some(y) => pad_row(image.row(y as u32), channels, window.origin_x, (mode_x, &left_right), out),
+                None => fill(out, &above_below[..channels]),
+            }
+        }
+    });
+    Image::new(shape.width, shape.height, shape.channels, out)
+}
+
+/// A row from a column on, and what lies left and right of it.
+fn pad_row<T: Pixel>(row: &[T], channels: usize, origin: i32, (mode, constants): (BorderMode, &[T; 4]), out: &mut [T]) {
+    let (width, end) = ((row.len() / channels) as i32, origin + (out.len() / channels) as i32);
+    let (first, last) = (origin.clamp(0, width), end.clamp(0, width));
+    // Left of the image, inside, right of it; where the row lies wholly outside, one part is all.
+    let (left, rest) = out.split_at_mut(channels * (first.min(end) - origin).max(0) as usize);
+    let (inside, right) = rest.split_at_mut(channels * (last - first) as usize);
+    inside.copy_from_slice(&row[channels * first as usize..][..inside.len()]);
+    for (part, from) in [(left, origin), (right, origin.max(last))] {
+        for (pixel, x) in part.chunks_exact_mut(channels).zip(from..) {
+            match mode.map(x, width) {
+                Some(x) => pixel.copy_from_slice(&row[x as usize * channels..][..channels]),
+                None => pixel.copy_from_slice(&constants[..channels]),
+            }
+        }
+    }
+}
+
+/// The same pixel everywhere.
+fn fill<T: Copy>(out: &mut [T], pixel: &[T]) {
+    match pixel {
+        [value] => out.fill(*value),
+        _ => out.chunks_exact_mut(pixel.len()).for_each(|out| out.copy_from_slice(pixel)),
+    }
+}

@@ -1,0 +1,104 @@
+//! Cases of padding, and of alpha that is left alone.
+
+use crate::case::{Case, Data, random_image};
+use crate::exact::Exact;
+use crate::suite::Scale;
+use apron::{AnyImage, Border, Borders, Constants, Outside, PixelType, PointOp, Region, Shape};
+use apron_core::{Pad, Problem, each_type};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+impl Case {
+    /// A region around, across or beside a random image.
+    pub fn pad(
+        seed: u64,
+        shape: (u32, u32, u32),
+        pixel: PixelType,
+        borders: impl Into<Borders>,
+        (x, y, width, height): (i32, i32, u32, u32),
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let (borders, region) = (borders.into(), Region { x, y, width, height });
+        let image = random_image(rng, pixel, shape, data);
+        Case { problem: Problem::Pad(Pad { shape, pixel, borders, region }), image, second: None, chosen: None }
+    }
+}
+
+/// Constants that are samples of every type, another for each channel.
+fn constants(channels: u32) -> Constants {
+    Constants::new(&[7.0, 0.0, 255.0, 77.0][..channels as usize]).expect("a constant for each channel")
+}
+
+/// What lies outside: each map, and constants of either kind.
+fn outsides(channels: u32) -> [Outside; 6] {
+    let all = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(9.0)];
+    let [a, b, c, d, e] = all.map(Outside::from);
+    [a, b, c, d, e, constants(channels).into()]
+}
+
+/// Any borders and region.
+pub(crate) fn random_pad(rng: &mut StdRng, seed: u64, shape: (u32, u32, u32), pixel: PixelType, data: Data) -> Case {
+    let outsides = outsides(shape.2);
+    let mut axis = |side: u32| {
+        let outside = outsides[rng.random_range(0..outsides.len())];
+        (outside, rng.random_range(-100..side as i32 + 20), rng.random_range(1..=side + 60))
+    };
+    let ((x, left, width), (y, top, height)) = (axis(shape.0), axis(shape.1));
+    Case::pad(seed, shape, pixel, Borders { x, y }, (left, top, width, height), data)
+}
+
+/// Every type, border and number of channels; regions inside, around, across and beside; rows of a block and of a thread.
+pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let regions =
+        [(-5, -7, 50, 51), (3, 2, 20, 31), (-40, 30, 60, 9), (36, -3, 5, 64), (90, 70, 33, 65), (-70, -1, 32, 33)];
+    for (n, pixel) in PixelType::ALL.into_iter().enumerate() {
+        for (m, region) in regions.into_iter().enumerate() {
+            let channels = (n + m) as u32 % 4 + 1;
+            for (k, x) in outsides(channels).into_iter().enumerate() {
+                let borders = Borders { x, y: outsides(channels)[(k + n + m) % 6] };
+                let data = if k == 0 { Data::Special } else { Data::Uniform };
+                cases.push(Case::pad(next(), (37, 35, channels), pixel, borders, region, data));
+            }
+        }
+        let crop = Borders::by_axis(Border::Crop, Border::Wrap);
+        cases.push(Case::pad(next(), (37, 35, 3), pixel, crop, (5, -90, 32, 200), Data::Uniform));
+        cases.push(Case::pad(next(), (1, 1, 4), pixel, Border::Reflect101, (-33, -2, 67, 5), Data::Uniform));
+        for (channels, samples) in [(2, 1), (4, 511), (2, 512), (4, 513), (4, 1025)] {
+            let types = (pixel, Some(pixel), pixel);
+            cases.push(Case::pointwise(next(), (samples, 1, channels), types, PointOp::Alpha, Data::Special));
+        }
+    }
+    if scale == Scale::Full {
+        for pixel in [PixelType::U8, PixelType::U16, PixelType::F32] {
+            let all = (-9, -7, 4127, 1051);
+            cases.push(Case::pad(next(), (4099, 1031, 3), pixel, constants(3), all, Data::Uniform));
+            // More rows of blocks than CUDA's y has.
+            cases.push(Case::pad(
+                next(),
+                (1, 2_200_001, 1),
+                pixel,
+                Border::Wrap,
+                (-1, -1, 3, 2_200_009),
+                Data::Uniform,
+            ));
+            let types = (pixel, Some(pixel), pixel);
+            cases.push(Case::pointwise(next(), (4099, 1031, 4), types, PointOp::Alpha, Data::Uniform));
+        }
+    }
+}
+
+/// The sample that is there, which is copied.
+pub(crate) fn exact(problem: &Pad, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let (Borders { x: outside_x, y: outside_y }, Region { x: left, y: top, .. }) = (problem.borders, problem.region);
+    let ((mode_x, constants_x), (mode_y, constants_y)) = (outside_x.mode(), outside_y.mode());
+    let column = mode_x.map(x as i32 + left, image.shape().width as i32);
+    let value = match (mode_y.map(y as i32 + top, image.shape().height as i32), column) {
+        (None, _) => constants_y[channel as usize].into(),
+        (_, None) => constants_x[channel as usize].into(),
+        (Some(y), Some(x)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).into()),
+    };
+    // Infinities are copied, too, but have no distance.
+    Exact { value: if f64::is_finite(value) { value } else { f64::NAN }, bound: f64::MIN_POSITIVE }
+}

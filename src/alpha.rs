@@ -1,0 +1,83 @@
+//! Alpha left alone: a filter's result with the last channel of its input.
+
+use crate::backend::Backend;
+use crate::choice::Choice;
+use crate::{Border, Borders, Device, DeviceImage, Extent, Filter, Mask, PixelType, PointOp, Region, Result, Source};
+use apron_core::{Outside, Pointwise, Problem};
+use std::sync::Arc;
+
+/// The input of a filter whose alpha is kept.
+pub(crate) struct Alpha<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    borders: Borders,
+    extent: Extent,
+    dst: PixelType,
+}
+
+impl<'a> Alpha<'a> {
+    /// That of a filter to samples of type `dst`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for an image of one or three channels.
+    pub(crate) fn of(
+        device: &'a Device,
+        source: Source<'a>,
+        borders: Borders,
+        extent: Extent,
+        dst: PixelType,
+    ) -> Result<Alpha<'a>> {
+        point(&source, dst).check()?;
+        Ok(Alpha { device, source, borders, extent, dst })
+    }
+
+    /// The result with the alpha of the pixels under its windows' anchors.
+    pub(crate) fn put_back(self, result: DeviceImage, anchor: (u32, u32)) -> Result<DeviceImage> {
+        let Alpha { device, source, dst, .. } = &self;
+        let under = self.under(&result, anchor).transpose()?;
+        let alpha = under.as_ref().map_or(source.view(), Source::Device);
+        let problem = Problem::Pointwise(point(&Source::Device(&result), *dst));
+        let run = |backend: &Backend| {
+            backend.filter(&problem, "", &Source::Device(&result), Some(&alpha), &Choice::default())
+        };
+        let mut kept = device.with_fallback(run)?;
+        if let Some(made) = Arc::get_mut(&mut kept.made) {
+            made.before.extend(under.map(|under| under.made));
+            made.before.push(result.made);
+        }
+        Ok(kept)
+    }
+
+    /// The input's pixels under the anchors, in the result's type; `None` where they are the input.
+    fn under(&self, result: &DeviceImage, anchor: (u32, u32)) -> Option<Result<DeviceImage>> {
+        let (width, height) = (result.shape().width, result.shape().height);
+        // Along an axis with border crop windows lie inside, and so do their anchors.
+        let crops = |outside: Outside| outside == Border::Crop;
+        let inside = |outside| if crops(outside) { Border::Replicate.into() } else { outside };
+        let extent = if crops(self.borders.x) || crops(self.borders.y) {
+            let from = |outside, anchor| if crops(outside) { anchor as i32 } else { 0 };
+            let (x, y) = (from(self.borders.x, anchor.0), from(self.borders.y, anchor.1));
+            Extent::Region(Region { x, y, width, height })
+        } else if self.extent == Extent::Full {
+            // Windows that end at the first pixel have their anchors this far before it.
+            let before = |side: u32, of: u32, anchor: u32| anchor as i32 - (side - of) as i32;
+            let shape = self.source.shape();
+            let (x, y) = (before(width, shape.width, anchor.0), before(height, shape.height, anchor.1));
+            Extent::Region(Region { x, y, width, height })
+        } else {
+            self.extent
+        };
+        if extent == Extent::Same && self.source.pixel_type() == self.dst {
+            return None;
+        }
+        let one = Mask::new(1, 1, [1.0]).expect("one tap is a mask");
+        let borders = Borders { x: inside(self.borders.x), y: inside(self.borders.y) };
+        let under = Filter::dense(self.device, self.source.view(), one).border(borders).extent(extent);
+        Some(under.out_type(self.dst).run())
+    }
+}
+
+/// An image with another's alpha, both of samples of type `dst`.
+fn point(image: &Source<'_>, dst: PixelType) -> Pointwise {
+    Pointwise { shape: image.shape(), src: dst, second: Some(dst), dst, op: PointOp::Alpha }
+}

@@ -1,0 +1,62 @@
+//! Padding: a request in the making.
+
+use crate::choice::Choice;
+use crate::{Borders, Device, DeviceImage, Region, Result, Source};
+use apron_core::{Pad, Problem};
+
+/// A padding that is ready to [`run`](PadOf::run), with defaults that may be changed before.
+#[must_use = "an image is not padded until it is run"]
+pub struct PadOf<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    region: Region,
+    borders: Borders,
+    choice: Choice<'a>,
+}
+
+impl<'a> PadOf<'a> {
+    /// What lies outside the image, as for [filters](crate::Filter::border); along an axis with border crop the region is
+    /// inside. [`Border::Reflect101`](crate::Border::Reflect101) if not said.
+    pub fn border(mut self, border: impl Into<Borders>) -> Self {
+        self.borders = border.into();
+        self
+    }
+
+    /// Asks for an implementation by name, as [`Filter::variant`](crate::Filter::variant).
+    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
+        self.choice.variant = name.into();
+        self
+    }
+
+    /// Copies the pixels. On a GPU it returns when the work is enqueued.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far out, for constants that are no
+    /// samples of such images, and for more or fewer constants than channels; and the device's own troubles.
+    pub fn run(self) -> Result<DeviceImage> {
+        let PadOf { device, source, region, borders, choice } = self;
+        let problem = Problem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
+        device.with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice))
+    }
+}
+
+impl Device {
+    /// The pixels of a region of the plane in which an image lies: OpenCV's `copyMakeBorder`, NumPy's `pad`. Samples stay
+    /// as they are.
+    ///
+    /// ```
+    /// use apron::{Border, Constants, Device, Image, Region};
+    ///
+    /// let image = Image::new(2, 1, 3, vec![1u8, 2, 3, 4, 5, 6])?;
+    /// let wider = Region { x: -1, y: 0, width: 4, height: 1 };
+    /// let device = Device::cpu();
+    /// let framed = device.pad(&image, wider).border(Constants::new(&[255.0, 0.0, 9.0])?).run()?;
+    /// assert_eq!(framed.download::<u8>()?.row(0), [255, 0, 9, 1, 2, 3, 4, 5, 6, 255, 0, 9]);
+    /// let twice = device.pad(&image, wider).border(Border::Wrap).run()?;
+    /// assert_eq!(twice.download::<u8>()?.row(0), [4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn pad<'a>(&'a self, image: impl Into<Source<'a>>, region: Region) -> PadOf<'a> {
+        PadOf { device: self, source: image.into(), region, borders: Borders::default(), choice: Choice::default() }
+    }
+}
