@@ -2,7 +2,9 @@
 
 use crate::pages;
 use crate::simd::{self, Level, Work};
-use apron_core::{Accumulator, AnyImage, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type};
+use apron_core::{
+    Accumulator, AnyImage, Image, ImageMut, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+};
 use rayon::prelude::*;
 
 /// Samples that are converted at a time: a few pages, in the first-level cache.
@@ -28,15 +30,28 @@ pub fn pointwise<O: Pixel>(
     y: Option<&AnyImage<'_>>,
     problem: &Pointwise,
 ) -> Result<Image<'static, O>> {
+    pages::filled(problem.shape, |out| pointwise_into(x, y, problem, out))
+}
+
+/// [`pointwise`] into an image that is there already.
+///
+/// # Errors
+/// As [`pointwise`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn pointwise_into<O: Pixel>(
+    x: &AnyImage<'_>,
+    y: Option<&AnyImage<'_>>,
+    problem: &Pointwise,
+    mut out: ImageMut<'_, O>,
+) -> Result<()> {
     problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
-    let shape = problem.shape;
-    let mut out: Vec<O> = pages::zeros(shape.samples() as usize);
-    let row = shape.row_samples();
+    out.check(problem.shape)?;
+    let (row, stride) = (problem.shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
-    out.par_chunks_mut(row * rows).enumerate().for_each_init(Default::default, |(xs, ys), (band, out)| {
-        for (out, at) in out.chunks_mut(row).zip((band * rows) as u32..) {
-            for (out, start) in out.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+    let bands = out.spanned_mut().par_chunks_mut(stride * rows).enumerate();
+    bands.for_each_init(Default::default, |(xs, ys), (band, out)| {
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
+            for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
                 simd::run(Numbers { image: x, row: at, start, count: out.len(), numbers: xs });
                 if let Some(image) = y {
                     simd::run(Numbers { image, row: at, start, count: out.len(), numbers: ys });
@@ -45,7 +60,7 @@ pub fn pointwise<O: Pixel>(
             }
         }
     });
-    Image::new(shape.width, shape.height, shape.channels, out)
+    Ok(())
 }
 
 /// Converts a part of a row.
