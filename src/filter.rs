@@ -1,13 +1,14 @@
 //! Filters: a problem in the making.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
 use crate::formula::Evaluation;
+use crate::target::Room;
 use crate::{
-    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Tuning,
+    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Target,
+    Tuning,
 };
 use apron_core::{BoxFilter, ByMethod, Correlate, Formula, LocalStd, Padded, Problem, Scale, Separable};
-use std::sync::Arc;
 
 enum Weights {
     Dense(Mask),
@@ -155,12 +156,43 @@ impl<'a> Filter<'a> {
     /// [`Error::Unsupported`] for what the device does not have, and the
     /// device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
+        self.solved(None).map(Solved::into_image)
+    }
+
+    /// Runs the filter, and writes its result into an image that is there: of the result's shape and type, on any device
+    /// or on the host, and not shared, since what others see never changes. So repeated work takes no new memory: on
+    /// a GPU with [`Device::keep_memory`] none at all.
+    ///
+    /// The result is written where it belongs without a copy if the image is on the device of the filter and, on a GPU,
+    /// its rows lie without gaps from a multiple of 16 bytes on, in memory that the filter does not read.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::cpu();
+    /// let mut mean = device.box_filter(&Image::new(3, 1, 1, vec![3u8, 3, 9])?, 3, 1).run()?;
+    /// device.box_filter(&Image::new(3, 1, 1, vec![6u8, 0, 6])?, 3, 1).run_into(&mut mean)?;
+    /// assert_eq!(mean.download::<u8>()?.row(0), [2, 4, 2]);
+    /// let seen = mean.clone();
+    /// assert!(device.box_filter(&seen, 3, 1).run_into(&mut mean).is_err());
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Filter::run), and [`Error::Parameter`] for an image of another shape or type, or one that is shared; its
+    /// samples are then as they were, or, where the device failed, anything.
+    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
+        target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
+    }
+
+    /// The filter's result; into the room, if there is one.
+    pub(crate) fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let Filter { device, source, weights, borders, extent, out_type, clamp, method, choice } = self;
         let (shape, src) = (source.shape(), source.pixel_type());
         let dst = out_type.unwrap_or(src);
         if let Weights::Formula(formula) = weights {
             unclamped("a named filter", clamp)?;
-            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst);
+            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst, room);
         }
         let problem = weights.problem(shape, (src, dst), extent, clamp)?;
         if let (Problem::LocalStd(_), Some(method)) = (&problem, method) {
@@ -172,17 +204,17 @@ impl<'a> Filter<'a> {
         for padding in &paddings {
             let source = padded.as_ref().map_or(source.view(), Source::Device);
             let made = device.with_fallback(|backend| {
-                backend.filter(padding, "a border by axis", &source, None, &Choice::default())
+                backend.filter(padding, "a border by axis", &source, None, &Choice::default(), None)
             })?;
+            let made = made.into_image();
             before.push(made.made.clone());
             padded = Some(made);
         }
         let ByMethod { problem, why } = device.by_method(filter, method, choice.variant)?;
         let source = padded.as_ref().map_or(source.view(), Source::Device);
-        let mut result = device.with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice))?;
-        if let Some(made) = Arc::get_mut(&mut result.made) {
-            made.before = before;
-        }
+        let mut result = device
+            .with_fallback(|backend| backend.filter(&problem, why, &source, None, &choice, room.as_deref_mut()))?;
+        result.made.before = before;
         Ok(result)
     }
 }
@@ -266,7 +298,9 @@ impl Device {
             return Err(Error::PixelType { operation, found, expected });
         }
         let choice = Choice { variant, tuning: None };
-        self.with_fallback(|backend| backend.filter(problem, "as stated", &source, second.as_ref(), &choice))
+        let solved = self
+            .with_fallback(|backend| backend.filter(problem, "as stated", &source, second.as_ref(), &choice, None))?;
+        Ok(solved.into_image())
     }
 
     /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
@@ -286,7 +320,10 @@ impl Device {
     }
 
     /// Runs on this device; one that `auto` chose hands what it does not have to the CPU. Logs a line.
-    pub(crate) fn with_fallback<T: crate::backend::Explained>(&self, run: impl Fn(&Backend) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_fallback<T: crate::backend::Explained>(
+        &self,
+        mut run: impl FnMut(&Backend) -> Result<T>,
+    ) -> Result<T> {
         let result = match run(&self.backend) {
             Err(error @ (Error::Unsupported { .. } | Error::OutOfMemory { .. })) if self.chosen.is_some() => {
                 run(&Backend::Cpu)?.explain(&format!("auto: {error}"))

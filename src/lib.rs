@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod backend;
 mod chain;
 mod choice;
+#[cfg(feature = "gpu")]
+mod cuda;
 mod device;
 mod device_image;
 mod filter;
@@ -15,14 +17,19 @@ mod limits;
 mod named;
 mod report;
 mod statistics;
+mod target;
 mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, Binning, Bins, Border, Borders, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula, Histogram,
-    Histogram2d, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType, PointOp, Region, Result,
-    Shape, Statistics, Taps, WeightedHistogram, filters, multi_otsu, otsu,
+    AnyImage, AnyImageMut, Binning, Bins, Border, Borders, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula,
+    Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Pixel, PixelType,
+    PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, filters, multi_otsu, otsu,
 };
+/// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
+/// driver: before it is called, nothing of cust works.
+#[cfg(feature = "gpu")]
+pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
@@ -35,6 +42,7 @@ pub use limits::LimitRun;
 pub use named::NamedFilter;
 pub use report::Report;
 pub use statistics::StatisticsOf;
+pub use target::Target;
 pub use tone::ToneOf;
 
 /// The PTX that build.rs embedded.

@@ -121,8 +121,8 @@ impl Backend {
     /// The least and the largest sample of f32, and the time of the kernels that found them.
     fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
         let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
-        let (written, made) = self.run_kernels(&recipe, source, None)?;
-        let found = written.read::<f32>()?;
+        let (written, made) = self.run_kernels(&recipe, source, None, None)?;
+        let found = written.expect("no room was given").read::<f32>()?;
         let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
         let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
         Ok((extremes, made.report()?.kernels))
@@ -137,6 +137,7 @@ impl Backend {
         choice: &Choice<'_>,
     ) -> Result<(Written, Made)> {
         let recipe = self.planned(problem, choice)?;
-        self.run_kernels(&recipe, source, beside)
+        let (written, made) = self.run_kernels(&recipe, source, beside, None)?;
+        Ok((written.expect("no room was given"), made))
     }
 }

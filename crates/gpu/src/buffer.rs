@@ -1,14 +1,16 @@
 //! Device memory.
 
 use crate::device::Gpu;
-use crate::error::{allocation, checked, driver, not_recorded};
+use crate::error::{checked, driver, not_recorded};
+use crate::memory::Memory;
 use crate::stream::Stream;
 use apron_core::Result;
-use cust::memory::DeviceBuffer;
+use cust::memory::{DeviceBuffer, DeviceCopy};
 use cust::sys::{
     CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2, cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2,
+    cuMemsetD8Async,
 };
-use std::mem::ManuallyDrop;
+use std::ffi::c_void;
 use std::sync::Arc;
 
 /// Bytes in device memory. Allocated, used and freed in the order of its home stream; other
@@ -19,14 +21,6 @@ pub struct GpuBuffer {
     /// Bytes of the memory before the first.
     start: u64,
     len_bytes: u64,
-}
-
-/// Memory that a buffer and its [parts](GpuBuffer::part) share.
-struct Memory {
-    bytes: ManuallyDrop<DeviceBuffer<u8>>,
-    home: Arc<Stream>,
-    /// Whether it is part of recorded work, and so must outlive it.
-    recorded: bool,
 }
 
 /// How rows lie in memory, in bytes.
@@ -41,6 +35,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Whether they lie without gaps.
+    pub fn is_packed(&self) -> bool {
+        self.bytes == self.stride || self.count == 1
+    }
+
     /// From the start of the first to the end of the last.
     pub fn span(&self) -> u64 {
         (self.count - 1) * self.stride + self.bytes
@@ -54,17 +53,50 @@ impl GpuBuffer {
     /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) where the device has too little, which
     /// leaves it usable, and [`Error::Driver`](apron_core::Error::Driver).
     pub fn uninitialized(gpu: &Gpu, operation: &'static str, len_bytes: u64) -> Result<GpuBuffer> {
-        gpu.device.enter()?;
-        // The driver refuses to allocate nothing.
-        let size = usize::try_from(len_bytes.max(1)).unwrap_or(usize::MAX);
-        let beside = gpu.stream.beside();
-        let order = beside.as_ref().unwrap_or(&gpu.stream);
-        // SAFETY: what reads the buffer, a copy or a kernel, does so after what writes it, on one
-        // stream or on streams that wait for each other.
-        let memory = unsafe { DeviceBuffer::<u8>::uninitialized_async(size, &order.inner) };
-        let bytes = ManuallyDrop::new(memory.map_err(|error| allocation(operation, len_bytes, error))?);
-        let memory = Memory { bytes, home: gpu.stream.clone(), recorded: beside.is_some() };
+        let memory = Memory::allocate(gpu, operation, len_bytes)?;
         Ok(GpuBuffer { memory: Arc::new(memory), start: 0, len_bytes })
+    }
+
+    /// A buffer of zeros.
+    ///
+    /// # Errors
+    /// As [`uninitialized`](Self::uninitialized).
+    pub fn zeroed(gpu: &Gpu, operation: &'static str, len_bytes: u64) -> Result<GpuBuffer> {
+        let buffer = GpuBuffer::uninitialized(gpu, operation, len_bytes)?;
+        let (bytes, stream) = (len_bytes as usize, gpu.stream.inner.as_inner());
+        // SAFETY: the buffer has the bytes, and the stream is the one in whose order it lives.
+        let zeroed = unsafe { cuMemsetD8Async(buffer.address(), 0, bytes, stream) };
+        checked(zeroed, || format!("zeroing {bytes} bytes"))?;
+        Ok(buffer)
+    }
+
+    /// All of some memory.
+    pub(crate) fn of_memory(memory: Memory, len_bytes: u64) -> GpuBuffer {
+        GpuBuffer { memory: Arc::new(memory), start: 0, len_bytes }
+    }
+
+    /// Whether nobody else knows of its memory, by a clone, a part, or a handle that the caller kept.
+    pub fn is_unique(&mut self) -> bool {
+        Arc::get_mut(&mut self.memory).is_some_and(|memory| memory.is_unique())
+    }
+
+    /// Waits for all that uses the buffer, and gives it to the caller, as the buffer that it was or, if its memory is
+    /// one of this library's, as a new one.
+    ///
+    /// # Errors
+    /// The buffer itself, where others share it, it is a part, or it is of another type; and, inside,
+    /// [`Error::Driver`](apron_core::Error::Driver).
+    pub fn into_cust<T: DeviceCopy + Send + Sync + 'static>(self) -> Result<Result<DeviceBuffer<T>, GpuBuffer>> {
+        let GpuBuffer { memory, start, len_bytes } = self;
+        let memory = match Arc::try_unwrap(memory) {
+            Ok(memory) if start == 0 && memory.is_buffer_of::<T>() => memory,
+            Ok(memory) => return Ok(Err(GpuBuffer { memory: Arc::new(memory), start, len_bytes })),
+            Err(memory) => return Ok(Err(GpuBuffer { memory, start, len_bytes })),
+        };
+        memory.home.device.enter()?;
+        memory.home.uncaptured("giving a buffer back", "wait until the capture has ended")?;
+        memory.home.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))?;
+        Ok(Ok(memory.into_buffer().expect("it can be given")))
     }
 
     /// The part of `len_bytes` bytes from byte `start` on, which shares the memory.
@@ -99,6 +131,52 @@ impl GpuBuffer {
         waits.map(|()| packed)
     }
 
+    /// Puts the bytes of `packed`, rows without gaps, into these rows of this buffer, after all that uses them.
+    ///
+    /// # Errors
+    /// [`Error::Driver`](apron_core::Error::Driver).
+    ///
+    /// # Panics
+    /// If `packed` has another size than the rows, or they are not all in the buffer.
+    pub fn copy_rows(&self, gpu: &Gpu, packed: &GpuBuffer, rows: Rows) -> Result<()> {
+        assert_eq!(packed.len_bytes, rows.bytes * rows.count, "size of the rows, in bytes");
+        gpu.device.enter()?;
+        gpu.stream.wait_for(self.home())?;
+        gpu.stream.wait_for(packed.home())?;
+        let from = CUDA_MEMCPY2D {
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcDevice: packed.address(),
+            ..self.written_rows(rows)
+        };
+        // SAFETY: both sides have the rows, and their streams wait for each other.
+        let copied = unsafe { cuMemcpy2DAsync_v2(&from, gpu.stream.inner.as_inner()) };
+        let waits = [self, packed].map(|buffer| buffer.home().wait_for(&gpu.stream));
+        checked(copied, || format!("copying {} rows on the GPU", rows.count))?;
+        waits.into_iter().collect()
+    }
+
+    /// Puts `bytes`, rows without gaps, into these rows of the buffer, after all that uses them; `bytes` may be changed
+    /// when the call returns.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    ///
+    /// # Panics
+    /// If `bytes` has another size than the rows, or they are not all in the buffer.
+    pub fn write_rows(&self, bytes: &[u8], rows: Rows) -> Result<()> {
+        assert_eq!(bytes.len() as u64, rows.bytes * rows.count, "size of the rows, in bytes");
+        let from = CUDA_MEMCPY2D {
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: bytes.as_ptr().cast(),
+            ..self.written_rows(rows)
+        };
+        self.write_by(|stream| {
+            // SAFETY: both sides have the rows; from pageable memory the driver has taken them when the call returns.
+            let copied = unsafe { cuMemcpy2DAsync_v2(&from, stream.inner.as_inner()) };
+            checked(copied, || format!("copying {} rows to the GPU", rows.count))
+        })
+    }
+
     /// Copies rows to the host, without gaps, when all that writes them is done.
     ///
     /// # Errors
@@ -118,6 +196,18 @@ impl GpuBuffer {
             let copied = unsafe { cuMemcpy2DAsync_v2(&to, stream.inner.as_inner()) };
             checked(copied, || format!("copying {} rows from the GPU", rows.count))
         })
+    }
+
+    /// A copy into rows, from where they lie without gaps, but for that place.
+    fn written_rows(&self, rows: Rows) -> CUDA_MEMCPY2D {
+        let read = self.rows(rows);
+        CUDA_MEMCPY2D {
+            srcPitch: read.dstPitch,
+            dstPitch: read.srcPitch,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstDevice: read.srcDevice,
+            ..read
+        }
     }
 
     /// A copy of rows, to where they lie without gaps, but for the place.
@@ -162,15 +252,23 @@ impl GpuBuffer {
     /// If `bytes` has another size.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         assert_eq!(bytes.len() as u64, self.len_bytes, "size of the buffer, in bytes");
-        self.home().device.enter()?;
-        let order = self.home().beside().unwrap_or_else(|| self.home().clone());
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        // SAFETY: both sides have as many bytes; from pageable memory the driver has taken them when the call returns.
-        let copied =
-            unsafe { cuMemcpyHtoDAsync_v2(self.address(), bytes.as_ptr().cast(), bytes.len(), order.inner.as_inner()) };
-        checked(copied, || format!("copying {} bytes to the GPU", bytes.len()))
+        self.write_by(|stream| {
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let (from, count) = (bytes.as_ptr().cast::<c_void>(), bytes.len());
+            // SAFETY: both sides have the bytes; from pageable memory the driver has taken them when the call returns.
+            let copied = unsafe { cuMemcpyHtoDAsync_v2(self.address(), from, count, stream.inner.as_inner()) };
+            checked(copied, || format!("copying {count} bytes to the GPU"))
+        })
+    }
+
+    /// Enqueues a copy from the host.
+    fn write_by(&self, copy: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+        let home = self.home();
+        home.device.enter()?;
+        home.uncaptured("copying from the host", "copy to the GPU before")?;
+        copy(&home.beside().unwrap_or_else(|| home.clone()))
     }
 
     /// Puts what `from` holds in place of what it holds, after all that uses that.
@@ -225,6 +323,7 @@ impl GpuBuffer {
         if home.beside().is_some() {
             return Err(not_recorded(&home.device, "reading a result", "read it when the chain has run"));
         }
+        home.uncaptured("reading a result", "read it when the graph has run")?;
         let copied = copy(home);
         let waited = home.inner.synchronize();
         copied?;
@@ -243,7 +342,18 @@ impl GpuBuffer {
 
     /// The address, for kernels.
     pub(crate) fn address(&self) -> u64 {
-        self.memory.bytes.as_device_ptr().as_raw() + self.start
+        self.memory.address + self.start
+    }
+
+    /// The address, for the caller's kernels.
+    pub fn device_address(&self) -> u64 {
+        self.address()
+    }
+
+    /// Whether it has memory in common with another.
+    pub fn overlaps(&self, other: &GpuBuffer) -> bool {
+        let (start, other_start) = (self.address(), other.address());
+        start < other_start + other.len_bytes && other_start < start + self.len_bytes
     }
 
     /// Whether it starts at a multiple of so many bytes.
@@ -251,22 +361,13 @@ impl GpuBuffer {
         self.address().is_multiple_of(bytes)
     }
 
+    /// The stream in whose order it lives, for the caller's kernels.
+    pub fn cust_stream(&self) -> &Arc<cust::stream::Stream> {
+        &self.home().inner
+    }
+
     /// The stream in whose order it lives.
     pub(crate) fn home(&self) -> &Arc<Stream> {
         &self.memory.home
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if self.home.device.enter().is_ok() {
-            // SAFETY: taken once, here.
-            let memory = unsafe { ManuallyDrop::take(&mut self.bytes) };
-            if self.recorded {
-                return self.home.keep(memory);
-            }
-            // Freed when the stream comes to it; an error here means that the context is lost.
-            let _ = memory.drop_async(&self.home.inner);
-        }
     }
 }

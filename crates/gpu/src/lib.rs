@@ -7,7 +7,9 @@ mod buffer;
 mod device;
 mod error;
 mod execute;
+mod foreign;
 mod limits;
+mod memory;
 mod ptx;
 mod record;
 mod stream;
@@ -15,6 +17,7 @@ mod symbol;
 mod texture;
 
 pub use buffer::{GpuBuffer, Rows};
+pub use cust;
 pub use device::{Gpu, devices, ptx_target};
 pub use execute::Timer;
 pub use limits::LimitRun;
