@@ -16,6 +16,7 @@ mod kernels;
 mod limits;
 mod named;
 mod report;
+mod solve;
 mod statistics;
 mod target;
 mod tone;

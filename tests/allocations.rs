@@ -3,8 +3,8 @@
 use apron::{Bins, Border, Borders, Device, DeviceImage, Image, Mask, PixelType, Result, Taps};
 use apron_testkit::gpu_or_skip;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The system's allocator, which notes the largest request since it was last asked.
 struct Noting;

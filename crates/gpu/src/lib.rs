@@ -12,14 +12,16 @@ mod limits;
 mod memory;
 mod ptx;
 mod record;
+mod rows;
 mod stream;
 mod symbol;
 mod texture;
 
-pub use buffer::{GpuBuffer, Rows};
+pub use buffer::GpuBuffer;
 pub use cust;
 pub use device::{Gpu, devices, ptx_target};
 pub use execute::Timer;
 pub use limits::LimitRun;
 pub use ptx::Ptx;
 pub use record::Recorded;
+pub use rows::Rows;
