@@ -7,7 +7,7 @@
 mod common;
 
 use apron::{Border, Extent, Image, Mask, Pixel, Taps, filters};
-use apron_core::{BoxFilter, Correlate, Problem, Scale, Separable};
+use apron_core::{BoxFilter, Correlate, ImageMut, Problem, Scale, Separable};
 use apron_cpu::Fma;
 use common::median;
 use std::io::{BufRead, BufReader, Write};
@@ -100,19 +100,20 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
         }
         _ => Problem::Separable(Separable { shape, src, dst, taps_x: axis(), taps_y: axis(), border, extent }),
     };
-    let mut out = vec![T::default(); side * side];
+    let mut samples = vec![T::default(); side * side];
     let pixels = T::PIXEL;
     let listed = taps.iter().map(f32::to_string).collect::<Vec<_>>().join(" ");
     let asked = |memory: &str| format!("{operation} {pixels} {memory} {listed}");
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
+        let out = ImageMut::new(side as u32, side as u32, 1, &mut samples).expect("a valid shape");
         match &problem {
-            Problem::Correlate(p) => apron_cpu::correlate_into(image, p, &mut out),
-            Problem::Separable(p) => apron_cpu::separable_into(image, p, &mut out),
-            Problem::Box(p) => apron_cpu::box_filter_into(image, p, &mut out),
+            Problem::Correlate(p) => apron_cpu::correlate_into(image, p, out),
+            Problem::Separable(p) => apron_cpu::separable_into(image, p, out),
+            Problem::Box(p) => apron_cpu::box_filter_into(image, p, out),
             other => unreachable!("{other:?}"),
         }
         .expect("an output of the right size");
-        out[side * (side / 2) + side / 2].to_f64()
+        samples[side * (side / 2) + side / 2].to_f64()
     });
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
         let out: Image<T> = match &problem {

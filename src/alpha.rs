@@ -1,10 +1,10 @@
 //! Alpha left alone: a filter's result with the last channel of its input.
 
-use crate::backend::Backend;
+use crate::backend::Solved;
 use crate::choice::Choice;
+use crate::target::Room;
 use crate::{Border, Borders, Device, DeviceImage, Extent, Filter, Mask, PixelType, PointOp, Region, Result, Source};
 use apron_core::{Outside, Pointwise, Problem};
-use std::sync::Arc;
 
 /// The input of a filter whose alpha is kept.
 pub(crate) struct Alpha<'a> {
@@ -31,20 +31,23 @@ impl<'a> Alpha<'a> {
         Ok(Alpha { device, source, borders, extent, dst })
     }
 
-    /// The result with the alpha of the pixels under its windows' anchors.
-    pub(crate) fn put_back(self, result: DeviceImage, anchor: (u32, u32)) -> Result<DeviceImage> {
+    /// The result with the alpha of the pixels under its windows' anchors; into the room, if there is one.
+    pub(crate) fn put_back(
+        self,
+        result: DeviceImage,
+        anchor: (u32, u32),
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
         let Alpha { device, source, dst, .. } = &self;
         let under = self.under(&result, anchor).transpose()?;
         let alpha = under.as_ref().map_or(source.view(), Source::Device);
         let problem = Problem::Pointwise(point(&Source::Device(&result), *dst));
-        let run = |backend: &Backend| {
-            backend.filter(&problem, "", &Source::Device(&result), Some(&alpha), &Choice::default())
-        };
-        let mut kept = device.with_fallback(run)?;
-        if let Some(made) = Arc::get_mut(&mut kept.made) {
-            made.before.extend(under.map(|under| under.made));
-            made.before.push(result.made);
-        }
+        let mut kept = device.with_fallback(|backend| {
+            let source = Source::Device(&result);
+            backend.filter(&problem, "", &source, Some(&alpha), &Choice::default(), room.as_deref_mut())
+        })?;
+        kept.made.before.extend(under.map(|under| under.made));
+        kept.made.before.push(result.made);
         Ok(kept)
     }
 

@@ -2,7 +2,9 @@
 
 use crate::Machine;
 use crate::backend::Backend;
-use crate::{DeviceImage, DeviceInfo, Error, Filter, HistogramOf, Mask, Result, Source, Taps, filters};
+use crate::{
+    DeviceImage, DeviceInfo, Error, Filter, HistogramOf, Mask, PixelType, Result, Shape, Source, Taps, filters,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -150,6 +152,41 @@ impl Device {
     /// [`Error::OutOfMemory`] and [`Error::Driver`].
     pub fn upload<'a>(&self, image: impl Into<Source<'a>>) -> Result<DeviceImage> {
         self.backend.import(&image.into(), "upload")
+    }
+
+    /// An image of zeros on the device, for results to be [written into](Filter::run_into).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
+        self.backend.zeros(shape, pixel)
+    }
+
+    /// Whether memory that becomes free on this handle and its clones is kept for whatever next needs as much, instead
+    /// of being given back; `false` gives back what was kept. Work that repeats, with images of the same shapes, then
+    /// takes no memory of the GPU's after its first time: masks, sums between the passes and counts included. Other
+    /// devices have no such memory.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::auto();
+    /// device.keep_memory(true);
+    /// let frame = device.upload(&Image::new(4, 1, 1, vec![0u8, 8, 8, 0])?)?;
+    /// let mut blurred = device.gaussian(&frame, 1.0).run()?;
+    /// for _ in 0..3 {
+    ///     device.gaussian(&frame, 1.0).run_into(&mut blurred)?; // allocates nothing
+    /// }
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn keep_memory(&self, keep: bool) {
+        self.backend.keep_memory(keep);
+    }
+
+    /// How often memory was asked of the GPU's driver since the device was opened: for tests.
+    #[doc(hidden)]
+    pub fn allocations(&self) -> u64 {
+        self.backend.allocations()
     }
 
     /// Dense correlation with a mask: each output sample is the sum of tap times sample under the

@@ -8,14 +8,13 @@ use std::sync::Arc;
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
 /// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and does. Clones share the pixels, which never change, but for those of a
-/// [`Chain`](crate::Chain), which each of its runs writes anew.
+/// waits for them and does. Clones share the pixels, which never change: [`run_into`](crate::Filter::run_into)
+/// writes only images that are not shared. Those of a [`Chain`](crate::Chain) are written anew by each of its runs.
 #[derive(Clone)]
 pub struct DeviceImage {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
-    /// Samples from the start of a row to the start of the next, in GPU memory; images on the host know theirs.
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code))]
+    /// Samples from the start of a row to the start of the next.
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,
@@ -45,6 +44,11 @@ impl DeviceImage {
     /// The type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         self.pixel
+    }
+
+    /// Samples from the start of a row to the start of the next.
+    pub fn row_stride(&self) -> u64 {
+        self.row_stride
     }
 
     /// The part of `width` x `height` pixels from column `x` and row `y` on, as an image: for a filter, what lies

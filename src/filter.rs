@@ -1,14 +1,15 @@
 //! Filters: a problem in the making.
 
 use crate::alpha::Alpha;
-use crate::backend::Backend;
+use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::formula::Evaluation;
+use crate::target::Room;
 use crate::{
-    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Tuning,
+    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Target,
+    Tuning,
 };
 use apron_core::{BoxFilter, ByMethod, Correlate, Formula, LocalStd, Padded, Problem, Scale, Separable};
-use std::sync::Arc;
 
 enum Weights {
     Dense(Mask),
@@ -175,53 +176,95 @@ impl<'a> Filter<'a> {
     /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have,
     /// and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
-        if let (true, Source::Host(_)) = (self.keep_alpha, &self.source)
-            && let Some(uploaded) = self.device.uploaded(&self.source)?
-        {
-            // Once, for the filter and for alpha.
-            let mut result = Filter { source: Source::Device(&uploaded), ..self }.run()?;
-            if let Some(made) = Arc::get_mut(&mut result.made) {
-                made.report.copy_in += uploaded.made.report.copy_in;
-            }
-            return Ok(result);
+        self.solved(None).map(Solved::into_image)
+    }
+
+    /// Runs the filter, and writes its result into an image that is there: of the result's shape and type, on any device
+    /// or on the host, and not shared, since what others see never changes. So repeated work takes no new memory: on
+    /// a GPU with [`Device::keep_memory`] none at all.
+    ///
+    /// The result is written where it belongs without a copy if the image is on the device of the filter and, on a GPU,
+    /// its rows lie without gaps from a multiple of 16 bytes on, in memory that the filter does not read.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::cpu();
+    /// let mut mean = device.box_filter(&Image::new(3, 1, 1, vec![3u8, 3, 9])?, 3, 1).run()?;
+    /// device.box_filter(&Image::new(3, 1, 1, vec![6u8, 0, 6])?, 3, 1).run_into(&mut mean)?;
+    /// assert_eq!(mean.download::<u8>()?.row(0), [2, 4, 2]);
+    /// let seen = mean.clone();
+    /// assert!(device.box_filter(&seen, 3, 1).run_into(&mut mean).is_err());
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Filter::run), and [`Error::Parameter`] for an image of another shape or type, or one that is shared; its
+    /// samples are then as they were, or, where the device failed, anything.
+    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
+        target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
+    }
+
+    /// The filter's result; into the room, if there is one.
+    pub(crate) fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+        if self.keep_alpha {
+            return self.with_alpha(room);
         }
-        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha, method, choice } = self;
+        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha: _, method, choice } = self;
         let (shape, src) = (source.shape(), source.pixel_type());
         let dst = out_type.unwrap_or(src);
-        let kept = keep_alpha.then(|| Alpha::of(device, source.view(), borders, extent, dst)).transpose()?;
-        let finish = |result, anchor| match kept {
-            Some(kept) => kept.put_back(result, anchor),
-            None => Ok(result),
-        };
         if let Weights::Formula(formula) = weights {
             unclamped("a named filter", clamp)?;
-            let formula = formula?;
-            let computed =
-                Evaluation { device, source: source.view(), borders, extent, method, choice }.run(&formula, dst)?;
-            return finish(computed, formula.anchor());
+            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst, room);
         }
         let problem = weights.problem(shape, (src, dst), extent, clamp)?;
         if let (Problem::LocalStd(_), Some(method)) = (&problem, method) {
             return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
         }
-        let anchor = problem.anchor();
         let Padded { padding, filter } = problem.with_borders(borders)?;
         let padded = padding.map(|padding| {
             let padding = Problem::Pad(padding);
-            device.with_fallback(|backend| backend.filter(&padding, "", &source, None, &Choice::default()))
+            device.with_fallback(|backend| backend.filter(&padding, "", &source, None, &Choice::default(), None))
         });
-        let padded = padded.transpose()?;
+        let padded = padded.transpose()?.map(Solved::into_image);
         let ByMethod { problem, why } = device.by_method(filter, method, choice.variant)?;
         let seen = padded.as_ref().map_or(source.view(), Source::Device);
-        let mut result = device.with_fallback(|backend| backend.filter(&problem, why, &seen, None, &choice))?;
-        if let Some(made) = Arc::get_mut(&mut result.made) {
-            made.before.extend(padded.map(|padded| padded.made));
+        let mut result =
+            device.with_fallback(|backend| backend.filter(&problem, why, &seen, None, &choice, room.as_deref_mut()))?;
+        result.made.before.extend(padded.map(|padded| padded.made));
+        Ok(result)
+    }
+
+    /// The result with the alpha of its input; into the room, if there is one.
+    fn with_alpha(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        if let Source::Host(_) = &self.source
+            && let Some(uploaded) = self.device.uploaded(&self.source)?
+        {
+            // Once, for the filter and for alpha.
+            let mut result = Filter { source: Source::Device(&uploaded), ..self }.with_alpha(room)?;
+            result.made.report.copy_in += uploaded.made.report.copy_in;
+            return Ok(result);
         }
-        finish(result, anchor)
+        let (anchor, dst) = (self.weights.anchor(), self.out_type.unwrap_or(self.src()));
+        let kept = Alpha::of(self.device, self.source.view(), self.borders, self.extent, dst)?;
+        let filtered = Filter { source: self.source.view(), keep_alpha: false, ..self }.solved(None)?;
+        kept.put_back(filtered.into_image(), anchor, room)
     }
 }
 
 impl Weights {
+    /// Column and row of the tap over the output pixel.
+    fn anchor(&self) -> (u32, u32) {
+        match self {
+            Weights::Dense(mask) => mask.anchor(),
+            Weights::Separable(Ok((x, y))) => (x.anchor(), y.anchor()),
+            Weights::Mean(width, height) | Weights::Deviation(width, height) => (width / 2, height / 2),
+            Weights::Formula(Ok(formula)) => formula.anchor(),
+            // No filter: what is wrong with it is told when it runs.
+            Weights::Separable(Err(_)) | Weights::Formula(Err(_)) => (0, 0),
+        }
+    }
+
     /// The problem, with a border that says nothing yet.
     fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), extent: Extent, clamp: bool) -> Result<Problem> {
         let border = Border::default();
@@ -257,81 +300,5 @@ fn unclamped(operation: &'static str, clamp: bool) -> Result<()> {
     match clamp {
         true => Err(Error::parameter(operation, "clamp", true, "used with a dense mask")),
         false => Ok(()),
-    }
-}
-
-impl Device {
-    /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
-    ///
-    /// # Errors
-    /// As [`Filter::run`]; [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
-    #[doc(hidden)]
-    pub fn solve<'a>(
-        &self,
-        problem: &Problem,
-        image: impl Into<Source<'a>>,
-        variant: Option<&str>,
-    ) -> Result<DeviceImage> {
-        self.solve_with(problem, image, None, variant)
-    }
-
-    /// The same for two images.
-    ///
-    /// # Errors
-    /// As [`solve`](Device::solve).
-    #[doc(hidden)]
-    pub fn solve_with<'a>(
-        &self,
-        problem: &Problem,
-        image: impl Into<Source<'a>>,
-        second: Option<Source<'a>>,
-        variant: Option<&str>,
-    ) -> Result<DeviceImage> {
-        let (source, operation) = (image.into(), problem.operation());
-        let Some((shape, pixel)) = problem.filtered() else {
-            return Err(Error::parameter("solve", "problem", operation, "a filter's"));
-        };
-        if source.shape() != shape {
-            let (value, limit) = (source.shape().to_string(), shape.to_string());
-            return Err(Error::Shape { what: "shape", value, limit });
-        }
-        if source.pixel_type() != pixel {
-            let (found, expected) = (source.pixel_type(), pixel.to_string());
-            return Err(Error::PixelType { operation, found, expected });
-        }
-        let choice = Choice { variant, tuning: None };
-        self.with_fallback(|backend| backend.filter(problem, "as stated", &source, second.as_ref(), &choice))
-    }
-
-    /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
-    fn by_method(&self, problem: Problem, method: Option<Method>, variant: Option<&str>) -> Result<ByMethod> {
-        let Some(name) = variant.filter(|_| method.is_none() && self.machine().is_some()) else {
-            return problem.by_method(method);
-        };
-        let chosen = problem.clone().by_method(None)?;
-        for method in [problem.method(), chosen.problem.method(), Some(Method::Separable), Some(Method::Box)] {
-            if let Ok(ByMethod { problem, .. }) = problem.clone().by_method(method)
-                && apron_plan::variants(problem.operation()).any(|variant| variant.name == name)
-            {
-                return Ok(ByMethod { problem, why: "the named variant is one of it" });
-            }
-        }
-        Ok(chosen)
-    }
-
-    /// Runs on this device; one that `auto` chose hands what it does not have to the CPU. Logs a line.
-    pub(crate) fn with_fallback<T: crate::backend::Explained>(&self, run: impl Fn(&Backend) -> Result<T>) -> Result<T> {
-        let result = match run(&self.backend) {
-            Err(error @ (Error::Unsupported { .. } | Error::OutOfMemory { .. })) if self.chosen.is_some() => {
-                run(&Backend::Cpu)?.explain(&format!("auto: {error}"))
-            }
-            Ok(result) => match &self.chosen {
-                Some(chosen) => result.explain(chosen),
-                None => result,
-            },
-            Err(error) => return Err(error),
-        };
-        log::debug!(target: "apron", "{}", result.ran().line());
-        Ok(result)
     }
 }

@@ -1,12 +1,12 @@
 //! From a named filter's formula to the operations that compute it, one after the other on the device.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
+use crate::target::Room;
 use crate::{
     Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, Method, PixelType, PointOp, Result, Source,
 };
 use apron_core::{Pointwise, Problem};
-use std::sync::Arc;
 
 /// What a formula is computed for, and how its filters are asked for.
 pub(crate) struct Evaluation<'a> {
@@ -20,29 +20,27 @@ pub(crate) struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Computes the formula to samples of type `dst`.
-    pub(crate) fn run(&self, formula: &Formula, dst: PixelType) -> Result<DeviceImage> {
+    /// Computes the formula to samples of type `dst`; into the room, if there is one.
+    pub(crate) fn run(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let (Formula::Pointwise { .. }, Source::Host(_)) = (formula, &self.source)
             && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
             // Once for all that read it.
             let once = Evaluation { source: Source::Device(&uploaded), ..*self };
-            let mut result = once.run(formula, dst)?;
-            if let Some(made) = Arc::get_mut(&mut result.made) {
-                made.report.copy_in += uploaded.made.report.copy_in;
-            }
+            let mut result = once.run(formula, dst, room)?;
+            result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
         }
         let filter = match formula {
-            Formula::Image => return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst),
-            Formula::Pointwise { op, x, y } => return self.pointwise(*op, x, y.as_deref(), dst),
+            Formula::Image => return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst, room),
+            Formula::Pointwise { op, x, y } => return self.pointwise(*op, x, y.as_deref(), dst, room),
             Formula::LocalStd(width, height) => Filter::deviation(self.device, self.source.view(), *width, *height),
             Formula::Dense(mask) => Filter::dense(self.device, self.source.view(), mask.clone()),
             Formula::Separable(x, y) => Filter::separable(self.device, self.source.view(), Ok((x.clone(), y.clone()))),
             Formula::Mean(width, height) => Filter::mean(self.device, self.source.view(), *width, *height),
         };
         let filter = filter.border(self.borders).extent(self.extent).out_type(dst).method(self.method);
-        filter.variant(self.choice.variant).tuning(self.choice.tuning).run()
+        filter.variant(self.choice.variant).tuning(self.choice.tuning).solved(room)
     }
 
     /// The image where a filter computes other pixels than the image's, in f32; `None` where that is the image.
@@ -53,13 +51,20 @@ impl Evaluation<'_> {
         Some(image.out_type(PixelType::F32).run())
     }
 
-    fn pointwise(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<DeviceImage> {
+    fn pointwise(
+        &self,
+        op: PointOp,
+        x: &Formula,
+        y: Option<&Formula>,
+        dst: PixelType,
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
         let second = y.map(|_| PixelType::F32);
         // What is wrong with it is found before anything runs.
         Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
         let operand = |formula: &Formula| match formula {
             Formula::Image => self.extended().transpose(),
-            formula => self.run(formula, PixelType::F32).map(Some),
+            formula => self.run(formula, PixelType::F32, None).map(|solved| Some(solved.into_image())),
         };
         let (made_x, made_y) = (operand(x)?, y.map(operand).transpose()?.flatten());
         let (x, y) = (self.or_image(&made_x), y.map(|_| self.or_image(&made_y)));
@@ -73,26 +78,16 @@ impl Evaluation<'_> {
         }
         let (shape, src, second) = (x.shape(), x.pixel_type(), y.as_ref().map(Source::pixel_type));
         let problem = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
-        let mut result = self.solve(&problem, &x, y.as_ref(), &Choice::default())?;
-        if let Some(made) = Arc::get_mut(&mut result.made) {
-            made.before = [&made_x, &made_y].into_iter().flatten().map(|part| part.made.clone()).collect();
-        }
+        let mut result = self.device.with_fallback(|backend| {
+            backend.filter(&problem, "", &x, y.as_ref(), &Choice::default(), room.as_deref_mut())
+        })?;
+        result.made.before = [&made_x, &made_y].into_iter().flatten().map(|part| part.made.clone()).collect();
         Ok(result)
     }
 
     /// What was made, or else the image itself.
     fn or_image<'s>(&'s self, made: &'s Option<DeviceImage>) -> Source<'s> {
         made.as_ref().map_or(self.source.view(), Source::Device)
-    }
-
-    fn solve(
-        &self,
-        problem: &Problem,
-        x: &Source<'_>,
-        y: Option<&Source<'_>>,
-        choice: &Choice<'_>,
-    ) -> Result<DeviceImage> {
-        self.device.with_fallback(|backend| backend.filter(problem, "", x, y, choice))
     }
 }
 

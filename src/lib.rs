@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod alpha;
 mod backend;
 mod chain;
 mod choice;
+#[cfg(feature = "gpu")]
+mod cuda;
 mod device;
 mod device_image;
 mod filter;
@@ -16,15 +18,22 @@ mod limits;
 mod named;
 mod pad;
 mod report;
+mod solve;
 mod statistics;
+mod target;
 mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent, Formula,
-    Histogram, Histogram2d, Image, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside, Pixel, PixelType,
-    PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu, otsu,
+    AnyImage, AnyImageMut, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent,
+    Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside,
+    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu,
+    otsu,
 };
+/// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
+/// driver: before it is called, nothing of cust works.
+#[cfg(feature = "gpu")]
+pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
@@ -38,6 +47,7 @@ pub use named::NamedFilter;
 pub use pad::PadOf;
 pub use report::Report;
 pub use statistics::StatisticsOf;
+pub use target::Target;
 pub use tone::ToneOf;
 
 /// The PTX that build.rs embedded.

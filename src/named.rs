@@ -3,7 +3,9 @@
 use crate::filters::{
     Dog, Gaussian, Gradient, Laplacian, Log, MotionBlur, Operator, Prewitt, Roberts, Scharr, Sharpen, Sobel, Unsharp,
 };
-use crate::{Borders, Device, DeviceImage, Extent, Filter, Formula, Method, Named, PixelType, Result, Source, filters};
+use crate::{
+    Borders, Device, DeviceImage, Extent, Filter, Formula, Method, Named, PixelType, Result, Source, Target, filters,
+};
 
 /// A named filter that is ready to [`run`](NamedFilter::run), with defaults that may be changed before.
 #[must_use = "a filter does nothing until it is run"]
@@ -54,8 +56,20 @@ impl<'a, N: Named> NamedFilter<'a, N> {
     /// Those of the filter's [formula](Named::formula), and as [`Filter::run`]: also where border crop leaves images
     /// of two sizes, and [`Error::PixelType`](crate::Error::PixelType) for directions that are not to be f32.
     pub fn run(self) -> Result<DeviceImage> {
+        self.filter().run()
+    }
+
+    /// Runs the filter, and writes its result into an image that is there: as [`Filter::run_into`].
+    ///
+    /// # Errors
+    /// As [`run`](NamedFilter::run) and [`Filter::run_into`].
+    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
+        self.filter().run_into(target)
+    }
+
+    fn filter(self) -> Filter<'a> {
         let out_type = self.out_type.unwrap_or(self.named.out_type(self.filter.src()));
-        self.filter.of(self.named.formula()).out_type(out_type).run()
+        self.filter.of(self.named.formula()).out_type(out_type)
     }
 }
 

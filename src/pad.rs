@@ -1,5 +1,6 @@
 //! Padding: a request in the making.
 
+use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};
 use apron_core::{Pad, Problem};
@@ -36,7 +37,9 @@ impl<'a> PadOf<'a> {
     pub fn run(self) -> Result<DeviceImage> {
         let PadOf { device, source, region, borders, choice } = self;
         let problem = Problem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
-        device.with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice))
+        device
+            .with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
+            .map(Solved::into_image)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Operations on the values of an image: requests in the making.
 
-use crate::backend::Toning;
+use crate::backend::{Solved, Toning};
 use crate::choice::Choice;
-use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source};
+use crate::target::Room;
+use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Target};
 
 /// An operation on values that is ready to [`run`](ToneOf::run).
 #[must_use = "an operation does nothing until it is run"]
@@ -32,9 +33,33 @@ impl<'a> ToneOf<'a> {
     /// [`Error::PixelType`](crate::Error::PixelType) for pixels that the operation does not take,
     /// [`Error::Unsupported`](crate::Error::Unsupported) for what the device does not have, and its own troubles.
     pub fn run(self) -> Result<DeviceImage> {
+        self.solved(None).map(Solved::into_image)
+    }
+
+    /// Runs it, and writes its result into an image that is there, as [`Filter::run_into`](crate::Filter::run_into).
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let negative: Vec<u8> = (0..=255).rev().collect();
+    /// let image = Image::new(2, 1, 1, vec![0u8, 55])?;
+    /// let mut result = Image::new(2, 1, 1, vec![0u8; 2])?;
+    /// Device::cpu().lookup(&image, negative).run_into(&mut result)?;
+    /// assert_eq!(result.row(0), [255, 200]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](ToneOf::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or type,
+    /// or one that is shared.
+    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
+        target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
+    }
+
+    fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let ToneOf { device, source, toning, choice } = self;
         let toning = toning?;
-        device.with_fallback(|backend| backend.tone(&toning, &source, &choice))
+        device.with_fallback(|backend| backend.tone(&toning, &source, &choice, room.as_deref_mut()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Recorded chains: what they give is what their operations give one by one, on every device, however often they run.
 
-use apron::{Bins, Device, DeviceHistogram, DeviceImage, Error, Image, Mask, PixelType, Result, filters};
+use apron::{Bins, Device, DeviceHistogram, DeviceImage, Error, Image, Mask, PixelType, Result, Shape, filters};
 use apron_testkit::gpu_or_skip;
 
 const WIDTH: u32 = 150;
@@ -74,6 +74,38 @@ fn other_images_are_refused() {
 fn chains_on_the_gpu() {
     let Some(gpu) = gpu_or_skip("recorded chains") else { return };
     frames(&gpu);
+}
+
+/// Parts of frames that are packed at each run, zeros, and parts of images that are there.
+fn parts(device: &Device, frame: &DeviceImage) -> Result<DeviceImage> {
+    let mut out = device.zeros(Shape::new(WIDTH, HEIGHT, 1)?, PixelType::U8)?;
+    let part = frame.region(7, 3, 100, 40)?;
+    device.gaussian(&part, 1.4).run_into(out.region_mut(9, 5, 100, 40)?)?;
+    let mut edges = device.correlate(&out, sobel()).run()?;
+    device.box_filter(&part, 3, 3).run_into(edges.region_mut(0, 0, 100, 40)?)?;
+    Ok(edges)
+}
+
+fn frames_of_parts(device: &Device) {
+    let mut chain = device.record(&frame(3), parts).unwrap();
+    for seed in [3, 7, 11] {
+        chain.load(&frame(seed)).unwrap();
+        let expected = parts(&Device::reference(), &Device::reference().upload(&frame(seed)).unwrap()).unwrap();
+        for _ in 0..2 {
+            let found = chain.run().unwrap().download::<u8>().unwrap();
+            assert!(found == expected.download::<u8>().unwrap(), "seed {seed} on {}", device.name());
+        }
+    }
+}
+
+#[test]
+fn parts_in_chains() {
+    for device in [Device::cpu(), Device::reference(), Device::emulator()] {
+        frames_of_parts(&device);
+    }
+    if let Some(gpu) = gpu_or_skip("parts in recorded chains") {
+        frames_of_parts(&gpu);
+    }
 }
 
 /// Results outlive their chain, and many chains leave no memory behind.

@@ -1,4 +1,4 @@
-//! Parts of images on a device: as the same pixels alone, whatever lies around them.
+//! Parts of images on a device: read as the same pixels alone, whatever lies around them, and written alone.
 
 use apron::{AnyImage, Border, Device, Image, Pixel, PixelType, Shape, Source};
 use apron_abi::Accumulator;
@@ -38,6 +38,18 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
         let found = solve(device, (&part).into(), Some(variant));
         let mismatch = first_mismatch(&found, &expected);
         assert_eq!(mismatch, None, "{variant}: {case}, from {from:?}, {beside:?} beside, on {}", device.name());
+        // And into a part of an image that is there, of the whole one's width or less.
+        let (left, right) = if from.0 == 0 { (0, 0) } else { (from.0, beside.0) };
+        let large = (left + expected.shape().width + right, from.1 + expected.shape().height + 1);
+        let nothing = expected.region(0, 0, 1, 1).unwrap().into_owned();
+        let mut around = surrounded(&nothing, (0, 0), large);
+        let mut out = device.upload(&around).unwrap();
+        let Shape { width, height, .. } = expected.shape();
+        let target = out.region_mut(left, from.1, width, height).unwrap();
+        device.solve_into(&case.problem, &part, second(), Some(variant), target).unwrap();
+        around.view_mut().region(left, from.1, width, height).unwrap().copy_from(&expected).unwrap();
+        let mismatch = first_mismatch(&out.download_any().unwrap(), &around);
+        assert_eq!(mismatch, None, "{variant}: {case}, into column {left} of {large:?} on {}", device.name());
     }
     variants
 }

@@ -1,14 +1,16 @@
 //! Filters: from an image to an image, by kernels or by the host.
 
-use super::{Backend, HOST_WHY, Storage, host, host_image};
+use super::{Backend, HOST_WHY, Solved, host, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
-use crate::{DeviceImage, Report, Result, Source};
+use crate::target::Room;
+use crate::{Report, Result, Source};
 use apron_core::{Problem, Window};
 use std::time::{Duration, Instant};
 
 impl Backend {
-    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two.
+    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two; into the room,
+    /// if there is one.
     pub(crate) fn filter(
         &self,
         problem: &Problem,
@@ -16,7 +18,8 @@ impl Backend {
         source: &Source<'_>,
         beside: Option<&Source<'_>>,
         choice: &Choice<'_>,
-    ) -> Result<DeviceImage> {
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
         let dst = problem.filtered_to().expect("a filter writes samples");
         let window = match problem {
             Problem::Correlate(problem) => problem.window()?,
@@ -33,25 +36,35 @@ impl Backend {
                 unreachable!("a histogram is no filter")
             }
         };
+        let shape = window.out;
+        if let Some(room) = &room {
+            room.check(shape, dst)?;
+        }
         let (storage, mut made) = match self {
             Backend::Cpu | Backend::Reference => {
                 let name = self.host_variant(problem.operation(), choice)?;
                 let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
                 let start = Instant::now();
-                let output = match self {
-                    Backend::Cpu => host::cpu_filter(problem, &input, beside.as_ref())?,
-                    _ => host::reference_filter(problem, &input, beside.as_ref())?,
+                let output = match (self, &mut room) {
+                    (Backend::Cpu, Some(Room::Host(out))) => {
+                        host::cpu_filter_into(problem, &input, beside.as_ref(), out.view())?;
+                        None
+                    }
+                    (Backend::Cpu, _) => Some(host::cpu_filter(problem, &input, beside.as_ref())?),
+                    _ => Some(host::reference_filter(problem, &input, beside.as_ref())?),
                 };
+                let storage = placed(output, room)?;
                 let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
                 let report = Report { kernels: start.elapsed(), ..report };
-                (Storage::Host(output), Made::on_host(report))
+                (storage, Made::on_host(report))
             }
             _ => {
-                let (written, made) = self.run_kernels(&self.planned(problem, choice)?, source, beside)?;
-                (written.into_storage(dst, window.out)?, made)
+                let recipe = self.planned(problem, choice)?;
+                let (written, made) = self.run_kernels(&recipe, source, beside, room)?;
+                (written.map(|written| written.into_storage(dst, shape)).transpose()?, made)
             }
         };
         (made.report.method, made.report.why_method) = (problem.method(), why.into());
-        Ok(DeviceImage::new(window.out, dst, storage, made))
+        Ok(Solved { shape, pixel: dst, storage, made })
     }
 }

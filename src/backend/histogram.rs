@@ -50,7 +50,7 @@ impl Backend {
             // As the f32 that they are.
             let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
             let floats = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
-            let floats = self.filter(&floats, "", source, None, &Choice::default())?;
+            let floats = self.filter(&floats, "", source, None, &Choice::default(), None)?.into_image();
             let mut counted = self.histogram(&Source::Device(&floats), counting, choice)?;
             counted.made.before.push(floats.made);
             return Ok(counted);
@@ -132,8 +132,8 @@ impl Backend {
     /// The least and the largest sample of f32, and the time of the kernels that found them.
     fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
         let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
-        let (written, made) = self.run_kernels(&recipe, source, None)?;
-        let found = written.read::<f32>()?;
+        let (written, made) = self.run_kernels(&recipe, source, None, None)?;
+        let found = written.expect("no room was given").read::<f32>()?;
         let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
         let extremes = pairs.reduce(join_extremes).expect("a pair for each block");
         Ok((extremes, made.report()?.kernels))
@@ -148,6 +148,7 @@ impl Backend {
         choice: &Choice<'_>,
     ) -> Result<(Written, Made)> {
         let recipe = self.planned(problem, choice)?;
-        self.run_kernels(&recipe, source, beside)
+        let (written, made) = self.run_kernels(&recipe, source, beside, None)?;
+        Ok((written.expect("no room was given"), made))
     }
 }

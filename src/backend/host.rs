@@ -1,6 +1,6 @@
 //! The host devices: each problem to its function, by pixel types.
 
-use crate::{AnyImage, Binning, Histogram, Image, Pixel, PixelType, Result};
+use crate::{AnyImage, AnyImageMut, Binning, Histogram, Image, Pixel, PixelType, Result};
 use apron_core::{Problem, each_type};
 
 /// A device's filter function for every pair of pixel types.
@@ -53,6 +53,47 @@ filter!(
     reference_filter,
     apron_reference
 );
+
+/// Solves a filter's problem on all cores, into an image of the result's shape and type.
+pub(super) fn cpu_filter_into(
+    problem: &Problem,
+    input: &AnyImage<'_>,
+    second: Option<&AnyImage<'_>>,
+    out: AnyImageMut<'_>,
+) -> Result<()> {
+    macro_rules! solve {
+        ($image:ident, $out:ident) => {
+            match problem {
+                Problem::Correlate(p) => apron_cpu::correlate_into($image, p, $out),
+                Problem::Separable(p) => apron_cpu::separable_into($image, p, $out),
+                Problem::Box(p) => apron_cpu::box_filter_into($image, p, $out),
+                Problem::LocalStd(p) => apron_cpu::local_std_into($image, p, $out),
+                Problem::Pointwise(p) => apron_cpu::pointwise_into(input, second, p, $out),
+                Problem::Pad(_) => unreachable!("padded before"),
+                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
+                    unreachable!("a histogram is no filter")
+                }
+            }
+        };
+    }
+    if let Problem::Pad(p) = problem {
+        return match (input, out) {
+            (AnyImage::U8(image), AnyImageMut::U8(out)) => apron_cpu::pad_into(image, p, out),
+            (AnyImage::U16(image), AnyImageMut::U16(out)) => apron_cpu::pad_into(image, p, out),
+            (AnyImage::I16(image), AnyImageMut::I16(out)) => apron_cpu::pad_into(image, p, out),
+            (AnyImage::F16(image), AnyImageMut::F16(out)) => apron_cpu::pad_into(image, p, out),
+            (AnyImage::F32(image), AnyImageMut::F32(out)) => apron_cpu::pad_into(image, p, out),
+            _ => unreachable!("padding is of the image's type"),
+        };
+    }
+    each_type!(input, image => match out {
+        AnyImageMut::U8(out) => solve!(image, out),
+        AnyImageMut::U16(out) => solve!(image, out),
+        AnyImageMut::I16(out) => solve!(image, out),
+        AnyImageMut::F16(out) => solve!(image, out),
+        AnyImageMut::F32(out) => solve!(image, out),
+    })
+}
 
 /// A device's histogram function: byte images are counted by value, which serves any bins.
 macro_rules! histogram {

@@ -3,6 +3,7 @@
 use super::{Backend, Storage, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
+use crate::target::Room;
 use crate::{AnyImage, DeviceImage, Error, PixelType, Report, Result, Shape, Source};
 use apron_core::Problem;
 #[cfg(feature = "gpu")]
@@ -56,13 +57,14 @@ impl Backend {
         recipe.map_err(|error| self.refusing(error))
     }
 
-    /// Runs a recipe on an image and what it takes beside that, and gives what it writes.
+    /// Runs a recipe on an image and what it takes beside that, and gives what it writes, if not into the room.
     pub(super) fn run_kernels(
         &self,
         recipe: &Recipe,
         source: &Source<'_>,
         beside: Option<&Source<'_>>,
-    ) -> Result<(Written, Made)> {
+        room: Option<&mut Room<'_>>,
+    ) -> Result<(Option<Written>, Made)> {
         let report = |copy_in, kernels| self.by_kernels(recipe, copy_in, kernels);
         match self {
             #[cfg(feature = "gpu")]
@@ -70,14 +72,27 @@ impl Backend {
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
                 let beside = beside.map(|beside| self.import_timed(beside, recipe.operation)).transpose()?;
                 let copy_in = copy_in + beside.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
-                let (output, timer) = execute(gpu, recipe, &input, beside.as_ref().map(|(image, _)| image))?;
-                Ok((Written::Gpu(output), Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
+                let beside = beside.as_ref().map(|(image, _)| image);
+                let (output, timer) = match room {
+                    Some(room) => (None, execute_into(gpu, recipe, &input, beside, room)?),
+                    None => {
+                        let (output, timer) = execute(gpu, recipe, &input, beside, None)?;
+                        (Some(Written::Gpu(output)), timer)
+                    }
+                };
+                Ok((output, Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
             }
             _ => {
                 let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
                 let start = Instant::now();
                 let bytes = emulate(recipe, &input, beside.as_ref())?;
-                Ok((Written::Host(bytes), Made::on_host(report(Duration::ZERO, start.elapsed()))))
+                let made = Made::on_host(report(Duration::ZERO, start.elapsed()));
+                let Some(room) = room else { return Ok((Some(Written::Host(bytes)), made)) };
+                room.write(|out| {
+                    out.copy_from_slice(&bytes);
+                    Ok(())
+                })?;
+                Ok((None, made))
             }
         }
     }
@@ -122,6 +137,7 @@ fn execute(
     recipe: &Recipe,
     image: &DeviceImage,
     beside: Option<&DeviceImage>,
+    output: Option<&GpuBuffer>,
 ) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
     let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
     // The image alone, without gaps, at a multiple of 16 bytes: where it is not, in a copy.
@@ -132,9 +148,35 @@ fn execute(
     let beside = beside.map(packed).transpose()?;
     let gaps = !image.is_packed() && aligned(image) && beside.is_none();
     match gaps.then(|| recipe.clone().with_row_stride(image.shape, image.row_stride)).flatten() {
-        Some(recipe) => gpu.execute(&recipe, on_gpu(image)),
-        None => gpu.execute_beside(recipe, &packed(image)?, beside.as_ref()),
+        Some(recipe) => gpu.execute_beside(&recipe, on_gpu(image), None, output),
+        None => gpu.execute_beside(recipe, &packed(image)?, beside.as_ref(), output),
     }
+}
+
+/// The same into a room. Kernels write rows without gaps, in memory from which nothing is read: others get a copy.
+#[cfg(feature = "gpu")]
+fn execute_into(
+    gpu: &Gpu,
+    recipe: &Recipe,
+    image: &DeviceImage,
+    beside: Option<&DeviceImage>,
+    room: &mut Room<'_>,
+) -> Result<Option<apron_gpu::Timer>> {
+    let read =
+        |buffer: &GpuBuffer| [Some(image), beside].into_iter().flatten().any(|read| on_gpu(read).overlaps(buffer));
+    if let Room::Gpu { buffer, rows, .. } = &*room
+        && buffer.is_on(gpu)
+    {
+        if rows.is_packed() && buffer.is_aligned_to(ROW_ALIGNMENT) && !read(buffer) {
+            return execute(gpu, recipe, image, beside, Some(buffer)).map(|(_, timer)| timer);
+        }
+        let (output, timer) = execute(gpu, recipe, image, beside, None)?;
+        buffer.copy_rows(gpu, &output, *rows)?;
+        return Ok(timer);
+    }
+    let (output, timer) = execute(gpu, recipe, image, beside, None)?;
+    room.write(|bytes| output.read(bytes))?;
+    Ok(timer)
 }
 
 /// The same in the emulator, and what the recipe writes.

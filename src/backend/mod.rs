@@ -8,11 +8,13 @@ mod tone;
 
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
-use crate::{AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, Report, Result, Source};
+use crate::target::Room;
+use crate::{
+    AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, PixelType, Report, Result, Shape, Source,
+};
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
 use apron_plan::Machine;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(crate) use histogram::Counting;
@@ -43,11 +45,25 @@ pub(crate) trait Explained {
     fn ran(&self) -> &Report;
 }
 
-impl Explained for DeviceImage {
+/// What an operation makes: an image, or the samples of the room that it was given.
+pub(crate) struct Solved {
+    pub(crate) shape: Shape,
+    pub(crate) pixel: PixelType,
+    /// Nothing where the result is in the room.
+    pub(crate) storage: Option<Storage>,
+    pub(crate) made: Made,
+}
+
+impl Solved {
+    /// The image, where no room was given.
+    pub(crate) fn into_image(self) -> DeviceImage {
+        DeviceImage::new(self.shape, self.pixel, self.storage.expect("an image, without a room"), self.made)
+    }
+}
+
+impl Explained for Solved {
     fn explain(mut self, why: &str) -> Self {
-        if let Some(made) = Arc::get_mut(&mut self.made) {
-            made.report.why = format!("{}; {why}", made.report.why);
-        }
+        self.made.report.why = format!("{}; {why}", self.made.report.why);
         self
     }
 
@@ -114,6 +130,22 @@ impl Backend {
         }
     }
 
+    pub(crate) fn keep_memory(&self, keep: bool) {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.keep_memory(keep),
+            _ => _ = keep,
+        }
+    }
+
+    pub(crate) fn allocations(&self) -> u64 {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.allocations(),
+            _ => 0,
+        }
+    }
+
     /// The image on this device; copied only if it is elsewhere.
     pub(crate) fn import(&self, source: &Source<'_>, operation: &'static str) -> Result<DeviceImage> {
         let (shape, pixel) = (source.shape(), source.pixel_type());
@@ -139,6 +171,23 @@ impl Backend {
             },
         };
         let report = self.report(operation, "copy", "asked for", start.elapsed());
+        Ok(DeviceImage::new(shape, pixel, storage, Made::on_host(report)))
+    }
+
+    /// An image of zeros.
+    pub(crate) fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
+        const OPERATION: &str = "zeros";
+        let Shape { width, height, channels } = shape;
+        let shape = Shape::new(width, height, channels)?;
+        let storage = match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => {
+                let bytes = shape.samples() * pixel.size_bytes() as u64;
+                Storage::Gpu(GpuBuffer::zeroed(gpu, OPERATION, bytes)?)
+            }
+            _ => Storage::Host(AnyImage::from_bytes(pixel, shape, |_| Ok(()))?),
+        };
+        let report = self.report(OPERATION, "zeros", "asked for", Duration::ZERO);
         Ok(DeviceImage::new(shape, pixel, storage, Made::on_host(report)))
     }
 
@@ -192,7 +241,7 @@ impl Backend {
 pub(crate) const HOST_WHY: &str = "the only variant of this device";
 
 impl Made {
-    fn on_host(report: Report) -> Made {
+    pub(crate) fn on_host(report: Report) -> Made {
         Made {
             report,
             before: Vec::new(),
@@ -210,6 +259,14 @@ impl Made {
             None => report,
         };
         self.before.iter().rev().try_fold(report, |report, part| Ok(report.after(part.report()?)))
+    }
+}
+
+/// Puts what a host made into the room, if there is one and it is not there yet.
+fn placed(output: Option<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Result<Option<Storage>> {
+    match (output, room) {
+        (Some(image), Some(room)) => room.put(&image).map(|()| None),
+        (image, _) => Ok(image.map(Storage::Host)),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Operations on values that give images: tables, and equalised histograms.
 
-use super::{Backend, HOST_WHY, Storage, host_image};
+use super::{Backend, HOST_WHY, Solved, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
-use crate::{AnyImage, DeviceImage, Error, Image, PixelType, Report, Result, Source};
+use crate::target::Room;
+use crate::{AnyImage, AnyImageMut, Error, Image, PixelType, Report, Result, Source};
 use apron_core::{Clahe, Equalize, Lookup, Problem, Tone};
 use std::time::{Duration, Instant};
 
@@ -43,18 +44,34 @@ impl Toning {
 }
 
 impl Backend {
-    /// An image with other values.
-    pub(crate) fn tone(&self, toning: &Toning, source: &Source<'_>, choice: &Choice<'_>) -> Result<DeviceImage> {
+    /// An image with other values; into the room, if there is one.
+    pub(crate) fn tone(
+        &self,
+        toning: &Toning,
+        source: &Source<'_>,
+        choice: &Choice<'_>,
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
         toning.check(source)?;
         let (shape, pixel) = (source.shape(), source.pixel_type());
+        if let Some(room) = &room {
+            room.check(shape, pixel)?;
+        }
         if let Backend::Cpu | Backend::Reference = self {
             let name = self.host_variant(toning.operation(), choice)?;
             let input = host_image(source)?;
             let start = Instant::now();
-            let output = self.toned_by_host(toning, &input)?;
+            let output = match (self, &mut room) {
+                (Backend::Cpu, Some(Room::Host(out))) => {
+                    toned_by_cpu(toning, &input, out.view())?;
+                    None
+                }
+                _ => Some(self.toned_by_host(toning, &input)?),
+            };
+            let storage = placed(output, room)?;
             let report = self.report(toning.operation(), name, HOST_WHY, Duration::ZERO);
             let made = Made::on_host(Report { kernels: start.elapsed(), ..report });
-            return Ok(DeviceImage::new(shape, pixel, Storage::Host(output), made));
+            return Ok(Solved { shape, pixel, storage, made });
         }
         let (problem, tables) = match toning {
             Toning::Lookup(tables) => {
@@ -68,9 +85,9 @@ impl Backend {
         };
         let recipe = self.planned(&problem, choice)?;
         let beside = tables.as_ref().map(Source::from);
-        let (written, made) = self.run_kernels(&recipe, source, beside.as_ref())?;
-        let storage = written.into_storage(pixel, shape)?;
-        Ok(DeviceImage::new(shape, pixel, storage, made))
+        let (written, made) = self.run_kernels(&recipe, source, beside.as_ref(), room)?;
+        let storage = written.map(|written| written.into_storage(pixel, shape)).transpose()?;
+        Ok(Solved { shape, pixel, storage, made })
     }
 
     fn toned_by_host(&self, toning: &Toning, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
@@ -92,6 +109,24 @@ impl Backend {
             (_, true) => apron_cpu::equalize(image),
             (_, false) => apron_reference::equalize(image),
         }))
+    }
+}
+
+/// All cores write the result where it belongs.
+fn toned_by_cpu(toning: &Toning, input: &AnyImage<'_>, out: AnyImageMut<'_>) -> Result<()> {
+    let of = |clip, tiles| Clahe { shape: input.shape(), src: input.pixel_type(), clip, tiles };
+    match (toning, input, out) {
+        (Toning::Lookup(tables), AnyImage::U8(image), AnyImageMut::U8(out)) => {
+            apron_cpu::lookup_into(image, tables, out)
+        }
+        (Toning::Equalize, AnyImage::U8(image), AnyImageMut::U8(out)) => apron_cpu::equalize_into(image, out),
+        (Toning::Clahe { clip, tiles }, AnyImage::U8(image), AnyImageMut::U8(out)) => {
+            apron_cpu::clahe_into(image, &of(*clip, *tiles), out)
+        }
+        (Toning::Clahe { clip, tiles }, AnyImage::U16(image), AnyImageMut::U16(out)) => {
+            apron_cpu::clahe_into(image, &of(*clip, *tiles), out)
+        }
+        _ => unreachable!("the types were checked"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Images: shape, pixels, and a row stride.
 
-use crate::{Error, Result};
+use crate::{AnyImageMut, Error, ImageMut, Result};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -131,6 +131,10 @@ pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
     fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>>;
     /// The image with its type as a value.
     fn into_any(image: Image<'_, Self>) -> AnyImage<'_>;
+    /// The image of this type in `image`, which is written, if that is its type.
+    fn from_any_mut(image: AnyImageMut<'_>) -> Option<ImageMut<'_, Self>>;
+    /// The image that is written with its type as a value.
+    fn into_any_mut(image: ImageMut<'_, Self>) -> AnyImageMut<'_>;
 }
 
 macro_rules! pixel {
@@ -145,6 +149,15 @@ macro_rules! pixel {
             }
             fn into_any(image: Image<'_, Self>) -> AnyImage<'_> {
                 AnyImage::$tag(image)
+            }
+            fn from_any_mut(image: AnyImageMut<'_>) -> Option<ImageMut<'_, Self>> {
+                match image {
+                    AnyImageMut::$tag(image) => Some(image),
+                    _ => None,
+                }
+            }
+            fn into_any_mut(image: ImageMut<'_, Self>) -> AnyImageMut<'_> {
+                AnyImageMut::$tag(image)
             }
         }
     )*};
@@ -313,6 +326,13 @@ impl<'a, T: Pixel> Image<'a, T> {
         Ok(Image { shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data[start..start + span]) })
     }
 
+    /// The same image, to be written; borrowed samples are copied before, once.
+    pub fn view_mut(&mut self) -> ImageMut<'_, T> {
+        let Shape { width, height, channels } = self.shape;
+        let image = ImageMut::with_row_stride(width, height, channels, self.row_stride, self.data.to_mut());
+        image.expect("an image's shape")
+    }
+
     /// The same image, borrowed.
     pub fn view(&self) -> Image<'_, T> {
         Image { shape: self.shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data) }
@@ -394,6 +414,11 @@ impl AnyImage<'_> {
     /// The same image, borrowed.
     pub fn view(&self) -> AnyImage<'_> {
         each_type!(self, image => Pixel::into_any(image.view()))
+    }
+
+    /// The same image, to be written; borrowed samples are copied before, once.
+    pub fn view_mut(&mut self) -> AnyImageMut<'_> {
+        each_type!(self, image => Pixel::into_any_mut(image.view_mut()))
     }
 
     /// Samples from the start of a row to the start of the next.

@@ -2,7 +2,7 @@
 
 use crate::Fma;
 use crate::filter::Filter;
-use apron_core::{Image, Pixel, Result, Separable, check_pixels};
+use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 
 /// Separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
 ///
@@ -32,14 +32,14 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separ
     Filter::separable(image, problem)?.run(false)
 }
 
-/// [`separable`] into memory that is there already: packed rows of the output's shape.
+/// [`separable`] into an image that is there already.
 ///
 /// # Errors
-/// As [`separable`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
+/// As [`separable`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
 pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
     problem: &Separable,
-    out: &mut [O],
+    out: ImageMut<'_, O>,
 ) -> Result<()> {
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
     Filter::separable(image, problem)?.run_into(false, out)

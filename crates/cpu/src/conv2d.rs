@@ -2,7 +2,7 @@
 
 use crate::Fma;
 use crate::filter::Filter;
-use apron_core::{Correlate, Image, Pixel, Result, check_pixels};
+use apron_core::{Correlate, Image, ImageMut, Pixel, Result, check_pixels};
 
 /// Dense 2-D correlation, in parallel: bit for bit what `apron_reference::correlate` computes.
 ///
@@ -30,14 +30,14 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Corre
     Filter::dense(image, problem)?.run(problem.clamp)
 }
 
-/// [`correlate`] into memory that is there already: packed rows of the output's shape.
+/// [`correlate`] into an image that is there already.
 ///
 /// # Errors
-/// As [`correlate`], and [`Error::Shape`](apron_core::Error::Shape) where `out` has another length.
+/// As [`correlate`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
 pub fn correlate_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
     problem: &Correlate,
-    out: &mut [O],
+    out: ImageMut<'_, O>,
 ) -> Result<()> {
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
     Filter::dense(image, problem)?.run_into(problem.clamp, out)

@@ -7,7 +7,7 @@ use crate::tiles::{self, Scratch, Tile};
 use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Correlate, Error, FromSum, Image, Pixel, PixelType, Result, Separable, Window};
+use apron_core::{Accumulator, Correlate, FromSum, Image, ImageMut, Pixel, PixelType, Result, Separable, Window};
 
 /// Rows of sums between the inner loops and the output: few enough to stay near the core.
 const GROUP: usize = 8;
@@ -41,28 +41,21 @@ impl<'a, I: Pixel> Filter<'a, I> {
 
     /// The output.
     pub(crate) fn run<O: Pixel<Sum: Fma>>(&self, clamp: bool) -> Result<Image<'static, O>> {
-        let shape = self.window.out;
-        let mut out = pages::zeros(shape.samples() as usize);
-        self.run_into(clamp, &mut out)?;
-        Image::new(shape.width, shape.height, shape.channels, out)
+        pages::filled(self.window.out, |out| self.run_into(clamp, out))
     }
 
     /// The output, into memory that is there.
-    pub(crate) fn run_into<O: Pixel<Sum: Fma>>(&self, clamp: bool, out: &mut [O]) -> Result<()> {
-        let shape = self.window.out;
-        if out.len() as u64 != shape.samples() {
-            let limit = format!("{} for {shape}", shape.samples());
-            return Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit });
-        }
+    pub(crate) fn run_into<O: Pixel<Sum: Fma>>(&self, clamp: bool, out: ImageMut<'_, O>) -> Result<()> {
+        out.check(self.window.out)?;
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
         let seen = halo.1 + GROUP;
         let bytes = self.is_bytes() && O::PIXEL == PixelType::U8 && !clamp;
         match Rounding::new(self.across.unwrap_or(&[1.0]), self.taps) {
             Some(rounding) if bytes => {
-                let out = bytemuck::cast_slice_mut(out);
-                tiles::for_each(out, shape, halo, seen, |scratch, tile| self.bytes(rounding, scratch, tile));
+                let out = u8::from_any_mut(O::into_any_mut(out)).expect("its type was compared");
+                tiles::for_each(out, halo, seen, |scratch, tile| self.bytes(rounding, scratch, tile));
             }
-            _ => tiles::for_each(out, shape, halo, seen, |scratch, mut tile| {
+            _ => tiles::for_each(out, halo, seen, |scratch, mut tile| {
                 // Sums that are the output as they are go there at once.
                 let stored = O::PIXEL == PixelType::F32 && !clamp;
                 self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out| {

@@ -3,7 +3,7 @@
 use crate::pages;
 use crate::simd::{self, Level, Work};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, Sample, check_pixels};
+use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, check_pixels};
 use rayon::prelude::*;
 
 /// The standard deviation in a window around each pixel, in parallel: bit for bit what `apron_reference::local_std`
@@ -25,8 +25,17 @@ use rayon::prelude::*;
 /// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) where the
 /// image or the output is not of the filter's types and shape.
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
+    pages::filled(filter.window()?.out, |out| local_std_into(image, filter, out))
+}
+
+/// [`local_std`] into an image that is there already.
+///
+/// # Errors
+/// As [`local_std`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, mut out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
+    out.check(window.out)?;
     let (shape, (mode, constant)) = (window.out, filter.border.mode());
     let row = shape.row_samples();
     let along = |y: Option<u32>, sums: &mut [[f64; 2]]| {
@@ -40,17 +49,17 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
     let mut outside = vec![[0.0; 2]; row];
     along(None, &mut outside);
     let count = filter.width as f64 * filter.height as f64;
-    let mut out: Vec<O> = pages::zeros(shape.samples() as usize);
-    out.par_chunks_mut(row).enumerate().for_each_init(Vec::new, |sums, (y, out)| {
+    let stride = out.row_stride();
+    out.spanned_mut().par_chunks_mut(stride).enumerate().for_each_init(Vec::new, |sums, (y, out)| {
         sums.clear();
         sums.resize(row, [0.0; 2]);
         for y in (y as i32 + window.origin_y..).take(filter.height as usize) {
             let from = mode.map(y, image.height() as i32);
             simd::run(Add { from: from.map_or(&outside[..], |y| &inside[y as usize * row..][..row]), sums });
         }
-        simd::run(Roots { sums, count, out });
+        simd::run(Roots { sums, count, out: &mut out[..row] });
     });
-    Image::new(shape.width, shape.height, shape.channels, out)
+    Ok(())
 }
 
 /// Sums of samples and of their squares along a row.

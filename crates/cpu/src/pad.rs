@@ -2,7 +2,7 @@
 
 use crate::pages;
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Image, Pad, Pixel, Result, check_pixels};
+use apron_core::{Accumulator, Image, ImageMut, Pad, Pixel, Result, check_pixels};
 use rayon::prelude::*;
 
 /// The pixels of a region of the plane, in parallel: what `apron_reference::pad` gives.
@@ -21,25 +21,34 @@ use rayon::prelude::*;
 /// As [`Pad::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
 /// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
 pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T>> {
+    pages::filled(problem.window()?.out, |out| pad_into(image, problem, out))
+}
+
+/// [`pad`] into an image that is there already.
+///
+/// # Errors
+/// As [`pad`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn pad_into<T: Pixel>(image: &Image<T>, problem: &Pad, mut out: ImageMut<'_, T>) -> Result<()> {
     let window = problem.window()?;
+    out.check(window.out)?;
     check_pixels::<T, T>("pad", image, problem.shape, (problem.pixel, problem.pixel))?;
     let (shape, channels) = (window.out, window.out.channels as usize);
     let samples = |constants: [f32; 4]| constants.map(|value| T::from_sum(T::Sum::from_f64(value as f64)));
     let ((mode_x, left_right), (mode_y, above_below)) = (problem.borders.x.mode(), problem.borders.y.mode());
     let (left_right, above_below) = (samples(left_right), samples(above_below));
-    let row = shape.row_samples();
-    let mut out: Vec<T> = pages::zeros(shape.samples() as usize);
+    let (row, stride) = (shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
-    out.par_chunks_mut(row * rows).enumerate().for_each(|(band, out)| {
-        for (out, at) in out.chunks_mut(row).zip((band * rows) as i32..) {
+    out.spanned_mut().par_chunks_mut(stride * rows).enumerate().for_each(|(band, out)| {
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as i32..) {
+            let out = &mut out[..row];
             match mode_y.map(window.origin_y + at, image.height() as i32) {
                 Some(y) => pad_row(image.row(y as u32), channels, window.origin_x, (mode_x, &left_right), out),
                 None => fill(out, &above_below[..channels]),
             }
         }
     });
-    Image::new(shape.width, shape.height, shape.channels, out)
+    Ok(())
 }
 
 /// A row from a column on, and what lies left and right of it.

@@ -1,6 +1,19 @@
 //! Memory for outputs.
 #![allow(unsafe_code)] // one call of the system's, which only advises
 
+use apron_core::{Image, ImageMut, Pixel, Result, Shape};
+
+/// A new image, which `fill` writes.
+pub(crate) fn filled<T: Pixel>(
+    shape: Shape,
+    fill: impl FnOnce(ImageMut<'_, T>) -> Result<()>,
+) -> Result<Image<'static, T>> {
+    let Shape { width, height, channels } = shape;
+    let mut samples = zeros(shape.samples() as usize);
+    fill(ImageMut::new(width, height, channels, &mut samples)?)?;
+    Image::new(width, height, channels, samples)
+}
+
 /// What the system's huge pages are aligned to: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 1 << 21;
 

@@ -3,7 +3,7 @@
 use crate::pages;
 use crate::simd::{self, Level, Work};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
 };
 use rayon::prelude::*;
 
@@ -30,18 +30,31 @@ pub fn pointwise<O: Pixel>(
     y: Option<&AnyImage<'_>>,
     problem: &Pointwise,
 ) -> Result<Image<'static, O>> {
+    pages::filled(problem.shape, |out| pointwise_into(x, y, problem, out))
+}
+
+/// [`pointwise`] into an image that is there already.
+///
+/// # Errors
+/// As [`pointwise`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn pointwise_into<O: Pixel>(
+    x: &AnyImage<'_>,
+    y: Option<&AnyImage<'_>>,
+    problem: &Pointwise,
+    mut out: ImageMut<'_, O>,
+) -> Result<()> {
     problem.check_images((x.shape(), x.pixel_type()), y.map(|y| (y.shape(), y.pixel_type())))?;
+    out.check(problem.shape)?;
     if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
-        return with_alpha(&typed::<O>(x)?, &typed(y)?);
+        return with_alpha(&typed::<O>(x)?, &typed(y)?, out);
     }
-    let shape = problem.shape;
-    let mut out: Vec<O> = pages::zeros(shape.samples() as usize);
-    let row = shape.row_samples();
+    let (row, stride) = (problem.shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
-    out.par_chunks_mut(row * rows).enumerate().for_each_init(Default::default, |(xs, ys), (band, out)| {
-        for (out, at) in out.chunks_mut(row).zip((band * rows) as u32..) {
-            for (out, start) in out.chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+    let bands = out.spanned_mut().par_chunks_mut(stride * rows).enumerate();
+    bands.for_each_init(Default::default, |(xs, ys), (band, out)| {
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
+            for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
                 simd::run(Numbers { image: x, row: at, start, count: out.len(), numbers: xs });
                 if let Some(image) = y {
                     simd::run(Numbers { image, row: at, start, count: out.len(), numbers: ys });
@@ -50,7 +63,7 @@ pub fn pointwise<O: Pixel>(
             }
         }
     });
-    Image::new(shape.width, shape.height, shape.channels, out)
+    Ok(())
 }
 
 /// The image, of samples of this type.
@@ -60,18 +73,16 @@ fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
 }
 
 /// One image with another's last channel.
-fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>) -> Result<Image<'static, T>> {
-    let (shape, channels) = (x.shape(), x.channels() as usize);
-    let mut out: Vec<T> = pages::zeros(shape.samples() as usize);
-    out.par_chunks_mut(shape.row_samples())
-        .with_min_len((1usize << 16).div_ceil(shape.row_samples()))
-        .enumerate()
-        .for_each(|(at, out)| {
-            out.copy_from_slice(x.row(at as u32));
-            let alpha = y.row(at as u32).iter().skip(channels - 1).step_by(channels);
-            out.iter_mut().skip(channels - 1).step_by(channels).zip(alpha).for_each(|(out, &alpha)| *out = alpha);
-        });
-    Image::new(shape.width, shape.height, shape.channels, out)
+fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_, T>) -> Result<()> {
+    let (row, stride, channels) = (x.shape().row_samples(), out.row_stride(), x.channels() as usize);
+    let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
+    rows.enumerate().for_each(|(at, out)| {
+        let out = &mut out[..row];
+        out.copy_from_slice(x.row(at as u32));
+        let alpha = y.row(at as u32).iter().skip(channels - 1).step_by(channels);
+        out.iter_mut().skip(channels - 1).step_by(channels).zip(alpha).for_each(|(out, &alpha)| *out = alpha);
+    });
+    Ok(())
 }
 
 /// Converts a part of a row.

@@ -1,6 +1,6 @@
 //! Cutting an output image into tiles that are computed in parallel.
 
-use apron_core::Shape;
+use apron_core::{ImageMut, Pixel};
 use rayon::prelude::*;
 
 /// Samples of the rows that a mask sees at a time, about: half of a core's second-level cache.
@@ -45,25 +45,25 @@ impl<S: Copy + Default> Buffer<S> {
     }
 }
 
-/// Computes every tile of `out`, which is packed and of `shape`. `halo` is by how many samples and
-/// rows a tile reads more than it writes; `seen` is how many rows should stay near the core.
-pub(crate) fn for_each<O: Send, W: Default>(
-    out: &mut [O],
-    shape: Shape,
+/// Computes every tile of `out`. `halo` is by how many samples and rows a tile reads more than it writes; `seen` is
+/// how many rows should stay near the core.
+pub(crate) fn for_each<O: Pixel, W: Default>(
+    mut out: ImageMut<'_, O>,
     halo: (usize, usize),
     seen: usize,
     work: impl Fn(&mut W, Tile<'_, O>) + Sync + Send,
 ) {
+    let (shape, stride) = (out.shape(), out.row_stride());
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
     let tile_row = (SEEN_SAMPLES / seen).max(512).next_multiple_of(channels).min(row);
     let columns = row.div_ceil(tile_row);
     let share = shape.height as usize / (TILES * rayon::current_num_threads()).div_ceil(columns);
     let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);
     let tile_height = tall.min(share.max(4 * halo.1)).max(8);
-    let bands = out.chunks_mut(row * tile_height).enumerate();
+    let bands = out.spanned_mut().chunks_mut(stride * tile_height).enumerate();
     let tiles: Vec<Tile<'_, O>> = bands
         .flat_map(|(band, out)| {
-            let mut parts: Vec<_> = out.chunks_mut(row).map(|row| row.chunks_mut(tile_row)).collect();
+            let mut parts: Vec<_> = out.chunks_mut(stride).map(|out| out[..row].chunks_mut(tile_row)).collect();
             (0..columns).map(move |i| {
                 let rows = parts.iter_mut().filter_map(Iterator::next).collect();
                 Tile { x: i * tile_row / channels, y: band * tile_height, rows }

@@ -1,6 +1,7 @@
 //! The parallel operations on values.
 
-use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, equalizing};
+use crate::pages;
+use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, bilinear, equalizing};
 use rayon::prelude::*;
 
 /// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
@@ -17,10 +18,21 @@ use rayon::prelude::*;
 /// # Panics
 /// For any other number of entries.
 pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
+    pages::filled(image.shape(), |out| lookup_into(image, tables, out)).expect("the image's shape")
+}
+
+/// [`lookup`] into an image that is there already.
+///
+/// # Errors
+/// [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+///
+/// # Panics
+/// As [`lookup`].
+pub fn lookup_into(image: &Image<u8>, tables: &[u8], out: ImageMut<'_, u8>) -> Result<()> {
     let channels = image.channels() as usize;
     assert!(tables.len() == 256 || tables.len() == 256 * channels, "a table for all channels, or one for each");
     let (tables, _) = tables.as_chunks::<256>();
-    by_rows(image, |y, out| {
+    by_rows(image, out, |y, out| {
         let row = image.row(y);
         match tables {
             [table] => out.iter_mut().zip(row).for_each(|(out, &sample)| *out = table[sample as usize]),
@@ -37,9 +49,17 @@ pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
 
 /// The histogram of each channel spread over all values, as OpenCV's `equalizeHist` does.
 pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
+    pages::filled(image.shape(), |out| equalize_into(image, out)).expect("the image's shape")
+}
+
+/// [`equalize`] into an image that is there already.
+///
+/// # Errors
+/// [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn equalize_into(image: &Image<u8>, out: ImageMut<'_, u8>) -> Result<()> {
     let counts = crate::byte_histogram(image, true);
     let tables: Vec<u8> = counts.chunks(256).flat_map(equalizing).collect();
-    lookup(image, &tables)
+    lookup_into(image, &tables, out)
 }
 
 /// Each channel equalised by its tiles, as OpenCV's `createCLAHE` does; u8 and u16.
@@ -47,6 +67,14 @@ pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
 /// # Errors
 /// As [`Clahe::check`].
 pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result<Image<'static, T>> {
+    pages::filled(image.shape(), |out| clahe_into(image, clahe, out))
+}
+
+/// [`clahe`] into an image that is there already.
+///
+/// # Errors
+/// As [`clahe`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out: ImageMut<'_, T>) -> Result<()> {
     clahe.check()?;
     let (channels, (across, down), values) = (image.channels() as usize, clahe.tiles, clahe.values());
     let (tile_width, tile_height) = clahe.tile();
@@ -69,7 +97,7 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
         })
         .collect();
     let across_image: Vec<_> = (0..width).map(|x| between_tiles(x, 1.0 / tile_width as f32, across)).collect();
-    Ok(by_rows(image, |y, out| {
+    by_rows(image, out, |y, out| {
         let (rows, weights_y) = between_tiles(y, 1.0 / tile_height as f32, down);
         let row = image.row(y).chunks_exact(channels);
         for ((out, pixel), (columns, weights_x)) in out.chunks_exact_mut(channels).zip(row).zip(&across_image) {
@@ -80,15 +108,16 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
                 *out = T::from_sum(bilinear(four, *weights_x, weights_y));
             }
         }
-    }))
+    })
 }
 
-/// An image of the same shape and type, whose rows `fill` writes, in parallel.
-fn by_rows<T: Pixel>(image: &Image<T>, fill: impl Fn(u32, &mut [T]) + Sync) -> Image<'static, T> {
-    let shape = image.shape();
-    let mut samples = vec![T::default(); shape.samples() as usize];
-    samples.par_chunks_mut(shape.row_samples()).enumerate().for_each(|(y, out)| fill(y as u32, out));
-    Image::new(shape.width, shape.height, shape.channels, samples).expect("the input's shape")
+/// Lets `fill` write the rows of an image that has the shape of another, in parallel.
+fn by_rows<T: Pixel>(image: &Image<T>, mut out: ImageMut<'_, T>, fill: impl Fn(u32, &mut [T]) + Sync) -> Result<()> {
+    out.check(image.shape())?;
+    let (row, stride) = (image.shape().row_samples(), out.row_stride());
+    let rows = out.spanned_mut().par_chunks_mut(stride).enumerate();
+    rows.for_each(|(y, out)| fill(y as u32, &mut out[..row]));
+    Ok(())
 }
 
 /// The position inside an axis of `length` that stands for one beyond its end, by reflect101.

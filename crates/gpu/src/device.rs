@@ -12,6 +12,9 @@ use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::function::Function;
 use cust::module::Module;
+use cust::stream::Stream as CustStream;
+use cust::sys::CUcontext;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
@@ -92,6 +95,8 @@ pub(crate) struct OpenDevice {
     kernels: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
+    /// How often memory was asked of the driver.
+    allocations: AtomicU64,
     context: Context,
 }
 
@@ -121,9 +126,19 @@ impl Gpu {
         let shared_bytes = shared_bytes(ordinal)?;
         let families = [const { OnceLock::new() }; Family::ALL.len()];
         let kernels = [const { OnceLock::new() }; Kernel::ALL.len()];
-        let (loading, taps_symbol) = Default::default();
-        let device = OpenDevice { info, ptx, target, shared_bytes, families, kernels, loading, taps_symbol, context };
-        let device = Arc::new(device);
+        let (loading, taps_symbol, allocations) = Default::default();
+        let device = Arc::new(OpenDevice {
+            info,
+            ptx,
+            target,
+            shared_bytes,
+            families,
+            kernels,
+            loading,
+            taps_symbol,
+            allocations,
+            context,
+        });
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
         Ok(Gpu { device, stream })
@@ -136,6 +151,34 @@ impl Gpu {
     pub fn new_stream(&self) -> Result<Gpu> {
         self.device.enter()?;
         Ok(Gpu { device: self.device.clone(), stream: Stream::new(self.device.clone())? })
+    }
+
+    /// The same GPU with a stream of the caller's: what is enqueued on either comes in the order of the calls.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a stream of another context than the GPU's primary one, or one that is captured, and
+    /// [`Error::Driver`].
+    pub fn on_stream(&self, stream: Arc<CustStream>) -> Result<Gpu> {
+        self.device.enter()?;
+        Ok(Gpu { device: self.device.clone(), stream: Stream::of_caller(self.device.clone(), stream)? })
+    }
+
+    /// The stream on which work is enqueued.
+    pub fn cust_stream(&self) -> &Arc<CustStream> {
+        &self.stream.inner
+    }
+
+    /// Whether memory that was allocated in the order of this stream, when it is dropped, is kept for the next
+    /// buffer of its size; if not, what was kept is freed.
+    pub fn keep_memory(&self, keep: bool) {
+        if self.device.enter().is_ok() {
+            self.stream.keep_spare(keep);
+        }
+    }
+
+    /// How often memory was asked of the driver since the GPU was opened, on all its streams.
+    pub fn allocations(&self) -> u64 {
+        self.device.allocations.load(Ordering::Relaxed)
     }
 
     /// What GPU it is.
@@ -159,6 +202,7 @@ impl Gpu {
     /// [`Error::Driver`], for instance for a kernel that failed.
     pub fn synchronize(&self) -> Result<()> {
         self.device.enter()?;
+        self.stream.uncaptured("waiting", "wait when the capture has ended")?;
         // What is recorded does not run.
         let stream = self.stream.beside().unwrap_or_else(|| self.stream.clone());
         stream.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))
@@ -169,6 +213,15 @@ impl OpenDevice {
     /// The driver's number of the GPU.
     pub(crate) fn ordinal(&self) -> u32 {
         self.info.ordinal
+    }
+
+    /// The GPU's primary context, which this holds.
+    pub(crate) fn context(&self) -> CUcontext {
+        self.context.as_raw()
+    }
+
+    pub(crate) fn count_allocation(&self) {
+        self.allocations.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Makes the context current on this thread: the driver keeps one for each thread.

@@ -45,6 +45,12 @@ pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Res
     }
 }
 
+/// What cannot be done while the caller captures the stream.
+pub(crate) fn not_captured(device: &OpenDevice, what: &str, hint: &str) -> Error {
+    let (device, what) = (format!("gpu:{}", device.ordinal()), format!("{what} while its stream is captured"));
+    Error::Unsupported { operation: "capture", device, what, hint: hint.into() }
+}
+
 /// What cannot be part of a recorded chain.
 pub(crate) fn not_recorded(device: &OpenDevice, what: &str, hint: &str) -> Error {
     let device = format!("gpu:{}", device.ordinal());

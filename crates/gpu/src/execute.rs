@@ -62,35 +62,45 @@ impl Gpu {
     /// # Panics
     /// If `input` has not the size of the recipe's input, or the recipe has no output.
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
-        self.execute_beside(recipe, input, None)
+        self.execute_beside(recipe, input, None, None)
     }
 
-    /// The same with what is given beside the input, for recipes that take such.
+    /// The same with what is given beside the input, for recipes that take such, and into an output that is there, if
+    /// one is given.
     ///
     /// # Errors
     /// As [`execute`](Gpu::execute).
     ///
     /// # Panics
-    /// As [`execute`](Gpu::execute), and if `beside` is not there or has not the size that the recipe says.
+    /// As [`execute`](Gpu::execute), if `beside` is not there, or it or the output has not the size that the recipe
+    /// says, and if the output has memory in common with what is read.
     pub fn execute_beside(
         &self,
         recipe: &Recipe,
         input: &GpuBuffer,
         beside: Option<&GpuBuffer>,
+        output: Option<&GpuBuffer>,
     ) -> Result<(GpuBuffer, Option<Timer>)> {
         self.device.enter()?;
-        for input in std::iter::once(input).chain(beside) {
-            self.stream.wait_for(input.home())?;
+        let given: Vec<&GpuBuffer> = [Some(input), beside, output].into_iter().flatten().collect();
+        for buffer in &given {
+            self.stream.wait_for(buffer.home())?;
         }
-        let recorded = self.stream.beside().is_some();
-        if recorded && shares_state(recipe) {
+        let graph = self.stream.beside().is_some() || self.stream.is_captured()?;
+        if graph && shares_state(recipe) {
             let variant = format!("variant {}", recipe.variant);
             return Err(not_recorded(&self.device, &variant, "leave the variant to the plan"));
         }
         let operation = recipe.operation;
-        let buffers = recipe.buffers.iter().map(|spec| match spec.role {
-            Role::Scratch | Role::Output => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
-            Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed => Ok(None),
+        let buffers = recipe.buffers.iter().map(|spec| match (spec.role, output) {
+            (Role::Output, Some(output)) => {
+                assert_eq!(output.len_bytes(), spec.size_bytes(), "size of the output, in bytes");
+                let read = [Some(input), beside].into_iter().flatten();
+                assert!(read.into_iter().all(|read| !read.overlaps(output)), "an output apart from what is read");
+                Ok(Some(output.clone()))
+            }
+            (Role::Scratch | Role::Output, _) => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
+            (Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed, _) => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
         // Kernels are found, and compiled on first use, before the clock starts.
@@ -99,7 +109,7 @@ impl Gpu {
         // Held until all is enqueued: the stream's next texture may take this one's place.
         let mut texture = self.stream.texture();
 
-        let timer = if recorded { None } else { Some(Timer::start(self)?) };
+        let timer = if graph { None } else { Some(Timer::start(self)?) };
         let mut enqueue = || {
             let mut addresses = Vec::with_capacity(buffers.len());
             for (spec, buffer) in recipe.buffers.iter().zip(&buffers) {
@@ -121,8 +131,8 @@ impl Gpu {
             launches.iter().try_for_each(|launch| launch.enqueue(self, &addresses))
         };
         let enqueued = enqueue();
-        // The inputs must not be freed before what reads them is done, also if a launch failed.
-        let waits = std::iter::once(input).chain(beside).map(|input| input.home().wait_for(&self.stream));
+        // What was given must not be freed before what uses it is done, also if a launch failed.
+        let waits = given.into_iter().map(|buffer| buffer.home().wait_for(&self.stream));
         let waits = waits.collect::<Vec<_>>().into_iter().collect::<Result<()>>();
         enqueued.and(waits)?;
         let timer = timer.map(|timer| timer.stop(self)).transpose()?;

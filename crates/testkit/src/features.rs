@@ -3,8 +3,8 @@
 use crate::case::{Data, random_image};
 use apron::filters::Operator;
 use apron::{
-    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, PixelType,
-    Region, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, ImageMut, Mask,
+    PixelType, Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -194,6 +194,28 @@ fn filtering() -> Vec<Feature> {
                 }),
                 part("of a named filter", |device| {
                     samples(device.gradient(&image(U8, 2)).out_type(F32).keep_alpha(true).run())
+                }),
+            ],
+        },
+        Feature {
+            name: "results in images that are there",
+            parts: vec![
+                part("whole", |device| {
+                    let mut out = device.zeros(Shape::new(SIZE.0, SIZE.1, 3)?, U8)?;
+                    device.gradient(&photo()).run_into(&mut out)?;
+                    samples(Ok(out))
+                }),
+                part("a part", |device| {
+                    let mut out = device.zeros(Shape::new(SIZE.0 + 5, SIZE.1 + 3, 3)?, U8)?;
+                    device.gaussian(&photo(), 1.5).run_into(out.region_mut(3, 1, SIZE.0, SIZE.1)?)?;
+                    samples(Ok(out))
+                }),
+                part("rows with gaps on the host", |device| {
+                    let stride = SIZE.0 as usize * 3 + 7;
+                    let mut out = vec![0u8; stride * SIZE.1 as usize];
+                    let rows = ImageMut::with_row_stride(SIZE.0, SIZE.1, 3, stride, &mut out)?;
+                    device.equalize(&photo()).run_into(rows)?;
+                    Ok(out.into_iter().map(f64::from).collect())
                 }),
             ],
         },

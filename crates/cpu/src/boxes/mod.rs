@@ -4,7 +4,7 @@ mod bytes;
 mod floats;
 
 use crate::{pages, tiles};
-use apron_core::{AnyImage, BoxFilter, Error, Image, Pixel, Result, Shape, Window, check_pixels};
+use apron_core::{AnyImage, BoxFilter, Image, ImageMut, Pixel, Result, Window, check_pixels};
 
 /// The box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time that hardly
 /// depends on the window's size.
@@ -23,26 +23,21 @@ use apron_core::{AnyImage, BoxFilter, Error, Image, Pixel, Result, Shape, Window
 /// ```
 ///
 /// # Errors
-/// As [`BoxFilter::window`]; [`Error::PixelType`] and [`Error::Shape`] where the image or the output is not of the
+/// As [`BoxFilter::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the
 /// filter's types and shape.
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
-    let shape = filter.window()?.out;
-    let mut out = pages::zeros(shape.samples() as usize);
-    box_filter_into(image, filter, &mut out)?;
-    Image::new(shape.width, shape.height, shape.channels, out)
+    pages::filled(filter.window()?.out, |out| box_filter_into(image, filter, out))
 }
 
-/// [`box_filter`] into memory that is there already: packed rows of the output's shape.
+/// [`box_filter`] into an image that is there already.
 ///
 /// # Errors
-/// As [`box_filter`], and [`Error::Shape`] where `out` has another length.
-pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: &mut [O]) -> Result<()> {
+/// As [`box_filter`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
-    if out.len() as u64 != window.out.samples() {
-        let limit = format!("{} for {}", window.out.samples(), window.out);
-        return Err(Error::Shape { what: "number of samples", value: out.len().to_string(), limit });
-    }
+    out.check(window.out)?;
     match I::into_any(image.view()) {
         AnyImage::U8(image) => {
             let windows = Windows { image: &image, filter, window };
@@ -54,7 +49,8 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
         }
         // The only other pair of types.
         AnyImage::F32(image) => {
-            Windows { image: &image, filter, window }.run(bytemuck::cast_slice_mut(out), floats::tile);
+            let out = f32::from_any_mut(O::into_any_mut(out)).expect("f32 stays f32");
+            Windows { image: &image, filter, window }.run(out, floats::tile);
         }
         AnyImage::U16(_) | AnyImage::I16(_) | AnyImage::F16(_) => unreachable!("no box filter has this type"),
     }
@@ -73,10 +69,13 @@ struct Windows<'a, I: Pixel> {
 
 impl<I: Pixel> Windows<'_, I> {
     /// The output, tile by tile.
-    fn run<O: Send, W: Default>(&self, out: &mut [O], tile: impl Fn(&Self, &mut W, tiles::Tile<'_, O>) + Sync + Send) {
-        let shape: Shape = self.window.out;
+    fn run<O: Pixel, W: Default>(
+        &self,
+        out: ImageMut<'_, O>,
+        tile: impl Fn(&Self, &mut W, tiles::Tile<'_, O>) + Sync + Send,
+    ) {
         let halo = ((self.filter.width - 1) as usize * self.channels(), self.filter.height as usize - 1);
-        tiles::for_each(out, shape, halo, SEEN_ROWS, |scratch, part| tile(self, scratch, part));
+        tiles::for_each(out, halo, SEEN_ROWS, |scratch, part| tile(self, scratch, part));
     }
 
     fn channels(&self) -> usize {

@@ -1,0 +1,229 @@
+//! Images that are written: where the samples of a result go.
+
+use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+
+/// Rows of interleaved samples in host memory that somebody else owns, to be written.
+///
+/// ```
+/// use apron_core::ImageMut;
+///
+/// // Two rows of two pixels, each row followed by one sample that is not the image's.
+/// let mut samples = [0u8; 6];
+/// let mut image = ImageMut::with_row_stride(2, 2, 1, 3, &mut samples)?;
+/// image.rows_mut().for_each(|row| row.fill(7));
+/// assert_eq!(samples, [7, 7, 0, 7, 7, 0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ImageMut<'a, T: Pixel> {
+    shape: Shape,
+    row_stride: usize,
+    data: &'a mut [T],
+}
+
+impl<'a, T: Pixel> ImageMut<'a, T> {
+    /// Rows without gaps: `data` holds `width * height * channels` samples.
+    ///
+    /// # Errors
+    /// As [`Image::new`].
+    pub fn new(width: u32, height: u32, channels: u32, data: &'a mut [T]) -> Result<Self> {
+        let shape = Image::new(width, height, channels, &*data)?.shape();
+        Ok(ImageMut { shape, row_stride: shape.row_samples(), data })
+    }
+
+    /// Rows that start `row_stride` samples apart; the last row may end early, and what lies between them stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// As [`Image::with_row_stride`].
+    pub fn with_row_stride(
+        width: u32,
+        height: u32,
+        channels: u32,
+        row_stride: usize,
+        data: &'a mut [T],
+    ) -> Result<Self> {
+        let shape = Image::with_row_stride(width, height, channels, row_stride, &*data)?.shape();
+        Ok(ImageMut { shape, row_stride, data })
+    }
+
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Samples from the start of a row to the start of the next.
+    pub fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// The samples from the first of the first row to the last of the last one, gaps and all.
+    pub fn spanned_mut(&mut self) -> &mut [T] {
+        let span = (self.shape.height as usize - 1) * self.row_stride + self.shape.row_samples();
+        &mut self.data[..span]
+    }
+
+    /// The rows, from the top.
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
+        let (row, stride) = (self.shape.row_samples(), self.row_stride);
+        self.spanned_mut().chunks_mut(stride).map(move |chunk| &mut chunk[..row])
+    }
+
+    /// Copies the samples of an image of the same shape.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for another shape.
+    pub fn copy_from(&mut self, image: &Image<'_, T>) -> Result<()> {
+        self.check(image.shape())?;
+        self.rows_mut().zip(image.rows()).for_each(|(to, from)| to.copy_from_slice(from));
+        Ok(())
+    }
+
+    /// Checks that a result has this shape.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where it has not.
+    pub fn check(&self, result: Shape) -> Result<()> {
+        check_room((self.shape, T::PIXEL), (result, T::PIXEL))
+    }
+
+    /// The part of `width` x `height` pixels from column `x` and row `y` on.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(self, x: u32, y: u32, width: u32, height: u32) -> Result<Self> {
+        let shape = self.shape.region(x, y, width, height)?;
+        let start = y as usize * self.row_stride + x as usize * shape.channels as usize;
+        Ok(ImageMut { shape, row_stride: self.row_stride, data: &mut self.data[start..] })
+    }
+
+    /// The same, borrowed for a while.
+    pub fn view(&mut self) -> ImageMut<'_, T> {
+        ImageMut { shape: self.shape, row_stride: self.row_stride, data: self.data }
+    }
+}
+
+/// Checks that there is room for a result: of its shape and type.
+///
+/// # Errors
+/// [`Error::Parameter`] where there is not.
+pub fn check_room(room: (Shape, PixelType), result: (Shape, PixelType)) -> Result<()> {
+    if room == result {
+        return Ok(());
+    }
+    let [value, limit] = [room, result].map(|(shape, pixel)| format!("{pixel} {shape}"));
+    Err(Error::parameter("run_into", "output", value, limit))
+}
+
+/// An [`ImageMut`] whose sample type is known at run time only.
+#[derive(Debug)]
+#[allow(missing_docs)] // each holds an image of its name's type
+pub enum AnyImageMut<'a> {
+    U8(ImageMut<'a, u8>),
+    U16(ImageMut<'a, u16>),
+    I16(ImageMut<'a, i16>),
+    F16(ImageMut<'a, half::f16>),
+    F32(ImageMut<'a, f32>),
+}
+
+/// Runs `$body` with `$image` bound to the typed image in the [`AnyImageMut`] `$any`.
+macro_rules! each_type_mut {
+    ($any:expr, $image:ident => $body:expr) => {
+        match $any {
+            AnyImageMut::U8($image) => $body,
+            AnyImageMut::U16($image) => $body,
+            AnyImageMut::I16($image) => $body,
+            AnyImageMut::F16($image) => $body,
+            AnyImageMut::F32($image) => $body,
+        }
+    };
+}
+
+impl AnyImageMut<'_> {
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        each_type_mut!(self, image => image.shape())
+    }
+
+    /// The type of the samples.
+    pub fn pixel_type(&self) -> PixelType {
+        match self {
+            AnyImageMut::U8(_) => PixelType::U8,
+            AnyImageMut::U16(_) => PixelType::U16,
+            AnyImageMut::I16(_) => PixelType::I16,
+            AnyImageMut::F16(_) => PixelType::F16,
+            AnyImageMut::F32(_) => PixelType::F32,
+        }
+    }
+
+    /// Copies the samples of an image of the same shape and type.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for another.
+    pub fn copy_from(&mut self, image: &AnyImage<'_>) -> Result<()> {
+        check_room((self.shape(), self.pixel_type()), (image.shape(), image.pixel_type()))?;
+        match (self, image) {
+            (AnyImageMut::U8(to), AnyImage::U8(from)) => to.copy_from(from),
+            (AnyImageMut::U16(to), AnyImage::U16(from)) => to.copy_from(from),
+            (AnyImageMut::I16(to), AnyImage::I16(from)) => to.copy_from(from),
+            (AnyImageMut::F16(to), AnyImage::F16(from)) => to.copy_from(from),
+            (AnyImageMut::F32(to), AnyImage::F32(from)) => to.copy_from(from),
+            _ => unreachable!("the types were compared"),
+        }
+    }
+
+    /// The rows as bytes, from the top, if they lie without gaps.
+    pub fn packed_bytes_mut(&mut self) -> Option<&mut [u8]> {
+        fn packed<'i, T: Pixel>(image: &'i mut ImageMut<'_, T>) -> Option<&'i mut [u8]> {
+            let packed = image.row_stride == image.shape.row_samples();
+            packed.then(|| bytemuck::cast_slice_mut(image.spanned_mut()))
+        }
+        each_type_mut!(self, image => packed(image))
+    }
+
+    /// The part of `width` x `height` pixels from column `x` and row `y` on.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(self, x: u32, y: u32, width: u32, height: u32) -> Result<Self> {
+        Ok(each_type_mut!(self, image => Pixel::into_any_mut(image.region(x, y, width, height)?)))
+    }
+
+    /// The same, borrowed for a while.
+    pub fn view(&mut self) -> AnyImageMut<'_> {
+        each_type_mut!(self, image => Pixel::into_any_mut(image.view()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_rows_with_gaps_are_written_and_nothing_else() {
+        let mut samples = [0u16; 11];
+        let image = ImageMut::with_row_stride(3, 3, 1, 4, &mut samples).unwrap();
+        let mut part = image.region(1, 1, 2, 2).unwrap();
+        part.copy_from(&Image::new(2, 2, 1, vec![1, 2, 3, 4]).unwrap()).unwrap();
+        assert_eq!(part.spanned_mut(), [1, 2, 0, 0, 3, 4]);
+        assert_eq!(samples, [0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4]);
+    }
+
+    #[test]
+    fn other_shapes_and_types_are_refused() {
+        let mut samples = [0u8; 6];
+        assert!(ImageMut::new(3, 3, 1, &mut samples).is_err());
+        assert!(ImageMut::with_row_stride(2, 3, 1, 1, &mut samples).is_err());
+        let image = ImageMut::new(3, 2, 1, &mut samples).unwrap();
+        let mut image = AnyImageMut::U8(image);
+        for other in [
+            AnyImage::U8(Image::new(2, 3, 1, vec![1; 6]).unwrap()),
+            AnyImage::I16(Image::new(3, 2, 1, vec![1; 6]).unwrap()),
+        ] {
+            let error = image.copy_from(&other).unwrap_err().to_string();
+            assert!(error.starts_with("run_into: output is u8 3x2x1, but must be "), "{error}");
+        }
+        assert!(image.region(0, 1, 3, 2).is_err());
+        assert_eq!(samples, [0; 6]);
+    }
+}

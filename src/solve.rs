@@ -1,0 +1,123 @@
+//! From problems to devices: by the method that suits them, with the CPU behind a device that `auto` chose.
+
+use crate::backend::{Backend, Solved};
+use crate::choice::Choice;
+use crate::target::Room;
+use crate::{Device, DeviceImage, Error, Method, Result, Source, Target};
+use apron_core::{ByMethod, Problem};
+
+impl Device {
+    /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
+    ///
+    /// # Errors
+    /// As [`Filter::run`](crate::Filter::run); [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
+    #[doc(hidden)]
+    pub fn solve<'a>(
+        &self,
+        problem: &Problem,
+        image: impl Into<Source<'a>>,
+        variant: Option<&str>,
+    ) -> Result<DeviceImage> {
+        self.solve_with(problem, image, None, variant)
+    }
+
+    /// The same for two images.
+    ///
+    /// # Errors
+    /// As [`solve`](Device::solve).
+    #[doc(hidden)]
+    pub fn solve_with<'a>(
+        &self,
+        problem: &Problem,
+        image: impl Into<Source<'a>>,
+        second: Option<Source<'a>>,
+        variant: Option<&str>,
+    ) -> Result<DeviceImage> {
+        self.as_stated(problem, &image.into(), second, variant, None).map(Solved::into_image)
+    }
+
+    /// The same into an image that is there.
+    ///
+    /// # Errors
+    /// As [`solve`](Device::solve) and [`Filter::run_into`](crate::Filter::run_into).
+    #[doc(hidden)]
+    pub fn solve_into<'a, 't>(
+        &self,
+        problem: &Problem,
+        image: impl Into<Source<'a>>,
+        second: Option<Source<'a>>,
+        variant: Option<&str>,
+        target: impl Into<Target<'t>>,
+    ) -> Result<()> {
+        let image = image.into();
+        target.into().fill(|mut room| {
+            self.as_stated(problem, &image, second, variant, Some(&mut room)).map(|solved| solved.made)
+        })
+    }
+
+    fn as_stated(
+        &self,
+        problem: &Problem,
+        source: &Source<'_>,
+        second: Option<Source<'_>>,
+        variant: Option<&str>,
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        let operation = problem.operation();
+        let Some((shape, pixel)) = problem.filtered() else {
+            return Err(Error::parameter("solve", "problem", operation, "a filter's"));
+        };
+        if source.shape() != shape {
+            let (value, limit) = (source.shape().to_string(), shape.to_string());
+            return Err(Error::Shape { what: "shape", value, limit });
+        }
+        if source.pixel_type() != pixel {
+            let (found, expected) = (source.pixel_type(), pixel.to_string());
+            return Err(Error::PixelType { operation, found, expected });
+        }
+        let choice = Choice { variant, tuning: None };
+        self.with_fallback(|backend| {
+            backend.filter(problem, "as stated", source, second.as_ref(), &choice, room.as_deref_mut())
+        })
+    }
+
+    /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
+    pub(crate) fn by_method(
+        &self,
+        problem: Problem,
+        method: Option<Method>,
+        variant: Option<&str>,
+    ) -> Result<ByMethod> {
+        let Some(name) = variant.filter(|_| method.is_none() && self.machine().is_some()) else {
+            return problem.by_method(method);
+        };
+        let chosen = problem.clone().by_method(None)?;
+        for method in [problem.method(), chosen.problem.method(), Some(Method::Separable), Some(Method::Box)] {
+            if let Ok(ByMethod { problem, .. }) = problem.clone().by_method(method)
+                && apron_plan::variants(problem.operation()).any(|variant| variant.name == name)
+            {
+                return Ok(ByMethod { problem, why: "the named variant is one of it" });
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Runs on this device; one that `auto` chose hands what it does not have to the CPU. Logs a line.
+    pub(crate) fn with_fallback<T: crate::backend::Explained>(
+        &self,
+        mut run: impl FnMut(&Backend) -> Result<T>,
+    ) -> Result<T> {
+        let result = match run(&self.backend) {
+            Err(error @ (Error::Unsupported { .. } | Error::OutOfMemory { .. })) if self.chosen.is_some() => {
+                run(&Backend::Cpu)?.explain(&format!("auto: {error}"))
+            }
+            Ok(result) => match &self.chosen {
+                Some(chosen) => result.explain(chosen),
+                None => result,
+            },
+            Err(error) => return Err(error),
+        };
+        log::debug!(target: "apron", "{}", result.ran().line());
+        Ok(result)
+    }
+}

@@ -1,0 +1,165 @@
+//! Where results go: images that are there already.
+
+use crate::device_image::Made;
+use crate::{AnyImage, AnyImageMut, DeviceImage, Error, Image, ImageMut, Pixel, PixelType, Result, Shape};
+use apron_core::check_room;
+#[cfg(feature = "gpu")]
+use apron_gpu::{GpuBuffer, Rows};
+use std::sync::Arc;
+
+/// Where the result of an operation goes: a [`DeviceImage`] that nobody shares or a [part](DeviceImage::region_mut) of
+/// one, or an image on the host. The samples of a result are written there and no others.
+pub struct Target<'a> {
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    Host(AnyImageMut<'a>),
+    Device {
+        image: &'a mut DeviceImage,
+        /// The first column and row of the part that is written.
+        corner: (u32, u32),
+        shape: Shape,
+    },
+}
+
+/// The memory of a target.
+pub(crate) enum Room<'a> {
+    Host(AnyImageMut<'a>),
+    #[cfg(feature = "gpu")]
+    Gpu {
+        /// From the first sample of the first row on.
+        buffer: GpuBuffer,
+        rows: Rows,
+        shape: Shape,
+        pixel: PixelType,
+    },
+}
+
+impl<'a> From<&'a mut DeviceImage> for Target<'a> {
+    fn from(image: &'a mut DeviceImage) -> Self {
+        let shape = image.shape;
+        Target { place: Place::Device { image, corner: (0, 0), shape } }
+    }
+}
+
+impl<'a> From<AnyImageMut<'a>> for Target<'a> {
+    fn from(image: AnyImageMut<'a>) -> Self {
+        Target { place: Place::Host(image) }
+    }
+}
+
+impl<'a, T: Pixel> From<ImageMut<'a, T>> for Target<'a> {
+    fn from(image: ImageMut<'a, T>) -> Self {
+        T::into_any_mut(image).into()
+    }
+}
+
+impl<'a, T: Pixel> From<&'a mut Image<'_, T>> for Target<'a> {
+    fn from(image: &'a mut Image<'_, T>) -> Self {
+        image.view_mut().into()
+    }
+}
+
+impl<'a> From<&'a mut AnyImage<'_>> for Target<'a> {
+    fn from(image: &'a mut AnyImage<'_>) -> Self {
+        image.view_mut().into()
+    }
+}
+
+impl DeviceImage {
+    /// The part of `width` x `height` pixels from column `x` and row `y` on, for a result: what lies around it stays as
+    /// it is.
+    ///
+    /// ```
+    /// use apron::{Device, Image, PixelType, Shape};
+    ///
+    /// let device = Device::cpu();
+    /// let mut canvas = device.zeros(Shape::new(4, 2, 1)?, PixelType::U8)?;
+    /// let image = Image::new(2, 1, 1, vec![3u8, 5])?;
+    /// device.box_filter(&image, 1, 1).run_into(canvas.region_mut(1, 1, 2, 1)?)?;
+    /// assert_eq!(canvas.download::<u8>()?.packed()[..], [0, 0, 0, 0, 0, 3, 5, 0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region_mut(&mut self, x: u32, y: u32, width: u32, height: u32) -> Result<Target<'_>> {
+        let shape = self.shape.region(x, y, width, height)?;
+        Ok(Target { place: Place::Device { image: self, corner: (x, y), shape } })
+    }
+}
+
+impl Target<'_> {
+    /// Lets an operation write its result; the image then has its report.
+    pub(crate) fn fill(self, write: impl FnOnce(Room<'_>) -> Result<Made>) -> Result<()> {
+        let (image, (x, y), shape) = match self.place {
+            Place::Host(image) => return write(Room::Host(image)).map(drop),
+            Place::Device { image, corner, shape } => (image, corner, shape),
+        };
+        let Some(storage) = Arc::get_mut(&mut image.storage) else { return Err(shared()) };
+        let room = match storage {
+            crate::backend::Storage::Host(pixels) => {
+                Room::Host(pixels.view_mut().region(x, y, shape.width, shape.height)?)
+            }
+            #[cfg(feature = "gpu")]
+            crate::backend::Storage::Gpu(buffer) => {
+                if !buffer.is_unique() {
+                    return Err(shared());
+                }
+                let (pixel, sample) = (image.pixel, image.pixel.size_bytes() as u64);
+                let (bytes, stride) = (shape.row_samples() as u64 * sample, image.row_stride * sample);
+                let rows = Rows { bytes, stride, count: shape.height as u64 };
+                let start = y as u64 * stride + x as u64 * shape.channels as u64 * sample;
+                Room::Gpu { buffer: buffer.part(start, rows.span()), rows, shape, pixel }
+            }
+        };
+        image.made = Arc::new(write(room)?);
+        Ok(())
+    }
+}
+
+/// What others see never changes.
+fn shared() -> Error {
+    let limit = "one without clones, regions or other handles: what others see never changes";
+    Error::parameter("run_into", "output", "an image that is shared", limit)
+}
+
+impl Room<'_> {
+    /// Checks that a result has its place here.
+    pub(crate) fn check(&self, shape: Shape, pixel: PixelType) -> Result<()> {
+        let here = match self {
+            Room::Host(image) => (image.shape(), image.pixel_type()),
+            #[cfg(feature = "gpu")]
+            Room::Gpu { shape, pixel, .. } => (*shape, *pixel),
+        };
+        check_room(here, (shape, pixel))
+    }
+
+    /// Writes the bytes of a result, in rows without gaps, that `fill` gives.
+    pub(crate) fn write(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Room::Host(image) => {
+                if let Some(bytes) = image.packed_bytes_mut() {
+                    return fill(bytes);
+                }
+                image.copy_from(&AnyImage::from_bytes(image.pixel_type(), image.shape(), fill)?)
+            }
+            #[cfg(feature = "gpu")]
+            Room::Gpu { buffer, rows, .. } => {
+                let mut bytes = vec![0; (rows.bytes * rows.count) as usize];
+                fill(&mut bytes)?;
+                buffer.write_rows(&bytes, *rows)
+            }
+        }
+    }
+
+    /// Writes an image of the same shape and type, which is on the host.
+    pub(crate) fn put(&mut self, image: &AnyImage<'_>) -> Result<()> {
+        match self {
+            Room::Host(room) => room.copy_from(image),
+            #[cfg(feature = "gpu")]
+            Room::Gpu { buffer, rows, .. } => buffer.write_rows(&image.bytes(), *rows),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Repeated work takes no memory for samples: counted by the allocator on the host, by the device on a GPU.
+
+use apron::{Bins, Border, Borders, Device, DeviceImage, Image, Mask, PixelType, Result, Taps};
+use apron_testkit::gpu_or_skip;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The system's allocator, which notes the largest request since it was last asked.
+struct Noting;
+
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+/// Tests run side by side, and would note each other's requests.
+static ALONE: Mutex<()> = Mutex::new(());
+
+// SAFETY: everything is the system allocator's.
+unsafe impl GlobalAlloc for Noting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: what the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: what the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: what the caller promises.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static NOTING: Noting = Noting;
+
+/// The largest piece of memory, in bytes, that `work` asks for.
+fn largest(work: impl FnOnce()) -> usize {
+    LARGEST.store(0, Ordering::Relaxed);
+    work();
+    LARGEST.load(Ordering::Relaxed)
+}
+
+const SIDE: u32 = 2048;
+
+fn frame() -> Image<'static, f32> {
+    let samples: Vec<f32> = (0..SIDE * SIDE).map(|i| (i.wrapping_mul(2_654_435_761) >> 12) as f32).collect();
+    Image::new(SIDE, SIDE, 1, samples).unwrap()
+}
+
+fn bytes() -> Image<'static, u8> {
+    let samples: Vec<u8> = (0..SIDE * SIDE).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    Image::new(SIDE, SIDE, 1, samples).unwrap()
+}
+
+#[test]
+fn no_memory_for_samples_on_the_cpu() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let cpu = Device::cpu();
+    let (floats, bytes) = (cpu.upload(&frame()).unwrap(), cpu.upload(&bytes()).unwrap());
+    let (mut of_floats, mut of_bytes) =
+        (cpu.zeros(floats.shape(), PixelType::F32).unwrap(), cpu.zeros(floats.shape(), PixelType::U8).unwrap());
+    let mask = || Mask::new(3, 3, [0.5f32, 1.0, 2.0, 3.0, -4.0, 5.0, 6.0, 7.0, 8.5]).unwrap();
+    let table: Vec<u8> = (0..=255).rev().collect();
+    let mut works: Vec<(&str, Box<dyn FnMut() + '_>)> = Vec::new();
+    let cell = std::cell::RefCell::new((&mut of_floats, &mut of_bytes));
+    works.push(("gaussian f32", Box::new(|| cpu.gaussian(&floats, 3.0).run_into(&mut *cell.borrow_mut().0).unwrap())));
+    works.push(("mask f32", Box::new(|| cpu.correlate(&floats, mask()).run_into(&mut *cell.borrow_mut().0).unwrap())));
+    works.push(("mean f32", Box::new(|| cpu.box_filter(&floats, 31, 31).run_into(&mut *cell.borrow_mut().0).unwrap())));
+    works.push(("gaussian u8", Box::new(|| cpu.gaussian(&bytes, 3.0).run_into(&mut *cell.borrow_mut().1).unwrap())));
+    works.push(("mean u8", Box::new(|| cpu.box_filter(&bytes, 31, 31).run_into(&mut *cell.borrow_mut().1).unwrap())));
+    works.push(("lookup", Box::new(|| cpu.lookup(&bytes, &table[..]).run_into(&mut *cell.borrow_mut().1).unwrap())));
+    works.push(("equalize", Box::new(|| cpu.equalize(&bytes).run_into(&mut *cell.borrow_mut().1).unwrap())));
+    let samples = (SIDE * SIDE) as usize;
+    for (name, work) in &mut works {
+        let asked = largest(work);
+        println!("{name}: {asked} bytes at most at a time");
+        // Rows near the core, and where tiles lie: a quarter of the smallest image is 1 MiB.
+        assert!(asked < samples / 4, "{name} asks for {asked} bytes");
+    }
+    drop(works);
+    // The measure itself: a new image is seen.
+    assert!(largest(|| drop(cpu.gaussian(&bytes, 3.0).run().unwrap())) >= samples);
+}
+
+/// What a GPU does again and again, into what is there and anew.
+fn rounds(gpu: &Device, frame: &DeviceImage, bytes: &DeviceImage, words: &DeviceImage) -> Result<()> {
+    let long = Taps::new((0..99).map(|i| i as f32 / 99.0).collect::<Vec<_>>())?;
+    // More taps than a launch takes.
+    let wide = Mask::new(80, 80, (0..6400).map(|i| ((i * 37) % 101) as f32).collect::<Vec<_>>())?;
+    let mut out = gpu.zeros(frame.shape(), PixelType::F32)?;
+    let mut small = gpu.zeros(bytes.shape(), PixelType::U8)?;
+    for _ in 0..3 {
+        gpu.gaussian(frame, 2.0).run_into(&mut out)?;
+        gpu.separable(frame, long.clone(), long.clone()).run_into(&mut out)?;
+        gpu.box_filter(frame, 41, 41).run_into(&mut out)?;
+        gpu.correlate(bytes, wide.clone()).out_type(PixelType::F32).run()?;
+        gpu.gaussian(words, 2.0).run()?;
+        gpu.gradient(bytes).run_into(&mut small)?;
+        gpu.local_std(bytes, 5, 5).run_into(&mut small)?;
+        gpu.correlate(bytes, "0 1; 2 3".parse()?).border(Borders { x: Border::Wrap, y: Border::Reflect }).run()?;
+        gpu.equalize(bytes).run_into(&mut small)?;
+        gpu.clahe(bytes, 2.0, (4, 4)).run_into(&mut small)?;
+        gpu.lookup(bytes, (0..=255).rev().collect::<Vec<u8>>()).run_into(&mut small)?;
+        gpu.histogram(bytes).enqueue()?.download()?;
+        gpu.histogram(frame).bins(Bins { count: 300, range: Some((0.0, 1e6)) }).enqueue()?.download()?;
+        // By way of other memory: gaps.
+        gpu.gaussian(&bytes.region(3, 5, 100, 50)?, 1.0).run_into(small.region_mut(7, 9, 100, 50)?)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn no_memory_at_all_on_the_gpu() {
+    let Some(gpu) = gpu_or_skip("repeated work that allocates nothing") else { return };
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let words = Image::new(300, 200, 1, (0..60000u32).map(|i| (i * 7) as u16).collect::<Vec<_>>()).unwrap();
+    let [frame, bytes, words] = [gpu.upload(&frame()), gpu.upload(&bytes()), gpu.upload(&words)].map(Result::unwrap);
+    let part = bytes.region(0, 0, 512, 300).unwrap();
+    let work = || rounds(&gpu, &frame, &part, &words).unwrap();
+    // The measure itself: without keeping, each round allocates.
+    work();
+    let before = gpu.allocations();
+    work();
+    let each = gpu.allocations() - before;
+    assert!(each > 30, "{each}");
+    gpu.keep_memory(true);
+    work();
+    let before = gpu.allocations();
+    (0..5).for_each(|_| work());
+    assert_eq!(gpu.allocations(), before, "{each} without keeping");
+    // What is kept is given back, and the device works on.
+    gpu.keep_memory(false);
+    work();
+    assert!(gpu.allocations() > before);
+}
