@@ -27,7 +27,8 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     Some(match problem.clone() {
         Problem::Correlate(p) => Problem::Correlate(Correlate { src: read(p.src), dst: written(p.dst), ..p }),
         Problem::Separable(p) => Problem::Separable(Separable { src: read(p.src), dst: written(p.dst), ..p }),
-        Problem::Box(p) => Problem::Box(BoxFilter { dst: written(p.dst), ..p }),
+        // There are no boxes of other samples of 16 bits.
+        Problem::Box(p) if !is_wide(p.src) => Problem::Box(BoxFilter { dst: written(p.dst), ..p }),
         Problem::LocalStd(p) => Problem::LocalStd(LocalStd { src: read(p.src), dst: written(p.dst), ..p }),
         // Alpha is left as it is; and what makes floats is itself such a launch.
         Problem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
@@ -79,7 +80,7 @@ fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Recipe, Role, plan};
-    use apron_core::{Border, Extent, LocalStd, PixelType, PointOp, Pointwise, Problem, Shape};
+    use apron_core::{Border, BoxFilter, Extent, LocalStd, PixelType, PointOp, Pointwise, Problem, Scale, Shape};
 
     #[test]
     fn one_launch_more_makes_floats() {
@@ -119,6 +120,19 @@ mod tests {
         let op = PointOp::weighted(2.0, 0.0, 1.0);
         let alone = Problem::Pointwise(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
         assert_eq!(ways(&plan(&alone, None, &Machine::EMULATED).unwrap()), [(0, 1)]);
+    }
+
+    #[test]
+    fn boxes_of_16_bits_are_refused() {
+        let (shape, border, extent, scale) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap, Extent::Same, Scale::Mean);
+        let planned = |src, dst| {
+            let problem = BoxFilter { shape, src, dst, width: 3, height: 3, anchor: (1, 1), border, scale, extent };
+            plan(&Problem::Box(problem), None, &Machine::EMULATED)
+        };
+        assert!(planned(PixelType::U8, PixelType::F16).is_ok());
+        for src in [PixelType::U16, PixelType::F16] {
+            assert!(planned(src, src).is_err());
+        }
     }
 
     #[test]
