@@ -7,6 +7,7 @@ use apron_core::Result;
 use cust::memory::{DeviceBuffer, DeviceCopy};
 use std::any::{Any, TypeId};
 use std::mem::{forget, replace};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// Memory that a buffer and its parts share.
@@ -22,8 +23,8 @@ enum Owner {
     Stream(DeviceBuffer<u8>),
     /// Part of recorded work, which it must outlive.
     Recorded(DeviceBuffer<u8>),
-    /// A buffer of the caller's, dropped when the home stream is done with it.
-    Caller(Box<dyn CallersBuffer>),
+    /// A buffer of the caller's, dropped when the home stream is done with it; none of its methods can panic.
+    Caller(AssertUnwindSafe<Box<dyn CallersBuffer>>),
     /// The caller, some time after the image; or nobody any more.
     Others,
 }
@@ -94,7 +95,7 @@ impl Memory {
 
     /// A buffer of the caller's, or memory of which the caller alone knows.
     pub(crate) fn of_caller(gpu: &Gpu, address: u64, buffer: Option<Box<dyn CallersBuffer>>) -> Memory {
-        let owner = buffer.map_or(Owner::Others, Owner::Caller);
+        let owner = buffer.map_or(Owner::Others, |buffer| Owner::Caller(AssertUnwindSafe(buffer)));
         Memory { address, owner, home: gpu.stream.clone() }
     }
 
@@ -124,7 +125,7 @@ impl Memory {
                 // SAFETY: the memory was allocated by cust, at the alignment of any type, and belongs to nobody else.
                 Some(unsafe { DeviceBuffer::from_raw_parts(pointer, count) })
             }
-            Owner::Caller(buffer) => Arc::into_inner(*buffer.into_any().downcast::<Arc<DeviceBuffer<T>>>().ok()?),
+            Owner::Caller(buffer) => Arc::into_inner(*buffer.0.into_any().downcast::<Arc<DeviceBuffer<T>>>().ok()?),
             other => {
                 self.owner = other;
                 None
@@ -151,7 +152,7 @@ impl Drop for Memory {
                 // Freed when the stream comes to it; an error here means that the context is lost.
                 let _ = block.drop_async(&home.inner);
             }
-            Owner::Caller(buffer) if captured => home.keep(Kept::Caller(buffer)),
+            Owner::Caller(buffer) if captured => home.keep(Kept::Caller(buffer.0)),
             Owner::Caller(buffer) => {
                 // Other streams that use it let the home stream wait for them.
                 let _ = home.inner.synchronize();
