@@ -4,7 +4,6 @@
 mod args;
 mod bars;
 mod error;
-mod files;
 mod place;
 mod plot;
 mod report;

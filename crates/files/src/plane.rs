@@ -1,8 +1,8 @@
 //! TIFF files of one channel of f32 or i16, as instruments write them; the crate `image` has no such pictures.
 
-use super::atomic::Trouble;
-use crate::error::{Error, Result};
-use apron::{AnyImage, PixelType, Shape};
+use crate::atomic::Trouble;
+use crate::error::{Error, Result, check_pixels};
+use apron_core::{AnyImage, PixelType, Shape};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use tiff::ColorType;
@@ -22,18 +22,17 @@ pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Resu
         (Ok(ColorType::Gray(16)), Some(format)) if format == SampleFormat::Int.to_u16() => PixelType::I16,
         _ => return Ok(None),
     };
-    let wrong = |error: tiff::TiffError| Error::input(path, error);
+    let wrong = |error: tiff::TiffError| Error::content(path, error);
+    let mistaken = |error: apron_core::Error| Error::content(path, error);
     let (width, height) = decoder.dimensions().map_err(wrong)?;
-    let shape = Shape::new(width, height, 1)?;
-    if shape.pixels() > max_pixels {
-        let what = format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)");
-        return Err(Error::input(path, what));
-    }
+    let shape = Shape::new(width, height, 1).map_err(mistaken)?;
+    check_pixels(path, width.into(), height.into(), max_pixels)?;
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
         decoded = decoder.read_image_bytes(bytes);
         Ok(())
-    })?;
+    });
+    let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
     Ok(Some(image))
 }
