@@ -8,6 +8,7 @@ mod place;
 mod plot;
 mod report;
 mod verbs;
+mod words;
 
 use clap::Parser;
 use std::process::ExitCode;

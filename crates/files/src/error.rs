@@ -59,7 +59,7 @@ pub enum Error {
         known: String,
     },
     /// The output's format does not hold such an image; `.npy` holds every one.
-    #[error("{}: {format} does not hold {}{pixel}", .path.display(), .channels.map_or(String::new(), |n| format!("{n} channel(s) of ")))]
+    #[error("{}: {format} does not hold {}", .path.display(), samples(*.pixel, *.channels))]
     Unfit {
         /// The output.
         path: PathBuf,
@@ -69,6 +69,8 @@ pub enum Error {
         pixel: PixelType,
         /// Channels of the image; `None` where no number of them would do.
         channels: Option<u32>,
+        /// Whether the type was asked for, so that no image is needed to see it.
+        asked: bool,
     },
     /// The output cannot be written. What was at its path before is still there.
     #[error("{}: cannot be written: {source}", .path.display())]
@@ -84,7 +86,7 @@ impl Error {
     /// Whose trouble it is: [`ErrorKind::Usage`] where no file was needed to see it, else [`ErrorKind::Input`].
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Extension { .. } | Error::Unfit { channels: None, .. } => ErrorKind::Usage,
+            Error::Extension { .. } | Error::Unfit { asked: true, .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }
@@ -100,6 +102,11 @@ impl Error {
     pub(crate) fn write(path: &Path, source: impl Into<Trouble>) -> Error {
         Error::Write { path: path.into(), source: source.into() }
     }
+}
+
+/// What a format does not hold.
+fn samples(pixel: PixelType, channels: Option<u32>) -> String {
+    channels.map_or(format!("{pixel} samples"), |channels| format!("{channels} channel(s) of {pixel}"))
 }
 
 /// Refuses an image of more than `max_pixels`.

@@ -65,8 +65,9 @@ impl Format {
         if channels.map_or(!taken.is_empty(), |channels| taken.contains(&channels)) {
             return Ok(());
         }
-        let format = format!("{self:?}").to_ascii_uppercase();
-        Err(Error::Unfit { path: path.into(), format, pixel, channels })
+        let (format, asked) = (format!("{self:?}").to_ascii_uppercase(), channels.is_none());
+        let channels = channels.filter(|_| !taken.is_empty());
+        Err(Error::Unfit { path: path.into(), format, pixel, channels, asked })
     }
 }
 
@@ -119,14 +120,19 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
     if reader.format().is_none() {
         return Err(Error::content(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
     }
-    let mut limits = Limits::default();
     // 4 samples of 4 bytes a pixel, and as much again for the decoder.
-    limits.max_alloc = Some(max_pixels.saturating_mul(32).max(1 << 20));
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(wrong)?;
+    let limits = |pixels: u64| {
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(pixels.saturating_mul(32).max(1 << 20));
+        limits
+    };
+    reader.limits(limits(max_pixels));
+    let mut decoder = reader.into_decoder().map_err(wrong)?;
 
     let (width, height) = decoder.dimensions();
     check_pixels(path, width.into(), height.into(), max_pixels)?;
+    // Now that the size is known, no more than it takes.
+    decoder.set_limits(limits(u64::from(width) * u64::from(height))).map_err(wrong)?;
     let colour = decoder.color_type();
     let (pixel, channels) = match colour {
         ColorType::L8 => (PixelType::U8, 1),
