@@ -59,6 +59,37 @@ fn more_samples_than_32_bits_count() {
     }
 }
 
+/// As many as 32 bits count, and 7 more, all in one bin.
+#[test]
+fn more_samples_in_a_bin_than_32_bits_count() {
+    let Some(gpu) = gpu_or_skip("2^32 + 7 samples of one value") else { return };
+    let (first, rest) = (1u64 << 32, 7);
+    let width = 65537 * 3; // of which 2^32 + 7 is no multiple
+    let rows = (first + rest).div_ceil(width);
+    let image = Image::new(width as u32, rows as u32, 1, vec![200u8; (width * rows) as usize]).unwrap();
+    let counts = gpu.histogram(&gpu.upload(&image).unwrap()).run().unwrap();
+    let expected: Vec<u64> = (0..256).map(|value| if value == 200 { width * rows } else { 0 }).collect();
+    assert_eq!(counts.counts(), expected);
+}
+
+/// Just above 2^31 samples, 2^32, and just above, with rows of odd lengths: each pixel from its own and its neighbours.
+#[test]
+fn squares_around_31_and_32_bits() {
+    let Some(gpu) = gpu_or_skip("squares of 46341, 65536 and 65537") else { return };
+    for side in [46341u32, 65536, 65537] {
+        let (image, bytes) = giant(&gpu, side, side);
+        let mask = || "0 1 0; 0 0 2; 0 0 0".parse().unwrap();
+        let result = gpu.correlate(&image, mask()).border(Border::Wrap).out_type(apron::PixelType::U16).run().unwrap();
+        let at = |x: u32, y: u32| u16::from(bytes[y as usize * side as usize + x as usize]);
+        for y in telling_rows(side, side) {
+            let found = result.region(0, y, side, 1).unwrap().download::<u16>().unwrap();
+            let above = (y + side - 1) % side;
+            let expected = |x: u32| at(x, above) + 2 * at((x + 1) % side, y);
+            assert!((0..side).all(|x| found.row(0)[x as usize] == expected(x)), "row {y} of {side}");
+        }
+    }
+}
+
 #[test]
 fn more_rows_than_a_grid_has_blocks() {
     // 65535 rows of blocks of up to 32 rows, and one row more.

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod check;
+mod fuzz;
 mod ladder;
 mod made;
 mod ptx;
@@ -21,7 +22,7 @@ usage: cargo xtask <task>
   speed --check   compare the committed ones with what the record gives
   tune [OPTIONS]  time every variant on the GPU at hand, and print the tuning table; `tune --help` has the options
   bundle          build all release binaries into target/bundle, for a GPU machine without Rust
-  fuzz [--seconds N] [--seed N]  read mutants of good files, for a minute if not said
+  fuzz [TARGET] [--seconds N]  libFuzzer on what reads files and text: all targets at a time, a minute if not said
   check           check everything: format, lints, docs, the ladder, the speed, PTX, tests
 
 PTX needs a rustc with its sources: APRON_PTX_RUSTC and APRON_PTX_CARGO name one.
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         ["speed", "--check"] => speed::check(),
         ["tune", ref options @ ..] => tune(options),
         ["bundle"] => bundle::run(),
-        ["fuzz", ref options @ ..] => fuzz(options),
+        ["fuzz", ref options @ ..] => fuzz::run(options),
         ["check"] => check::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -66,25 +67,6 @@ fn tune(options: &[&str]) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("apron tune: {status}")),
         Err(error) => Err(format!("cargo run: {error}")),
-    }
-}
-
-/// Runs the test that mutates files until its time is over; it prints its seed, of which the same mutants come.
-fn fuzz(options: &[&str]) -> Result<(), String> {
-    let test = ["test", "--package", "apron-cli", "--bin", "apron", "mutants_for_some_time", "--"];
-    let mut command = cargo();
-    command.args(test).args(["--ignored", "--nocapture"]);
-    for option in options.chunks(2) {
-        match option {
-            ["--seconds", seconds] => command.env("APRON_FUZZ_SECONDS", seconds),
-            ["--seed", seed] => command.env("APRON_FUZZ_SEED", seed),
-            _ => return Err(format!("fuzz: {} is none of --seconds N and --seed N", option.join(" "))),
-        };
-    }
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("fuzz: {status}")),
-        Err(error) => Err(format!("cargo test: {error}")),
     }
 }
 

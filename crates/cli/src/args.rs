@@ -118,7 +118,7 @@ fn is_file(value: &str) -> bool {
 /// A mask: a `.npy` file, a known name, or a literal.
 pub(crate) fn mask(value: &str, normalize: bool) -> crate::error::Result<Mask> {
     let mask = if is_file(value) {
-        crate::files::read_mask(Path::new(value))?
+        apron_files::read_mask(Path::new(value))?
     } else if let Some(mask) = filters::named_mask(value) {
         mask
     } else if value.starts_with(|first: char| first.is_alphabetic()) && value.parse::<f32>().is_err() {
@@ -134,7 +134,7 @@ pub(crate) fn mask(value: &str, normalize: bool) -> crate::error::Result<Mask> {
 /// The taps of one axis: a `.npy` file of one dimension, or a literal of one row.
 pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
     let taps = if is_file(value) {
-        crate::files::read_taps(Path::new(value))?
+        apron_files::read_taps(Path::new(value))?
     } else {
         let row: Mask = value.parse()?;
         if row.height() > 1 {
@@ -207,7 +207,7 @@ pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) 
 /// The edges of bins: a `.npy` file of one dimension, or a list of numbers.
 pub(crate) fn edges(value: &str) -> crate::error::Result<Vec<f64>> {
     if is_file(value) {
-        return crate::files::read_edges(Path::new(value));
+        return Ok(apron_files::read_edges(Path::new(value))?);
     }
     let numbers = value.split([',', ' ']).map(str::trim).filter(|number| !number.is_empty());
     numbers

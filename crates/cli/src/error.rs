@@ -12,10 +12,13 @@ pub(crate) enum Error {
     /// The library's error, which knows whose trouble it is.
     #[error(transparent)]
     Apron(#[from] apron::Error),
+    /// A file that cannot be read, taken or written.
+    #[error(transparent)]
+    Files(#[from] apron_files::Error),
     /// A value that can never be right.
     #[error("{0}")]
     Usage(String),
-    /// A file that cannot be read, taken or written.
+    /// Something around the files that cannot be read or written.
     #[error("{0}")]
     Input(String),
     /// What ended a pipe, and at which of its steps, from 1.
@@ -33,7 +36,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// A file that cannot be read, or does not hold what it should.
+    /// A folder or pattern that is not what it should be.
     pub(crate) fn input(path: &Path, what: impl std::fmt::Display) -> Error {
         Error::Input(format!("{}: {what}", path.display()))
     }
@@ -45,21 +48,30 @@ impl Error {
             Error::Usage(_) => 2,
             Error::Input(_) => 3,
             Error::Step { error, .. } => error.exit(),
-            Error::Apron(error) => match error.kind() {
-                apron::ErrorKind::Usage => 2,
-                apron::ErrorKind::Input => 3,
-                apron::ErrorKind::Device => 4,
-            },
+            Error::Apron(error) => of_kind(error.kind()),
+            Error::Files(error) => of_kind(error.kind()),
         }
     }
 
     /// The message, on one line.
     pub(crate) fn line(&self) -> String {
         let mut line = self.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Error::Apron(apron::Error::NoDevice { .. }) = self {
-            line.push_str("; try --device cpu, or see what `apron info` finds");
-        }
+        line.push_str(match self {
+            Error::Apron(apron::Error::NoDevice { .. }) => "; try --device cpu, or see what `apron info` finds",
+            Error::Files(apron_files::Error::TooLarge { .. }) => " (see --max-pixels)",
+            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8",
+            _ => "",
+        });
         line
+    }
+}
+
+/// The exit code of an error that knows whose trouble it is.
+fn of_kind(kind: apron::ErrorKind) -> u8 {
+    match kind {
+        apron::ErrorKind::Usage => 2,
+        apron::ErrorKind::Input => 3,
+        apron::ErrorKind::Device => 4,
     }
 }
 

@@ -4,11 +4,11 @@
 mod args;
 mod bars;
 mod error;
-mod files;
 mod place;
 mod plot;
 mod report;
 mod verbs;
+mod words;
 
 use clap::Parser;
 use std::process::ExitCode;

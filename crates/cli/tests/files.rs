@@ -183,6 +183,39 @@ fn pictures_that_lie_are_refused() {
     folder.fails(3, "--max-pixels", &[&["correlate", "out.npy", "b.npy", "--max-pixels", "99"], IDENTITY].concat());
 }
 
+/// Headers that claim gigabytes, under a limit of one: an error, and not the end of the process by the system.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
+    let folder = Folder::new();
+    folder.write("grey.pgm", "P5 16000 16000 255\n12345");
+    folder.write("colour.ppm", "P6 16000 16000 65535\n12345");
+    folder.write("text.ppm", "P3 16000 16000 65535\n1 2 3");
+    folder.write("bits.pbm", "P4 16384 16384\n1");
+    let mut bmp = b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0".to_vec();
+    bmp.extend([16000u32, 16000].map(u32::to_le_bytes).concat());
+    bmp.extend([1, 0, 24, 0].into_iter().chain([0; 30]));
+    folder.write("large.bmp", bmp);
+    folder.write("large.npy", npy(&header("'<f4'", "(16000, 16000)"), &[0; 64]));
+    folder.png("a.png", 64, 64, &[7; 64 * 64]);
+    let mut png = std::fs::read(folder.path("a.png")).unwrap();
+    png[16..24].copy_from_slice(&[16000u32, 16000].map(u32::to_be_bytes).concat());
+    png[25] = 6;
+    png[24] = 16;
+    let sum = crc(&png[12..29]);
+    png[29..33].copy_from_slice(&sum.to_be_bytes());
+    folder.write("large.png", &png);
+    for name in folder.names().iter().filter(|name| *name != "a.png") {
+        let start = std::time::Instant::now();
+        let ended = folder.run_within(1_000_000, &["stats", name, "--device", "cpu"]);
+        assert_eq!(ended.code, 3, "{name}: {ended:?}");
+        assert!(ended.stderr.starts_with("apron: ") && ended.stderr.trim_end().lines().count() == 1, "{ended:?}");
+        assert!(start.elapsed().as_secs() < 30, "{name} took {:?}", start.elapsed());
+    }
+    let ended = folder.run_within(1_000_000, &["stats", "a.png", "--device", "reference"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+}
+
 /// The checksum of PNG chunks.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |sum, byte| {

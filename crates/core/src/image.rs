@@ -378,14 +378,21 @@ impl AnyImage<'_> {
     /// An image of zeros whose packed bytes are then written by `fill`.
     ///
     /// # Errors
-    /// What `fill` reports.
+    /// What `fill` reports; [`Error::Shape`] for more bytes than the system gives.
     pub fn from_bytes(
         pixel: PixelType,
         shape: Shape,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<AnyImage<'static>> {
         fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
-            let mut samples = vec![T::default(); shape.samples() as usize];
+            let count = usize::try_from(shape.samples()).unwrap_or(usize::MAX);
+            // Asked for first: without an answer to take, there would be no program left to report it.
+            if Vec::<T>::new().try_reserve_exact(count).is_err() {
+                let bytes = shape.samples() as u128 * size_of::<T>() as u128;
+                let value = format!("{bytes} bytes ({shape})");
+                return Err(Error::Shape { what: "size", value, limit: "what memory there is".into() });
+            }
+            let mut samples = vec![T::default(); count];
             fill(bytemuck::cast_slice_mut(&mut samples))?;
             Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
         }
@@ -477,6 +484,15 @@ mod tests {
         assert!(Image::new(2, 2, 1, vec![0u8; 3]).unwrap_err().to_string().contains("number of samples is 3"));
         assert!(Image::with_row_stride(2, 2, 3, 5, vec![0u8; 99]).unwrap_err().to_string().contains("row stride is 5"));
         assert!(Image::with_row_stride(2, 2, 1, usize::MAX, vec![0u8; 9]).is_err());
+    }
+
+    #[test]
+    fn more_memory_than_there_is_is_an_error() {
+        let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
+        for pixel in PixelType::ALL {
+            let error = AnyImage::from_bytes(pixel, shape, |_| Ok(())).unwrap_err();
+            assert!(matches!(error, Error::Shape { what: "size", .. }), "{error}");
+        }
     }
 
     #[test]

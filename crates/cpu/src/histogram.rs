@@ -44,6 +44,14 @@ impl ByteTables {
         }
     }
 
+    #[cfg(test)]
+    fn nearly_full(table: usize, byte: u8) -> ByteTables {
+        let mut tables = ByteTables::new();
+        tables.tables[table][byte as usize] = u32::MAX - 1;
+        tables.pending = u32::MAX as usize - 1;
+        tables
+    }
+
     fn empty(&mut self) {
         for (totals, table) in self.totals.iter_mut().zip(self.tables.iter_mut()) {
             totals.iter_mut().zip(table.iter()).for_each(|(total, &count)| *total += count as u64);
@@ -209,4 +217,17 @@ pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (
     };
     let of_band = |rows: Range<u32>| rows.map(of_row).fold(NONE, join_extremes);
     bands(image).map(of_band).reduce(|| NONE, join_extremes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_32_bits_are_emptied_before_they_overflow() {
+        let mut tables = ByteTables::nearly_full(0, 7);
+        tables.count(&[7; TABLES]);
+        tables.count(&[7; TABLES]);
+        assert_eq!(tables.finish(1)[7], u64::from(u32::MAX) - 1 + 2 * TABLES as u64);
+    }
 }

@@ -171,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn no_block_counts_more_than_its_32_bits() {
+        let most = u64::from(u32::MAX) - (1 << 16);
+        assert!(check_counters(most - 1, 1).is_ok() && check_counters(1000 * most - 1, 1000).is_ok());
+        let error = check_counters(1000 * most, 1000).unwrap_err();
+        assert!(error.to_string().contains("--device cpu"), "{error}");
+        let shape = apron_core::Shape::new(apron_core::MAX_SIDE, apron_core::MAX_SIDE, 4).unwrap();
+        for variant in ["partials", "columns", "one-launch"] {
+            let problem = apron_core::Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
+            assert!(crate::plan(&problem, Some(variant), &Machine::EMULATED).is_err(), "{variant}");
+        }
+    }
+
+    #[test]
     fn blocks_with_columns_fill_the_gpu_and_no_more() {
         let columns = |shape, per_channel, multiprocessors| {
             let machine = Machine { multiprocessors, ..Machine::EMULATED };

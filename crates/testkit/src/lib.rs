@@ -19,6 +19,7 @@ mod pad;
 mod pointwise;
 mod suite;
 mod tone;
+mod watchdog;
 
 pub use case::{Case, Data, random_case, random_image};
 pub use check::{
@@ -30,11 +31,17 @@ use apron::Device;
 
 /// The GPU, or `None` with a printed line where there is none.
 ///
+/// A test on the GPU that takes longer than `APRON_WATCHDOG` seconds, 600 if not said, ends the process: a kernel whose
+/// threads wait for each other forever would end no other way.
+///
 /// # Panics
 /// If `APRON_REQUIRE_GPU` is 1 and there is no GPU: a skip would hide that nothing was tested.
 pub fn gpu_or_skip(what: &str) -> Option<Device> {
     match Device::gpu(0) {
-        Ok(device) => Some(device),
+        Ok(device) => {
+            watchdog::guard(what);
+            Some(device)
+        }
         Err(error) => {
             let required = std::env::var("APRON_REQUIRE_GPU").is_ok_and(|value| value == "1");
             assert!(!required, "APRON_REQUIRE_GPU is 1, but: {error}");

@@ -88,6 +88,11 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     if has("ftz") {
         faults.push("no flush of subnormal numbers to zero");
     }
+    if ["atom", "red"].contains(&parts[0])
+        && parts.iter().any(|part| ["f16", "f32", "f64", "f16x2", "bf16"].contains(part))
+    {
+        faults.push("no atomic sum of floats: its bits would vary from run to run");
+    }
     if [".file", ".loc", ".section"].contains(&opcode) {
         faults.push("no debug information: it holds the building machine's paths");
     }
@@ -167,6 +172,8 @@ mod tests {
         planted("cvta.to.global.u64 %rd1, %rd2;", "no generic addresses");
         planted("isspacep.shared %p1, %rd1;", "no generic addresses");
         planted("fma.rn.ftz.f32 %f1, %f2, %f3, %f4;", "subnormal");
+        planted("red.global.add.f32 [%rd1], %f1;", "atomic sum");
+        planted("atom.shared::cta.add.f64 %fd1, [%r2], %fd2;", "atomic sum");
         planted(".loc 1 2 3", "debug information");
     }
 

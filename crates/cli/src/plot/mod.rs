@@ -4,8 +4,8 @@ mod letters;
 
 use crate::bars::short;
 use crate::error::{Error, Result};
-use crate::files::{OutputPath, extension, write_rgb_png};
 use apron::Histogram;
+use apron_files::{OutputPath, Trouble, extension, write_rgb_png};
 use letters::Lettered;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
@@ -25,8 +25,6 @@ pub(crate) struct Plot<'a> {
     log: bool,
 }
 
-type Trouble = Box<dyn std::error::Error + Send + Sync>;
-
 impl<'a> Plot<'a> {
     pub(crate) fn new(path: &'a Path, log: bool) -> Result<Plot<'a>> {
         let svg = match extension(path).as_str() {
@@ -41,7 +39,7 @@ impl<'a> Plot<'a> {
     }
 
     pub(crate) fn write(&self, histogram: &Histogram) -> Result<()> {
-        self.path.write(|file| {
+        let written = self.path.write(|file| {
             if self.svg {
                 let mut text = String::new();
                 draw(SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), histogram, self.log)?;
@@ -52,7 +50,8 @@ impl<'a> Plot<'a> {
             let backend = Lettered(BitMapBackend::with_buffer(&mut rgb, SIZE));
             draw(backend.into_drawing_area(), histogram, self.log)?;
             write_rgb_png(file, SIZE, &rgb)
-        })
+        });
+        Ok(written?)
     }
 }
 

@@ -1,12 +1,12 @@
 //! `apron histogram`.
 
 use crate::args::{self, Common, Devices};
+use crate::bars;
 use crate::error::{Error, Result};
-use crate::files::{self, TableOutput};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use crate::{bars, files::table};
 use apron::{AnyImage, Binning, Bins, Edges, Histogram};
+use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ impl Args {
 
 /// Reads the mask that selects an image's pixels.
 fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let roi = files::read_image(path, max_pixels)?;
+    let roi = apron_files::read_image(path, max_pixels)?;
     let (width, height) = (image.shape().width, image.shape().height);
     match (&roi, roi.shape()) {
         (AnyImage::U8(_), shape) if (shape.width, shape.height, shape.channels) == (width, height, 1) => Ok(roi),
@@ -109,7 +109,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
-    let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
     let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
 
     let device = devices.get(args.common.device)?;

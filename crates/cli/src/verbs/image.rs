@@ -2,10 +2,10 @@
 
 use crate::args::{Common, Devices};
 use crate::error::Result;
-use crate::files::{self, ImageOutput};
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::{Device, DeviceImage, PixelType, Shape, Source};
+use apron_files::ImageOutput;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub(super) fn run(
     match devices.place()? {
         Place::Files { input, output } => {
             let target = ImageOutput::new(&output, out_type)?;
-            let image = files::read_image(&input, common.max_pixels)?;
+            let image = apron_files::read_image(&input, common.max_pixels)?;
             let (shape, pixel) = (image.shape(), image.pixel_type());
             if let Some(out_type) = out_type {
                 target.check(out_type, shape.channels)?;

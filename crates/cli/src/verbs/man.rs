@@ -1,8 +1,8 @@
 //! `apron man`: the manual's pages, of the program and of each verb.
 
 use crate::error::{Error, Result};
-use crate::files::OutputPath;
 use crate::report::print;
+use apron_files::OutputPath;
 use clap::CommandFactory;
 use clap_mangen::Man;
 use std::io::Write;

@@ -207,7 +207,7 @@ mod tests {
             let own = format!("  apron {} ", verb.get_name());
             assert!(help.contains("Example") && examples.iter().any(|example| example.starts_with(&own)), "{own}");
             for example in examples {
-                let words = super::pipe::words(example).unwrap().remove(0);
+                let words = crate::words::words(example).unwrap().remove(0);
                 let parsed = crate::Cli::try_parse_from(words.iter().take_while(|word| *word != ">"));
                 assert!(parsed.is_ok(), "{example}");
             }

@@ -2,9 +2,9 @@
 
 use crate::args::{Common, Devices};
 use crate::error::Result;
-use crate::files::{self, ImageOutput};
 use crate::report::{Made, Ran, Report, print};
 use apron::{AnyImage, Image, Pixel, PixelType, multi_otsu, otsu};
+use apron_files::ImageOutput;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(apron::Error::parameter("otsu", "number of classes", args.classes, "2 to 5").into());
     }
     let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
-    let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
     let device = devices.get(args.common.device)?;
     let (shape, pixel) = (image.shape(), image.pixel_type());
     if args.classes > 2 && pixel == PixelType::U16 {

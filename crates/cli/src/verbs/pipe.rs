@@ -6,6 +6,7 @@ use crate::args::{Common, Devices};
 use crate::error::{Error, Result, usage};
 use crate::place::{Files, Place};
 use crate::report::Report;
+use crate::words::words;
 use clap::{CommandFactory, Parser};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -45,7 +46,8 @@ impl Args {
     /// The steps, parsed by the grammars of their verbs.
     fn steps(&self) -> Result<Vec<Step>> {
         let text = self.words.last().map(|word| word.to_string_lossy()).unwrap_or_default();
-        let steps = words(&text)?.into_iter().enumerate();
+        let unended = |quote| Error::Usage(format!("the steps end inside {quote}quotes"));
+        let steps = words(&text).map_err(unended)?.into_iter().enumerate();
         steps.map(|(index, words)| Step::new(index + 1, words)).collect()
     }
 }
@@ -109,33 +111,6 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
     if super::on_files(&cli.verb).is_none() { Err(no_step()) } else { Ok(cli.verb) }
 }
 
-/// Words by step. Blanks separate words and bars steps, but not between quotes.
-pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>> {
-    let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
-    for letter in text.chars().chain(['|']) {
-        match open {
-            Some(quote) if letter == quote => open = None,
-            None if matches!(letter, '"' | '\'') => {
-                word.get_or_insert_default();
-                open = Some(letter);
-            }
-            None if letter == '|' || letter.is_whitespace() => {
-                steps.last_mut().into_iter().for_each(|step| step.extend(word.take()));
-                if letter == '|' {
-                    steps.push(Vec::new());
-                }
-            }
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    if let Some(quote) = open {
-        return Err(Error::Usage(format!("the steps end inside {quote}quotes")));
-    }
-    // The bar after the text began one more.
-    steps.pop();
-    Ok(steps)
-}
-
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.common.variant.is_some() {
         return Err(Error::Usage("--variant is for a step: write variant=NAME in it".into()));
@@ -159,14 +134,6 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blanks_and_bars_separate_unless_they_are_quoted() {
-        let steps = words("a x=1  y | b m='1 2; \"3|4\"'\t|c=\"\"").unwrap();
-        assert_eq!(steps, [vec!["a", "x=1", "y"], vec!["b", "m=1 2; \"3|4\""], vec!["c="]]);
-        assert_eq!(words(" | a").unwrap(), [vec![], vec!["a".to_string()]]);
-        assert!(words("a m='1 2").is_err());
-    }
 
     #[test]
     fn steps_are_parsed_by_their_verbs() {

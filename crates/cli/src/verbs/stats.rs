@@ -2,7 +2,6 @@
 
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
-use crate::files;
 use crate::report::{ChannelStatistics, Made, Percentile, Ran, Report, aligned, print};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -39,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Takes statistics.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
-    let image = files::read_image(&args.input, args.common.max_pixels)?;
+    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
     let device = devices.get(args.common.device)?;
     let taking = device.statistics(&image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
     let (statistics, ran) = taking.variant(args.common.variant.as_deref()).run_reported()?;

@@ -2,7 +2,6 @@
 
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
-use crate::files;
 use crate::place::{Files, Place};
 use crate::report::Report;
 use apron::{Device, Source, ToneOf};
@@ -72,7 +71,7 @@ pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
     let MatchArgs { input, reference, output, common } = args;
     devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-    let reference = files::read_image(reference, common.max_pixels)?;
+    let reference = apron_files::read_image(reference, common.max_pixels)?;
     run("match", common, devices, |device, image| device.match_histogram(image, &reference))
 }
 

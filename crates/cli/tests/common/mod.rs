@@ -46,8 +46,20 @@ impl Folder {
     pub(crate) fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let mut command = Command::new(program());
         command.env_remove("APRON_VARIANT").env_remove("APRON_LOG").envs(environment.iter().copied());
+        self.ended(command.args(arguments))
+    }
+
+    /// Runs `apron` in the folder, with so many KiB of addresses.
+    pub(crate) fn run_within(&self, kib: u32, arguments: &[&str]) -> Ended {
+        let mut command = Command::new("sh");
+        command.env_remove("APRON_VARIANT").env_remove("APRON_LOG");
+        command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\"")]).arg(program()).args(arguments);
+        self.ended(&mut command)
+    }
+
+    fn ended(&self, command: &mut Command) -> Ended {
         let Output { status, stdout, stderr } =
-            command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
+            command.current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ended { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
     }

@@ -9,9 +9,9 @@ mod report;
 pub(super) mod workloads;
 
 use crate::error::{Error, Result};
-use crate::files::OutputPath;
 use crate::report::{complain, print};
 use apron::{AnyImage, Device, DeviceName};
+use apron_files::OutputPath;
 use images::Picture;
 use limits::Limits;
 use report::{Bench, Outcome, Row, Timed};

@@ -5,10 +5,10 @@ mod sweep;
 mod works;
 
 use crate::error::{Error, Result};
-use crate::files::OutputPath;
 use crate::report::{complain, print};
 use crate::verbs::bench::images::Picture;
 use apron::{Device, DeviceImage, DeviceName};
+use apron_files::OutputPath;
 use apron_plan::tuning::Work;
 use apron_testkit::machine;
 use report::Sweep;

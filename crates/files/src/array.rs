@@ -1,9 +1,8 @@
 //! NumPy's `.npy` files. Headers are not trusted: they are compared with the file's length before
 //! anything is allocated.
 
-use super::atomic::Trouble;
-use crate::error::{Error, Result};
-use apron::{AnyImage, PixelType, Shape, f16};
+use crate::error::{Error, Result, check_pixels};
+use apron_core::{AnyImage, PixelType, Shape, f16};
 use py_literal::Value;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -30,7 +29,7 @@ struct Header {
 
 /// Reads an array as an image.
 pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let wrong = |what: String| Error::input(path, what);
+    let wrong = |what: String| Error::content(path, what);
     let header = Header::read(&mut file).map_err(wrong)?;
     let refused =
         || wrong(format!("dtype '{}', shape {} is not taken; {TAKEN} are", header.descr, header.shape_text()));
@@ -51,11 +50,9 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
         return Err(refused());
     }
     header.check_length(&mut file, pixel.size_bytes()).map_err(wrong)?;
-    if height * width > max_pixels {
-        return Err(wrong(format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)")));
-    }
+    check_pixels(path, width, height, max_pixels)?;
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
-    let shape = Shape::new(side(width), side(height), channels as u32)?;
+    let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
 
     let mut loaded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
@@ -69,8 +66,9 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
             bytes.chunks_exact_mut(pixel.size_bytes()).for_each(<[u8]>::reverse);
         }
         Ok(())
-    })?;
-    loaded.map_err(|error| wrong(error.to_string()))?;
+    });
+    let image = image.map_err(|error| wrong(error.to_string()))?;
+    loaded.map_err(|error| Error::read(path, error))?;
     Ok(image)
 }
 
@@ -86,7 +84,7 @@ fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
 
 /// Reads an array of at most two dimensions, of any real numbers.
 pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
-    let wrong = |what: String| Error::input(path, what);
+    let wrong = |what: String| Error::content(path, what);
     let header = Header::read(&mut file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f64 = match header.kind() {
         // Each reads its own size from the start of eight bytes.
@@ -114,7 +112,7 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
     }
     header.check_length(&mut file, size).map_err(wrong)?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
+    file.read_to_end(&mut bytes).map_err(|error| Error::read(path, error))?;
     let mut numbers: Vec<f64> = Vec::with_capacity(header.items as usize);
     for item in bytes.chunks_exact(size) {
         let mut eight = [0; 8];
@@ -257,7 +255,7 @@ pub(super) fn write_integers(file: &mut impl Write, shape: &[u64], integers: &[u
 }
 
 /// Writes an image: (height, width), or (height, width, channels) where there is more than one.
-pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> Result<(), Trouble> {
+pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     let kind = match image.pixel_type() {
         PixelType::U8 => "u1",
         PixelType::U16 => "u2",
@@ -268,5 +266,5 @@ pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> Result<(), T
     let Shape { width, height, channels } = image.shape();
     let shape = [height as u64, width as u64, channels as u64];
     write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })?;
-    Ok(file.write_all(&image.bytes())?)
+    file.write_all(&image.bytes())
 }

@@ -1,9 +1,9 @@
 //! TIFF files of one channel of f32 or i16, as instruments write them; the crate `image` has no such pictures.
 
-use super::atomic::Trouble;
-use crate::error::{Error, Result};
-use apron::{AnyImage, PixelType, Shape};
-use std::io::{Read, Seek, Write};
+use crate::atomic::Trouble;
+use crate::error::{Error, Result, check_pixels};
+use apron_core::{AnyImage, PixelType, Shape};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
@@ -11,9 +11,16 @@ use tiff::encoder::{TiffEncoder, colortype};
 use tiff::tags::{SampleFormat, Tag};
 
 /// Reads such a file. `None` for any other: whoever reads that says what is wrong with it.
-pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
+pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
+    let io = |error: std::io::Error| Error::read(path, error);
+    let length = file.seek(SeekFrom::End(0)).map_err(io)?;
+    file.rewind().map_err(io)?;
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
-    limits.decoding_buffer_size = usize::try_from(max_pixels.saturating_mul(4)).unwrap_or(usize::MAX);
+    limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(4));
+    limits.intermediate_buffer_size = limits.decoding_buffer_size.max(1 << 20);
+    // A tag has no more values than the file has bytes.
+    limits.ifd_value_size = limits.ifd_value_size.min(bytes(length));
     let Ok(mut decoder) = Decoder::new(file).map(|decoder| decoder.with_limits(limits)) else { return Ok(None) };
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
     let format = format.and_then(|formats| formats.first().copied());
@@ -22,18 +29,17 @@ pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Resu
         (Ok(ColorType::Gray(16)), Some(format)) if format == SampleFormat::Int.to_u16() => PixelType::I16,
         _ => return Ok(None),
     };
-    let wrong = |error: tiff::TiffError| Error::input(path, error);
+    let wrong = |error: tiff::TiffError| Error::content(path, error);
+    let mistaken = |error: apron_core::Error| Error::content(path, error);
     let (width, height) = decoder.dimensions().map_err(wrong)?;
-    let shape = Shape::new(width, height, 1)?;
-    if shape.pixels() > max_pixels {
-        let what = format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)");
-        return Err(Error::input(path, what));
-    }
+    let shape = Shape::new(width, height, 1).map_err(mistaken)?;
+    check_pixels(path, width.into(), height.into(), max_pixels)?;
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
         decoded = decoder.read_image_bytes(bytes);
         Ok(())
-    })?;
+    });
+    let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
     Ok(Some(image))
 }

@@ -1,9 +1,9 @@
 //! Picture files, through the `image` crate.
 
-use super::atomic::Trouble;
-use super::plane;
-use crate::error::{Error, Result};
-use apron::{AnyImage, PixelType, Shape};
+use crate::atomic::Trouble;
+use crate::error::{Error, Result, check_pixels};
+use crate::plane;
+use apron_core::{AnyImage, PixelType, Shape};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 use std::io::{BufReader, Read, Seek, Write};
@@ -59,19 +59,15 @@ impl Format {
         }
     }
 
-    /// Whether it takes such an image; without `channels`, with any number of them.
-    pub(super) fn check(self, pixel: PixelType, channels: Option<u32>) -> Result<(), String> {
+    /// Refuses an image that it does not hold; without `channels`, one that it holds with no number of them.
+    pub(super) fn check(self, path: &Path, pixel: PixelType, channels: Option<u32>) -> Result<()> {
         let taken = self.channels(pixel);
-        let name = format!("{self:?}").to_ascii_uppercase();
-        match channels {
-            _ if taken.is_empty() => {
-                Err(format!("{name} does not hold {pixel} samples; write .npy, or use --out-type u8"))
-            }
-            Some(channels) if !taken.contains(&channels) => {
-                Err(format!("{name} does not hold {channels} channel(s) of {pixel}; write .npy or another format"))
-            }
-            _ => Ok(()),
+        if channels.map_or(!taken.is_empty(), |channels| taken.contains(&channels)) {
+            return Ok(());
         }
+        let (format, asked) = (format!("{self:?}").to_ascii_uppercase(), channels.is_none());
+        let channels = channels.filter(|_| !taken.is_empty());
+        Err(Error::Unfit { path: path.into(), format, pixel, channels, asked })
     }
 }
 
@@ -97,15 +93,16 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 
 /// Reads a picture, straight into the image's own memory.
 pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let wrong = |error: image::ImageError| Error::input(path, error);
-    let io = |error: std::io::Error| Error::input(path, error);
+    let wrong = |error: image::ImageError| Error::content(path, error);
+    let mistaken = |error: apron_core::Error| Error::content(path, error);
+    let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];
     if file.read(&mut start).map_err(io)? == 2 && start == [0xff, 0xd8] {
         file.rewind().map_err(io)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
         if !jpeg_ends(&bytes) {
-            return Err(Error::input(path, "the JPEG is cut off"));
+            return Err(Error::content(path, "the JPEG is cut off"));
         }
     }
     file.rewind().map_err(io)?;
@@ -121,22 +118,21 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
     }
     let mut reader = reader.with_guessed_format().map_err(io)?;
     if reader.format().is_none() {
-        return Err(Error::input(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
+        return Err(Error::content(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
     }
-    let mut limits = Limits::default();
     // 4 samples of 4 bytes a pixel, and as much again for the decoder.
-    limits.max_alloc = Some(max_pixels.saturating_mul(32).max(1 << 20));
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(wrong)?;
+    let limits = |pixels: u64| {
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(pixels.saturating_mul(32).max(1 << 20));
+        limits
+    };
+    reader.limits(limits(max_pixels));
+    let mut decoder = reader.into_decoder().map_err(wrong)?;
 
     let (width, height) = decoder.dimensions();
-    let pixels = width as u64 * height as u64;
-    if pixels > max_pixels {
-        return Err(Error::input(
-            path,
-            format!("{width}x{height} is more than {max_pixels} pixels (see --max-pixels)"),
-        ));
-    }
+    check_pixels(path, width.into(), height.into(), max_pixels)?;
+    // Now that the size is known, no more than it takes.
+    decoder.set_limits(limits(u64::from(width) * u64::from(height))).map_err(wrong)?;
     let colour = decoder.color_type();
     let (pixel, channels) = match colour {
         ColorType::L8 => (PixelType::U8, 1),
@@ -149,17 +145,18 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
         ColorType::Rgba16 => (PixelType::U16, 4),
         ColorType::Rgb32F => (PixelType::F32, 3),
         ColorType::Rgba32F => (PixelType::F32, 4),
-        other => return Err(Error::input(path, format!("{other:?} pixels are not taken; u8, u16 and f32 are"))),
+        other => return Err(Error::content(path, format!("{other:?} pixels are not taken; u8, u16 and f32 are"))),
     };
-    let shape = Shape::new(width, height, channels)?;
+    let shape = Shape::new(width, height, channels).map_err(mistaken)?;
     if decoder.total_bytes() != shape.samples() * pixel.size_bytes() as u64 {
-        return Err(Error::input(path, "its decoder disagrees about the size"));
+        return Err(Error::content(path, "its decoder disagrees about the size"));
     }
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
         decoded = decoder.read_image(bytes);
         Ok(())
-    })?;
+    });
+    let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
     Ok(image)
 }
@@ -212,7 +209,10 @@ fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>, bytes: &[u8]) -> std::
     Ok(())
 }
 
-/// Writes RGB bytes as PNG.
-pub(crate) fn write_rgb_png(file: &mut impl Write, size: (u32, u32), rgb: &[u8]) -> Result<(), Trouble> {
+/// Writes RGB bytes as PNG; `size` is columns and rows.
+///
+/// # Errors
+/// What the encoder or the file says; also where `rgb` has another length than three bytes a pixel.
+pub fn write_rgb_png(file: &mut impl Write, size: (u32, u32), rgb: &[u8]) -> Result<(), Trouble> {
     Ok(PngEncoder::new(file).write_image(rgb, size.0, size.1, ExtendedColorType::Rgb8)?)
 }

@@ -1,15 +1,15 @@
 //! Counts as files: CSV, JSON and .npy.
 
-use super::{OutputPath, array, extension};
 use crate::error::{Error, Result};
-use apron::Histogram;
+use crate::{OutputPath, array, extension};
+use apron_core::Histogram;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
 /// Where a histogram's counts go.
-pub(crate) struct TableOutput<'a> {
+pub struct TableOutput<'a> {
     path: OutputPath<'a>,
     format: Format,
 }
@@ -21,22 +21,28 @@ enum Format {
 }
 
 impl<'a> TableOutput<'a> {
-    pub(crate) fn new(path: &'a Path) -> Result<TableOutput<'a>> {
+    /// A file in the format that its extension says: `csv`, `json` or `npy`.
+    ///
+    /// # Errors
+    /// [`Error::Extension`] for another extension, [`Error::Write`] where no file can be made.
+    pub fn new(path: &'a Path) -> Result<TableOutput<'a>> {
         let format = match extension(path).as_str() {
             "csv" => Format::Csv,
             "json" => Format::Json,
             "npy" => Format::Array,
             other => {
-                let path = path.display();
-                return Err(Error::Usage(format!(
-                    "{path}: unknown extension '{other}' of --out; known are csv, json, npy"
-                )));
+                let known = "csv, json, npy".into();
+                return Err(Error::Extension { path: path.into(), extension: other.into(), known });
             }
         };
         Ok(TableOutput { path: OutputPath::new(path)?, format })
     }
 
-    pub(crate) fn write(&self, histogram: &Histogram, per_channel: bool) -> Result<()> {
+    /// Writes the counts; `per_channel` tells the channels apart where there is only one, too.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; what was at the path before is still there.
+    pub fn write(&self, histogram: &Histogram, per_channel: bool) -> Result<()> {
         self.path.write(|file| {
             match self.format {
                 Format::Csv => file.write_all(csv(histogram, per_channel).as_bytes())?,
@@ -49,7 +55,7 @@ impl<'a> TableOutput<'a> {
 }
 
 /// A line for each bin, under a header.
-pub(crate) fn csv(histogram: &Histogram, per_channel: bool) -> String {
+pub fn csv(histogram: &Histogram, per_channel: bool) -> String {
     let mut text = String::from(if per_channel { "channel,bin,low,high,count\n" } else { "bin,low,high,count\n" });
     let edges = histogram.edges();
     for channel in 0..histogram.channels() {

@@ -6,10 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What writers of a format say went wrong.
-pub(crate) type Trouble = Box<dyn std::error::Error + Send + Sync>;
+pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
 /// A path that can be written, as it looked when it was checked.
-pub(crate) struct OutputPath<'a> {
+pub struct OutputPath<'a> {
     path: &'a Path,
     /// The file itself, where the path is a link to it.
     target: PathBuf,
@@ -18,8 +18,11 @@ pub(crate) struct OutputPath<'a> {
 
 impl<'a> OutputPath<'a> {
     /// Checks that a file can be made beside the path, before work is done in vain.
-    pub(crate) fn new(path: &'a Path) -> Result<OutputPath<'a>> {
-        let wrong = |what: String| Error::input(path, format!("cannot be written: {what}"));
+    ///
+    /// # Errors
+    /// [`Error::Write`] where there is no such folder, or something that is no regular file.
+    pub fn new(path: &'a Path) -> Result<OutputPath<'a>> {
+        let wrong = |what: String| Error::write(path, what);
         let target = match fs::metadata(path) {
             // Renaming over a device or a pipe would replace it.
             Ok(facts) if !facts.is_file() => return Err(wrong("it is there, and not a regular file".into())),
@@ -39,7 +42,10 @@ impl<'a> OutputPath<'a> {
     }
 
     /// Writes a file beside the path and, when it is whole, renames it.
-    pub(crate) fn write(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Write`] with what `fill` or the system says; what was at the path before is still there.
+    pub fn write(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let file = beside(&self.folder)?;
             let mut writer = BufWriter::with_capacity(1 << 18, file.as_file());
@@ -49,7 +55,7 @@ impl<'a> OutputPath<'a> {
             file.persist(&self.target)?;
             Ok(())
         };
-        written().map_err(|error| Error::input(self.path, format!("cannot be written: {error}")))
+        written().map_err(|error| Error::write(self.path, error))
     }
 }
 

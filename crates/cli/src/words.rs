@@ -1,0 +1,44 @@
+//! Words of text that is not the shell's.
+
+/// Words by step. Blanks separate words and bars steps, but not between quotes.
+///
+/// # Errors
+/// The quote that does not end.
+pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>, char> {
+    let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
+    for letter in text.chars().chain(['|']) {
+        match open {
+            Some(quote) if letter == quote => open = None,
+            None if matches!(letter, '"' | '\'') => {
+                word.get_or_insert_default();
+                open = Some(letter);
+            }
+            None if letter == '|' || letter.is_whitespace() => {
+                steps.last_mut().into_iter().for_each(|step| step.extend(word.take()));
+                if letter == '|' {
+                    steps.push(Vec::new());
+                }
+            }
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(quote) = open {
+        return Err(quote);
+    }
+    // The bar after the text began one more.
+    steps.pop();
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_bars_separate_unless_they_are_quoted() {
+        let steps = words("a x=1  y | b m='1 2; \"3|4\"'\t|c=\"\"").unwrap();
+        assert_eq!(steps, [vec!["a", "x=1", "y"], vec!["b", "m=1 2; \"3|4\""], vec!["c="]]);
+        assert_eq!(words(" | a").unwrap(), [vec![], vec!["a".to_string()]]);
+        assert_eq!(words("a m='1 2"), Err('\''));
+    }
+}

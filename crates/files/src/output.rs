@@ -1,0 +1,96 @@
+//! Images to files.
+
+use crate::atomic::OutputPath;
+use crate::error::{Error, Result};
+use crate::{array, picture};
+use apron_core::{AnyImage, PixelType};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Where an image goes; known to be possible, as far as can be known without the image.
+pub struct ImageOutput<'a> {
+    path: OutputPath<'a>,
+    format: Format,
+}
+
+/// A format of image files.
+#[derive(Clone, Copy)]
+enum Format {
+    Array,
+    Picture(picture::Format),
+}
+
+impl<'a> ImageOutput<'a> {
+    /// A file in the format that its extension says. `pixel` is the type of the image's samples, where it is known
+    /// by now.
+    ///
+    /// # Errors
+    /// [`Error::Extension`] for an extension that names no format, [`Error::Unfit`] for a format that has no samples
+    /// of this type, [`Error::Write`] where no file can be made.
+    pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
+        let format = match extension(path).as_str() {
+            "npy" => Format::Array,
+            other => match picture::Format::of_extension(other) {
+                Some(format) => Format::Picture(format),
+                None => {
+                    let known = format!("npy, {}", picture::EXTENSIONS);
+                    return Err(Error::Extension { path: path.into(), extension: other.into(), known });
+                }
+            },
+        };
+        if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
+            format.check(path, pixel, None)?;
+        }
+        Ok(ImageOutput { path: OutputPath::new(path)?, format })
+    }
+
+    /// Whether an image of this type can be written.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] if not.
+    pub fn check(&self, pixel: PixelType, channels: u32) -> Result<()> {
+        match self.format {
+            Format::Array => Ok(()),
+            Format::Picture(format) => format.check(self.path.path(), pixel, Some(channels)),
+        }
+    }
+
+    /// Whether it is an array, which can hold anything.
+    pub fn is_array(&self) -> bool {
+        matches!(self.format, Format::Array)
+    }
+
+    /// Writes integers as an array of one dimension, of int64; only where it [is one](Self::is_array).
+    ///
+    /// # Errors
+    /// [`Error::Write`]; what was at the path before is still there.
+    pub fn write_integers(&self, integers: &[u64]) -> Result<()> {
+        self.path.write(|file| Ok(array::write_integers(file, &[integers.len() as u64], integers)?))
+    }
+
+    /// Writes the image; at the path it appears whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] for an image that the format does not hold, [`Error::Write`] for other trouble; what was at
+    /// the path before is still there.
+    pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
+        self.check(image.pixel_type(), image.shape().channels)?;
+        self.path.write(|file| match self.format {
+            Format::Array => Ok(array::write(file, image)?),
+            Format::Picture(format) => picture::write(file, format, image),
+        })
+    }
+}
+
+/// Writes an image as a `.npy` file, into memory or wherever: (height, width), or (height, width, channels).
+///
+/// # Errors
+/// What `file` says.
+pub fn write_array(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
+    array::write(file, image)
+}
+
+/// The extension in small letters, without its dot.
+pub fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}

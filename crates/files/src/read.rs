@@ -1,0 +1,121 @@
+//! Images, masks, taps and edges from files.
+
+use crate::error::{Error, Result};
+use crate::{array, picture};
+use apron_core::{AnyImage, Mask, Taps};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// Most taps of a mask in a file.
+const MAX_TAPS: u64 = 1 << 28;
+
+/// Reads an image of at most `max_pixels` pixels; what it is, the file's content says.
+///
+/// # Errors
+/// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_image`] says.
+pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
+    decode_image(path, open(path)?, max_pixels)
+}
+
+/// Reads the image that `file` holds; errors name it `path`.
+///
+/// A decoder that panics is caught, and says so on stderr unless the program has a panic hook of its own.
+///
+/// # Errors
+/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
+/// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
+pub fn decode_image(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+    let is_array = starts_as_array(path, &mut file)?;
+    // Decoders are other people's code, and hostile files find their panics.
+    guarded(path, || if is_array { array::read(path, file, max_pixels) } else { picture::read(path, file, max_pixels) })
+}
+
+/// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.
+///
+/// # Errors
+/// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_mask`] says.
+pub fn read_mask(path: &Path) -> Result<Mask> {
+    decode_mask(path, open(path)?)
+}
+
+/// Reads the mask that the `.npy` file `file` holds; errors name it `path`.
+///
+/// # Errors
+/// [`Error::Content`] for a file that is broken or holds no mask.
+pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
+    let (shape, taps) = numbers(path, file)?;
+    let (height, width) = match shape[..] {
+        [width] => (1, width),
+        [height, width] => (height, width),
+        _ => return Err(Error::content(path, format!("a mask has 1 or 2 dimensions, not shape {shape:?}"))),
+    };
+    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
+    // In a file, a wrong mask is bad input and not wrong usage.
+    Mask::new(side(width), side(height), in_f32(&taps)).map_err(|error| Error::content(path, error))
+}
+
+/// Reads the taps of one axis from a `.npy` file of one dimension.
+///
+/// # Errors
+/// As [`read_mask`].
+pub fn read_taps(path: &Path) -> Result<Taps> {
+    let (shape, taps) = numbers(path, open(path)?)?;
+    if shape.len() != 1 {
+        return Err(Error::content(path, format!("taps have 1 dimension, not shape {shape:?}")));
+    }
+    Taps::new(in_f32(&taps)).map_err(|error| Error::content(path, error))
+}
+
+/// Reads the edges of bins from a `.npy` file of one dimension. Whether they rise, whoever bins by them says.
+///
+/// # Errors
+/// As [`read_mask`].
+pub fn read_edges(path: &Path) -> Result<Vec<f64>> {
+    let (shape, edges) = numbers(path, open(path)?)?;
+    if shape.len() != 1 {
+        return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
+    }
+    Ok(edges)
+}
+
+fn in_f32(numbers: &[f64]) -> Vec<f32> {
+    numbers.iter().map(|&number| number as f32).collect()
+}
+
+fn numbers(path: &Path, mut file: impl Read + Seek) -> Result<(Vec<u64>, Vec<f64>)> {
+    if !starts_as_array(path, &mut file)? {
+        return Err(Error::content(path, "not a .npy file"));
+    }
+    guarded(path, || array::read_numbers(path, file, MAX_TAPS))
+}
+
+fn open(path: &Path) -> Result<File> {
+    let file = File::open(path).map_err(|error| Error::read(path, error))?;
+    // A pipe has no length to check a header against, and a device no end.
+    match file.metadata() {
+        Ok(facts) if facts.is_file() => Ok(file),
+        Ok(_) => Err(Error::content(path, "not a regular file")),
+        Err(error) => Err(Error::read(path, error)),
+    }
+}
+
+fn starts_as_array(path: &Path, mut file: impl Read + Seek) -> Result<bool> {
+    let mut start = Vec::new();
+    let read = file.by_ref().take(array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
+    read.map_err(|error| Error::read(path, error))?;
+    if start.is_empty() {
+        return Err(Error::content(path, "the file is empty"));
+    }
+    Ok(start == array::MAGIC)
+}
+
+/// Runs a decoder; a panic becomes an error.
+fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(Error::Decoder { path: path.into(), panic: text.unwrap_or("a panic").into() })
+    })
+}

@@ -1,0 +1,146 @@
+//! Files that are cut, changed or lie: each is refused with a typed error, or read within the limit; no decoder panics.
+
+use apron_core::{AnyImage, ErrorKind, PixelType, Shape};
+use apron_files::{Error, ImageOutput, Result, decode_image, decode_mask, write_array};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Largest image that is read, in pixels.
+const MAX_PIXELS: u64 = 1 << 12;
+
+fn decode(bytes: &[u8]) -> Result<AnyImage<'static>> {
+    decode_image(Path::new("hostile"), Cursor::new(bytes), MAX_PIXELS)
+}
+
+fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
+    let image = AnyImage::from_bytes(pixel, Shape::new(5, 4, channels).unwrap(), |bytes| {
+        bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = (i * 37 % 63) as u8);
+        Ok(())
+    });
+    image.unwrap()
+}
+
+/// A small file of each format, and of each type and number of channels that it holds.
+fn good_files() -> Vec<(String, Vec<u8>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for extension in ["npy", "png", "jpg", "tif", "bmp", "pgm", "ppm"] {
+        for (pixel, channels) in PixelType::ALL.into_iter().flat_map(|pixel| (1..=4).map(move |n| (pixel, n))) {
+            let path = folder.path().join(format!("{pixel}-{channels}.{extension}"));
+            let output = ImageOutput::new(&path, None).unwrap();
+            if output.check(pixel, channels).is_ok() {
+                output.write(&image(pixel, channels)).unwrap();
+                files.push((format!("{pixel}-{channels}.{extension}"), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
+/// Whether the file is read; what is refused is refused as input, and without a panic.
+#[track_caller]
+fn is_read(what: &str, bytes: &[u8]) -> bool {
+    let refused = |error: Error| match error {
+        Error::Decoder { panic, .. } => panic!("{what}: {panic}"),
+        error => assert_eq!(error.kind(), ErrorKind::Input, "{what}: {error}"),
+    };
+    decode_mask(Path::new("hostile"), Cursor::new(bytes)).map_or_else(refused, drop);
+    let image = decode(bytes).map_err(refused);
+    image.is_ok_and(|image| {
+        assert!(image.shape().pixels() <= MAX_PIXELS, "{what}: {}", image.shape());
+        true
+    })
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    for (name, bytes) in good_files() {
+        assert!(is_read(&name, &bytes), "{name}");
+        let whole = decode(&bytes).unwrap();
+        for end in 0..bytes.len() {
+            // What formats have behind the pixels may be missing.
+            if is_read(&format!("{end} bytes of {name}"), &bytes[..end]) {
+                assert_eq!(
+                    decode(&bytes[..end]).unwrap().bytes(),
+                    whole.bytes(),
+                    "{end} of {} bytes of {name}",
+                    bytes.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_byte_changed_anywhere_does_no_harm() {
+    // One of each format: what changes with the type is little, and libFuzzer's.
+    let grey = good_files().into_iter().filter(|(name, _)| name.starts_with("u8-1") || name == "u8-3.ppm");
+    for (name, mut bytes) in grey {
+        for at in 0..bytes.len() {
+            let before = bytes[at];
+            for byte in [0, 0xff, b'9', before ^ 1] {
+                bytes[at] = byte;
+                is_read(&format!("{name} with {byte} at {at}"), &bytes);
+            }
+            bytes[at] = before;
+        }
+    }
+}
+
+/// The checksum of PNG chunks.
+fn crc(bytes: &[u8]) -> [u8; 4] {
+    let sum = bytes.iter().fold(!0u32, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    });
+    (!sum).to_be_bytes()
+}
+
+#[test]
+fn a_png_with_a_wrong_checksum_is_refused() {
+    let (_, good) = good_files().into_iter().find(|(name, _)| name == "u8-1.png").unwrap();
+    let data = good.windows(4).position(|name| name == b"IDAT").unwrap();
+    for at in [20, data + 6] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        assert!(!is_read("a changed bit", &bytes), "bit at {at}");
+    }
+}
+
+#[test]
+fn sides_of_zero_and_of_2_to_the_31_are_refused() {
+    let (_, good) = good_files().into_iter().find(|(name, _)| name == "u8-1.png").unwrap();
+    for (width, height) in [(0u32, 4u32), (5, 0), (0x7fff_ffff, 0x7fff_ffff), (u32::MAX, u32::MAX)] {
+        let mut bytes = good.clone();
+        bytes[16..20].copy_from_slice(&width.to_be_bytes());
+        bytes[20..24].copy_from_slice(&height.to_be_bytes());
+        let sum = crc(&bytes[12..29]);
+        bytes[29..33].copy_from_slice(&sum);
+        assert!(!is_read("a PNG", &bytes), "{width}x{height}");
+    }
+    for text in
+        ["P5 0 4 255\n", "P5 4294967295 4294967295 255\n1", "P6 99999999999999999999 1 255\n1", "P5 4 4 0\n1234"]
+    {
+        assert!(!is_read(text, text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn a_format_that_is_not_taken_is_refused_before_it_is_decoded() {
+    for start in [&b"GIF89a\x01\x00\x01\x00"[..], b"RIFF\x04\x00\x00\x00WEBP", b"%PDF-1.7", b"\x80\x04\x95", b"\0"] {
+        assert!(matches!(decode(start), Err(Error::Content { .. })), "{start:?}");
+    }
+}
+
+#[test]
+fn an_array_is_what_was_written() {
+    for (pixel, channels) in PixelType::ALL.into_iter().flat_map(|pixel| (1..=4).map(move |n| (pixel, n))) {
+        let (image, mut file) = (image(pixel, channels), Vec::new());
+        write_array(&mut file, &image).unwrap();
+        let again = decode(&file).unwrap();
+        assert_eq!((again.shape(), again.bytes()), (image.shape(), image.bytes()), "{pixel} {channels}");
+        assert!(matches!(
+            decode_image(Path::new("a"), Cursor::new(&file), 19),
+            Err(Error::TooLarge { width: 5, height: 4, max_pixels: 19, .. })
+        ));
+    }
+}

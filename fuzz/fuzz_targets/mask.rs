@@ -1,0 +1,26 @@
+//! The text of masks, taps and borders.
+#![no_main]
+
+use apron_core::{Border, Borders, Mask, Taps};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(init: apron_fuzz::start(), |text: &str| {
+    // What is parsed is what was written: from its own text comes the same.
+    if let Ok(mask) = text.parse::<Mask>() {
+        let rows = mask.taps().chunks(mask.width() as usize);
+        let rows: Vec<String> = rows.map(|row| row.iter().map(|tap| format!("{tap} ")).collect()).collect();
+        assert_eq!(rows.join(";").parse::<Mask>().unwrap(), mask);
+        assert_eq!(mask.clone().flipped().flipped(), mask);
+        if let Ok(normalized) = mask.clone().normalized() {
+            assert!(normalized.taps().iter().all(|tap| tap.is_finite()));
+        }
+        let _ = Taps::new(mask.taps()).and_then(Taps::normalized);
+    }
+    if let Ok(border) = text.parse::<Border>() {
+        assert_eq!(border.to_string().parse::<Border>().unwrap(), border);
+    }
+    if let Ok(borders) = text.parse::<Borders>() {
+        assert_eq!(borders.to_string().parse::<Borders>().unwrap(), borders);
+    }
+    let _ = apron_core::filters::named_mask(text);
+});

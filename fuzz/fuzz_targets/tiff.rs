@@ -1,0 +1,8 @@
+//! TIFF files.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+fuzz_target!(init: apron_fuzz::start(), |bytes: &[u8]| -> Corpus {
+    apron_fuzz::picture(bytes.starts_with(b"II") || bytes.starts_with(b"MM"), bytes)
+});

@@ -1,0 +1,102 @@
+//! What the targets share: what must hold of whatever a reader makes of a file, and a limit of memory.
+
+use apron_core::{AnyImage, ErrorKind, Mask};
+use apron_files::{Error, Result, decode_image, decode_mask, write_array};
+use libfuzzer_sys::Corpus;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Largest image that is read, in pixels.
+pub const MAX_PIXELS: u64 = 1 << 14;
+/// Largest allocation: far above what an image of [`MAX_PIXELS`] takes, far below what headers can claim. The crate `tiff`
+/// takes half of it for the values of a tag, before it is told not to.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The system's memory, of which nothing takes more than [`MAX_BYTES`] at once.
+struct Limited;
+
+#[global_allocator]
+static MEMORY: Limited = Limited;
+
+fn check(bytes: usize) {
+    if bytes > MAX_BYTES {
+        eprintln!("an allocation of {bytes} bytes, for a file that may give {MAX_PIXELS} pixels");
+        std::process::abort();
+    }
+}
+
+// SAFETY: all is done by the system's allocator, of which this has the contract.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        check(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        check(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        check(size);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+/// Takes the place of libFuzzer's panic hook, which ends the process: panics of decoders are caught, and libFuzzer
+/// hears of the others when they leave the target.
+pub fn start() {
+    std::panic::set_hook(Box::new(|panic| {
+        if std::env::var_os("APRON_FUZZ_PANICS").is_some() || !panic.location().is_some_and(is_decoders) {
+            eprintln!("{panic}");
+        }
+    }));
+}
+
+/// Whether a panic comes from another crate.
+fn is_decoders(place: &std::panic::Location<'_>) -> bool {
+    place.file().contains(".cargo/registry")
+}
+
+/// Reads a picture, if it starts as one of the target's format.
+pub fn picture(is_one: bool, bytes: &[u8]) -> Corpus {
+    if !is_one {
+        return Corpus::Reject;
+    }
+    let _ = image(bytes);
+    Corpus::Keep
+}
+
+/// Reads an array, as an image and as a mask.
+pub fn array(bytes: &[u8]) -> Corpus {
+    if !bytes.starts_with(b"\x93NUMPY") {
+        return Corpus::Reject;
+    }
+    // The reader is Apron's own.
+    let own = |error: Error| assert!(!matches!(error, Error::Decoder { .. }), "{error}");
+    image(bytes).map_or_else(own, drop);
+    let mask: Result<Mask> = decode_mask(Path::new("mutant"), Cursor::new(bytes));
+    mask.map_or_else(own, drop);
+    Corpus::Keep
+}
+
+/// Reads an image. One that is taken is within the limit and comes back from the array that it is written to.
+fn image(bytes: &[u8]) -> Result<AnyImage<'static>> {
+    let decode = |bytes: &[u8]| decode_image(Path::new("mutant"), Cursor::new(bytes), MAX_PIXELS);
+    let image = decode(bytes).inspect_err(|error| assert_eq!(error.kind(), ErrorKind::Input, "{error}"))?;
+    assert!(image.shape().pixels() <= MAX_PIXELS, "{}", image.shape());
+    let mut file = Vec::new();
+    write_array(&mut file, &image).unwrap();
+    let again = decode(&file).unwrap();
+    assert!((again.shape(), again.bytes()) == (image.shape(), image.bytes()), "{}", image.shape());
+    Ok(image)
+}
