@@ -71,7 +71,7 @@ fn peers_that_are_there_are_held_beside_and_others_are_left_out_in_words() {
     assert!(machine("peer cupy_peer.py").ends_with("no CuPy here"), "{report}");
     assert_eq!(machine("torch"), "1.2");
     // Rows with gaps are not for them.
-    let plain = |workload: &&Value| !workload["workload"].as_str().unwrap().contains(" of ");
+    let plain = |workload: &&Value| !workload["work"].as_str().unwrap().contains(" of ");
     for workload in report["workloads"].as_array().unwrap().iter().filter(plain) {
         assert_eq!(workload["best_peer"], "PyTorch", "{workload}");
         assert!(workload["times_as_fast_as_best_peer"].as_f64().is_some_and(|times| times > 1.0), "{workload}");
