@@ -339,7 +339,7 @@ mod tests {
             (narrower(march(33)), "march-separable", narrower(march(35))),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
-            (separable(129), "fused", separable(130)),
+            (separable(305), "fused", separable(306)),
             (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
             (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
         ];
