@@ -346,9 +346,11 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                     };
                     if column != NONE {
                         // From a word that no other thread writes, if it is there.
-                        let at = start + column.wrapping_sub(self.begin);
+                        let at = start.wrapping_add(column.wrapping_sub(self.begin));
                         let from = at / S::OF_WORD;
-                        let inside = from * S::OF_WORD >= start && (from + 1) * S::OF_WORD <= end;
+                        // Left of the strip numbers wrap, but that is not here.
+                        let next = from.wrapping_add(1).wrapping_mul(S::OF_WORD);
+                        let inside = from * S::OF_WORD >= start && next <= end;
                         let came = (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
                         let is_here = column >= self.begin && at < end;
                         let sample = if is_here && (inside || from == word && came) {
