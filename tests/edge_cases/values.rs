@@ -11,7 +11,7 @@ fn filtered(device: &Device, image: &Image<'_, f32>, taps: &[f32]) -> [Vec<f32>;
             _ => device.separable(image, Taps::new(taps).unwrap(), Taps::new([1.0]).unwrap()),
         };
         let result = filter.border(Border::Constant(0.0)).method(method).run().unwrap();
-        result.download::<f32>().unwrap().into_packed().into_owned()
+        result.download::<f32>().unwrap().into_packed()
     })
 }
 
