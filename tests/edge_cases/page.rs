@@ -30,8 +30,10 @@ fn every_case_of_the_page_has_a_test_that_is_there() {
         for (name, path) in tests {
             let source = std::fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
             let at = source.find(&format!("fn {name}(")).unwrap_or_else(|| panic!("{path} has no {name}: {row}"));
-            let before = &source[at.saturating_sub(200)..at];
-            assert!(before.trim_end().ends_with("]") && before.contains("#[test]"), "{name} in {path} is no test");
+            let before = source[..at].lines().rev().skip_while(|line| line.trim().is_empty());
+            let mut attributes =
+                before.map(str::trim).take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+            assert!(attributes.any(|line| line == "#[test]"), "{name} in {path} is no test");
         }
         seen.insert(section);
     }

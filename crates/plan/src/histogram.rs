@@ -134,9 +134,10 @@ pub(crate) fn rounds(samples: u64, reads: u64, blocks: u32, threads: u32) -> Res
 
 #[cfg(test)]
 mod tests {
+    use super::check_counters;
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{Params, Rounds, total_of};
-    use apron_core::{ByteHistogram, Problem, Shape};
+    use apron_core::{ByteHistogram, MAX_SIDE, Problem, Shape};
 
     #[test]
     fn one_launch_is_enough() {
@@ -176,10 +177,10 @@ mod tests {
         assert!(check_counters(most - 1, 1).is_ok() && check_counters(1000 * most - 1, 1000).is_ok());
         let error = check_counters(1000 * most, 1000).unwrap_err();
         assert!(error.to_string().contains("--device cpu"), "{error}");
-        let shape = apron_core::Shape::new(apron_core::MAX_SIDE, apron_core::MAX_SIDE, 4).unwrap();
+        let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
         for variant in ["partials", "columns", "one-launch"] {
-            let problem = apron_core::Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
-            assert!(crate::plan(&problem, Some(variant), &Machine::EMULATED).is_err(), "{variant}");
+            let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
+            assert!(plan(&problem, Some(variant), &Machine::EMULATED).is_err(), "{variant}");
         }
     }
 
