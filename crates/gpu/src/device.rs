@@ -215,6 +215,11 @@ impl OpenDevice {
         self.info.ordinal
     }
 
+    /// Shared memory that a block may have, in bytes.
+    pub(crate) fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
     /// The GPU's primary context, which this holds.
     pub(crate) fn context(&self) -> CUcontext {
         self.context.as_raw()

@@ -157,7 +157,7 @@ struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     fn new(gpu: &'a Gpu, operation: &'static str, launch: &'a Launch) -> Result<Prepared<'a>> {
         let function = gpu.device.function(launch.kernel)?;
-        allow_shared(&function, launch.shared_bytes + launch.reserved_bytes)?;
+        allow_shared(gpu, &function, launch.shared_bytes + launch.reserved_bytes)?;
         let global_taps = match launch.kernel.facts().taps {
             TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
             TapSpace::None | TapSpace::SmallParameter | TapSpace::Parameter | TapSpace::Symbol => None,
@@ -211,15 +211,17 @@ impl<'a> Prepared<'a> {
 /// Shared memory that a block may have without asking.
 const FREE_SHARED: u32 = 48 * 1024;
 
-/// Lets a kernel's blocks have so much shared memory.
-fn allow_shared(function: &Function<'_>, bytes: u32) -> Result<()> {
+/// Lets a kernel's blocks have so much shared memory: as much as there is, since the number is the kernel's, and another
+/// thread may be about to launch it with more.
+fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     if bytes <= FREE_SHARED {
         return Ok(());
     }
     use cust::sys::{CUfunction_attribute, cuFuncSetAttribute};
     let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let most = bytes.max(gpu.device.shared_bytes());
     // SAFETY: the function is loaded, and the call only sets a number of it.
-    let result = unsafe { cuFuncSetAttribute(function.to_raw(), attribute, bytes as i32) };
+    let result = unsafe { cuFuncSetAttribute(function.to_raw(), attribute, most as i32) };
     checked(result, || format!("taking {bytes} bytes of shared memory a block"))
 }
 
