@@ -914,6 +914,7 @@ mod tests {
 
     #[test]
     fn lanes_at_the_fused_ring_meet_no_bank_twice() {
+        use std::vec::Vec;
         let banks =
             |words: Vec<u32>| words.iter().map(|word| word % 32).collect::<std::collections::BTreeSet<_>>().len();
         for channels in [1, 2, 4] {
