@@ -1,8 +1,8 @@
 //! Statistics: a request in the making, and thresholds that follow from counts.
 
 use crate::backend::Backend;
-use crate::{AnyImage, Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
-use apron_core::check_percentiles;
+use crate::{Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
+use apron_core::{check_percentiles, each_type};
 
 /// Statistics that are ready to [`run`](StatisticsOf::run), with defaults that may be changed before.
 #[must_use = "statistics are not taken until they are run"]
@@ -149,10 +149,11 @@ impl Backend {
     /// Statistics of floats.
     fn statistics(&self, source: &Source<'_>, per_channel: bool, variant: Option<&str>) -> Result<Taken> {
         let start = std::time::Instant::now();
-        let (name, statistics) = self.by_host("stats", source, variant, |input, parallel| match (input, parallel) {
-            (AnyImage::F32(image), true) => apron_cpu::statistics(image, per_channel),
-            (AnyImage::F32(image), false) => apron_reference::statistics(image, per_channel),
-            _ => unreachable!("integers are counted"),
+        let (name, statistics) = self.by_host("stats", source, variant, |input, parallel| {
+            each_type!(input, image => match parallel {
+                true => apron_cpu::statistics(image, per_channel),
+                false => apron_reference::statistics(image, per_channel),
+            })
         })?;
         let report = self.report("stats", name, crate::backend::HOST_WHY, std::time::Duration::ZERO);
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })

@@ -1,11 +1,11 @@
-//! The parallel statistics of f32: rows side by side, each in the reference's order.
+//! The parallel statistics of floats: rows side by side, each in the reference's order.
 
-use apron_core::{Image, Statistics, join_extremes};
+use apron_core::{Image, Pixel, Statistics, join_extremes};
 use rayon::prelude::*;
 
 const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
-/// Statistics of f32 samples, of all channels together or of each apart. Sums are taken in f64: of each row from the
+/// Statistics of floats, of all channels together or of each apart. Sums are taken in f64: of each row from the
 /// left, and of the rows' sums from the top.
 ///
 /// ```
@@ -17,7 +17,7 @@ const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 /// assert_eq!((statistics[1].mean, statistics[1].std), (5.0, 0.0));
 /// # Ok::<(), apron_core::Error>(())
 /// ```
-pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
+pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statistics> {
     let channels = if per_channel { image.channels() as usize } else { 1 };
     let count = image.shape().samples() / channels as u64;
     let extremes = by_rows(image, channels, NONE, |all, sample| join_extremes(all, (sample, sample)));
@@ -34,8 +34,8 @@ pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
 }
 
 /// What comes of each row's samples, channel by channel, from the left.
-fn by_rows<S: Copy + Send + Sync>(
-    image: &Image<f32>,
+fn by_rows<T: Pixel, S: Copy + Send + Sync>(
+    image: &Image<T>,
     channels: usize,
     start: S,
     add: impl Fn(S, f64) -> S + Sync,
@@ -43,7 +43,7 @@ fn by_rows<S: Copy + Send + Sync>(
     let of_row = |y: u32| {
         let mut all = vec![start; channels];
         for pixel in image.row(y).chunks_exact(channels) {
-            all.iter_mut().zip(pixel).for_each(|(all, &sample)| *all = add(*all, sample as f64));
+            all.iter_mut().zip(pixel).for_each(|(all, &sample)| *all = add(*all, sample.to_f64()));
         }
         all
     };

@@ -1,8 +1,8 @@
-//! The serial statistics of f32.
+//! The serial statistics of floats.
 
-use apron_core::{Image, Statistics, join_extremes};
+use apron_core::{Image, Pixel, Statistics, join_extremes};
 
-/// Statistics of f32 samples, of all channels together or of each apart.
+/// Statistics of floats, of all channels together or of each apart.
 ///
 /// Sums are taken in f64: of each row from the left, and of the rows' sums from the top; first of the samples, then of
 /// their squared distances to the mean.
@@ -16,7 +16,7 @@ use apron_core::{Image, Statistics, join_extremes};
 /// assert_eq!(statistics.std, 3.5f64.sqrt());
 /// # Ok::<(), apron_core::Error>(())
 /// ```
-pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
+pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statistics> {
     let channels = if per_channel { image.channels() as usize } else { 1 };
     let of_channel = |channel: usize| {
         let (mut count, mut extremes) = (0, (f64::INFINITY, f64::NEG_INFINITY));
@@ -25,8 +25,8 @@ pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
             let mut of_row = 0.0;
             for &sample in row.iter().skip(channel).step_by(channels) {
                 count += 1;
-                extremes = join_extremes(extremes, (sample as f64, sample as f64));
-                of_row += sample as f64;
+                extremes = join_extremes(extremes, (sample.to_f64(), sample.to_f64()));
+                of_row += sample.to_f64();
             }
             sum += of_row;
         }
@@ -35,7 +35,7 @@ pub fn statistics(image: &Image<f32>, per_channel: bool) -> Vec<Statistics> {
         for row in image.rows() {
             let mut of_row = 0.0;
             for &sample in row.iter().skip(channel).step_by(channels) {
-                let distance = sample as f64 - mean;
+                let distance = sample.to_f64() - mean;
                 of_row += distance * distance;
             }
             squares += of_row;
