@@ -55,8 +55,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
         let child = command.stdout(output).stderr(file).spawn();
         child.map(|child| (child, log)).map_err(|error| format!("{command:?}: {error}"))
     };
-    let running: Vec<(&String, Result<(Child, PathBuf), String>)> =
-        targets.into_iter().map(|target| (target, start(target))).collect();
+    let running: Vec<_> = targets.into_iter().map(|target| (target, start(target))).collect();
     let mut failures = Vec::new();
     for (target, started) in running {
         let (mut child, log) = started?;

@@ -300,7 +300,7 @@ pub const fn fused_plane(channels: u32) -> u32 {
 /// twice; of three channels, few.
 pub const fn fused_ring_place(channels: u32, pixel: u32, channel: u32) -> u32 {
     let apart = if channels == 2 { 16 } else { 8 };
-    channel * fused_plane(channels) + (pixel ^ channel * apart)
+    channel * fused_plane(channels) + (pixel ^ (channel * apart))
 }
 
 /// Sums of so many bytes from one row of its ring to the next: lanes on neighbouring rows meet no bank twice.

@@ -91,7 +91,8 @@ impl Pointwise {
                 let (value, limit) = (self.shape.channels.to_string(), "2 or 4, of which the last is alpha".into());
                 return Err(Error::Shape { what: "channels", value, limit });
             }
-            for found in [Some(self.src), self.second].into_iter().flatten().filter(|found| *found != self.dst) {
+            let mut images = [Some(self.src), self.second].into_iter().flatten();
+            if let Some(found) = images.find(|found| *found != self.dst) {
                 let expected = format!("{}, as the output's", self.dst);
                 return Err(Error::PixelType { operation: "alpha", found, expected });
             }
