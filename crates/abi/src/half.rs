@@ -93,6 +93,7 @@ impl PartialOrd for Half {
 }
 
 #[cfg(test)]
+#[allow(clippy::excessive_precision)] // all digits of what the bits stand for
 mod tests {
     use super::*;
 

@@ -83,8 +83,11 @@ mod tests {
         Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
     }
 
+    /// Corner and size.
+    type Rectangle = (i32, i32, u32, u32);
+
     /// The region that is padded, and the size of the result.
-    fn steps(borders: Borders, extent: Extent) -> (Option<(i32, i32, u32, u32)>, (u32, u32)) {
+    fn steps(borders: Borders, extent: Extent) -> (Option<Rectangle>, (u32, u32)) {
         let Padded { padding, filter: Problem::Correlate(filter) } = problem(extent).with_borders(borders).unwrap()
         else {
             panic!("a correlation was stated")
