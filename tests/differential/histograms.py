@@ -145,7 +145,7 @@ def equalize(rng):
 
 
 def clahe(rng):
-    dtype = str(rng.choice(["u8", "u8", "u16"]))
+    dtype = str(rng.choice(["u8", "u8", "u8", "u8", "u16"]))
     image = image_of(rng, dtype, shape_of(rng))
     tiles = tuple(int(count) for count in rng.integers(1, 10, 2))
     clip = float(rng.choice([0, 0.5, 1, 2, 3.7, 40]))
@@ -194,7 +194,8 @@ def match(rng):
 
 MAKERS = [counts, counts, statistics]
 if cv2 is not None:
-    MAKERS += [equalize, clahe, otsu]
+    # Of its variants one takes bytes alone, and some problem in a few hundred should be for it.
+    MAKERS += [equalize, clahe, clahe, clahe, otsu]
 if exposure is not None:
     MAKERS += [match, classes]
 
