@@ -86,7 +86,7 @@ const HEADINGS: [&str; 6] = ["variant", "case", "blocks x threads", "largest err
 
 fn row(cells: [&str; 6]) -> String {
     let [variant, case, geometry, error, bound, result] = cells;
-    format!("{variant:<16} {case:<66} {geometry:<57} {error:>13} {bound:>7}  {result}\n")
+    format!("{variant:<16} {case:<66} {geometry:<57} {error:>13} {bound:>8}  {result}\n")
 }
 
 fn line(outcome: &Outcome) -> String {
