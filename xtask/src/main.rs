@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  ptx             build the kernels' PTX files into kernels-gpu/ptx
+  ptx [FAMILY]    build the kernels' PTX files into kernels-gpu/ptx: all, or those of one family
   ptx --check     rebuild and compare, lint and assemble the committed PTX files
   ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
   ladder --check  compare the committed ones with what the record gives
@@ -32,8 +32,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments[..] {
-        ["ptx"] => ptx::generate(),
         ["ptx", "--check"] => ptx::check(),
+        ["ptx"] => ptx::generate(None),
+        ["ptx", family] => ptx::generate(Some(family)),
         ["ladder"] => ladder::generate(),
         ["ladder", "--check"] => ladder::check(),
         ["speed"] => speed::generate(),

@@ -25,6 +25,13 @@ pub const BOX_PACKED: u32 = 257;
 /// Rows of a step for bytes, and samples of a chunk: they are summed in any order.
 pub const BOX_BYTES: u32 = 8;
 
+/// Pixels of a strip of the box filter of RGBA bytes in strips: [`BOX_BYTES`] for each thread of its block, a warp.
+pub const BOX_STRIP: u32 = 256;
+/// Rows of it that are on their way.
+pub const BOX_STRIP_AHEAD: u32 = 3;
+/// The largest window, in pixels, whose mean of bytes is the highest byte of `sum * round(2^24 / pixels) + 2^23`.
+pub const BOX_STRIP_SMALL: u32 = 255;
+
 /// What such a block sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxSums {
@@ -64,7 +71,7 @@ pub struct BoxTile {
     pub sums_at: u32,
     /// Where the ring starts.
     pub ring_at: u32,
-    /// Where the chunks' sums start.
+    /// Where the chunks' sums start; of strips, where rows that leave wait, or 0 if they are in the ring.
     pub totals_at: u32,
     /// The size of all.
     pub bytes: u32,
@@ -98,6 +105,22 @@ impl BoxTile {
                 BoxTile { chunks, input_pitch, slots, input_at, sums_at, ring_at, totals_at: bytes, bytes }
             }
         }
+    }
+}
+
+impl BoxTile {
+    /// Of the kernel in strips: the list of columns, the input rows that wait, and the sums along two. Strips start so
+    /// many pixels before their first window; the chunks are those of their outputs, 0 where windows are too wide. Rows
+    /// wait in a ring until they leave the window, or are brought `again` then.
+    pub const fn of_strip([width, height]: [u32; 2], lead: u32, again: bool) -> BoxTile {
+        let chunks = (BOX_STRIP + 1).saturating_sub(lead + width) / BOX_BYTES;
+        let slots = BOX_STRIP_AHEAD + 1 + if again { 0 } else { height };
+        let ring_at = BOX_STRIP * 4;
+        let ring_end = ring_at + slots * BOX_STRIP * 4;
+        let (totals_at, sums_at) = if again { (ring_end, 2 * ring_end - ring_at) } else { (0, ring_end) };
+        let sum = if width * height > BOX_STRIP_SMALL { 16 } else { 8 };
+        let bytes = sums_at + 2 * (BOX_BYTES + 1) * (BOX_STRIP / BOX_BYTES + 1) * sum;
+        BoxTile { chunks, input_pitch: BOX_STRIP, slots, input_at: 0, sums_at, ring_at, totals_at, bytes }
     }
 }
 

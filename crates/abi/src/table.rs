@@ -725,6 +725,8 @@ macro_rules! for_each_kernel {
             box_chunks_large_pixels_u8_f32: Box "-" "chunks" "large-rgba", box_filter::Bytes<f32, true, true, 128>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_narrow_u8_f32: Box "-" "chunks" "narrow", box_filter::Bytes<f32, true, false, 64>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_narrow_pixels_u8_f32: Box "-" "chunks" "narrow-rgba", box_filter::Bytes<f32, true, true, 64>, Buffer (u8, f32), BoxParams, None, [256, 1], BOX, 4, 3;
+            box_strips_small_u8_u8: Box "-" "strips" "small", box_filter::Strips<false>, Buffer (u8, u8), BoxParams, None, [32, 1], BOX, 4, 16;
+            box_strips_large_u8_u8: Box "-" "strips" "large", box_filter::Strips<true>, Buffer (u8, u8), BoxParams, None, [32, 1], BOX, 4, 16;
             box_simple_rows_f32_f32: Box "-" "simple" "rows", box_filter::SimpleRows<f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;
             box_simple_rows_u8_u32: Box "-" "simple" "rows", box_filter::SimpleRows<u8>, Buffer (u8, u32), BoxParams, None, [32, 8], NONE, 0;
             box_simple_columns_f32_f32: Box "-" "simple" "columns", box_filter::SimpleColumns<f32, f32>, Buffer (f32, f32), BoxParams, None, [32, 8], NONE, 0;
@@ -862,7 +864,7 @@ for_each_kernel!(define_table);
 mod tests {
     extern crate std;
     use super::*;
-    use crate::{BOX_BLOCK, POINTWISE_BLOCK};
+    use crate::{BOX_BLOCK, BOX_BYTES, BOX_STRIP, POINTWISE_BLOCK};
     use std::format;
 
     #[test]
@@ -876,6 +878,7 @@ mod tests {
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Box, "chunks", _) => [BOX_BLOCK, 1],
+                (Family::Box, "strips", _) => [BOX_STRIP / BOX_BYTES, 1],
                 (Family::Box, "simple", _) => SIMPLE_BLOCK,
                 (Family::Rgba, ..) => RGBA_BLOCK,
                 (Family::Histogram, "columns" | "one-launch", _) => [COLUMNS_BLOCK, 1],

@@ -351,6 +351,14 @@ impl Device for Thread<'_, '_> {
         });
     }
 
+    unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        self.aligned(byte_of(to, index) as u64 | address_of(from, at), 16, "copies 16 bytes");
+        for k in 0..4 {
+            // SAFETY: the caller's promise.
+            unsafe { self.start_copy(to, index + k, from, at + k as u64) };
+        }
+    }
+
     fn end_copies(self) {
         self.access(|state| {
             state.shared.end_copies(self.number);

@@ -1,9 +1,14 @@
 //! Recipes of box filters.
 
+use crate::march::reserved;
 use crate::recipe::Steps;
+use crate::tuning::Tuning;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{BOX_PACKED, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK, box_pixels};
+use apron_abi::{
+    BOX_BYTES, BOX_PACKED, BOX_STRIP_SMALL, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK,
+    box_pixels,
+};
 use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
 pub(crate) const OPERATION: &str = "box";
@@ -34,7 +39,11 @@ pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
     let kernel = find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?;
     // The driver keeps 1 KiB of shared memory for each block.
     let residents = ((machine.shared_bytes + 1024) / (tile.bytes + 1024)).clamp(1, kernel.facts().residents);
-    let rows = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
+    let all = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
+    let rows = match machine.tuning {
+        Some(Tuning { rows: some @ 1.., .. }) => some.max(before).next_multiple_of(chunk).min(all),
+        _ => all,
+    };
     let launch = Launch {
         kernel,
         blocks: [strips, window.out.height.div_ceil(rows)],
@@ -43,6 +52,57 @@ pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
         src: 0,
         dst: 1,
         params: Params::BoxParams(BoxParams { left, top, rows, tile, ..params(problem, &window) }),
+        taps: Vec::new(),
+    };
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
+}
+
+/// The widest window of strips: half of a strip's pixels are then outputs.
+const WIDEST: u32 = 129;
+
+/// A warp a strip, of RGBA bytes. The rows under the window wait in shared memory where as many blocks have room for
+/// them as should share a multiprocessor.
+pub(crate) fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let window = problem.window()?;
+    let refused = |what: String| unsupported(OPERATION, what, "leave the variant to the plan");
+    let is_mean = matches!(problem.scale, Scale::Mean) && is_plain(problem);
+    if problem.shape.channels != 4 || problem.src != PixelType::U8 || !is_mean {
+        let types = format!("{} to {} pixels of {} channels", problem.src, problem.dst, problem.shape.channels);
+        return Err(refused(format!(
+            "{} times {} {types}",
+            problem.scale.factor(problem.samples()),
+            problem.samples()
+        )));
+    }
+    if problem.width > WIDEST || problem.height > BOX_PACKED {
+        let what = format!("windows of {}x{} in strips", problem.width, problem.height);
+        return Err(refused(format!("{what} (at most {WIDEST}x{BOX_PACKED})")));
+    }
+    let left = window.origin_x.div_euclid(4) * 4;
+    let stage = if problem.samples() <= BOX_STRIP_SMALL as u64 { "small" } else { "large" };
+    let kernel = find(problem, variant, stage, problem.src.element(), problem.dst.element())?;
+    let tile = |again| BoxTile::of_strip([problem.width, problem.height], (window.origin_x - left) as u32, again);
+    // The driver keeps 1 KiB of shared memory for each block.
+    let room = |tile: &BoxTile| (machine.shared_bytes + 1024) / (tile.bytes + 1024);
+    let tuning = machine.tuning.unwrap_or(Tuning { rows: 8, residents: 16 });
+    let wanted = tuning.residents.min(kernel.facts().residents);
+    let tile = Some(tile(false)).filter(|ring| room(ring) >= wanted).unwrap_or_else(|| tile(true));
+    let strips = window.out.width.div_ceil(tile.chunks * BOX_BYTES);
+    let residents = room(&tile).clamp(1, wanted);
+    let all = rows(window.out.height, problem.height - 1, strips, residents * machine.multiprocessors, 1);
+    let rows = if tuning.rows == 0 { all } else { tuning.rows.min(all) };
+    let launch = Launch {
+        kernel,
+        blocks: [strips, window.out.height.div_ceil(rows)],
+        shared_bytes: tile.bytes,
+        reserved_bytes: reserved(tile.bytes, residents, machine),
+        src: 0,
+        dst: 1,
+        params: Params::BoxParams(BoxParams { left, top: window.origin_y, rows, tile, ..params(problem, &window) }),
         taps: Vec::new(),
     };
     let buffers = vec![
@@ -97,7 +157,7 @@ impl Kind {
     }
 }
 
-/// Output rows of a block, so that all blocks run at a time. Each reads `before` rows more than it gives, and so
+/// The most output rows of a block: so that all blocks run at a time. Each reads `before` rows more than it gives, and so
 /// there are fewer blocks where that is more than half of their work.
 fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
     let segments = (slots / strips).max(1);

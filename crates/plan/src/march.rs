@@ -163,7 +163,7 @@ fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) 
 
 /// Shared memory that a block must take besides its own, so that so many share a multiprocessor. Of
 /// 228 KiB the driver keeps 1 KiB for each block.
-fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
+pub(crate) fn reserved(own: u32, residents: u32, machine: &Machine) -> u32 {
     let share = (228 / residents - 1) * 1024;
     share.min(machine.shared_bytes).saturating_sub(own)
 }

@@ -164,6 +164,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: box_filter::OPERATION,
+        name: "strips",
+        family: Family::Box,
+        limits: "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
+        planner: Planner::BoxOn(box_filter::strips),
+    },
+    Variant {
+        operation: box_filter::OPERATION,
         name: "simple",
         family: Family::Box,
         limits: "any window",
@@ -347,10 +354,10 @@ mod tests {
             let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
             Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: true })
         };
-        let boxes = |pixel, width, height| {
-            let (shape, scale, border) = (Shape::new(20, 10, 1).unwrap(), Scale::Mean, Border::Replicate);
+        let boxes = |pixel, channels, width, height| {
+            let (scale, border) = (Scale::Mean, Border::Replicate);
             Problem::Box(BoxFilter {
-                shape,
+                shape: Shape::new(20, 10, channels).unwrap(),
                 src: pixel,
                 dst: pixel,
                 width,
@@ -361,8 +368,11 @@ mod tests {
                 extent: Extent::Same,
             })
         };
-        last.push((boxes(F32, 287, 287), "chunks", boxes(F32, 65536, 3)));
-        last.push((boxes(U8, 257, 351), "chunks", boxes(U8, 258, 1)));
+        last.push((boxes(F32, 1, 287, 287), "chunks", boxes(F32, 1, 65536, 3)));
+        last.push((boxes(U8, 1, 257, 351), "chunks", boxes(U8, 1, 258, 1)));
+        last.push((boxes(U8, 4, 129, 253), "strips", boxes(U8, 4, 131, 3)));
+        last.push((boxes(U8, 4, 3, 257), "strips", boxes(U8, 4, 3, 259)));
+        last.push((boxes(U8, 4, 3, 3), "strips", boxes(U8, 4, 2, 3)));
         last.push((edges(29053, (-1.0, 1.0), 1), "nearest-edge", edges(29054, (-1.0, 1.0), 1)));
         last.push((edges(4, (1.0, 1.0000005), 1), "nearest-edge", edges(40, (1.0, 1.0000005), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "edge-search", edges(11621, (1.0, 1.0), 4)));

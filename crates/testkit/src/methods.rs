@@ -42,6 +42,14 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             add((size.0, size.1, channels), types, window, borders()[(n + m) % 6], Data::Uniform);
         }
     }
+    // Strips of RGBA: whole and not, rows of whole 16 bytes and not, windows that begin and end anywhere in a chunk.
+    let strips = [(300, (3, 3)), (519, (15, 15)), (252, (5, 51)), (601, (63, 7)), (260, (129, 1)), (1000, (1, 35))];
+    for (n, (width, window)) in strips.into_iter().chain([(256, (8, 9)), (503, (7, 99)), (124, (129, 99))]).enumerate()
+    {
+        for (m, border) in borders().into_iter().enumerate() {
+            add((width + 4 * m as u32, 31 + n as u32, 4), (U8, U8), window, border, Data::Uniform);
+        }
+    }
     // Degenerate images, windows larger than the image.
     for (n, size) in [(1, 1), (1, 67), (67, 1), (2, 3), (33, 31), (32, 32)].into_iter().enumerate() {
         for (m, window) in

@@ -12,6 +12,8 @@
 
 mod scaling;
 mod sliding;
+mod strips;
 
 pub(super) use scaling::scaled;
 pub use sliding::Bytes;
+pub use strips::Strips;

@@ -4,7 +4,7 @@
 //! is that of its samples in the chunk, from its end down, and the chunks between, and the prefix sum at its end. Per
 //! sample and axis 4 shared accesses and 4 additions, and of both `window / 256` for the chunks between.
 
-use super::{march, slot_after, Part, Steps, LANES, NONE};
+use super::{march, slot_after, Part, Steps, NONE};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_pitch, BoxParams, BOX_BLOCK, BOX_CHUNK};
@@ -292,29 +292,10 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
 impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D, C, W> {
     #[inline(always)]
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>) {
-        let (d, p) = (self.part.d, self.part.p);
-        let to = self.input(step, row);
-        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_CHUNK * C);
+        let (p, to) = (self.part.p, self.input(step, row));
         let start = y.map(|y| y as u64 * p.row_stride as u64);
-        // SAFETY: the samples are in the image, and their places in the row this thread's.
-        unsafe {
-            match start {
-                Some(start) if self.part.inside => {
-                    self.part.bring_row(to, self.src, start + self.part.left as u32 as u64 * C as u64, end);
-                }
-                _ => {
-                    while index < end {
-                        match (start, self.part.column(index / C)) {
-                            (Some(start), Some(x)) => {
-                                d.start_copy(to, index, self.src, start + x as u64 * C as u64 + (index % C) as u64);
-                            }
-                            _ => d.shared_store(to, index, p.constant),
-                        }
-                        index += LANES;
-                    }
-                }
-            }
-        }
+        // SAFETY: as the trait says.
+        unsafe { self.part.bring_row(to, self.src, start, C, p.tile.chunks * BOX_CHUNK, p.constant) };
     }
 
     #[inline(always)]

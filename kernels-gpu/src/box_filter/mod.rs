@@ -23,7 +23,7 @@ mod bytes;
 mod floats;
 mod simple;
 
-pub use bytes::Bytes;
+pub use bytes::{Bytes, Strips};
 pub use floats::Floats;
 pub use simple::{SimpleColumns, SimpleRows};
 
@@ -83,19 +83,19 @@ impl<'p, D: Device> Part<'p, D> {
         Some(Part { d, p, left, top: p.top + first_row as i32, first_row, count, inside })
     }
 
-    /// Lists the image's columns that stand for those of the input.
+    /// Lists the image's columns that stand for those of the input, by so many threads.
     ///
     /// # Safety
     /// Nobody uses the list before the next barrier.
     #[inline(always)]
-    unsafe fn list(&self, input: u32) {
+    unsafe fn list(&self, input: u32, threads: u32) {
         let border = BorderMode::from_u32(self.p.border);
         let mut x = self.d.thread_x();
         while x < input {
             let column = border.map(self.left + x as i32, self.p.width as i32);
             // SAFETY: in the list.
             unsafe { self.d.shared_store(Shared::at(0), x, column.map_or(NONE, |column| column as u32)) };
-            x += BOX_BLOCK;
+            x += threads;
         }
     }
 
@@ -112,14 +112,76 @@ impl<'p, D: Device> Part<'p, D> {
         }
     }
 
-    /// Starts copying an input row of `end` elements, which are all in the image from its element `first` on.
+    /// Starts copying an input row of `input` pixels of `channels` elements: those of the image's row that starts at
+    /// element `start`, or, where there is none, `constant` ones.
     ///
     /// # Safety
-    /// The samples are in the image, and nobody uses the input row before the next barrier.
+    /// The row is in the image, the list complete, and nobody uses the input row before the next barrier.
     #[inline(always)]
-    unsafe fn bring_row<T: Element>(&self, to: Shared<T>, from: Global<T>, first: u64, end: u32) {
-        let mut index = self.d.thread_x() % LANES;
-        let mut at = first + index as u64;
+    unsafe fn bring_row<T: Element>(
+        &self,
+        to: Shared<T>,
+        from: Global<T>,
+        start: Option<u64>,
+        channels: u32,
+        input: u32,
+        constant: T,
+    ) {
+        let lane = self.d.thread_x() % LANES;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match start {
+                Some(start) if self.inside => {
+                    let first = start + self.left as u32 as u64 * channels as u64;
+                    self.copy_inside(to, from, first, lane, input * channels);
+                }
+                _ => {
+                    // What the image's row has is copied as inside, what lies beside it by the list, and what no
+                    // output needs is anything. Computed anew for each row: few blocks come here.
+                    let left = self.d.anew(self.left as u32) as i32;
+                    let pixels = |end: i32, most: u32| {
+                        let count = end - left;
+                        if count < 0 {
+                            0
+                        } else if count as u32 > most {
+                            most
+                        } else {
+                            count as u32
+                        }
+                    };
+                    let last = self.p.out_width as i32 + self.p.origin_x + self.p.window_x as i32 - 1;
+                    let needed = pixels(last, input);
+                    let begin = pixels(0, needed) * channels;
+                    let end = pixels(self.p.width as i32, needed) * channels;
+                    let (begin, end) = if start.is_some() { (begin, end) } else { (0, 0) };
+                    if let Some(start) = start {
+                        let first = (start as i64 + left as i64 * channels as i64) as u64;
+                        self.copy_inside(to, from, first, begin + lane, end);
+                    }
+                    let mut beside = lane;
+                    while beside < begin + input * channels - end {
+                        let index = if beside < begin { beside } else { beside - begin + end };
+                        let pixel = index / channels;
+                        let column = if pixel < needed { self.column(pixel) } else { None };
+                        match (start, column) {
+                            (Some(start), Some(column)) => {
+                                let at = start + column as u64 * channels as u64 + (index % channels) as u64;
+                                self.d.start_copy(to, index, from, at);
+                            }
+                            _ => self.d.shared_store(to, index, constant),
+                        }
+                        beside += LANES;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts copying elements `index` of a row, and every one a warp's width further, up to `end`, of which `first`
+    /// would be the first.
+    #[inline(always)]
+    unsafe fn copy_inside<T: Element>(&self, to: Shared<T>, from: Global<T>, first: u64, mut index: u32, end: u32) {
+        let mut at = first.wrapping_add(index as u64);
         // SAFETY: the caller's promise.
         unsafe {
             while index + 3 * LANES < end {
@@ -154,7 +216,7 @@ unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut
     let rows = part.count as i32;
     // SAFETY: barriers stand between all that threads exchange.
     unsafe {
-        part.list(input);
+        part.list(input, BOX_BLOCK);
         d.barrier();
         let mut step = p.first_step;
         // The rows of a step come during the one before, those of the first during one that does nothing else.

@@ -163,6 +163,14 @@ pub trait Device: Copy {
     /// # Safety
     /// As [`store`](Device::store) for each; `index` is a multiple of 2, and so is the buffer's address of 8.
     unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]);
+    /// A word of four bytes out of the eight of `low` and, behind them, `high`: which, a digit of `BYTES` says for each,
+    /// the last one for the lowest.
+    #[inline(always)]
+    fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
+        let both = low as u64 | (high as u64) << 32;
+        let byte = |k: u32| (both >> (BYTES >> (4 * k) & 7) * 8) as u32 & 0xff;
+        byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24
+    }
     /// The bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).
     fn bytes_of(self, word: u32) -> [f32; 4];
     /// The word of four bytes, the lowest first: the integers nearest to `values`, half to even, limited to 0 to 255.
@@ -194,6 +202,11 @@ pub trait Device: Copy {
     /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); nobody, not even this thread, reads
     /// it before the barrier behind the [wait](Device::wait_copies) for it.
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
+    /// The same of elements `at` to `at + 3`, to `index` to `index + 3`.
+    ///
+    /// # Safety
+    /// As [`start_copy`](Device::start_copy) for each; both addresses are multiples of 16 bytes.
+    unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
     /// The same of a sample, as f32; at once where it has not 4 bytes.
     ///
     /// # Safety

@@ -411,6 +411,22 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
+        let word: u32;
+        unsafe {
+            asm!(
+                "prmt.b32 {0}, {1}, {2}, {3};",
+                out(reg32) word,
+                in(reg32) low,
+                in(reg32) high,
+                const BYTES,
+                options(pure, nomem, nostack)
+            );
+        }
+        word
+    }
+
+    #[inline(always)]
     fn bytes_of(self, word: u32) -> [f32; 4] {
         // Two bytes of 16 bits each: the first and the third, the second and the fourth. Each half is then a
         // number of its own, so that what nobody needs goes.
@@ -494,6 +510,24 @@ impl<S: Taps> Device for Nvptx<S> {
         unsafe {
             asm!(
                 "cp.async.ca.shared.global [{0}], [{1}], 4;",
+                in(reg32) shared_address(to, index),
+                in(reg64) global_address(from, at),
+                options(nostack)
+            );
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        if !COPIES {
+            for k in 0..4 {
+                unsafe { self.shared_store(to, index + k, self.load(from, at + k as u64)) };
+            }
+            return;
+        }
+        unsafe {
+            asm!(
+                "cp.async.cg.shared.global [{0}], [{1}], 16;",
                 in(reg32) shared_address(to, index),
                 in(reg64) global_address(from, at),
                 options(nostack)

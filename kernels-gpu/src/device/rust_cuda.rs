@@ -165,6 +165,11 @@ impl Device for RustCuda {
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
         unsafe { self.shared_store(to, index, self.load(from, at)) };
     }
+    unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
+        for k in 0..4 {
+            unsafe { self.shared_store(to, index + k, self.load(from, at + k as u64)) };
+        }
+    }
     fn end_copies(self) {}
     fn wait_copies<const PENDING: u32>(self) {}
 

@@ -75,6 +75,8 @@ impl Toolchain {
         command.current_dir(crate::root()).env("RUSTC", &self.rustc);
         // Nightly features of a stable compiler: ptx-kernel, PTX intrinsics and asm, build-std.
         command.env("RUSTC_BOOTSTRAP", "1");
+        // Goes over the profile's, and without inlining across crates nothing assembles.
+        command.env("CARGO_INCREMENTAL", "0");
         // The file's text is a property of the kernels, not of the workspace's profiles.
         for (key, value) in [
             ("OPT_LEVEL", "3"),
@@ -84,7 +86,6 @@ impl Toolchain {
             ("DEBUG", "false"),
             ("DEBUG_ASSERTIONS", "false"),
             ("OVERFLOW_CHECKS", "false"),
-            ("INCREMENTAL", "false"),
         ] {
             command.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
         }

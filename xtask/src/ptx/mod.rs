@@ -61,12 +61,16 @@ fn files() -> impl Iterator<Item = (Family, &'static str, &'static [&'static str
     })
 }
 
-/// Writes every PTX file, and the table of resources.
-pub(crate) fn generate() -> Result<(), String> {
+/// Writes every PTX file, or those of one family, and the table of resources.
+pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
+    if let Some(name) = only.filter(|name| Family::ALL.iter().all(|family| family.name() != *name)) {
+        return Err(format!("no family of kernels is called '{name}'"));
+    }
+    let wanted = |family: Family| only.is_none_or(|name| name == family.name());
     let toolchain = Toolchain::find()?;
     println!("{}", toolchain.name);
     std::fs::create_dir_all(folder()).map_err(|error| at(&folder(), error))?;
-    for (family, target, _, name) in files() {
+    for (family, target, _, name) in files().filter(|(family, ..)| wanted(*family)) {
         let path = folder().join(&name);
         let text = toolchain.build(family, target)?;
         println!("{name}: {} lines", text.lines().count());
@@ -79,7 +83,12 @@ pub(crate) fn generate() -> Result<(), String> {
             return Ok(());
         }
     };
-    let (made, failures) = assemble_all(&ptxas)?;
+    let (mut made, failures) = assemble_all(&ptxas, wanted)?;
+    if let Some(family) = only {
+        let table = std::fs::read_to_string(folder().join(RESOURCES)).unwrap_or_default();
+        let merged = with_rows(&table, family, &String::from_utf8_lossy(&made[RESOURCES]));
+        made.insert(RESOURCES.into(), merged.into_bytes());
+    }
     for (name, contents) in made {
         let path = folder().join(name);
         std::fs::write(&path, contents).map_err(|error| at(&path, error))?;
@@ -91,7 +100,7 @@ pub(crate) fn generate() -> Result<(), String> {
 pub(crate) fn check() -> Result<(), String> {
     let (mut failures, assembled) = std::thread::scope(|scope| {
         // Both take minutes, each on one core.
-        let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas)));
+        let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, |_| true)));
         (compare_all(), assembled.join().expect("no panic"))
     });
     match assembled {
@@ -217,11 +226,21 @@ fn cubin(ptx: &str) -> String {
     Path::new(ptx).with_extension("cubin").display().to_string()
 }
 
-/// Assembles every committed file for every architecture that loads it; returns the table of resources and the
-/// machine code that is kept.
-fn assemble_all(ptxas: &Ptxas) -> Result<(Files, Vec<Failure>), String> {
+/// A table of resources with a family's rows of another.
+fn with_rows(table: &str, family: &str, made: &str) -> String {
+    let is_row_of_family = |line: &&str| line.starts_with(&format!("{family}_"));
+    let head = made.lines().take(2);
+    let others = table.lines().skip(2).filter(|line| !is_row_of_family(line));
+    let mut rows: Vec<&str> = others.chain(made.lines().filter(is_row_of_family)).collect();
+    rows.sort_unstable();
+    head.chain(rows).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Assembles every committed file of the families that are wanted, for every architecture that loads it; returns the
+/// table of resources and the machine code that is kept.
+fn assemble_all(ptxas: &Ptxas, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
     let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
-    for (_, target, architectures, name) in files() {
+    for (_, target, architectures, name) in files().filter(|(family, ..)| wanted(*family)) {
         let path = folder().join(&name);
         if !path.exists() {
             continue; // said elsewhere
@@ -290,6 +309,13 @@ mod tests {
         assert_eq!(compared(&table.replace(",32,", ",33,"), b"code"), 1);
         assert_eq!(compared(table, b"other"), 1);
         assert_eq!(compared(&table.replace(",32,", ",33,").replace("13.5", "13.6"), b"other"), 0);
+    }
+
+    #[test]
+    fn a_familys_rows_take_the_place_of_its_own() {
+        let table = "# ptxas 1\nentry,registers\nbox_a,1\nbox_b,2\nlocal_c,3\n";
+        let merged = super::with_rows(table, "box", "# ptxas 2\nentry,registers\nbox_d,5\nbox_a,4\n");
+        assert_eq!(merged, "# ptxas 2\nentry,registers\nbox_a,4\nbox_d,5\nlocal_c,3\n");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) fn plain<D: Device>(d: D, sum: u32, p: &BoxParams) -> u32 {
 }
 
 /// At 2^23 the spacing of f32 is 1.
-const ONES: f32 = 8_388_608.0;
+pub(super) const ONES: f32 = 8_388_608.0;
 
 /// The integer that has these lowest bits.
 #[inline(always)]

@@ -256,26 +256,10 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     /// Starts copying an input row of pixels.
     #[inline(always)]
     unsafe fn bring_pixels(&self, to: Shared<u32>, start: Option<u64>) {
-        let (d, p, pixels) = (self.part.d, self.part.p, Global::<u32>::at(self.src.address));
-        let (mut index, end) = (d.thread_x() % LANES, p.tile.chunks * BOX_BYTES);
-        let start = start.map(|start| start / 4);
-        // SAFETY: the pixels are in the image, and their places in the row this thread's.
-        unsafe {
-            match start {
-                Some(start) if self.part.inside => {
-                    self.part.bring_row(to, pixels, start + self.part.left as u32 as u64, end)
-                }
-                _ => {
-                    while index < end {
-                        match (start, self.part.column(index)) {
-                            (Some(start), Some(x)) => d.start_copy(to, index, pixels, start + x as u64),
-                            _ => d.shared_store(to, index, p.constant as u32 * 0x0101_0101),
-                        }
-                        index += LANES;
-                    }
-                }
-            }
-        }
+        let (p, pixels) = (self.part.p, Global::<u32>::at(self.src.address));
+        let (start, constant) = (start.map(|start| start / 4), p.constant as u32 * 0x0101_0101);
+        // SAFETY: as the trait says.
+        unsafe { self.part.bring_row(to, pixels, start, 1, p.tile.chunks * BOX_BYTES, constant) };
     }
 
     /// Makes an input row of the words of images of fewer channels.
