@@ -1,7 +1,8 @@
 //! Sums of separable correlations.
 
-use crate::{pages, pointwise_into, separable, separable_into};
-use apron_core::{AnyImage, Image, ImageMut, LowRank, Pixel, Result};
+use crate::{pages, separable_into};
+use apron_core::{Image, ImageMut, LowRank, Pixel, Result};
+use rayon::prelude::*;
 
 /// A sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
 ///
@@ -28,18 +29,45 @@ pub fn low_rank<I: Pixel>(image: &Image<I>, problem: &LowRank) -> Result<Image<'
 ///
 /// # Errors
 /// As [`low_rank`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
-pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, out: ImageMut<'_, f32>) -> Result<()> {
-    let addition = LowRank::addition(problem.window()?.out);
-    let mut terms = problem.separables();
-    let last = terms.next_back().expect("checked: there are terms");
-    let mut sum = None;
-    for term in terms {
-        let term = separable(image, &term)?;
-        sum = Some(match sum {
-            None => term,
-            Some(sum) => crate::pointwise(&AnyImage::F32(sum), Some(&AnyImage::F32(term)), &addition)?,
+pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: ImageMut<'_, f32>) -> Result<()> {
+    let shape = problem.window()?.out;
+    out.check(shape)?;
+    let (row, stride) = (shape.row_samples(), out.row_stride());
+    let mut term: Vec<f32> = Vec::new();
+    for (n, next) in problem.separables().enumerate() {
+        if n == 0 {
+            separable_into(image, &next, out.view())?;
+            continue;
+        }
+        if term.is_empty() {
+            term = pages::zeros(shape.samples() as usize);
+        }
+        separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
+        // As the pointwise operation adds, whose zero makes a term's -0 a +0.
+        let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
+        rows.zip(term.par_chunks(row)).for_each(|(out, term)| {
+            out.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term + 0.0);
         });
     }
-    let Some(sum) = sum else { return separable_into(image, &last, out) };
-    pointwise_into(&AnyImage::F32(sum), Some(&AnyImage::F32(separable(image, &last)?)), &addition, out)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::{Border, Extent, PixelType, Taps};
+
+    #[test]
+    fn terms_that_vanish_have_the_references_sign() {
+        // Products below the least f32 are -0, and their sum as the pointwise operation has it is +0.
+        let image = Image::new(1, 1, 1, vec![1e-30f32]).unwrap();
+        let term = (Taps::new([-1.0]).unwrap(), Taps::new([1e-30]).unwrap());
+        let (shape, src, border, extent) = (image.shape(), PixelType::F32, Border::Wrap, Extent::Same);
+        for (count, bits) in [(1, (-0.0f32).to_bits()), (2, 0), (3, 0)] {
+            let problem = LowRank { shape, src, terms: vec![term.clone(); count], border, extent };
+            let expected = apron_reference::low_rank(&image, &problem).unwrap();
+            assert_eq!((expected.row(0)[0].to_bits(), count), (bits, count));
+            assert_eq!(low_rank(&image, &problem).unwrap().row(0)[0].to_bits(), bits, "{count} terms");
+        }
+    }
 }
