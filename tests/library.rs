@@ -219,14 +219,23 @@ fn methods_agree() {
     let binomial: Vec<f32> = [1.0f32, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0].map(|tap| tap / 64.0).to_vec();
     let taps: Vec<f32> = binomial.iter().flat_map(|y| binomial.iter().map(move |x| x * y)).collect();
     let binomial = Mask::new(7, 7, taps).unwrap();
-    for (mask, method) in [("box3", Method::Box), ("box5", Method::Box), ("", Method::Separable)] {
-        let mask = apron::filters::named_mask(mask).unwrap_or_else(|| binomial.clone());
+    let bells = [(1.0, 8.0), (2.0, 4.0)].map(|(sigma, cut)| apron::filters::gaussian(sigma, cut).unwrap());
+    let tap = |n: usize| bells.iter().map(|bell| 0.25 * bell.taps()[n % 17] * bell.taps()[n / 17]).sum();
+    let bells = Mask::new(17, 17, (0..289).map(tap).collect::<Vec<f32>>()).unwrap();
+    let named = |name: &str| apron::filters::named_mask(name).unwrap();
+    for (mask, of_integers, of_floats) in [
+        (named("box3"), Method::Box, Method::Box),
+        (named("box5"), Method::Box, Method::Box),
+        (binomial, Method::Separable, Method::Separable),
+        (bells, Method::Direct, Method::LowRank),
+    ] {
         for pixel in [PixelType::U8, PixelType::I16, PixelType::F32] {
             let by = |method: Option<Method>| {
                 let filter = cpu.correlate(&photo, mask.clone()).out_type(pixel).method(method);
                 let image = filter.border(Border::Reflect).run().unwrap();
                 (image.report().unwrap().method, image.download_any().unwrap())
             };
+            let method = if pixel.is_float() { of_floats } else { of_integers };
             let ((direct, of_taps), (chosen, found)) = (by(Some(Method::Direct)), by(None));
             assert_eq!((direct, chosen), (Some(Method::Direct), Some(method)));
             match (found, of_taps) {

@@ -250,6 +250,56 @@ fn separable_is_the_outer_product() {
     });
 }
 
+/// A mask of 16 to 20 taps a side: the sum of two bells, which are columns times rows, one as much wider than high as the
+/// other. (Where one is wide and the other high, terms may cancel too much.)
+fn bells() -> impl Strategy<Value = Mask> {
+    let bell = (2.0..6.0f64, 0.1..1.0f64);
+    let sizes = (16..=20u32, 16..=20u32, 0.7..1.4f64);
+    (sizes, prop::collection::vec(bell, 2)).prop_map(|((width, height, aspect), bells)| {
+        let fall = |n: u32, count: u32, sigma: f64| (-((n as f64 - count as f64 / 2.0) / sigma).powi(2) / 2.0).exp();
+        let tap = |(x, y): (u32, u32)| {
+            let one = |&(sigma, weight): &(f64, f64)| weight * fall(x, width, sigma * aspect) * fall(y, height, sigma);
+            bells.iter().map(one).sum::<f64>() as f32
+        };
+        let taps: Vec<f32> = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(tap).collect();
+        Mask::new(width, height, taps).unwrap()
+    })
+}
+
+#[test]
+fn sums_of_bells_have_low_rank_and_the_bound_of_their_mask() {
+    always((image(-1.0..1.0f32), bells()), |device, (image, mask)| {
+        let found = device.correlate(&image, mask.clone()).border(Border::Replicate).method(Method::LowRank).run();
+        let found = found.unwrap().download::<f32>().unwrap();
+        let (taps, (width, (ax, ay))) = (mask.taps(), (mask.width(), mask.anchor()));
+        for (x, y, c) in (0..image.width()).flat_map(|x| (0..image.height()).map(move |y| (x, y, 0))) {
+            let (mut sum, mut size) = (0.0, 0.0);
+            for (n, &tap) in (0..).zip(taps) {
+                let at = |at: u32, tap: u32, anchor: u32, side: u32| (at + tap).saturating_sub(anchor).min(side - 1);
+                let (column, row) = (at(x, n % width, ax, image.width()), at(y, n / width, ay, image.height()));
+                let product = tap as f64 * image.sample(column, row, c) as f64;
+                (sum, size) = (sum + product, size + product.abs());
+            }
+            let (error, bound) =
+                ((found.sample(x, y, c) as f64 - sum).abs(), (taps.len() + 3) as f64 * size / (1 << 24) as f64);
+            prop_assert!(error <= bound, "{} of {}", error, bound);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn masks_of_full_rank_are_not_taken_for_sums() {
+    let taps = prop::collection::vec(0.5..1.5f32, 20 * 18);
+    always((image(-1.0..1.0f32), taps), |device, (image, taps)| {
+        let mask = Mask::new(20, 18, taps).unwrap();
+        prop_assert!(device.correlate(&image, mask.clone()).method(Method::LowRank).run().is_err());
+        let report = device.correlate(&image, mask).run().unwrap().report().unwrap();
+        prop_assert_eq!(report.method, Some(Method::Direct), "{:?}", report);
+        Ok(())
+    });
+}
+
 #[test]
 fn means_keep_a_constant_image() {
     let shapes = (any::<u8>(), 1..=SIDE, 1..=SIDE, 1..=4u32);

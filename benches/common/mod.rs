@@ -85,6 +85,9 @@ impl Work {
         let a_sample = match &self.problem {
             Problem::Correlate(problem) => 2 * problem.mask.taps().len(),
             Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
+            Problem::LowRank(problem) => {
+                2 * problem.separables().map(|term| term.taps_x.taps().len() + term.taps_y.taps().len()).sum::<usize>()
+            }
             // A mean is had by three additions, however large the window is.
             Problem::Box(_) => 8,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,

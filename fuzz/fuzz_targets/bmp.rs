@@ -3,6 +3,6 @@
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 
-fuzz_target!(init: apron_fuzz::start(), |bytes: &[u8]| -> Corpus {
+fuzz_target!(init: apron_fuzz::start("bmp"), |bytes: &[u8]| -> Corpus {
     apron_fuzz::picture(bytes.starts_with(b"BM"), bytes)
 });

@@ -4,7 +4,7 @@
 use apron_core::{Border, Borders, Mask, Taps};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(init: apron_fuzz::start(), |text: &str| {
+fuzz_target!(init: apron_fuzz::start("mask"), |text: &str| {
     // What is parsed is what was written: from its own text comes the same.
     if let Ok(mask) = text.parse::<Mask>() {
         let rows = mask.taps().chunks(mask.width() as usize);

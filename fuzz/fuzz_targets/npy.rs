@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 
-fuzz_target!(init: apron_fuzz::start(), |bytes: &[u8]| -> Corpus { apron_fuzz::array(bytes) });
+fuzz_target!(init: apron_fuzz::start("npy"), |bytes: &[u8]| -> Corpus { apron_fuzz::array(bytes) });

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../crates/cli/src/words.rs"]
 mod words;
 
-fuzz_target!(init: apron_fuzz::start(), |text: &str| {
+fuzz_target!(init: apron_fuzz::start("pipe"), |text: &str| {
     let Ok(steps) = words::words(text) else { return };
     assert_eq!(steps.is_empty(), false, "there is a step, if an empty one");
     // Quoted, the same words come again; one with both quotes is quoted in two parts.

@@ -1,5 +1,7 @@
 //! What the targets share: what must hold of whatever a reader makes of a file, and a limit of memory.
 
+mod seeds;
+
 use apron_core::{AnyImage, ErrorKind, Mask};
 use apron_files::{Error, Result, decode_image, decode_mask, write_array};
 use libfuzzer_sys::Corpus;
@@ -9,8 +11,7 @@ use std::path::Path;
 
 /// Largest image that is read, in pixels.
 pub const MAX_PIXELS: u64 = 1 << 14;
-/// Largest allocation: far above what an image of [`MAX_PIXELS`] takes, far below what headers can claim. The crate `tiff`
-/// takes half of it for the values of a tag, before it is told not to.
+/// Largest allocation: far above what an image of [`MAX_PIXELS`] takes, far below what headers can claim.
 const MAX_BYTES: usize = 32 << 20;
 
 /// The system's memory, of which nothing takes more than [`MAX_BYTES`] at once.
@@ -52,9 +53,13 @@ unsafe impl GlobalAlloc for Limited {
     }
 }
 
-/// Takes the place of libFuzzer's panic hook, which ends the process: panics of decoders are caught, and libFuzzer
-/// hears of the others when they leave the target.
-pub fn start() {
+/// Writes the target's seeds where libFuzzer is told to look, before it looks.
+///
+/// Takes the place of its panic hook, which ends the process: panics of decoders are caught, and libFuzzer hears of the
+/// others when they leave the target.
+pub fn start(target: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    seeds::write(target, &folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     std::panic::set_hook(Box::new(|panic| {
         if std::env::var_os("APRON_FUZZ_PANICS").is_some() || !panic.location().is_some_and(is_decoders) {
             eprintln!("{panic}");

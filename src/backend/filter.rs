@@ -24,6 +24,7 @@ impl Backend {
         let window = match problem {
             Problem::Correlate(problem) => problem.window()?,
             Problem::Separable(problem) => problem.window()?,
+            Problem::LowRank(problem) => problem.window()?,
             Problem::Box(problem) => problem.window()?,
             Problem::LocalStd(problem) => problem.window()?,
             Problem::Pad(problem) => problem.window()?,

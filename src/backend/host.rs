@@ -20,13 +20,16 @@ macro_rules! filter {
                         Problem::Box(p) => $device::box_filter($image, p)?,
                         Problem::LocalStd(p) => $device::local_std($image, p)?,
                         Problem::Pointwise(p) => $device::pointwise(input, second, p)?,
-                        Problem::Pad(_) => unreachable!("padded before"),
+                        Problem::LowRank(_) | Problem::Pad(_) => unreachable!("solved before"),
                         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                             unreachable!("a histogram is no filter")
                         },
                     };
                     Ok(<$out as Pixel>::into_any(out))
                 }};
+            }
+            if let Problem::LowRank(p) = problem {
+                return Ok(each_type!(input, image => Pixel::into_any($device::low_rank(image, p)?)));
             }
             if let Problem::Pad(p) = problem {
                 return Ok(each_type!(input, image => Pixel::into_any($device::pad(image, p)?)));
@@ -69,12 +72,16 @@ pub(super) fn cpu_filter_into(
                 Problem::Box(p) => apron_cpu::box_filter_into($image, p, $out),
                 Problem::LocalStd(p) => apron_cpu::local_std_into($image, p, $out),
                 Problem::Pointwise(p) => apron_cpu::pointwise_into(input, second, p, $out),
-                Problem::Pad(_) => unreachable!("padded before"),
+                Problem::LowRank(_) | Problem::Pad(_) => unreachable!("solved before"),
                 Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
                     unreachable!("a histogram is no filter")
                 }
             }
         };
+    }
+    if let Problem::LowRank(p) = problem {
+        let AnyImageMut::F32(out) = out else { unreachable!("sums of terms are f32") };
+        return each_type!(input, image => apron_cpu::low_rank_into(image, p, out));
     }
     if let Problem::Pad(p) = problem {
         return match (input, out) {

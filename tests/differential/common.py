@@ -226,6 +226,15 @@ def random_taps(rng, shape):
     return taps.astype(np.float32), False
 
 
+def random_bells(rng, shape):
+    """A mask that is a sum of two columns times rows: two bells."""
+    mask = 0
+    for sigma in rng.uniform(2, 6, 2):
+        column, row = (np.exp(-(((np.arange(side) - side / 2) / sigma) ** 2)) for side in shape)
+        mask = mask + rng.uniform(0.01, 1) * np.outer(column, row)
+    return mask.astype(np.float32)
+
+
 def literal(taps):
     rows = np.atleast_2d(taps)
     return "; ".join(" ".join(f"{tap:.9g}" for tap in row) for row in rows)

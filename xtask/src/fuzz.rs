@@ -18,7 +18,7 @@ const FLAGS: [&str; 6] = [
     "--cfg=fuzzing",
 ];
 
-/// Runs the target that is named, or all, each for so many seconds from seeds made anew and from what was found before.
+/// Runs the target that is named, or all, each for so many seconds from its seeds and from what was found before.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     let (mut seconds, mut only) = ("60", None);
     let mut options = options.iter();
@@ -33,8 +33,6 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     if targets.is_empty() {
         return Err(format!("fuzz: there is no such target; there are {}", all.join(", ")));
     }
-    let seeds = ["run", "--quiet", "--package", "apron-files", "--example", "seeds", "--", "fuzz/corpus"];
-    succeed(cargo().args(seeds))?;
     let (host, folder) = (host()?, target_dir().join("fuzz"));
     let build = ["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir"];
     // With a target named, build scripts and macros are built without the flags.

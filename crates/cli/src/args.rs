@@ -45,7 +45,7 @@ pub(crate) struct FilterArgs {
     /// Type of the output's samples: u8, u16, i16, f16 or f32 [default: the input's]
     #[arg(long, value_name = "TYPE")]
     pub(crate) out_type: Option<PixelType>,
-    /// How sums are taken: direct, separable, box, or auto for what suits the weights
+    /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
     #[command(flatten)]
@@ -162,7 +162,9 @@ fn method(text: &str) -> Result<AskedMethod, String> {
     if text == "auto" {
         return Ok(AskedMethod(None));
     }
-    text.parse().map(|method| AskedMethod(Some(method))).map_err(|_| "must be auto, direct, separable or box".into())
+    text.parse()
+        .map(|method| AskedMethod(Some(method)))
+        .map_err(|_| "must be auto, direct, separable, low-rank or box".into())
 }
 
 /// `S` or `S,SY`.

@@ -160,7 +160,11 @@ fn methods_are_chosen_or_asked_for() {
     for verb in failures.into_iter().chain(["correlate a.png b.png --mask sobel-x --method box"]) {
         folder.fails(2, "method", &verb.split(' ').collect::<Vec<_>>());
     }
-    folder.fails(2, "auto, direct, separable or box", &["box", "a.png", "b.png", "--size", "3", "--method", "fft"]);
+    folder.fails(
+        2,
+        "auto, direct, separable, low-rank or box",
+        &["box", "a.png", "b.png", "--size", "3", "--method", "fft"],
+    );
     // Integers are the same, by whatever method: these of the mask's ninths, and of the quotient where a mean is asked for.
     for name in ["direct", "box"] {
         folder.ok(&["correlate", "a.png", &format!("{name}.png"), "--mask", "box3", "--method", name]);

@@ -1,6 +1,7 @@
 //! The method by which a filter's sums are taken: a function of the problem alone, so that every device takes it.
 
-use crate::restate::{boxed, separable};
+use crate::rank::MOST_TERMS;
+use crate::restate::{boxed, low_rank, separable};
 use crate::{BoxFilter, Correlate, Error, PixelType, Problem, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +13,15 @@ pub enum Method {
     Direct,
     /// A product for each tap of a row, then one for each tap of a column.
     Separable,
+    /// The same for each of a few pairs of a row and a column, and the sum of what they give.
+    LowRank,
     /// Sums of windows, of which each shares most with the next, and one product.
     Box,
 }
 
 impl Method {
     /// Every method.
-    pub const ALL: [Method; 3] = [Method::Direct, Method::Separable, Method::Box];
+    pub const ALL: [Method; 4] = [Method::Direct, Method::Separable, Method::LowRank, Method::Box];
 }
 
 impl fmt::Display for Method {
@@ -26,6 +29,7 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Method::Direct => "direct",
             Method::Separable => "separable",
+            Method::LowRank => "low-rank",
             Method::Box => "box",
         })
     }
@@ -36,14 +40,16 @@ impl FromStr for Method {
 
     fn from_str(text: &str) -> Result<Method> {
         let found = Method::ALL.into_iter().find(|method| method.to_string() == text);
-        found.ok_or_else(|| Error::parameter("method", "method", format!("'{text}'"), "direct, separable or box"))
+        found.ok_or_else(|| {
+            Error::parameter("method", "method", format!("'{text}'"), "direct, separable, low-rank or box")
+        })
     }
 }
 
 /// A filter's problem, stated for the method by which it is to be solved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByMethod {
-    /// The problem: a correlation, a separable one or a box filter, as its method says.
+    /// The problem: a correlation, a separable one, a sum of such or a box filter, as its method says.
     pub problem: Problem,
     /// Why this method.
     pub why: &'static str,
@@ -55,6 +61,9 @@ const SMALL_BOX: u32 = 17;
 const LEAST_SIDE: u32 = 3;
 /// The same for integer output, whose sums between the passes are of f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
+/// How many products a tap a mask must have for each that its terms have: few terms take more memory traffic, with
+/// their sums, than one pass.
+const LEAST_GAIN: u64 = 4;
 /// The longest side that separable filters have everywhere.
 const MOST_SIDE: u32 = 4096;
 
@@ -64,6 +73,7 @@ impl Problem {
         match self {
             Problem::Correlate(_) => Some(Method::Direct),
             Problem::Separable(_) => Some(Method::Separable),
+            Problem::LowRank(_) => Some(Method::LowRank),
             Problem::Box(_) => Some(Method::Box),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
             Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => None,
@@ -71,7 +81,7 @@ impl Problem {
     }
 
     /// The problem by the method that suits it, or by the one that is asked for: at best, sums of windows; else, if it
-    /// has them, taps by axis; else a mask. A problem of another kind is left as it is.
+    /// has them, taps by axis, or a few times such; else a mask. A problem of another kind is left as it is.
     ///
     /// Whatever the method, f32 results keep the bound of the problem as stated, and integers made of integers are the
     /// same (docs/decisions/methods.md).
@@ -102,12 +112,16 @@ impl Problem {
             method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
             Method::Direct => Err("only a mask is summed tap by tap"),
             Method::Separable => separable(&self)?.map(Problem::Separable),
+            Method::LowRank => low_rank(&self, MOST_TERMS)?.map(Problem::LowRank),
         };
         let refused = |why: &str| Error::parameter(self.operation(), "method", method, format!("another: {why}"));
         Ok(ByMethod { problem: restated.map_err(refused)?, why: "asked for" })
     }
 
     fn chosen(self) -> Result<ByMethod> {
+        if let Problem::LowRank(_) = self {
+            return Ok(ByMethod { problem: self, why: "stated as terms" });
+        }
         let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
             Ok((problem, why)) => return Ok(ByMethod { problem: Problem::Box(problem), why }),
             Err(why) => why,
@@ -120,9 +134,18 @@ impl Problem {
         if let Err(why) = worth_separating(mask) {
             return Ok(ByMethod { problem: self, why });
         }
-        Ok(match separable(&self)? {
-            Ok(problem) => ByMethod { problem: Problem::Separable(problem), why: "the mask is a column times a row" },
-            Err(why) => ByMethod { problem: self, why },
+        let most = worthy_terms(mask);
+        Ok(match (separable(&self)?, most) {
+            (Ok(problem), _) => {
+                ByMethod { problem: Problem::Separable(problem), why: "the mask is a column times a row" }
+            }
+            (Err(why), 0) => ByMethod { problem: self, why },
+            _ => match low_rank(&self, most)? {
+                Ok(problem) => {
+                    ByMethod { problem: Problem::LowRank(problem), why: "the mask is a sum of few columns times rows" }
+                }
+                Err(why) => ByMethod { problem: self, why },
+            },
         })
     }
 }
@@ -146,6 +169,13 @@ fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
         _ if width.max(height) > MOST_SIDE => Err("over 4096 taps on a side"),
         _ => Ok(()),
     }
+}
+
+/// The most terms whose products are clearly fewer than a mask's; 0 where the output is not theirs.
+fn worthy_terms(problem: &Correlate) -> usize {
+    let (width, height) = (problem.mask.width() as u64, problem.mask.height() as u64);
+    let most = width * height / (LEAST_GAIN * (width + height));
+    if problem.dst == PixelType::F32 { (most as usize).min(MOST_TERMS) } else { 0 }
 }
 
 #[cfg(test)]
@@ -225,6 +255,42 @@ mod tests {
             (&equal("0", 1, 3), (U8, U8), Method::Box),
         ] {
             takes(Problem::Correlate(correlate(mask, types)), method);
+        }
+    }
+
+    /// A narrow bell and a wide one, over so many taps a side.
+    fn bells(side: u32, types: (PixelType, PixelType)) -> Correlate {
+        let bell = |n: u32, sigma: f64| (-(n as f64 - side as f64 / 2.0).powi(2) / (2.0 * sigma * sigma)).exp();
+        let tap = |n: u32, sigma: f64| bell(n % side, sigma) * bell(n / side, sigma);
+        let taps: Vec<f32> = (0..side * side).map(|n| (tap(n, 1.5) + 0.2 * tap(n, 4.0)) as f32).collect();
+        let mask = Mask::new(side, side, taps).and_then(|mask| mask.with_anchor(1, 3)).unwrap();
+        Correlate { mask, ..correlate("box3", types) }
+    }
+
+    #[test]
+    fn sums_of_columns_times_rows() {
+        let all = Correlate { border: Border::Constant(3.0), extent: Extent::Full, ..bells(16, (U8, F32)) };
+        let Problem::LowRank(found) = takes(Problem::Correlate(all.clone()), Method::LowRank).problem else {
+            unreachable!()
+        };
+        assert_eq!((found.terms.len(), found.src, found.border), (2, U8, Border::Constant(3.0)));
+        for (x, y) in &found.terms {
+            assert_eq!(((x.len(), y.len()), (x.anchor(), y.anchor())), ((16, 16), (1, 3)));
+        }
+        assert_eq!(found.window().unwrap(), all.window().unwrap());
+        takes(Problem::LowRank(found.clone()), Method::LowRank);
+        // Two terms of 15 taps and 15 have more than a quarter of 225 products; and integers have one order of sums.
+        takes(Problem::Correlate(bells(15, (F32, F32))), Method::Direct);
+        takes(Problem::Correlate(bells(16, (U8, U8))), Method::Direct);
+        takes(Problem::Correlate(Correlate { clamp: true, ..bells(16, (F32, F32)) }), Method::Direct);
+        let asked = Problem::Correlate(bells(15, (F32, F32))).by_method(Some(Method::LowRank)).unwrap();
+        assert_eq!((asked.problem.method(), asked.why), (Some(Method::LowRank), "asked for"));
+
+        let other = Taps::new([1.0, 2.0]).unwrap();
+        let mut wrong = found.clone();
+        wrong.terms[1].0 = other;
+        for wrong in [wrong, crate::LowRank { terms: Vec::new(), ..found }] {
+            assert!(matches!(wrong.window(), Err(Error::Parameter { parameter: "terms", .. })), "{wrong:?}");
         }
     }
 
@@ -324,6 +390,11 @@ mod tests {
         for (problem, method, why) in [
             (sobel(), Method::Box, "the taps differ"),
             (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::Separable, "no column times a row"),
+            (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::LowRank, "near enough to each tap"),
+            (Problem::Correlate(bells(17, (F32, U8))), Method::LowRank, "sums of terms are f32"),
+            (Problem::Correlate(Correlate { clamp: true, ..bells(17, (F32, F32)) }), Method::LowRank, "clamped"),
+            (floats(), Method::LowRank, "only a mask"),
+            (separable([vec![0.5; 4], vec![0.25; 3]], (U8, F32)), Method::LowRank, "only a mask"),
             (floats(), Method::Direct, "only a mask"),
             (Problem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
             (Problem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),

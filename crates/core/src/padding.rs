@@ -64,6 +64,7 @@ impl Problem {
         Some(match self {
             Problem::Correlate(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            Problem::LowRank(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return None,

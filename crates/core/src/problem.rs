@@ -2,8 +2,8 @@
 
 use crate::window::Sides;
 use crate::{
-    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, Mask, Pad, Pixel, PixelType, Pointwise, Result,
-    Shape, Taps, Tone, Window,
+    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, LowRank, Mask, Pad, Pixel, PixelType, Pointwise,
+    Result, Shape, Taps, Tone, Window,
 };
 
 /// Dense correlation: each output sample is the sum over the mask of tap times sample, every
@@ -72,8 +72,7 @@ impl Separable {
     }
 
     pub(crate) fn sides(&self) -> Sides {
-        let (x, y) = (&self.taps_x, &self.taps_y);
-        Sides { size: (x.len(), y.len()), anchor: (x.anchor(), y.anchor()) }
+        Sides::of_axes(&self.taps_x, &self.taps_y)
     }
 }
 
@@ -149,6 +148,7 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
 pub enum Problem {
     Correlate(Correlate),
     Separable(Separable),
+    LowRank(LowRank),
     Box(BoxFilter),
     ByteHistogram(ByteHistogram),
     EdgeHistogram(EdgeHistogram),
@@ -163,7 +163,8 @@ impl Problem {
     pub fn operation(&self) -> &'static str {
         match self {
             Problem::Correlate(_) => "correlate",
-            Problem::Separable(_) => "separable",
+            // It has the variants of its terms.
+            Problem::Separable(_) | Problem::LowRank(_) => "separable",
             Problem::Box(_) => BoxFilter::OPERATION,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
             Problem::LocalStd(_) => LocalStd::OPERATION,
@@ -178,6 +179,7 @@ impl Problem {
         match self {
             Problem::Correlate(problem) => Some((problem.shape, problem.src)),
             Problem::Separable(problem) => Some((problem.shape, problem.src)),
+            Problem::LowRank(problem) => Some((problem.shape, problem.src)),
             Problem::Box(problem) => Some((problem.shape, problem.src)),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
             Problem::LocalStd(problem) => Some((problem.shape, problem.src)),
@@ -191,6 +193,7 @@ impl Problem {
         match self {
             Problem::Correlate(problem) => Some(problem.dst),
             Problem::Separable(problem) => Some(problem.dst),
+            Problem::LowRank(_) => Some(PixelType::F32),
             Problem::Box(problem) => Some(problem.dst),
             Problem::LocalStd(problem) => Some(problem.dst),
             Problem::Pointwise(problem) => Some(problem.dst),
@@ -204,6 +207,7 @@ impl Problem {
         match self {
             Problem::Correlate(problem) => problem.sides().anchor,
             Problem::Separable(problem) => problem.sides().anchor,
+            Problem::LowRank(problem) => problem.sides().anchor,
             Problem::Box(problem) => problem.sides().anchor,
             Problem::LocalStd(problem) => problem.sides().anchor,
             Problem::Pointwise(_) | Problem::Pad(_) => (0, 0),

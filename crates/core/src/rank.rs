@@ -1,4 +1,4 @@
-//! Masks that are a column of taps times a row of taps.
+//! Masks that are a column of taps times a row of taps, or a sum of few such products.
 
 use crate::Mask;
 
@@ -72,6 +72,49 @@ impl Factors {
     }
 }
 
+/// The most terms of which [`terms`] makes a mask.
+pub(crate) const MOST_TERMS: usize = 4;
+
+/// Taps along x and y of at most so many terms whose sum may be computed in the mask's place: its error is within the
+/// bound of the mask's own sum. `None` where these do not do.
+///
+/// Cross approximation: each term is the row and the column through the largest tap of what the terms before it leave.
+/// That is taken from the mask and their taps as rounded to f32, so that each term makes good the roundings of those
+/// before. Taps of `y` are 1 or below.
+pub(crate) fn terms(mask: &Mask, most: usize) -> Option<Vec<(Vec<f32>, Vec<f32>)>> {
+    let (width, taps) = (mask.width() as usize, mask.taps());
+    // What is left of each tap, and the sum of its products' sizes.
+    let mut left: Vec<(f64, f64)> = taps.iter().map(|&tap| (tap as f64, 0.0)).collect();
+    let mut terms = Vec::new();
+    while terms.len() < most {
+        let pivot = (0..taps.len()).max_by(|&a, &b| left[a].0.abs().total_cmp(&left[b].0.abs()))?;
+        let (row, column, largest) = (pivot / width * width, pivot % width, left[pivot].0);
+        let x: Vec<f32> = left[row..][..width].iter().map(|(tap, _)| *tap as f32).collect();
+        let y: Vec<f32> = left[column..].iter().step_by(width).map(|(tap, _)| (tap / largest) as f32).collect();
+        let products = y.iter().flat_map(|&y| x.iter().map(move |&x| x as f64 * y as f64));
+        for ((left, size), product) in left.iter_mut().zip(products) {
+            *left -= product;
+            *size += product.abs();
+        }
+        terms.push((x, y));
+        if are_within_bound(mask, terms.len(), &left) {
+            return Some(terms);
+        }
+    }
+    None
+}
+
+/// Whether the sum of so many terms keeps the bound of the mask's own sum: docs/decisions/methods.md derives it. Of each
+/// tap there is what they leave of it, and the sum of its products' sizes.
+fn are_within_bound(mask: &Mask, terms: usize, left: &[(f64, f64)]) -> bool {
+    let (width, height) = (mask.width() as f64, mask.height() as f64);
+    // One addition less than there are terms: the other rounding is for those of this check.
+    let roundings = (width + height + terms as f64) * ROUNDING;
+    let (share, most) = (roundings / (1.0 - roundings), (width * height + 3.0) * ROUNDING);
+    let is_within = |((left, size), tap): (&(f64, f64), &f32)| share * size + left.abs() <= most * tap.abs() as f64;
+    left.iter().zip(mask.taps()).all(is_within)
+}
+
 /// The largest number of which both are multiples; they are 0 or more, and remainders of f64 are exact.
 fn common(a: f64, b: f64) -> f64 {
     if b == 0.0 { a } else { common(b, a % b) }
@@ -137,6 +180,92 @@ mod tests {
             inexact += !found.exact as u32;
         }
         assert!(inexact > 1500, "{inexact}");
+    }
+
+    /// The sum of so many terms of f64, rounded to f32.
+    fn sum(terms: &[(Vec<f64>, Vec<f64>)]) -> Mask {
+        let (width, height) = (terms[0].0.len(), terms[0].1.len());
+        let tap = |n: usize| terms.iter().map(|(x, y)| x[n % width] * y[n / width]).sum::<f64>() as f32;
+        Mask::new(width as u32, height as u32, (0..width * height).map(tap).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// A bell of this width, times `weight`, over so many taps about its middle.
+    fn bell(sigma: f64, weight: f64, count: usize) -> Vec<f64> {
+        let from_middle = |n: usize| n as f64 - (count as f64 - 1.0) / 2.0;
+        (0..count).map(|n| weight * (-(from_middle(n) / sigma).powi(2) / 2.0).exp()).collect()
+    }
+
+    #[test]
+    fn sums_of_bells_are_found() {
+        for (side, narrow, wide, weight) in [(17, 1.0, 3.0, 0.3), (16, 2.0, 2.5, 1.0), (33, 1.5, 9.0, 7.0)] {
+            let two =
+                [(bell(narrow, 1.0, side), bell(narrow, 1.0, side)), (bell(wide, weight, side), bell(wide, 1.0, side))];
+            let mask = sum(&two);
+            assert_eq!(factors(&mask), None, "{side}");
+            assert_eq!(terms(&mask, 1), None, "{side}");
+            let found = terms(&mask, MOST_TERMS).unwrap();
+            assert_eq!(found.len(), 2, "{side}");
+            assert!(found.iter().flat_map(|(_, y)| y).all(|tap| tap.abs() <= 1.0), "{side}");
+        }
+        let bells = [0.8, 2.0, 5.0].map(|sigma| (bell(sigma, 1.0 / sigma, 25), bell(sigma, 1.0 / sigma, 25)));
+        assert_eq!(terms(&sum(&bells), MOST_TERMS).unwrap().len(), 3);
+        // One term that is nearer than the bound, if not within the roundings that factors have.
+        let mut near = sum(&[(bell(3.0, 1.0, 17), bell(2.0, 1.0, 17))]);
+        let mut taps = near.taps().to_vec();
+        taps[40] = f32::from_bits(taps[40].to_bits() + 40);
+        near = Mask::new(17, 17, taps).unwrap();
+        assert_eq!((factors(&near), terms(&near, MOST_TERMS).unwrap().len()), (None, 1));
+    }
+
+    #[test]
+    fn the_bound_of_the_mask_is_that_of_its_terms() {
+        // Roundings of 17 + 17 + 2 and no more, of products as large as the taps, leave 292 - 36 of 17 * 17 + 3.
+        let mask = Mask::new(17, 17, [1.0; 289]).unwrap();
+        let within = |off: f64, size: f64| {
+            let mut left = vec![(0.0, 1.0); 289];
+            left[100] = (off * ROUNDING, size);
+            are_within_bound(&mask, 2, &left)
+        };
+        assert!(within(255.9, 1.0) && within(-255.9, 1.0) && within(0.0, 292.0 / 36.0 - 1e-4));
+        assert!(!within(256.1, 1.0) && !within(-256.1, 1.0) && !within(0.0, 292.0 / 36.0) && !within(0.0, f64::NAN));
+        // Of a tap of 0 nothing may be left.
+        let mut taps = vec![1.0; 289];
+        taps[100] = 0.0;
+        let mask = Mask::new(17, 17, taps).unwrap();
+        let mut left = vec![(0.0, 1.0); 289];
+        assert!(!are_within_bound(&mask, 2, &left));
+        left[100] = (0.0, 0.0);
+        assert!(are_within_bound(&mask, 2, &left));
+    }
+
+    #[test]
+    fn what_is_no_sum_of_few_terms_has_none() {
+        let bells = [(bell(1.0, 1.0, 17), bell(1.0, 1.0, 17)), (bell(3.0, 0.3, 17), bell(3.0, 1.0, 17))];
+        let good = sum(&bells);
+        let changed = |n: usize, tap: f32| {
+            let mut taps = good.taps().to_vec();
+            taps[n] = tap;
+            Mask::new(17, 17, taps).unwrap()
+        };
+        let tap = good.taps()[60];
+        assert!(terms(&changed(60, tap * (1.0 + 200.0 / (1 << 24) as f32)), 2).is_some());
+        assert_eq!(terms(&changed(60, tap * (1.0 + 300.0 / (1 << 24) as f32)), 2), None);
+        assert_eq!(terms(&changed(60, 0.0), MOST_TERMS), None);
+        // A difference of bells is one, but where they cancel the products are larger than its bound has room for.
+        let less = |weight: f64| {
+            sum(&[(bell(1.0, 1.0, 17), bell(1.0, 1.0, 17)), (bell(2.0, -weight, 17), bell(2.0, 1.0, 17))])
+        };
+        assert_eq!(terms(&less(0.25), MOST_TERMS).unwrap().len(), 2);
+        assert_eq!(terms(&less((-0.375f64).exp()), MOST_TERMS), None);
+        let mut state = 7u64;
+        let random: Vec<f32> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 40) as f32 / (1 << 24) as f32 + 0.5
+        })
+        .take(32 * 32)
+        .collect();
+        assert_eq!(terms(&Mask::new(32, 32, random).unwrap(), MOST_TERMS), None);
+        assert_eq!(terms(&Mask::new(16, 16, [0.0; 256]).unwrap(), MOST_TERMS), None);
     }
 
     #[test]

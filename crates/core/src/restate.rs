@@ -1,7 +1,7 @@
 //! A problem stated for another method.
 
-use crate::rank::{factors, lowest_bit};
-use crate::{Border, BoxFilter, Correlate, PixelType, Problem, Result, Scale, Separable, Taps, filters};
+use crate::rank::{factors, lowest_bit, terms};
+use crate::{Border, BoxFilter, Correlate, LowRank, PixelType, Problem, Result, Scale, Separable, Taps, filters};
 
 /// The problem as a box filter, or why it is none.
 pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
@@ -30,6 +30,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             let (width, height, anchor) = (x.len(), y.len(), (x.anchor(), y.anchor()));
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap), extent }
         }
+        Problem::LowRank(_) => return Err("a sum of columns times rows"),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => return Err("no weighted sums of a window"),
     };
@@ -47,7 +48,6 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
 /// # Errors
 /// [`Error::Parameter`] for impossible taps.
 pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static str>> {
-    let of_axis = |taps: Vec<f32>, anchor| Taps::new(taps).and_then(|taps| taps.with_anchor(anchor));
     Ok(match problem {
         Problem::Separable(problem) => Ok(problem.clone()),
         Problem::Box(problem) => {
@@ -72,12 +72,39 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
                     return Ok(Err("integers have factors whose sums are exact"));
                 }
             }
-            let (taps_x, taps_y) = (of_axis(factors.x, mask.anchor().0)?, of_axis(factors.y, mask.anchor().1)?);
+            let (taps_x, taps_y) = by_axis((factors.x, factors.y), mask.anchor())?;
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
+        Problem::LowRank(_) => Err("a sum of columns times rows"),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => Err("a histogram"),
         Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => Err("no weighted sums of a window"),
     })
+}
+
+/// The problem as a sum of at most so many separable ones, or why it is none.
+///
+/// # Errors
+/// [`Error::Parameter`](crate::Error::Parameter) for impossible taps.
+pub(crate) fn low_rank(problem: &Problem, most: usize) -> Result<Result<LowRank, &'static str>> {
+    Ok(match problem {
+        Problem::LowRank(problem) => Ok(problem.clone()),
+        Problem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
+        Problem::Correlate(Correlate { dst, .. }) if *dst != PixelType::F32 => Err("sums of terms are f32"),
+        Problem::Correlate(problem) => {
+            let Correlate { shape, src, ref mask, border, extent, .. } = *problem;
+            let Some(terms) = terms(mask, most) else {
+                return Ok(Err("no few columns times rows have a sum that is near enough to each tap"));
+            };
+            let terms = terms.into_iter().map(|term| by_axis(term, mask.anchor())).collect::<Result<_>>()?;
+            Ok(LowRank { shape, src, terms, border, extent })
+        }
+        _ => Err("only a mask is a sum of columns times rows"),
+    })
+}
+
+/// Taps along the rows and along the columns, with the anchor of their mask.
+fn by_axis((x, y): (Vec<f32>, Vec<f32>), anchor: (u32, u32)) -> Result<(Taps, Taps)> {
+    Ok((Taps::new(x)?.with_anchor(anchor.0)?, Taps::new(y)?.with_anchor(anchor.1)?))
 }
 
 /// The size up to which samples of integers are, with those outside, and of what they are multiples.

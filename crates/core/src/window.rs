@@ -1,6 +1,6 @@
 //! Which pixels a filter computes, and where their windows lie.
 
-use crate::{Border, Error, MAX_SIDE, Result, Shape};
+use crate::{Border, Error, MAX_SIDE, Result, Shape, Taps};
 
 /// Which pixels a filter computes.
 ///
@@ -62,9 +62,17 @@ pub struct Window {
 }
 
 /// A filter's sides and anchor, in columns and rows.
+#[derive(PartialEq)]
 pub(crate) struct Sides {
     pub(crate) size: (u32, u32),
     pub(crate) anchor: (u32, u32),
+}
+
+impl Sides {
+    /// Those of taps along the rows and along the columns.
+    pub(crate) fn of_axes(x: &Taps, y: &Taps) -> Sides {
+        Sides { size: (x.len(), y.len()), anchor: (x.anchor(), y.anchor()) }
+    }
 }
 
 impl Window {

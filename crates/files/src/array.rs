@@ -2,9 +2,10 @@
 //! anything is allocated.
 
 use crate::error::{Error, Result, check_pixels};
+use crate::read::Source;
 use apron_core::{AnyImage, PixelType, Shape, f16};
 use py_literal::Value;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
 /// How every file starts.
@@ -28,9 +29,9 @@ struct Header {
 }
 
 /// Reads an array as an image.
-pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |what: String| Error::content(path, what);
-    let header = Header::read(&mut file).map_err(wrong)?;
+    let header = Header::read(file).map_err(wrong)?;
     let refused =
         || wrong(format!("dtype '{}', shape {} is not taken; {TAKEN} are", header.descr, header.shape_text()));
     let pixel = match header.kind() {
@@ -49,7 +50,7 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
     if height == 0 || width == 0 {
         return Err(refused());
     }
-    header.check_length(&mut file, pixel.size_bytes()).map_err(wrong)?;
+    header.check_length(file, pixel.size_bytes()).map_err(wrong)?;
     check_pixels(path, width, height, max_pixels)?;
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
     let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
@@ -83,9 +84,9 @@ fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
 }
 
 /// Reads an array of at most two dimensions, of any real numbers.
-pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
+pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
     let wrong = |what: String| Error::content(path, what);
-    let header = Header::read(&mut file).map_err(wrong)?;
+    let header = Header::read(file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f64 = match header.kind() {
         // Each reads its own size from the start of eight bytes.
         "f2" => |b| f16::from_ne_bytes([b[0], b[1]]).to_f64(),
@@ -110,7 +111,7 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
     if header.items > max_items || header.shape.len() > 2 {
         return Err(wrong(format!("shape {} is not taken; one or two dimensions are", header.shape_text())));
     }
-    header.check_length(&mut file, size).map_err(wrong)?;
+    header.check_length(file, size).map_err(wrong)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| Error::read(path, error))?;
     let mut numbers: Vec<f64> = Vec::with_capacity(header.items as usize);
@@ -130,7 +131,7 @@ pub(super) fn read_numbers(path: &Path, mut file: impl Read + Seek, max_items: u
 }
 
 impl Header {
-    fn read(file: &mut impl Read) -> Result<Header, String> {
+    fn read(file: &mut dyn Source) -> Result<Header, String> {
         let broken = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => "the .npy header is cut off".to_string(),
             _ => error.to_string(),
@@ -208,7 +209,7 @@ impl Header {
     }
 
     /// Whether the file holds the items that its header promises.
-    fn check_length(&self, file: &mut impl Seek, size: usize) -> Result<(), String> {
+    fn check_length(&self, file: &mut dyn Source, size: usize) -> Result<(), String> {
         let mut rest = || {
             let position = file.stream_position()?;
             let end = file.seek(SeekFrom::End(0))?;

@@ -30,6 +30,7 @@ mod picture;
 mod plane;
 mod read;
 pub mod table;
+mod tiff_tags;
 
 pub use atomic::{OutputPath, Trouble};
 pub use error::{Error, Result};

@@ -2,11 +2,12 @@
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
-use crate::plane;
+use crate::read::Source;
+use crate::{plane, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use std::io::{BufReader, Read, Seek, Write};
+use std::io::{BufReader, Seek, Write};
 use std::path::Path;
 
 /// The extensions of formats that can be written.
@@ -92,7 +93,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 }
 
 /// Reads a picture, straight into the image's own memory.
-pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |error: image::ImageError| Error::content(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
@@ -107,7 +108,9 @@ pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> 
     }
     file.rewind().map_err(io)?;
     if [b"II", b"MM"].contains(&&start) {
-        if let Some(image) = plane::read(path, BufReader::new(&mut file), max_pixels)? {
+        tiff_tags::check(path, file)?;
+        file.rewind().map_err(io)?;
+        if let Some(image) = plane::read(path, BufReader::new(&mut *file), max_pixels)? {
             return Ok(image);
         }
         file.rewind().map_err(io)?;

@@ -3,7 +3,7 @@
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use apron_core::{AnyImage, PixelType, Shape};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
@@ -11,16 +11,11 @@ use tiff::encoder::{TiffEncoder, colortype};
 use tiff::tags::{SampleFormat, Tag};
 
 /// Reads such a file. `None` for any other: whoever reads that says what is wrong with it.
-pub(super) fn read(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
-    let io = |error: std::io::Error| Error::read(path, error);
-    let length = file.seek(SeekFrom::End(0)).map_err(io)?;
-    file.rewind().map_err(io)?;
+pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
     limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(4));
     limits.intermediate_buffer_size = limits.decoding_buffer_size.max(1 << 20);
-    // A tag has no more values than the file has bytes.
-    limits.ifd_value_size = limits.ifd_value_size.min(bytes(length));
     let Ok(mut decoder) = Decoder::new(file).map(|decoder| decoder.with_limits(limits)) else { return Ok(None) };
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
     let format = format.and_then(|formats| formats.first().copied());

@@ -8,6 +8,11 @@ use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+/// Where a file is read from. By reference to this, so that the decoders are compiled once and not for each type.
+pub(super) trait Source: Read + Seek {}
+
+impl<S: Read + Seek> Source for S {}
+
 /// Most taps of a mask in a file.
 const MAX_TAPS: u64 = 1 << 28;
 
@@ -27,9 +32,10 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
 /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
 /// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
 pub fn decode_image(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let is_array = starts_as_array(path, &mut file)?;
+    let file: &mut dyn Source = &mut file;
+    let read = if starts_as_array(path, file)? { array::read } else { picture::read };
     // Decoders are other people's code, and hostile files find their panics.
-    guarded(path, || if is_array { array::read(path, file, max_pixels) } else { picture::read(path, file, max_pixels) })
+    guarded(path, || read(path, file, max_pixels))
 }
 
 /// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.
@@ -44,8 +50,8 @@ pub fn read_mask(path: &Path) -> Result<Mask> {
 ///
 /// # Errors
 /// [`Error::Content`] for a file that is broken or holds no mask.
-pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
-    let (shape, taps) = numbers(path, file)?;
+pub fn decode_mask(path: &Path, mut file: impl Read + Seek) -> Result<Mask> {
+    let (shape, taps) = numbers(path, &mut file)?;
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),
@@ -61,7 +67,7 @@ pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
 /// # Errors
 /// As [`read_mask`].
 pub fn read_taps(path: &Path) -> Result<Taps> {
-    let (shape, taps) = numbers(path, open(path)?)?;
+    let (shape, taps) = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
@@ -73,7 +79,7 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
 /// # Errors
 /// As [`read_mask`].
 pub fn read_edges(path: &Path) -> Result<Vec<f64>> {
-    let (shape, edges) = numbers(path, open(path)?)?;
+    let (shape, edges) = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
     }
@@ -84,8 +90,8 @@ fn in_f32(numbers: &[f64]) -> Vec<f32> {
     numbers.iter().map(|&number| number as f32).collect()
 }
 
-fn numbers(path: &Path, mut file: impl Read + Seek) -> Result<(Vec<u64>, Vec<f64>)> {
-    if !starts_as_array(path, &mut file)? {
+fn numbers(path: &Path, file: &mut dyn Source) -> Result<(Vec<u64>, Vec<f64>)> {
+    if !starts_as_array(path, file)? {
         return Err(Error::content(path, "not a .npy file"));
     }
     guarded(path, || array::read_numbers(path, file, MAX_TAPS))
@@ -101,9 +107,9 @@ fn open(path: &Path) -> Result<File> {
     }
 }
 
-fn starts_as_array(path: &Path, mut file: impl Read + Seek) -> Result<bool> {
+fn starts_as_array(path: &Path, file: &mut dyn Source) -> Result<bool> {
     let mut start = Vec::new();
-    let read = file.by_ref().take(array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
+    let read = Read::take(&mut *file, array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
     read.map_err(|error| Error::read(path, error))?;
     if start.is_empty() {
         return Err(Error::content(path, "the file is empty"));

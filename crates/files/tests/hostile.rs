@@ -124,6 +124,69 @@ fn sides_of_zero_and_of_2_to_the_31_are_refused() {
     }
 }
 
+/// A TIFF of one grey pixel, with one more tag: of an artist, so many values of so many bytes.
+fn tiff(big_endian: bool, big: bool, (kind, count): (u64, u64)) -> Vec<u8> {
+    let number = |number: u64, bytes: usize| {
+        let mut little = number.to_le_bytes()[..bytes].to_vec();
+        if big_endian {
+            little.reverse();
+        }
+        little
+    };
+    let place = if big { 8 } else { 4 };
+    let header = if big { 16 } else { 8 };
+    // Tag, type, and its one value.
+    let tags = [
+        (256, 4, 1),             // columns
+        (257, 4, 1),             // rows
+        (258, 3, 8),             // bits of a sample
+        (259, 3, 1),             // not compressed
+        (262, 3, 1),             // 0 is black
+        (273, 4, header as u64), // where the strip is
+        (277, 3, 1),             // samples of a pixel
+        (278, 4, 1),             // rows of the strip
+        (279, 4, 1),             // bytes of the strip
+        (315, kind, 0),          // the artist
+    ];
+    let mut file = if big_endian { b"MM".to_vec() } else { b"II".to_vec() };
+    file.extend(if big { [number(43, 2), number(8, 2), number(0, 2)].concat() } else { number(42, 2) });
+    file.extend(number(header as u64 + 4, place));
+    file.extend([77; 4]);
+    file.extend(number(tags.len() as u64, if big { 8 } else { 2 }));
+    for (tag, of, value) in tags {
+        file.extend([number(tag, 2), number(of, 2), number(if tag == 315 { count } else { 1 }, place)].concat());
+        let mut value = number(value, if of == 3 { 2 } else { 4 });
+        value.resize(place, 0);
+        file.extend(value);
+    }
+    file.extend(number(0, place));
+    file
+}
+
+#[test]
+fn a_tag_with_more_values_than_the_file_has_bytes_is_refused() {
+    // By its content alone a BigTIFF is not known.
+    let decode = |bytes: &[u8]| decode_image(Path::new("hostile.tif"), Cursor::new(bytes), MAX_PIXELS);
+    for (big_endian, big) in [(false, false), (true, false), (false, true), (true, true)] {
+        let plain = tiff(big_endian, big, (1, 1));
+        let image = decode(&plain).unwrap();
+        assert_eq!((image.shape(), &image.bytes()[..]), (Shape::new(1, 1, 1).unwrap(), &[77][..]));
+        let length = plain.len() as u64;
+        for (kind, size) in [(1, 1), (2, 1), (3, 2), (4, 4), (5, 8), (11, 4), (12, 8), (16, 8)] {
+            for count in [length / size + 1, 1 << 22, u32::MAX as u64] {
+                let file = tiff(big_endian, big, (kind, count));
+                let error = decode(&file).unwrap_err();
+                let said = format!("tag 315 has {count} values of {size} bytes, the file {length} bytes");
+                assert!(matches!(&error, Error::Content { what, .. } if *what == said), "{error}");
+            }
+            // Nobody asks for the artist, whose values are not there.
+            decode(&tiff(big_endian, big, (kind, length / size))).unwrap();
+        }
+        // A type that is unknown has no size.
+        decode(&tiff(big_endian, big, (99, u32::MAX as u64))).unwrap();
+    }
+}
+
 #[test]
 fn a_format_that_is_not_taken_is_refused_before_it_is_decoded() {
     for start in [&b"GIF89a\x01\x00\x01\x00"[..], b"RIFF\x04\x00\x00\x00WEBP", b"%PDF-1.7", b"\x80\x04\x95", b"\0"] {

@@ -12,6 +12,7 @@ mod edges;
 mod histogram;
 pub mod limits;
 mod local;
+mod low_rank;
 mod machine;
 mod march;
 mod pad;
@@ -50,6 +51,9 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     if let Some(of_floats) = widen::of_floats(problem) {
         return Ok(widen::widened(problem, plan_from(table, &of_floats, variant, machine)?));
+    }
+    if let Problem::LowRank(sum) = problem {
+        return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));
     }
     match variant {
         Some(name) => by_name(table, problem, name, machine),

@@ -3,7 +3,7 @@
 
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_abi::{Family, Kernel};
-use apron_core::{BoxFilter, Correlate, LocalStd, PixelType, PointOp, Pointwise, Problem, Separable};
+use apron_core::{BoxFilter, Correlate, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable};
 
 const F32: PixelType = PixelType::F32;
 
@@ -27,6 +27,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     Some(match problem.clone() {
         Problem::Correlate(p) => Problem::Correlate(Correlate { src: read(p.src), dst: written(p.dst), ..p }),
         Problem::Separable(p) => Problem::Separable(Separable { src: read(p.src), dst: written(p.dst), ..p }),
+        Problem::LowRank(p) => Problem::LowRank(LowRank { src: read(p.src), ..p }),
         // There are no boxes of other samples of 16 bits.
         Problem::Box(p) if !is_wide(p.src) => Problem::Box(BoxFilter { dst: written(p.dst), ..p }),
         Problem::LocalStd(p) => Problem::LocalStd(LocalStd { src: read(p.src), dst: written(p.dst), ..p }),

@@ -193,7 +193,7 @@ impl Case {
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
             Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
+            Problem::LowRank(_) | Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
         }
         self
     }
@@ -212,7 +212,7 @@ impl Case {
             }
             Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
+            Problem::LowRank(_) | Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
         }
         self
     }
@@ -371,7 +371,11 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    let case = match rng.random_range(0..9) {
+    let case = match rng.random_range(0..10) {
+        9 => {
+            let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));
+            Case::low_rank(seed, shape, src, taps, rng.random_range(1..=4), border, data)
+        }
         8 => random_pad(rng, seed, shape, src, data),
         7 => {
             let (op, types) = random_point(rng);
@@ -439,6 +443,10 @@ impl fmt::Display for Case {
             Problem::Separable(p) => {
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+            }
+            Problem::LowRank(p) => {
+                let (over, (x, y)) = (Over(p.extent, p.shape), &p.terms[0]);
+                write!(f, "{over} {}->f32 {} times taps {}+{} {}", p.src, p.terms.len(), x.len(), y.len(), p.border)
             }
             Problem::Box(p) => {
                 let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };

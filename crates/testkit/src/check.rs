@@ -48,6 +48,10 @@ impl Case {
         let taps = match &self.problem {
             Problem::Correlate(problem) => problem.mask.taps().len() as u64,
             Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
+            Problem::LowRank(problem) => {
+                let taps = problem.separables().map(|term| (term.taps_x.len() + term.taps_y.len()) as u64);
+                taps.sum()
+            }
             Problem::Box(problem) => (problem.width + problem.height) as u64,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
             Problem::Pointwise(_) | Problem::Pad(_) => 1,
@@ -193,6 +197,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
         }
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => panic!("a histogram is no filter"),
         Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => panic!("no filter with weights"),
+        Problem::LowRank(_) => panic!("asked for by a mask"),
     }
 }
 

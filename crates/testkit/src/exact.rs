@@ -2,7 +2,9 @@
 
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
-use apron_core::{BOX_CHUNK, BoxFilter, Correlate, LocalStd, PixelType, Problem, Sample, Scale, Separable, each_type};
+use apron_core::{
+    BOX_CHUNK, BoxFilter, Correlate, LocalStd, LowRank, PixelType, Problem, Sample, Scale, Separable, each_type,
+};
 
 /// An exact result and how far an f32 result may be from it.
 pub(crate) struct Exact {
@@ -50,6 +52,10 @@ pub(crate) fn stride(problem: &Problem) -> usize {
         Problem::Separable(problem) => {
             (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
         }
+        Problem::LowRank(problem) => {
+            let taps = problem.separables().map(|term| term.taps_x.len() as u64 * term.taps_y.len() as u64);
+            (problem.shape.samples(), taps.sum())
+        }
         Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return 1,
         Problem::LocalStd(problem) => (problem.shape.samples(), problem.width as u64 * problem.height as u64),
@@ -66,6 +72,7 @@ pub(crate) fn filter(case: &Case, x: u32, y: u32, channel: u32) -> Exact {
     match problem {
         Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
         Problem::Separable(problem) => separable(problem, image, x, y, channel),
+        Problem::LowRank(problem) => low_rank(problem, image, x, y, channel),
         Problem::Box(problem) => box_filter(problem, image, x, y, channel),
         Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
             unreachable!("a histogram has no sums")
@@ -114,6 +121,17 @@ fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel:
     let of_rows: f64 = taps_y.iter().map(|tap| tap.abs() as f64 * taps_x.len() as f64).sum();
     let denormals = (of_rows + taps_y.len() as f64) * DENORMAL_ROUNDING;
     exact(taps_x.len() + taps_y.len(), value, magnitude, denormals, false)
+}
+
+/// The terms' results and bounds, and an addition less than there are terms.
+fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let terms = problem.separables().map(|term| separable(&term, image, x, y, channel));
+    let sum = |a: Exact, b: Exact| Exact { value: a.value + b.value, bound: a.bound + b.bound };
+    let sum = terms.reduce(sum).expect("checked by the caller");
+    // Sums of terms are below the sums of sizes, of which each bound is so many roundings.
+    let (first, count) = (&problem.terms[0], problem.terms.len());
+    let roundings = (first.0.len() + first.1.len() + 3) as f64;
+    Exact { bound: sum.bound * (1.0 + (count - 1) as f64 / roundings), ..sum }
 }
 
 fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {

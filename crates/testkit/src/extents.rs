@@ -13,6 +13,7 @@ impl Case {
         match &mut self.problem {
             Problem::Correlate(problem) => problem.extent = extent,
             Problem::Separable(problem) => problem.extent = extent,
+            Problem::LowRank(problem) => problem.extent = extent,
             Problem::Box(problem) => problem.extent = extent,
             Problem::LocalStd(problem) => problem.extent = extent,
             Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}

@@ -4,7 +4,7 @@ use crate::case::{Data, random_image};
 use apron::filters::Operator;
 use apron::{
     AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, ImageMut, Mask,
-    PixelType, Region, Result, Shape, Taps, filters,
+    Method, PixelType, Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -89,6 +89,14 @@ fn mask(width: u32, height: u32) -> Mask {
     Mask::new(width, height, taps).expect("a valid mask")
 }
 
+/// A mask of 17x17 taps that is a sum of two columns times rows, and no column times a row.
+fn two_bells() -> Mask {
+    let bells = [(1.0, 8.0), (2.0, 4.0)].map(|(sigma, cut)| filters::gaussian(sigma, cut).expect("a valid sigma"));
+    let tap = |(x, y): (usize, usize)| bells.iter().map(|bell| bell.taps()[x] * bell.taps()[y]).sum();
+    let taps: Vec<f32> = (0..17).flat_map(|y| (0..17).map(move |x| (x, y))).map(tap).collect();
+    Mask::new(17, 17, taps).expect("a valid mask")
+}
+
 fn taps(count: u32) -> Taps {
     Taps::new(mask(count, 1).taps()).expect("valid taps")
 }
@@ -130,6 +138,14 @@ fn filtering() -> Vec<Feature> {
             name: "dense masks",
             parts: each(PIXELS, |device, pixel| {
                 samples(device.correlate(&image(pixel, 1), mask(5, 4)).out_type(F32).run())
+            }),
+        },
+        Feature {
+            name: "masks that are sums of few separable ones",
+            parts: each(PIXELS, |device, pixel| {
+                let image = image(pixel, 1);
+                let filter = device.correlate(&image, two_bells()).out_type(F32);
+                samples(filter.method(Method::LowRank).run())
             }),
         },
         Feature {

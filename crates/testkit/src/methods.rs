@@ -1,8 +1,64 @@
-//! Cases of box filters, and cases for which a method is chosen.
+//! Cases of box filters and of sums of separable ones, and cases for which a method is chosen.
 
 use crate::case::{Case, Data};
 use crate::suite::{Scale, borders};
 use apron::{Border, Mask, Method, PixelType, Taps, filters};
+use apron_core::{LowRank, Problem};
+
+impl Case {
+    /// A sum of so many separable correlations of a random image, with random taps and an anchor.
+    pub fn low_rank(
+        seed: u64,
+        shape: (u32, u32, u32),
+        src: PixelType,
+        taps: (u32, u32),
+        terms: u64,
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let term = |n| Case::separable(seed.wrapping_add(n << 40), shape, (src, PixelType::F32), taps, border, data);
+        let first = term(0);
+        let of = |case: Case| match case.problem {
+            Problem::Separable(problem) => problem,
+            other => unreachable!("{other:?}"),
+        };
+        let stated = of(first.clone());
+        let anchored = |taps: Taps, anchor: u32| taps.with_anchor(anchor).expect("as many taps");
+        let terms = (0..terms).map(|n| {
+            let term = of(term(n));
+            (anchored(term.taps_x, stated.taps_x.anchor()), anchored(term.taps_y, stated.taps_y.anchor()))
+        });
+        let (terms, extent) = (terms.collect(), stated.extent);
+        Case { problem: Problem::LowRank(LowRank { shape: stated.shape, src, terms, border, extent }), ..first }
+    }
+}
+
+/// Sums of one to four separable correlations, of every type, border and number of channels.
+pub(crate) fn low_ranks(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut add = |size, src, taps, terms, border| {
+        cases.push(Case::low_rank(next(), size, src, taps, terms, border, Data::Uniform));
+    };
+    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, border) in borders().into_iter().enumerate() {
+            let (channels, terms) = ((n + m) as u32 % 4 + 1, (n + m) as u64 % 4 + 1);
+            add((37, 35, channels), src, (7, 4), terms, border);
+            // As many taps on both axes, which may march.
+            add((48, 20, channels), src, (9, 9), 5 - terms, border);
+        }
+    }
+    for terms in 1..=4 {
+        for data in [Data::Special, Data::Constant] {
+            let (size, f32) = ((40, 20, 2), PixelType::F32);
+            cases.push(Case::low_rank(next(), size, f32, (5, 3), terms, Border::Wrap, data));
+        }
+    }
+    if scale == Scale::Full {
+        for (terms, src) in (2..=4).flat_map(|terms| [PixelType::U8, PixelType::F32].map(|src| (terms, src))) {
+            cases.push(Case::low_rank(next(), (2048, 1024, 1), src, (17, 17), terms, Border::Replicate, Data::Uniform));
+            cases.push(Case::low_rank(next(), (1009, 517, 3), src, (32, 21), terms, Border::Reflect, Data::Uniform));
+        }
+    }
+}
 
 /// A border that box filters of this type take, and whose windows fit.
 fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32)) -> Border {
@@ -89,7 +145,7 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
 
 /// Masks, taps and windows with the method that must be chosen for them.
 pub(crate) fn chosen(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
-    use Method::{Box, Direct, Separable};
+    use Method::{Box, Direct, LowRank, Separable};
     use PixelType::{F32, I16, U8};
     let (floats, bytes) = ((F32, F32), (U8, U8));
     let size = (61, 47);
@@ -117,14 +173,33 @@ pub(crate) fn chosen(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     near[24] = f32::from_bits(near[24].to_bits() + 12);
     let near = Mask::new(7, 7, near).expect("a valid mask");
 
+    // Bells of these widths and weights, and the same with a tap that is none of theirs.
+    let bells = |width: usize, height: usize, of: &[(f64, f64)]| {
+        let bell = |n: usize, count: usize, sigma: f64| (-((n as f64 - count as f64 / 2.0) / sigma).powi(2)).exp();
+        let tap = |n: usize| {
+            let one =
+                |&(sigma, weight): &(f64, f64)| weight * bell(n % width, width, sigma) * bell(n / width, height, sigma);
+            of.iter().map(one).sum::<f64>() as f32
+        };
+        Mask::new(width as u32, height as u32, (0..width * height).map(tap).collect::<Vec<_>>()).expect("a valid mask")
+    };
+    let (two, three) = (bells(17, 16, &[(2.0, 1.0), (6.0, 0.2)]), bells(25, 24, &[(2.0, 1.0), (5.0, 0.5), (9.0, 0.1)]));
+    let mut without = two.taps().to_vec();
+    without[20] = 0.0;
+    let without = Mask::new(17, 16, without).expect("a valid mask");
+
     for border in borders() {
         for types in [floats, (U8, F32)] {
+            masked(types, two.clone(), border, LowRank);
             masked(types, named("sobel-x"), border, Separable);
             masked(types, gauss7.clone(), border, Separable);
             masked(types, product(&gauss(2.0), &gauss(0.7)), border, Separable);
             masked(types, near.clone(), border, Direct);
             masked(types, named("emboss"), border, Direct);
         }
+        masked(floats, three.clone(), border, LowRank);
+        masked(floats, without.clone(), border, Direct);
+        masked(bytes, two.clone(), border, Direct);
         masked(bytes, product(&binomial, &binomial), border, Separable);
         masked((U8, I16), product(&[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], &binomial), border, Separable);
         // Sums of f32, and factors that round, have integers of their own.

@@ -202,6 +202,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::between_edges(next(), (97, 61, 3), bins, false, Data::Uniform));
     }
     methods::boxes(scale, &mut next, &mut cases);
+    methods::low_ranks(scale, &mut next, &mut cases);
     methods::chosen(&mut next, &mut cases);
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);

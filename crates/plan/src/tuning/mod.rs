@@ -110,6 +110,10 @@ impl Work {
             Problem::Separable(p) => {
                 (p.shape, p.src, p.dst, p.shape.channels, (p.taps_x.len() + p.taps_y.len()).div_ceil(2))
             }
+            Problem::LowRank(p) => {
+                let of_one = p.separables().next().map(|term| Work::of(&Problem::Separable(term)));
+                return of_one.expect("a sum has terms");
+            }
             Problem::Box(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
             Problem::ByteHistogram(p) => (p.shape, PixelType::U8, PixelType::U8, p.channels(), 256),
             Problem::EdgeHistogram(p) => {

@@ -1,5 +1,4 @@
-//! Writes the files that the fuzz targets start from, a folder for each target: small ones of every format, sample type
-//! and number of channels, and texts of each kind. `seeds fuzz/corpus` writes them where `cargo fuzz` looks.
+//! What the targets start from: small files of every format, sample type and number of channels, and texts of each kind.
 
 use apron_core::{AnyImage, PixelType, Shape};
 use apron_files::ImageOutput;
@@ -41,30 +40,25 @@ const OTHERS: [(&str, &str); 12] = [
     ("pipe", "|\t x=\"\" '"),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).ok_or("usage: seeds FOLDER")?;
-    let folder = Path::new(&folder);
-    let at = |target: &str, name: String| {
-        let folder = folder.join(target);
-        fs::create_dir_all(&folder).map(|()| folder.join(name))
-    };
-    for (number, (target, text)) in OTHERS.into_iter().enumerate() {
-        fs::write(at(target, format!("{number}.txt"))?, text)?;
+/// Writes the seeds of a target into the folder, which is made if it is not there.
+pub(crate) fn write(target: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    for (number, (_, text)) in OTHERS.iter().enumerate().filter(|(_, (of, _))| *of == target) {
+        fs::write(folder.join(format!("{number}.txt")), text)?;
     }
-    for (number, (descr, shape, order, size)) in ARRAYS.into_iter().enumerate() {
+    for (number, (descr, shape, order, size)) in ARRAYS.into_iter().enumerate().filter(|_| target == "npy") {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
         let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
         file.extend(format!("{header:<117}\n").bytes().chain((0..size).map(|byte| byte as u8 * 3)));
-        fs::write(at("npy", format!("{number}.npy"))?, file)?;
+        fs::write(folder.join(format!("{number}.npy")), file)?;
     }
-    for (target, extensions) in PICTURES {
-        for extension in extensions {
-            for (pixel, channels) in PixelType::ALL.into_iter().flat_map(|pixel| (1..=4).map(move |n| (pixel, n))) {
-                let path = at(target, format!("{pixel}-{channels}.{extension}"))?;
-                let output = ImageOutput::new(&path, None)?;
-                if output.check(pixel, channels).is_ok() {
-                    output.write(&image(pixel, channels)?)?;
-                }
+    let extensions = PICTURES.into_iter().filter(|(of, _)| *of == target).flat_map(|(_, extensions)| extensions);
+    for extension in extensions {
+        for (pixel, channels) in PixelType::ALL.into_iter().flat_map(|pixel| (1..=4).map(move |n| (pixel, n))) {
+            let path = folder.join(format!("{pixel}-{channels}.{extension}"));
+            let output = ImageOutput::new(&path, None)?;
+            if output.check(pixel, channels).is_ok() {
+                output.write(&image(pixel, channels)?)?;
             }
         }
     }

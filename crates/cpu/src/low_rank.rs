@@ -1,0 +1,73 @@
+//! Sums of separable correlations.
+
+use crate::{pages, separable_into};
+use apron_core::{Image, ImageMut, LowRank, Pixel, Result};
+use rayon::prelude::*;
+
+/// A sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
+///
+/// ```
+/// use apron_core::{Border, Extent, Image, LowRank, PixelType, Taps};
+///
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 4])?;
+/// let (shape, src, border, extent) = (image.shape(), PixelType::U8, Border::Constant(0.0), Extent::Same);
+/// let one = Taps::new([1.0])?;
+/// let terms = vec![(Taps::new([1.0, 0.0, 0.0])?, one.clone()), (Taps::new([0.0, 0.0, 10.0])?, one)];
+/// let out = apron_cpu::low_rank(&image, &LowRank { shape, src, terms, border, extent })?;
+/// assert_eq!(out.row(0), [20.0, 41.0, 2.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`LowRank::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+pub fn low_rank<I: Pixel>(image: &Image<I>, problem: &LowRank) -> Result<Image<'static, f32>> {
+    pages::filled(problem.window()?.out, |out| low_rank_into(image, problem, out))
+}
+
+/// [`low_rank`] into an image that is there already.
+///
+/// # Errors
+/// As [`low_rank`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: ImageMut<'_, f32>) -> Result<()> {
+    let shape = problem.window()?.out;
+    out.check(shape)?;
+    let (row, stride) = (shape.row_samples(), out.row_stride());
+    let mut term: Vec<f32> = Vec::new();
+    for (n, next) in problem.separables().enumerate() {
+        if n == 0 {
+            separable_into(image, &next, out.view())?;
+            continue;
+        }
+        if term.is_empty() {
+            term = pages::zeros(shape.samples() as usize);
+        }
+        separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
+        // As the pointwise operation adds, whose zero makes a term's -0 a +0.
+        let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
+        rows.zip(term.par_chunks(row)).for_each(|(out, term)| {
+            out.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term + 0.0);
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::{Border, Extent, PixelType, Taps};
+
+    #[test]
+    fn terms_that_vanish_have_the_references_sign() {
+        // Products below the least f32 are -0, and their sum as the pointwise operation has it is +0.
+        let image = Image::new(1, 1, 1, vec![1e-30f32]).unwrap();
+        let term = (Taps::new([-1.0]).unwrap(), Taps::new([1e-30]).unwrap());
+        let (shape, src, border, extent) = (image.shape(), PixelType::F32, Border::Wrap, Extent::Same);
+        for (count, bits) in [(1, (-0.0f32).to_bits()), (2, 0), (3, 0)] {
+            let problem = LowRank { shape, src, terms: vec![term.clone(); count], border, extent };
+            let expected = apron_reference::low_rank(&image, &problem).unwrap();
+            assert_eq!((expected.row(0)[0].to_bits(), count), (bits, count));
+            assert_eq!(low_rank(&image, &problem).unwrap().row(0)[0].to_bits(), bits, "{count} terms");
+        }
+    }
+}
