@@ -32,6 +32,12 @@ pub const BOX_STRIP_AHEAD: u32 = 3;
 /// The largest window, in pixels, whose mean of bytes is the highest byte of `sum * round(2^24 / pixels) + 2^23`.
 pub const BOX_STRIP_SMALL: u32 = 255;
 
+/// The reciprocal of a number of pixels, rounded to f32, as a factor for [`BOX_STRIP_SMALL`].
+#[inline(always)]
+pub fn box_factor(reciprocal: f32) -> u32 {
+    (reciprocal * (1 << 24) as f32 + 0.5) as u32
+}
+
 /// What such a block sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxSums {

@@ -252,6 +252,7 @@ fn is_plain(problem: &BoxFilter) -> bool {
 mod tests {
     use super::*;
     use crate::{Recipe, plan};
+    use apron_abi::box_factor;
     use apron_core::{Border, Extent, Problem, Shape};
 
     fn mean(src: PixelType, channels: u32, [width, height]: [u32; 2]) -> BoxFilter {
@@ -321,6 +322,32 @@ mod tests {
         let between = recipe.buffers[1];
         assert_eq!((between.role, between.elems), (Role::Scratch, 8193 * 8192 * 3));
         assert_eq!((recipe.launches[0].blocks[1], recipe.launches[1].blocks[1]), (1025, 1024));
+    }
+
+    #[test]
+    fn means_of_few_bytes_are_the_highest_byte_of_a_product() {
+        for pixels in (1..=BOX_STRIP_SMALL).step_by(2) {
+            let factor = box_factor(1.0 / pixels as f32);
+            for sum in 0..=255 * pixels {
+                let mean = sum.checked_mul(factor).and_then(|product| product.checked_add(1 << 23)).unwrap() >> 24;
+                assert_eq!(mean, (2 * sum + pixels) / (2 * pixels), "{sum} / {pixels}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_wait_in_a_ring_where_as_many_blocks_have_room() {
+        let tile = |side, residents| {
+            let machine = Machine { tuning: Some(Tuning { rows: 8, residents }), ..Machine::EMULATED };
+            let recipe = plan(&Problem::Box(mean(PixelType::U8, 4, [side, side])), Some("strips"), &machine).unwrap();
+            let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+            params.tile
+        };
+        assert_eq!((tile(15, 8).slots, tile(15, 8).totals_at), (19, 0));
+        assert_eq!((tile(15, 16).slots, tile(15, 16).totals_at), (4, 5 * 1024));
+        assert_eq!((tile(3, 16).slots, tile(3, 16).totals_at), (7, 0));
+        // 3 pixels before the first of 63 windows' ends leave 192 of 256 outputs.
+        assert_eq!(tile(63, 4).chunks * BOX_BYTES, 192);
     }
 
     /// Every sum of every odd window below the limit would take long: the nearest to halves are tried.

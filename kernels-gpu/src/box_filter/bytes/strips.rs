@@ -25,7 +25,7 @@ use super::scaling::ONES;
 use crate::box_filter::{Part, LANES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{BorderMode, BoxParams, BOX_BYTES, BOX_STRIP, BOX_STRIP_AHEAD};
+use apron_abi::{box_factor, BorderMode, BoxParams, BOX_BYTES, BOX_STRIP, BOX_STRIP_AHEAD};
 
 /// The kernel; `LARGE` for windows of more bytes than 16 bits hold the sum of.
 pub struct Strips<const LARGE: bool>;
@@ -54,7 +54,7 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
             wide: (dst.address as u32 / 4 | p.out_width) % PIECE == 0,
             column: d.block_x() * outputs + first,
             stored: first < outputs,
-            factor: (p.scale * (1 << 24) as f32 + 0.5) as u32,
+            factor: box_factor(p.scale),
             columns: [[0; 2]; CHUNK],
             own: [swizzled(thread * 2) * PIECE, swizzled(thread * 2 + 1) * PIECE],
             low: [0; CHUNK],
