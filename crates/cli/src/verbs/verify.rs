@@ -94,7 +94,16 @@ fn line(outcome: &Outcome) -> String {
     let (error, bound) = (format!("{:.1e}", outcome.largest_error), format!("{:.1e}", outcome.bound));
     // Integers and counts are exact.
     let (error, bound) = if outcome.bound == 0.0 { ("0", "0") } else { (error.as_str(), bound.as_str()) };
-    row([&outcome.variant, &outcome.case, &outcome.geometry, error, bound, &result])
+    row([&outcome.variant, &outcome.case, &few_launches(&outcome.geometry), error, bound, &result])
+}
+
+/// The geometry of up to four launches; of more, which sums of filters have, the first three and how many there are.
+fn few_launches(geometry: &str) -> String {
+    let launches: Vec<&str> = geometry.split(" + ").collect();
+    match launches.len() {
+        0..=4 => geometry.into(),
+        all => format!("{} + {} more", launches[..3].join(" + "), all - 3),
+    }
 }
 
 fn record(outcome: &Outcome) -> Value {
