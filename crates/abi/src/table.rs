@@ -465,11 +465,11 @@ macro_rules! for_each_kernel {
             conv2d_blocked_small_u8_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u8, f64, false, 8>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_small_u8_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, u16, f64, false, 8>, Buffer (u8, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_small_u8_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, i16, f64, false, 8>, Buffer (u8, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_u8_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, f32, f32, false, 8>, Buffer (u8, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_small_u8_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<u8, f32, f32, true, 8>, Buffer (u8, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
             conv2d_blocked_small_f32_u8: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u8, f64, false, 8>, Buffer (f32, u8), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_small_f32_u16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, u16, f64, false, 8>, Buffer (f32, u16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_small_f32_i16: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, i16, f64, false, 8>, Buffer (f32, i16), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4;
-            conv2d_blocked_small_f32_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, f32, f32, false, 8>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
+            conv2d_blocked_small_f32_f32: Conv2d "-" "blocked" "small", conv2d::Blocked<f32, f32, f32, true, 8>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], BLOCKED, 4, 2;
             conv2d_blocked_large_u8_u8: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u8, f64, true, 8>, Buffer (u8, u8), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_large_u8_u16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, u16, f64, true, 8>, Buffer (u8, u16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
             conv2d_blocked_large_u8_i16: Conv2d "-" "blocked" "large", conv2d::Blocked<u8, i16, f64, true, 8>, Buffer (u8, i16), Conv2dParams, Parameter, [256, 1], BLOCKED, 4;
