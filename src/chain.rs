@@ -31,7 +31,8 @@ impl Device {
     /// other at once; other devices call `work` at each run.
     ///
     /// For a GPU `work` is called here, twice and no more; masks and parameters are recorded as they then are. All
-    /// images in it, also those that it drops, take memory there as long as the chain exists.
+    /// images in it, also those that it drops, take memory there as long as the chain exists. Meanwhile no thread may use
+    /// the legacy stream of that GPU, as the copies of `cust` that wait do: that fails, and spoils the recording.
     ///
     /// ```
     /// use apron::{filters, Device, Image};

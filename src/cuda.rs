@@ -24,7 +24,7 @@ impl Device {
     ///
     /// let gpu = Device::gpu(0)?; // finds the driver, without which nothing of cust works
     /// let _context = apron::cust::quick_init()?;
-    /// let stream = Arc::new(Stream::new(StreamFlags::NON_BLOCKING, None)?);
+    /// let stream = Arc::new(Stream::new(StreamFlags::DEFAULT, None)?);
     /// let device = gpu.on_stream(stream.clone())?;
     /// let blurred = device.gaussian(&Image::new(2, 1, 1, vec![0u8, 255])?, 1.0).run()?;
     /// stream.synchronize()?; // now it is there

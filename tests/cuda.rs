@@ -8,7 +8,7 @@ use apron::cust::stream::{Stream, StreamFlags};
 use apron::cust::sys;
 use apron::{Border, Device, DeviceImage, Error, Image, Mask, Pixel, PixelType, Result, Shape, Source};
 use apron_testkit::gpu_or_skip;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 const WIDTH: u32 = 210;
 const HEIGHT: u32 = 77;
@@ -32,15 +32,19 @@ fn with_gaps<T: Pixel>(image: &Image<'_, T>, gap: usize, value: T) -> Vec<T> {
     image.rows().flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(value, gap))).collect()
 }
 
-/// A GPU, a handle on it that works on a stream of ours, that stream, and the context that keeps it usable.
-fn on_own_stream(what: &str) -> Option<(Device, Device, Arc<Stream>, Context)> {
-    on_stream_with(what, StreamFlags::DEFAULT)
+/// For who uses the legacy stream, as cust's copies do, which is shared, and for who captures a stream, alone: streams
+/// of cust wait for the legacy one, and what is done there meanwhile spoils their capture.
+static LEGACY_STREAM: RwLock<()> = RwLock::new(());
+
+fn shared() -> RwLockReadGuard<'static, ()> {
+    LEGACY_STREAM.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn on_stream_with(what: &str, flags: StreamFlags) -> Option<(Device, Device, Arc<Stream>, Context)> {
+/// A GPU, a handle on it that works on a stream of ours, that stream, and the context that keeps it usable.
+fn on_own_stream(what: &str) -> Option<(Device, Device, Arc<Stream>, Context)> {
     let gpu = gpu_or_skip(what)?;
     let context = Context::new(CudaDevice::get_device(0).unwrap()).unwrap();
-    let stream = Arc::new(Stream::new(flags, None).unwrap());
+    let stream = Arc::new(Stream::new(StreamFlags::DEFAULT, None).unwrap());
     let device = gpu.on_stream(stream.clone()).unwrap();
     Some((gpu, device, stream, context))
 }
@@ -79,6 +83,7 @@ fn devices_without_cuda_refuse() {
 /// Our work and Apron's in turn on one stream, without any waiting in between.
 #[test]
 fn one_order_with_the_callers_work() {
+    let _shared = shared();
     let Some((_, device, stream, _context)) = on_own_stream("one order with the caller's work") else { return };
     assert!(Arc::ptr_eq(device.cust_stream().unwrap(), &stream));
     let cpu = Device::cpu();
@@ -116,6 +121,7 @@ fn one_order_with_the_callers_work() {
 /// Images go from the caller's streams to others and back, and each waits for what it must.
 #[test]
 fn images_cross_to_and_from_the_callers_streams() {
+    let _shared = shared();
     let Some((gpu, first, _, _context)) = on_own_stream("images that cross to the caller's streams") else { return };
     let second = gpu.on_stream(Arc::new(Stream::new(StreamFlags::DEFAULT, None).unwrap())).unwrap();
     let cpu = Device::cpu();
@@ -136,6 +142,7 @@ fn images_cross_to_and_from_the_callers_streams() {
 
 #[test]
 fn images_in_the_callers_buffers() {
+    let _shared = shared();
     let Some((_, device, _, _context)) = on_own_stream("images in the caller's buffers") else { return };
     let cpu = Device::cpu();
     // Rows whose starts kernels can read where they are, and others; 46 and 6 bytes behind each row.
@@ -178,6 +185,7 @@ fn images_in_the_callers_buffers() {
 /// Apron's own images become buffers, and buffers are dropped while work on them is under way.
 #[test]
 fn buffers_come_and_go() {
+    let _shared = shared();
     let Some((_, device, _, _context)) = on_own_stream("buffers that come and go") else { return };
     let cpu = Device::cpu();
     for seed in 0..100 {
@@ -205,6 +213,7 @@ fn buffers_come_and_go() {
 /// By addresses: several images in one allocation, one operation in place, and windows that see what is around.
 #[test]
 fn images_at_addresses() {
+    let _shared = shared();
     let Some((_, device, stream, _context)) = on_own_stream("images at addresses") else { return };
     let cpu = Device::cpu();
     let image = bytes(11);
@@ -263,6 +272,7 @@ fn images_at_addresses() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
+    let _shared = shared();
     let Some((gpu, device, _, context)) = on_own_stream("streams and buffers that do not fit") else { return };
     let refuse = |found: Result<DeviceImage>, part: &str| {
         let error = found.err().expect("refused").to_string();
@@ -310,10 +320,8 @@ fn chain(device: &Device, frame: &DeviceImage, middle: &mut DeviceImage, out: &m
 /// The caller captures Apron's work into a graph, and launches it for frame after frame.
 #[test]
 fn work_in_the_callers_graph() {
-    // Work on the legacy stream, such as other tests' copies, would wait for a stream of the other kind, and so spoil
-    // its capture.
-    let stream = on_stream_with("work in the caller's graph", StreamFlags::NON_BLOCKING);
-    let Some((_, device, stream, _context)) = stream else { return };
+    let _alone = LEGACY_STREAM.write().unwrap_or_else(PoisonError::into_inner);
+    let Some((_, device, stream, _context)) = on_own_stream("work in the caller's graph") else { return };
     device.keep_memory(true);
     let frame = device.upload(&bytes(1)).unwrap();
     let [mut middle, mut out] = [0, 1].map(|_| device.zeros(shape(), PixelType::U8).unwrap());
@@ -379,6 +387,7 @@ fn work_in_the_callers_graph() {
 /// Threads with streams of their own and with one in common, and memory that is kept.
 #[test]
 fn threads_that_keep_memory() {
+    let _shared = shared();
     let Some((gpu, common, _, _context)) = on_own_stream("threads that keep memory") else { return };
     common.keep_memory(true);
     let mask = Mask::new(9, 7, (0..63).map(|i| ((i * 5) % 31) as f32 - 15.0).collect::<Vec<_>>()).unwrap();

@@ -64,8 +64,13 @@ fn check_all(device: &Device, cases: u64) {
             if seed.is_multiple_of(2) { (PixelType::F32, PixelType::F32) } else { (PixelType::U8, PixelType::U8) };
         Case::separable(seed, shape, types, (7, 7), Border::Reflect, Data::Uniform)
     };
-    for (seed, case) in (0..cases).map(|seed| (seed, random_case(seed))).chain((0..8).map(|seed| (seed, square(seed))))
-    {
+    // As are windows over pixels of four bytes, of which half are means.
+    let pixels = |seed: u64| {
+        let shape = (290 + seed as u32, 40, 4);
+        Case::box_filter(seed, shape, (PixelType::U8, PixelType::U8), (5, 9), Border::Reflect, Data::Uniform)
+    };
+    let random = (0..cases).map(|seed| (seed, random_case(seed)));
+    for (seed, case) in random.chain((0..8).flat_map(|seed| [(seed, square(seed)), (seed, pixels(seed))])) {
         let Some((Shape { width, .. }, pixel)) = case.problem.filtered() else { continue };
         // Pixels of 16 bytes, for any number of channels.
         let piece = 16 / pixel.size_bytes() as u32;
