@@ -293,7 +293,10 @@ mod tests {
     fn kernels_suit_the_window_and_the_channels() {
         let kernel = |problem: &BoxFilter| planned(problem, &Machine::EMULATED).0.launches[0].kernel;
         let u8 = |channels, size| kernel(&mean(PixelType::U8, channels, size));
-        assert_eq!(u8(4, [15, 15]), Kernel::box_chunks_small_pixels_u8_u8);
+        // By the table; strips take means of odd numbers of pixels only.
+        assert_eq!(u8(4, [15, 15]), Kernel::box_strips_small_u8_u8);
+        assert_eq!(u8(4, [17, 17]), Kernel::box_strips_large_u8_u8);
+        assert_eq!(u8(4, [15, 16]), Kernel::box_chunks_small_pixels_u8_u8);
         // 257 bytes of 255 are the most of 16 bits.
         assert_eq!(u8(3, [257, 1]), Kernel::box_chunks_small_u8_u8);
         assert_eq!(u8(2, [129, 2]), Kernel::box_chunks_large_u8_u8);
@@ -305,15 +308,19 @@ mod tests {
 
     #[test]
     fn all_blocks_run_at_a_time_if_that_is_worth_it() {
-        for (side, machine) in [(15, Machine::EMULATED), (63, Machine::EMULATED), (255, Machine::EMULATED)] {
-            let (recipe, params) = planned(&mean(PixelType::F32, 1, [side, side]), &machine);
+        let machine = |rows| Machine { tuning: Some(Tuning { rows, residents: 1 }), ..Machine::EMULATED };
+        for side in [15, 63, 255] {
+            let (recipe, params) = planned(&mean(PixelType::F32, 1, [side, side]), &machine(0));
             let [strips, segments] = recipe.launches[0].blocks;
             let residents = (228 * 1024 / (recipe.launches[0].shared_bytes + 1024)).min(3);
             assert!(strips * segments <= residents * 132 && strips * (segments + 1) > residents * 132, "{params:?}");
         }
         // A segment is no shorter than the rows that it reads before its first output.
         let problem = BoxFilter { shape: Shape::new(128, 300, 1).unwrap(), ..mean(PixelType::F32, 1, [63, 63]) };
-        assert_eq!(planned(&problem, &Machine::EMULATED).1.rows, 64);
+        assert_eq!(planned(&problem, &machine(0)).1.rows, 64);
+        // With shorter ones there are more blocks than run at a time.
+        let rows = |rows| planned(&mean(PixelType::F32, 1, [63, 63]), &machine(rows)).1.rows;
+        assert_eq!([rows(384), rows(500), rows(9), rows(9000)], [384, 512, 64, rows(0)]);
     }
 
     #[test]
