@@ -121,7 +121,7 @@ def rgba(rng):
 
 
 def separable(rng):
-    verb = str(rng.choice(["separable", "box"], p=[0.65, 0.35]))
+    verb = str(rng.choice(["separable", "box"], p=[0.55, 0.45]))
     dtype = random_dtype(rng)
     border, value, option = random_border(rng, BORDERS)
     size = tuple(int(side) for side in rng.integers(1, 12, 2))
@@ -130,6 +130,11 @@ def separable(rng):
     if rng.random() < 0.2:
         dtype, types = "f32", ["f32"]
         size, shape = random_floats(rng, 17)
+    elif verb == "box" and rng.random() < 0.6:
+        # Pixels of four bytes, over odd windows.
+        dtype, types = "u8", ["u8"]
+        size = tuple(2 * int(side) + 1 for side in rng.integers(0, 20, 2))
+        shape = random_shape(rng, size if border == "crop" else (1, 1))[:2] + (4,)
     elif verb == "box" and rng.random() < 0.6:
         size = tuple(int(side) for side in rng.choice([1, 2, 3, 15, 16, 17, 18, 31, 33, 64, 100, 255], 2))
         shape = random_shape(rng, size if border == "crop" else (1, 1))
