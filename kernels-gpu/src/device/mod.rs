@@ -168,7 +168,7 @@ pub trait Device: Copy {
     #[inline(always)]
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
         let both = low as u64 | (high as u64) << 32;
-        let byte = |k: u32| (both >> (BYTES >> (4 * k) & 7) * 8) as u32 & 0xff;
+        let byte = |k: u32| (both >> (((BYTES >> (4 * k)) & 7) * 8)) as u32 & 0xff;
         byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24
     }
     /// The bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).

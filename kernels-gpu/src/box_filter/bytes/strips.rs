@@ -43,7 +43,7 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
         let outputs = p.tile.chunks * BOX_BYTES;
         let Some(part) = Part::of(d, p, outputs, BOX_STRIP) else { return };
         let thread = d.thread_x();
-        let pieces = (src.address as u32 / 4 | p.row_stride / 4 | part.left as u32) % PIECE == 0;
+        let pieces = ((src.address as u32 / 4) | (p.row_stride / 4) | part.left as u32).is_multiple_of(PIECE);
         let lead = (p.origin_x - p.left) as u32;
         let first = thread * BOX_BYTES;
         let mut block = Strip::<D, LARGE> {
@@ -51,7 +51,7 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
             src: src.address,
             dst: Global::at(dst.address),
             pieces: part.inside && pieces,
-            wide: (dst.address as u32 / 4 | p.out_width) % PIECE == 0,
+            wide: ((dst.address as u32 / 4) | p.out_width).is_multiple_of(PIECE),
             column: d.block_x() * outputs + first,
             stored: first < outputs,
             factor: box_factor(p.scale),
@@ -75,7 +75,7 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
 /// the other, meet no bank twice.
 #[inline(always)]
 fn swizzled(piece: u32) -> u32 {
-    piece ^ (piece >> 3 & 1)
+    piece ^ ((piece >> 3) & 1)
 }
 
 /// What of the sums along a row is kept in shared memory: for each pixel of a chunk the sum of those before it, and the
@@ -153,7 +153,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 row += 1;
             }
             d.barrier();
-            if rows % 2 == 0 {
+            if rows.is_multiple_of(2) {
                 self.store::<1>(at);
             } else {
                 self.store::<0>(at);
