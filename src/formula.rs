@@ -93,6 +93,7 @@ impl Evaluation<'_> {
 
 impl Device {
     /// The image on a GPU, if this is one: once for all that read it.
+    #[cfg_attr(not(feature = "gpu"), allow(unused_variables))]
     pub(crate) fn uploaded(&self, source: &Source<'_>) -> Result<Option<DeviceImage>> {
         match &self.backend {
             #[cfg(feature = "gpu")]
