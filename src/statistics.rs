@@ -1,8 +1,7 @@
 //! Statistics: a request in the making, and thresholds that follow from counts.
 
-use crate::backend::Backend;
 use crate::{Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
-use apron_core::{check_percentiles, each_type};
+use apron_core::check_percentiles;
 
 /// Statistics that are ready to [`run`](StatisticsOf::run), with defaults that may be changed before.
 #[must_use = "statistics are not taken until they are run"]
@@ -15,7 +14,7 @@ pub struct StatisticsOf<'a> {
 }
 
 impl<'a> StatisticsOf<'a> {
-    /// Asks for an implementation by name: of the histogram, for integers.
+    /// Asks for an implementation by name: for integers, of the histogram.
     pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
         self.variant = name.into();
         self
@@ -37,7 +36,7 @@ impl<'a> StatisticsOf<'a> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for impossible percentiles, [`Error::PixelType`] for percentiles of floats,
-    /// [`Error::Unsupported`] for floats on the GPU and the emulator, and the device's own troubles.
+    /// and the device's own troubles.
     pub fn run(self) -> Result<Vec<Statistics>> {
         self.run_reported().map(|(statistics, _)| statistics)
     }
@@ -91,7 +90,8 @@ impl crate::backend::Explained for Taken {
 
 impl Device {
     /// The least and largest sample, mean, standard deviation and percentiles, of all channels together unless asked
-    /// otherwise. Of integers they follow from the counts of all values, which the device takes.
+    /// otherwise. Of integers they follow from the counts of all values, which the device takes; of floats from sums in
+    /// f64, of each row from the left and of those from the top, in the same order on every device.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -142,20 +142,5 @@ impl Device {
         }
         let bins = values_of("otsu", &source)?;
         self.histogram(source.view()).bins(bins).variant(variant).run_reported()
-    }
-}
-
-impl Backend {
-    /// Statistics of floats.
-    fn statistics(&self, source: &Source<'_>, per_channel: bool, variant: Option<&str>) -> Result<Taken> {
-        let start = std::time::Instant::now();
-        let (name, statistics) = self.by_host("stats", source, variant, |input, parallel| {
-            each_type!(input, image => match parallel {
-                true => apron_cpu::statistics(image, per_channel),
-                false => apron_reference::statistics(image, per_channel),
-            })
-        })?;
-        let report = self.report("stats", name, crate::backend::HOST_WHY, std::time::Duration::ZERO);
-        Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
     }
 }

@@ -4,6 +4,7 @@ mod filter;
 mod histogram;
 mod host;
 mod kernels;
+mod statistics;
 mod tone;
 
 use crate::choice::{self, Choice};

@@ -430,6 +430,25 @@ pub struct HistogramCellsParams {
     pub reserved: u32,
 }
 
+/// Parameters of the kernels that take statistics of floats.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct StatisticsParams {
+    /// Address of what was found, [`FOUND_NUMBERS`](crate::FOUND_NUMBERS) a channel; in a recipe, the number of its
+    /// buffer.
+    pub found: u64,
+    /// Samples of a channel in the whole image.
+    pub count: f64,
+    /// Height of the image, in pixels.
+    pub height: u32,
+    /// Samples of a row.
+    pub samples: u32,
+    /// Samples from the start of a row to the start of the next.
+    pub row_stride: u32,
+    /// Channels that are summed apart: all of them, or 1.
+    pub apart: u32,
+}
+
 /// Parameters of the kernel that looks bytes up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -507,6 +526,7 @@ pub enum Params {
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
+    StatisticsParams(StatisticsParams),
 }
 
 impl Params {
@@ -519,6 +539,7 @@ impl Params {
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
+            Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
             _ => return None,
         })
     }
@@ -540,6 +561,9 @@ impl Params {
             }
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
+            Params::StatisticsParams(p) => {
+                Params::StatisticsParams(StatisticsParams { found: of(p.found as usize), ..p })
+            }
             others => others,
         }
     }

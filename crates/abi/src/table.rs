@@ -252,6 +252,21 @@ pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
 pub const SLICES_BLOCK: u32 = 1024;
 /// Cells of a slice: as many counters as every GPU's shared memory holds.
 pub const SLICE_CELLS: u32 = 16 * 1024;
+/// Rows of a block of the kernels that sum rows: each lane of a warp has one, and each warp a channel.
+pub const SUMMED_ROWS: u32 = 32;
+/// Samples of a row that it holds at a time: whole pixels of 1 to 4 channels, and whole fours of each channel.
+pub const SUMMED_COLUMNS: u32 = 96;
+/// Samples from a row to the next there: lanes that read fours of neighbouring rows meet no bank twice.
+pub const SUMMED_PITCH: u32 = SUMMED_COLUMNS + 4;
+/// Their shared memory, in bytes: one tile that is summed, and one that is on its way.
+pub const SUMMED_BYTES: u32 = 2 * SUMMED_ROWS * SUMMED_PITCH * 4;
+/// Numbers for each row and channel that they write: the sum, the least and the largest sample.
+pub const SUMMED_PARTS: u32 = 3;
+/// Threads of a block of the kernel that sums those of all rows.
+pub const FOLD_BLOCK: u32 = 256;
+/// Numbers that it writes for each channel: the least and the largest sample, the mean, the sum of squared distances.
+pub const FOUND_NUMBERS: u32 = 4;
+
 /// Threads of a block of the kernel that looks bytes up.
 pub const LOOKUP_BLOCK: u32 = 256;
 
@@ -423,6 +438,10 @@ const fn separable(src: ElementType, side: u32, channels: u32) -> SharedMemory {
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
 
+/// Tiles of rows.
+const SUMMED: SharedMemory = SharedMemory::Bytes(SUMMED_BYTES);
+/// Numbers of rows.
+const FOLDED: SharedMemory = SharedMemory::Bytes(FOLD_BLOCK * SUMMED_PARTS * 8);
 /// Counters of a slice.
 const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
 /// Tables of 4 channels, a word an entry.
@@ -794,6 +813,12 @@ macro_rules! for_each_kernel {
             histogram_slices_masked_i16_u32: Histogram "-" "slices" "masked", histogram::Slices<i16, true>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
             histogram_slices_masked_f32_u32: Histogram "-" "slices" "masked", histogram::Slices<f32, true>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
             histogram_slices_sums_u32_u64: Histogram "-" "slices" "sums", histogram::Sums, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], NONE, 0;
+            histogram_row_sums_f32_f64: Histogram "-" "row-sums" "sums-of-rows", histogram::Rows<f32, false>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_sums_f16_f64: Histogram "-" "row-sums" "sums-of-rows", histogram::Rows<Half, false>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_squares_f32_f64: Histogram "-" "row-sums" "squares-of-rows", histogram::Rows<f32, true>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_squares_f16_f64: Histogram "-" "row-sums" "squares-of-rows", histogram::Rows<Half, true>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_fold_sums_f64_f64: Histogram "-" "row-sums" "means", histogram::Fold<false>, Buffer (f64, f64), StatisticsParams, None, [256, 1], FOLDED, 2;
+            histogram_fold_squares_f64_f64: Histogram "-" "row-sums" "squares", histogram::Fold<true>, Buffer (f64, f64), StatisticsParams, None, [256, 1], FOLDED, 2;
             lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
             lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
             lookup_tiles_u8_u8: Lookup "-" "tiles" "tables", lookup::Tiles, Buffer (u8, u8), TilesParams, None, [256, 1], WORDS, 2;
@@ -890,6 +915,8 @@ mod tests {
                 (Family::Pointwise, "pad", _) => SIMPLE_BLOCK,
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
+                (Family::Histogram, "row-sums", "means" | "squares") => [FOLD_BLOCK, 1],
+                (Family::Histogram, "row-sums", _) => [SUMMED_ROWS, 4],
                 (Family::Histogram, "slices", "sums") => [MERGE_BLOCK, 1],
                 (Family::Histogram, "slices", _) => [SLICES_BLOCK, 1],
                 (Family::Lookup, "table", _) => [LOOKUP_BLOCK, 1],

@@ -9,9 +9,9 @@ const OPERATION: &str = "stats";
 pub struct Statistics {
     /// Number of samples.
     pub count: u64,
-    /// The least; NaN where a sample is.
+    /// The least; NaN where a sample is. A zero has no sign.
     pub min: f64,
-    /// The largest; NaN where a sample is.
+    /// The largest; NaN where a sample is. A zero has no sign.
     pub max: f64,
     /// The mean. Of integers it is the quotient of their exact sum; of floats, that of the sums of rows, from the left,
     /// and of those from the top, in f64.
@@ -72,7 +72,8 @@ impl Statistics {
     /// Of floats, from sums: of `count` samples, their sum and that of their squared distances to the mean.
     pub fn of_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
         let std = (squares / count as f64).sqrt();
-        Statistics { count, min, max, mean, std, percentiles: Vec::new() }
+        // Which of two equal zeros was found depends on the order of the search: let it be +0.
+        Statistics { count, min: min + 0.0, max: max + 0.0, mean, std, percentiles: Vec::new() }
     }
 }
 

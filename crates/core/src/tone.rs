@@ -60,6 +60,29 @@ pub struct Equalize {
     pub shape: Shape,
 }
 
+/// Statistics of floats, of all channels together or of each apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatStatistics {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// Whether channels are taken apart.
+    pub per_channel: bool,
+}
+
+impl FloatStatistics {
+    /// Channels taken apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+
+    /// Samples of each.
+    pub fn count(&self) -> u64 {
+        self.shape.samples() / self.channels() as u64
+    }
+}
+
 /// An operation on values.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the problem of its name
@@ -68,6 +91,7 @@ pub enum Tone {
     Lookup(Lookup),
     Equalize(Equalize),
     Clahe(Clahe),
+    Statistics(FloatStatistics),
 }
 
 impl Tone {
@@ -78,6 +102,7 @@ impl Tone {
             Tone::Lookup(_) => "lookup",
             Tone::Equalize(_) => "equalize",
             Tone::Clahe(_) => "clahe",
+            Tone::Statistics(_) => "stats",
         }
     }
 
@@ -88,6 +113,7 @@ impl Tone {
             Tone::Lookup(problem) => problem.shape,
             Tone::Equalize(problem) => problem.shape,
             Tone::Clahe(problem) => problem.shape,
+            Tone::Statistics(problem) => problem.shape,
         }
     }
 
@@ -96,6 +122,7 @@ impl Tone {
         match self {
             Tone::Cells(problem) => problem.src,
             Tone::Clahe(problem) => problem.src,
+            Tone::Statistics(problem) => problem.src,
             Tone::Lookup(_) | Tone::Equalize(_) => PixelType::U8,
         }
     }

@@ -259,6 +259,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::LookupParams(params) => (&raw mut *params).cast(),
         Params::EqualizeParams(params) => (&raw mut *params).cast(),
         Params::TilesParams(params) => (&raw mut *params).cast(),
+        Params::StatisticsParams(params) => (&raw mut *params).cast(),
     }
 }
 

@@ -20,6 +20,7 @@ mod pointwise;
 mod recipe;
 mod rgba;
 mod rounding;
+mod statistics;
 mod tone;
 pub mod tuning;
 mod variant;

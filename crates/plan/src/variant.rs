@@ -1,7 +1,9 @@
 //! The implementations of each operation by kernels.
 
 use crate::recipe::Steps;
-use crate::{Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pad, pointwise, rgba, tone};
+use crate::{
+    Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pad, pointwise, rgba, statistics, tone,
+};
 use apron_abi::Family;
 use apron_core::{
     BoxFilter, ByteHistogram, Correlate, EdgeHistogram, LocalStd, Pad, Pointwise, Problem, Result, Separable, Tone,
@@ -288,6 +290,13 @@ pub static VARIANTS: &[Variant] = &[
         limits: "u8 pixels, tiles below 2^32 pixels",
         planner: Planner::Tone(tone::tiles),
     },
+    Variant {
+        operation: statistics::OPERATION,
+        name: "row-sums",
+        family: Family::Histogram,
+        limits: "f32 and f16 pixels; channels together or apart",
+        planner: Planner::Tone(statistics::row_sums),
+    },
 ];
 
 #[cfg(test)]
@@ -394,10 +403,10 @@ mod tests {
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
-        // The histograms of bytes and of cells, the simple box filter, the naive mask, the local deviation, padding, tables
-        // and what is equalised take all of their kind.
+        // The histograms of bytes and of cells, the simple box filter, the naive mask, the local deviation, padding, tables,
+        // what is equalised and statistics take all of their kind.
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), name)).collect();
-        assert_eq!(tried.len() + 10, VARIANTS.len());
+        assert_eq!(tried.len() + 11, VARIANTS.len());
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub enum Expected {
     Image(AnyImage<'static>),
     /// The counts.
     Counts(Vec<u64>),
+    /// The numbers, to the bit.
+    Numbers(Vec<f64>),
 }
 
 /// Products above which the serial reference would take many seconds.
@@ -106,6 +108,7 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Exp
     };
     let compared = match expected {
         Expected::Counts(counts) => histogram(device, case, variant, counts, &mut outcome),
+        Expected::Numbers(expected) => numbers(device, case, variant, expected, &mut outcome),
         Expected::Image(image) => filter(device, case, variant, image, &mut outcome),
     };
     match compared {
@@ -286,15 +289,36 @@ fn histogram(
     }))
 }
 
+fn numbers(
+    device: &Device,
+    case: &Case,
+    variant: Option<&str>,
+    expected: &[f64],
+    outcome: &mut Outcome,
+) -> Result<Option<String>> {
+    let Problem::Tone(tone) = &case.problem else { panic!("only of values") };
+    let (found, ran) = crate::tone::numbers_of(device, tone, &case.image, variant)?;
+    outcome.variant = ran;
+    if found.len() != expected.len() {
+        return Ok(Some(format!("{} numbers instead of {}", found.len(), expected.len())));
+    }
+    let wrong = found.iter().zip(expected).position(|(found, expected)| !is_same(*found, *expected));
+    Ok(wrong.map(|index| format!("number {index}: {} instead of {}", found[index], expected[index])))
+}
+
+/// Whether two numbers have the same bits, or both are none.
+fn is_same(a: f64, b: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits()
+}
+
 /// Where two images differ first, with both values; NaN equals NaN, and 0 does not equal -0.
 pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<String> {
     fn typed<T: Pixel>(found: &Image<'_, T>, expected: &Image<'_, T>) -> Option<String> {
         if found.shape() != expected.shape() {
             return Some(format!("shape {} instead of {}", found.shape(), expected.shape()));
         }
-        let same = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits();
         let pairs = found.rows().flatten().zip(expected.rows().flatten());
-        let mut pairs = pairs.enumerate().filter(|(_, (a, b))| !same(a.to_f64(), b.to_f64()));
+        let mut pairs = pairs.enumerate().filter(|(_, (a, b))| !is_same(a.to_f64(), b.to_f64()));
         let (index, (a, b)) = pairs.next()?;
         Some(format!("{}: {a:?} instead of {b:?} ({} more)", place(found, index), pairs.count()))
     }

@@ -3,8 +3,10 @@
 use crate::case::{Case, Data, random_image};
 use crate::check::Expected;
 use crate::suite::Scale;
-use apron::{AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, ToneOf};
-use apron_core::{CellHistogram, Clahe, Equalize, Lookup, Problem, Tone, each_type};
+use apron::{
+    AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, Statistics, ToneOf,
+};
+use apron_core::{CellHistogram, Clahe, Equalize, FloatStatistics, Lookup, Problem, Tone, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -42,8 +44,29 @@ pub(crate) fn image_of<'a>(device: &'a Device, tone: &Tone, image: &'a AnyImage<
         Tone::Lookup(problem) => device.lookup(image, tables(problem)),
         Tone::Equalize(_) => device.equalize(image),
         Tone::Clahe(problem) => device.clahe(image, problem.clip, problem.tiles),
-        Tone::Cells(_) => panic!("a histogram is no image"),
+        Tone::Cells(_) | Tone::Statistics(_) => panic!("numbers are no image"),
     }
+}
+
+/// The numbers that solve a problem, and the variant that ran.
+pub(crate) fn numbers_of(
+    device: &Device,
+    tone: &Tone,
+    image: &AnyImage<'_>,
+    variant: Option<&str>,
+) -> Result<(Vec<f64>, String)> {
+    match tone {
+        Tone::Statistics(problem) => {
+            let statistics = device.statistics(image).per_channel(problem.per_channel).variant(variant);
+            let (statistics, report) = statistics.run_reported()?;
+            Ok((numbers(&statistics), report.variant))
+        }
+        _ => panic!("an image, or counts"),
+    }
+}
+
+fn numbers(statistics: &[Statistics]) -> Vec<f64> {
+    statistics.iter().flat_map(|of| [of.min, of.max, of.mean, of.std]).collect()
 }
 
 /// What the serial reference gives.
@@ -61,6 +84,10 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
         }
         Tone::Lookup(problem) => bytes(&|image| apron_reference::lookup(image, &tables(problem))),
         Tone::Equalize(_) => bytes(&apron_reference::equalize),
+        Tone::Statistics(problem) => {
+            let statistics = each_type!(image, image => apron_reference::statistics(image, problem.per_channel));
+            Expected::Numbers(numbers(&statistics))
+        }
         Tone::Clahe(problem) => bytes(&|image| apron_reference::clahe(image, problem).expect("checked by the caller")),
     })
 }
@@ -77,6 +104,9 @@ pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Tone::Clahe(p) => {
             let (across, down) = p.tiles;
             write!(f, "{} u8 clip {} by {across}x{down} tiles", p.shape, p.clip)
+        }
+        Tone::Statistics(p) => {
+            write!(f, "{} {}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
         }
     }
 }
@@ -136,6 +166,7 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
+    statistics(scale, next, cases);
     if scale == Scale::Full {
         for src in counted() {
             cases.push(cells(next(), shape(2049, 1031, 3), src, 70_000, true, true, Data::Uniform));
@@ -147,5 +178,32 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) });
             cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
         }
+    }
+}
+
+/// Parts of a tile, whole ones and several, blocks of some rows and of all, more rows than are folded at a time.
+fn statistics(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut push = |width, height, channels, data| {
+        for src in [PixelType::F32, PixelType::F16] {
+            let shape = Shape::new(width, height, channels).expect("a valid shape");
+            let per_channel = (width + height + channels) % 2 == 0;
+            for per_channel in if channels == 1 { vec![per_channel] } else { vec![false, true] } {
+                let tone = Tone::Statistics(FloatStatistics { shape, src, per_channel });
+                cases.push(case(next(), src, data, tone));
+            }
+        }
+    };
+    for channels in 1..=4 {
+        for (n, (width, height)) in [(1, 1), (1, 40), (101, 1), (97, 33)].into_iter().enumerate() {
+            push(width, height, channels, if n == 0 { Data::Constant } else { Data::Uniform });
+        }
+        push(24, 5, channels, Data::Special);
+    }
+    push(3, 300, 3, Data::Uniform);
+    if scale == Scale::Full {
+        for channels in 1..=4 {
+            push(1031, 1029, channels, Data::Uniform);
+        }
+        push(2049, 517, 1, Data::Special);
     }
 }

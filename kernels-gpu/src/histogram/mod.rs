@@ -1,13 +1,15 @@
 //! Histograms of bytes, of f32 between edges, and of any samples by slices: partial histograms in shared memory, and
-//! their sum.
+//! their sum. Statistics of floats: sums of rows, and of those.
 
 mod columns;
 mod edges;
 mod extremes;
+mod fold;
 mod merge;
 mod one_launch;
 mod partial;
 mod reads;
+mod rows;
 mod slices;
 mod sums;
 mod totals;
@@ -15,9 +17,11 @@ mod totals;
 pub use columns::Columns;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
+pub use fold::Fold;
 pub use merge::Merge;
 pub use one_launch::OneLaunch;
 pub use partial::Partial;
+pub use rows::Rows;
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
 

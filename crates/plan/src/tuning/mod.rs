@@ -127,6 +127,7 @@ impl Work {
                 let (shape, src) = (tone.shape(), tone.src());
                 let (channels, side) = match tone {
                     Tone::Cells(p) => (p.channels(), u32::try_from(p.cells()).unwrap_or(u32::MAX)),
+                    Tone::Statistics(p) => (p.channels(), 1),
                     Tone::Lookup(_) | Tone::Equalize(_) | Tone::Clahe(_) => (shape.channels, 1),
                 };
                 (shape, src, src, channels, side)

@@ -1,0 +1,59 @@
+//! The recipe of statistics of floats.
+
+use crate::histogram::launch;
+use crate::recipe::Steps;
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{ElementType, FOUND_NUMBERS, Family, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
+use apron_core::{Result, Tone};
+
+pub(crate) const OPERATION: &str = "stats";
+
+/// Sums of rows and the mean that follows, then those of squared distances to it: only what was found leaves the device.
+pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
+    let Tone::Statistics(problem) = tone else { unreachable!("of floats") };
+    let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
+    let of_rows = |stage| {
+        let kernel = Kernel::find(Family::Histogram, "row-sums", stage, src.element(), ElementType::F64);
+        kernel.ok_or_else(|| unsupported(OPERATION, format!("{src} pixels"), "integers are counted"))
+    };
+    let samples = shape.row_samples() as u32;
+    let (count, height) = (problem.count() as f64, shape.height);
+    let params = StatisticsParams { found: 2, count, height, samples, row_stride: samples, apart };
+    let params = Params::StatisticsParams(params);
+    let blocks = height.div_ceil(SUMMED_ROWS);
+    let fold = |kernel| Launch { src: 1, dst: 2, ..launch(kernel, apart, params) };
+    let launches = vec![
+        launch(of_rows("sums-of-rows")?, blocks, params),
+        fold(Kernel::histogram_fold_sums_f64_f64),
+        launch(of_rows("squares-of-rows")?, blocks, params),
+        fold(Kernel::histogram_fold_squares_f64_f64),
+    ];
+    let numbers = |role, elems| Buffer { role, element: ElementType::F64, elems };
+    let buffers = vec![
+        Buffer { role: Role::Input, element: src.element(), elems: shape.samples() },
+        numbers(Role::Scratch, (SUMMED_PARTS * apart) as u64 * height as u64),
+        numbers(Role::Output, (FOUND_NUMBERS * apart) as u64),
+    ];
+    Ok((buffers, launches))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, Role, untuned as plan};
+    use apron_abi::Params;
+    use apron_core::{FloatStatistics, PixelType, Problem, Shape, Tone};
+
+    #[test]
+    fn only_four_numbers_a_channel_leave_the_device() {
+        let (shape, src) = (Shape::new(100, 70, 3).unwrap(), PixelType::F16);
+        let tone = Tone::Statistics(FloatStatistics { shape, src, per_channel: true });
+        let recipe = plan(&Problem::Tone(tone), None, &Machine::EMULATED).unwrap();
+        let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
+        assert_eq!(buffers, [(Role::Input, 21000), (Role::Scratch, 3 * 3 * 70), (Role::Output, 12)]);
+        let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst, launch.blocks[0])).collect();
+        assert_eq!(ways, [(0, 1, 3), (1, 2, 3), (0, 1, 3), (1, 2, 3)]);
+        let gaps = recipe.with_row_stride(shape, 304).unwrap();
+        let Params::StatisticsParams(params) = gaps.launches[2].params_at(&[7, 77, 777]) else { panic!() };
+        assert_eq!((params.found, params.count, params.samples, params.row_stride), (777, 7000.0, 300, 304));
+    }
+}

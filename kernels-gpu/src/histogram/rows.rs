@@ -1,0 +1,152 @@
+//! Sums of rows in f64, each from the left, and their extremes: a thread a row and channel.
+//!
+//! ```text
+//! start copying the first tile, 32 rows of 96 samples, channel after channel
+//! for each tile: start copying the next one; wait for this one; barrier
+//!     warp c, lane r: add the samples of channel c of row r, in order; barrier
+//! each thread writes what it found
+//! ```
+//!
+//! So reads of memory are of neighbours, and the sums are in the serial order. With `SQUARES` the sums are those of
+//! squared distances to the mean, which a launch before has found, and there are no extremes.
+//!
+//! 25 KiB of shared memory. Per sample: one global load, a quarter of a shared load, one addition in f64 that waits for
+//! the one before; two barriers a tile.
+
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{Sample, StatisticsParams, FOUND_NUMBERS, SUMMED_COLUMNS, SUMMED_PARTS, SUMMED_PITCH, SUMMED_ROWS};
+use core::marker::PhantomData;
+
+/// The kernel: block `x` writes, for each of its 32 rows and each channel, the sum to element `row` of the channel's
+/// part 0 and, unless of squares, the least and the largest sample to parts 1 and 2; a part has an element a row.
+///
+/// Launch contract: the input holds `height` rows of `samples`, `row_stride` apart, whole pixels of 1 to 4 channels
+/// apart; the output three parts a channel; for squares the third of a channel's found numbers is its mean. The grid has
+/// a block for 32 rows, and the shared memory is what the kernel table says.
+pub struct Rows<T, const SQUARES: bool>(PhantomData<T>);
+
+/// What a thread has found.
+#[derive(Clone, Copy)]
+struct Part {
+    sum: f64,
+    least: f32,
+    largest: f32,
+}
+
+impl Part {
+    #[inline(always)]
+    fn with<const SQUARES: bool>(self, sample: f32, mean: f64) -> Part {
+        let Part { sum, least, largest } = self;
+        if SQUARES {
+            let distance = sample as f64 - mean;
+            return Part { sum: sum + distance * distance, ..self };
+        }
+        Part {
+            sum: sum + sample as f64,
+            // A least one that is NaN stays: nothing is below it.
+            least: if sample < least || sample.is_nan() { sample } else { least },
+            largest: if sample > largest { sample } else { largest },
+        }
+    }
+}
+
+/// A number of samples, divided by the channels, of which it has as many of each.
+#[inline(always)]
+fn of_each(samples: u32, apart: u32) -> u32 {
+    // Checked, lest the compiler checks by itself, with a call of what panics.
+    samples.checked_div(apart).unwrap_or(0)
+}
+
+impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
+    type Src = T;
+    type Dst = f64;
+    type Params = StatisticsParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<T>, parts: Global<f64>, p: &StatisticsParams) {
+        let (lane, warp) = (d.thread_x(), d.thread_y());
+        let top = d.block_x() * SUMMED_ROWS;
+        let plane = of_each(SUMMED_COLUMNS, p.apart);
+        // Where in a tile's row a column is.
+        let place = |column: u32| {
+            let pixel = of_each(column, p.apart);
+            (column - pixel * p.apart) * plane + pixel
+        };
+        let (first, second, third) = (place(lane), place(lane + 32), place(lane + 64));
+        let tile = |step: u32| Shared::<f32>::at(step % 2 * SUMMED_ROWS * SUMMED_PITCH * 4);
+        let load = |step: u32| {
+            let start = step * SUMMED_COLUMNS;
+            let left = p.samples - start;
+            let mut row = warp;
+            while row < SUMMED_ROWS && top + row < p.height {
+                let from = (top + row) as u64 * p.row_stride as u64 + start as u64;
+                let copy = |column: u32, place: u32| {
+                    if column < left {
+                        // SAFETY: a sample of the row; a place in the tile is one thread's, and nobody reads it now.
+                        unsafe {
+                            let to = row * SUMMED_PITCH + place;
+                            d.start_copy_as_f32(tile(step), to, src, from + column as u64);
+                        }
+                    }
+                };
+                copy(lane, first);
+                copy(lane + 32, second);
+                copy(lane + 64, third);
+                row += 4;
+            }
+        };
+
+        let row = top + lane;
+        let own = warp < p.apart && row < p.height;
+        let mean = if SQUARES && own {
+            // SAFETY: a channel's mean, which this launch does not write.
+            unsafe { d.load(Global::<f64>::at(p.found), (warp * FOUND_NUMBERS + 2) as u64) }
+        } else {
+            0.0
+        };
+        let mut part = Part { sum: 0.0, least: f32::INFINITY, largest: f32::NEG_INFINITY };
+        load(0);
+        d.end_copies();
+        let steps = p.samples.div_ceil(SUMMED_COLUMNS);
+        let mut step = 0;
+        while step < steps {
+            if step + 1 < steps {
+                load(step + 1);
+            }
+            d.end_copies();
+            d.wait_copies::<1>();
+            d.barrier();
+            if own {
+                let pixels = of_each((p.samples - step * SUMMED_COLUMNS).min(SUMMED_COLUMNS), p.apart);
+                let (tile, first) = (tile(step), lane * SUMMED_PITCH + warp * plane);
+                let mut pixel = 0;
+                while pixel + 4 <= pixels {
+                    // SAFETY: inside the channel's part of the row, which is behind the barrier.
+                    let [a, b, c, e] = unsafe { d.shared_load4(tile, first + pixel) };
+                    part = part.with::<SQUARES>(a, mean).with::<SQUARES>(b, mean);
+                    part = part.with::<SQUARES>(c, mean).with::<SQUARES>(e, mean);
+                    pixel += 4;
+                }
+                while pixel < pixels {
+                    // SAFETY: as above.
+                    part = part.with::<SQUARES>(unsafe { d.shared_load(tile, first + pixel) }, mean);
+                    pixel += 1;
+                }
+            }
+            d.barrier();
+            step += 1;
+        }
+        if own {
+            let at = |number: u32| (warp * SUMMED_PARTS + number) as u64 * p.height as u64 + row as u64;
+            // SAFETY: an element of each part is one thread's.
+            unsafe {
+                d.store(parts, at(0), part.sum);
+                if !SQUARES {
+                    d.store(parts, at(1), part.least as f64);
+                    d.store(parts, at(2), part.largest as f64);
+                }
+            }
+        }
+    }
+}
