@@ -475,7 +475,8 @@ pub struct EqualizeParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct TilesParams {
-    /// Address of the tiles' tables, 256 bytes for each channel of each tile; in a recipe, the number of their buffer.
+    /// Address of the tiles' tables, an entry for each value of each channel of each tile; in a recipe, the number of
+    /// their buffer.
     pub tables: u64,
     /// Width of the image, in pixels.
     pub width: u32,

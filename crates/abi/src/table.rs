@@ -270,6 +270,13 @@ pub const FOUND_NUMBERS: u32 = 4;
 /// Threads of a block of the kernel that looks bytes up.
 pub const LOOKUP_BLOCK: u32 = 256;
 
+/// Values of a 16-bit sample.
+pub const WIDE_VALUES: u32 = 65536;
+/// Slices of them, whose counters a block holds.
+pub const WIDE_SLICES: u32 = WIDE_VALUES / SLICE_CELLS;
+/// Threads of a block of the kernel that makes tables for them: as many warps as a warp has lanes.
+pub const WIDE_BLOCK: u32 = 1024;
+
 /// Threads of a block of the kernels that measure the machine.
 pub const LIMITS_BLOCK: u32 = 256;
 /// Words of 32 bits that a thread reads at once, in one access.
@@ -448,6 +455,8 @@ const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
 const TABLES: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS * 4);
 /// The counts of a tile, a word each.
 const WORDS: SharedMemory = SharedMemory::Bytes(4 * BYTE_BINS);
+/// Two words for each warp.
+const OF_WARPS: SharedMemory = SharedMemory::Bytes(WIDE_BLOCK / 32 * 8);
 /// The counts of a channel.
 const COUNTS: SharedMemory = SharedMemory::Bytes(8 * BYTE_BINS);
 
@@ -822,7 +831,10 @@ macro_rules! for_each_kernel {
             lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
             lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
             lookup_tiles_u8_u8: Lookup "-" "tiles" "tables", lookup::Tiles, Buffer (u8, u8), TilesParams, None, [256, 1], WORDS, 2;
-            lookup_blend_u8_u8: Lookup "-" "tiles" "blend", lookup::Blend, Buffer (u8, u8), TilesParams, None, [32, 8], NONE, 0;
+            lookup_blend_u8_u8: Lookup "-" "tiles" "blend", lookup::Blend<u8>, Buffer (u8, u8), TilesParams, None, [32, 8], NONE, 0;
+            lookup_tiles_counts_u16_u32: Lookup "-" "tiles" "counts", lookup::Counts, Buffer (u16, u32), TilesParams, None, [1024, 1], SLICE, 2;
+            lookup_tiles_wide_u32_u16: Lookup "-" "tiles" "wide-tables", lookup::WideTables, Buffer (u32, u16), TilesParams, None, [1024, 1], OF_WARPS, 2;
+            lookup_blend_u16_u16: Lookup "-" "tiles" "blend", lookup::Blend<u16>, Buffer (u16, u16), TilesParams, None, [32, 8], NONE, 0;
         }
     };
 }
@@ -921,6 +933,8 @@ mod tests {
                 (Family::Histogram, "slices", _) => [SLICES_BLOCK, 1],
                 (Family::Lookup, "table", _) => [LOOKUP_BLOCK, 1],
                 (Family::Lookup, _, "blend") => SIMPLE_BLOCK,
+                (Family::Lookup, _, "counts") => [SLICES_BLOCK, 1],
+                (Family::Lookup, _, "wide-tables") => [WIDE_BLOCK, 1],
                 (Family::Lookup, ..) => [BYTE_BINS, 1],
                 other => panic!("no geometry for {other:?}"),
             };

@@ -5,7 +5,7 @@ use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, Kernel, LOOKUP_BLOCK,
-    LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams,
+    LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams, WIDE_SLICES,
 };
 use apron_core::{ByteHistogram, CellHistogram, Lookup, PixelType, Result, Shape, Tone};
 
@@ -123,17 +123,20 @@ pub(crate) fn equalize(tone: &Tone, machine: &Machine) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
+/// Most bytes of counts and tables of 16-bit samples.
+const MAX_WIDE_BYTES: u64 = 1 << 30;
+
 /// The tables of all tiles, and the image by those of the tiles around each pixel.
 pub(crate) fn tiles(tone: &Tone, _: &Machine) -> Result<Steps> {
     let Tone::Clahe(problem) = tone else { unreachable!("of an image") };
     problem.check()?;
-    if problem.src != PixelType::U8 || problem.area() > u32::MAX as u64 {
-        let what = format!("tiles of {} pixels of {}", problem.area(), problem.src);
-        return Err(unsupported(CLAHE, what, "use --device cpu"));
+    if problem.area() > u32::MAX as u64 {
+        return Err(unsupported(CLAHE, format!("tiles of {} pixels", problem.area()), "use --device cpu"));
     }
     let (shape, (across, down), (tile_width, tile_height)) = (problem.shape, problem.tiles, problem.tile());
+    let wide = problem.src == PixelType::U16;
     let params = Params::TilesParams(TilesParams {
-        tables: 1,
+        tables: if wide { 2 } else { 1 },
         width: shape.width,
         height: shape.height,
         channels: shape.channels,
@@ -147,15 +150,32 @@ pub(crate) fn tiles(tone: &Tone, _: &Machine) -> Result<Steps> {
         inverse_y: 1.0 / tile_height as f32,
         reserved: 0,
     });
-    let tables = launch(Kernel::lookup_tiles_u8_u8, across * down, params);
-    let blend = launch(Kernel::lookup_blend_u8_u8, 1, params);
+    let tiles = across * down;
+    let entries = tiles as u64 * shape.channels as u64 * problem.values() as u64;
+    let on = |kernel, blocks| Launch { blocks, ..launch(kernel, 1, params) };
     let pixels = [shape.width.div_ceil(SIMPLE_BLOCK[0]), shape.height.div_ceil(SIMPLE_BLOCK[1])];
-    let launches =
-        vec![Launch { blocks: [across * down, shape.channels], ..tables }, Launch { blocks: pixels, dst: 2, ..blend }];
-    let entries = across as u64 * down as u64 * (shape.channels * BYTE_BINS) as u64;
-    let buffers =
-        vec![bytes(Role::Input, shape.samples()), bytes(Role::Scratch, entries), bytes(Role::Output, shape.samples())];
-    Ok((buffers, launches))
+    let buffer = |role, element, elems| Buffer { role, element, elems };
+    let image = |role| buffer(role, problem.src.element(), shape.samples());
+    if !wide {
+        let launches = vec![
+            on(Kernel::lookup_tiles_u8_u8, [tiles, shape.channels]),
+            Launch { dst: 2, ..on(Kernel::lookup_blend_u8_u8, pixels) },
+        ];
+        return Ok((vec![image(Role::Input), bytes(Role::Scratch, entries), image(Role::Output)], launches));
+    }
+    let (counts, tables) =
+        (buffer(Role::Scratch, ElementType::U32, entries), buffer(Role::Scratch, ElementType::U16, entries));
+    let scratch = counts.size_bytes() + tables.size_bytes();
+    if scratch > MAX_WIDE_BYTES {
+        let what = format!("{scratch} bytes of counts and tables for {across}x{down} tiles (at most {MAX_WIDE_BYTES})");
+        return Err(unsupported(CLAHE, what, "take fewer tiles, or use --device cpu"));
+    }
+    let launches = vec![
+        on(Kernel::lookup_tiles_counts_u16_u32, [tiles, shape.channels * WIDE_SLICES]),
+        Launch { src: 1, dst: 2, ..on(Kernel::lookup_tiles_wide_u32_u16, [tiles, shape.channels]) },
+        Launch { dst: 3, ..on(Kernel::lookup_blend_u16_u16, pixels) },
+    ];
+    Ok((vec![image(Role::Input), counts, tables, image(Role::Output)], launches))
 }
 
 #[cfg(test)]
@@ -214,5 +234,22 @@ mod tests {
         assert_eq!(recipe.launches.iter().map(|launch| launch.blocks).collect::<Vec<_>>(), [[32, 3], [4, 7]]);
         let Params::TilesParams(params) = recipe.launches[1].params_at(&[7, 77, 777]) else { panic!() };
         assert_eq!((params.tables, params.tile_width, params.tile_height, params.limit), (77, 13, 13, 1));
+    }
+
+    #[test]
+    fn tiles_of_16_bits_are_counted_by_slices() {
+        let (shape, src) = (Shape::new(100, 50, 3).unwrap(), PixelType::U16);
+        let clahe = |tiles| Problem::Tone(Tone::Clahe(Clahe { shape, src, clip: 2.0, tiles }));
+        let recipe = plan(&clahe((8, 4)), None, &Machine::EMULATED).unwrap();
+        let roles: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
+        let entries = 8 * 4 * 3 * 65536;
+        let scratch = [(Role::Scratch, entries), (Role::Scratch, entries)];
+        assert_eq!(roles, [[(Role::Input, 15000)].as_slice(), &scratch, &[(Role::Output, 15000)]].concat());
+        assert_eq!(recipe.launches.iter().map(|launch| launch.blocks).collect::<Vec<_>>(), [[32, 12], [32, 3], [4, 7]]);
+        let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
+        assert_eq!(ways, [(0, 1), (1, 2), (0, 3)]);
+        // 2730 tables are the most, and 52 x 52 tiles have 8112.
+        let error = plan(&clahe((52, 52)), None, &Machine::EMULATED).unwrap_err();
+        assert!(error.to_string().contains("--device cpu"), "{error}");
     }
 }

@@ -287,7 +287,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: tone::CLAHE,
         name: "tiles",
         family: Family::Lookup,
-        limits: "u8 pixels, tiles below 2^32 pixels",
+        limits: "u8 and u16 pixels, tiles below 2^32 pixels; of u16 up to 2730, channels counted apart",
         planner: Planner::Tone(tone::tiles),
     },
     Variant {
@@ -393,11 +393,11 @@ mod tests {
             assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
             assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}: {:?}", planned(beyond));
         }
-        let tiled = |src| {
-            let (shape, tiles) = (Shape::new(20, 10, 1).unwrap(), (3, 2));
+        let tiled = |tiles| {
+            let (shape, src) = (Shape::new(20, 10, 1).unwrap(), PixelType::U16);
             Problem::Tone(Tone::Clahe(Clahe { shape, src, clip: 2.0, tiles }))
         };
-        last.push((tiled(U8), "tiles", tiled(PixelType::U16)));
+        last.push((tiled((2730, 1)), "tiles", tiled((2731, 1))));
         let sum = |src, second| {
             let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })

@@ -88,7 +88,11 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
             let statistics = each_type!(image, image => apron_reference::statistics(image, problem.per_channel));
             Expected::Numbers(numbers(&statistics))
         }
-        Tone::Clahe(problem) => bytes(&|image| apron_reference::clahe(image, problem).expect("checked by the caller")),
+        Tone::Clahe(problem) => Expected::Image(match image {
+            AnyImage::U8(image) => AnyImage::U8(apron_reference::clahe(image, problem)?),
+            AnyImage::U16(image) => AnyImage::U16(apron_reference::clahe(image, problem)?),
+            _ => panic!("of integers without a sign"),
+        }),
     })
 }
 
@@ -103,7 +107,7 @@ pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Tone::Equalize(p) => write!(f, "{} u8", p.shape),
         Tone::Clahe(p) => {
             let (across, down) = p.tiles;
-            write!(f, "{} u8 clip {} by {across}x{down} tiles", p.shape, p.clip)
+            write!(f, "{} {} clip {} by {across}x{down} tiles", p.shape, p.src, p.clip)
         }
         Tone::Statistics(p) => {
             write!(f, "{} {}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
@@ -166,6 +170,15 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
+    // Limits that spread none, few and many counts; tiles that are reflected, and of one pixel.
+    for (n, (clip, tiles)) in [(2.0, (2, 2)), (0.0, (1, 1)), (60000.0, (2, 1)), (0.3, (1, 3))].into_iter().enumerate() {
+        for (m, (width, height)) in [(1, 1), (5, 1), (23, 17)].into_iter().enumerate() {
+            for data in [Data::Uniform, Data::Constant] {
+                let (shape, src) = (shape(width, height, (n + m) as u32 % 3 + 1), PixelType::U16);
+                cases.push(case(next(), src, data, Tone::Clahe(Clahe { shape, src, clip, tiles })));
+            }
+        }
+    }
     statistics(scale, next, cases);
     if scale == Scale::Full {
         for src in counted() {
@@ -177,6 +190,10 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Equalize(Equalize { shape })));
             let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) });
             cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
+            for (data, clip) in [(Data::Uniform, 2.0), (Data::Constant, 40.0)] {
+                let tone = Tone::Clahe(Clahe { shape, src: PixelType::U16, clip, tiles: (8, 8) });
+                cases.push(case(next(), PixelType::U16, data, tone));
+            }
         }
     }
 }

@@ -83,6 +83,6 @@ impl Body for Tiles {
 
 /// The position inside an axis that stands for one at or behind its end.
 #[inline(always)]
-fn reflected(position: u32, length: u32) -> u32 {
+pub(super) fn reflected(position: u32, length: u32) -> u32 {
     BorderMode::Reflect101.map(position as i32, length as i32).unwrap_or(0) as u32
 }

@@ -1,0 +1,76 @@
+//! The counts of tiles of 16-bit samples: more counters than shared memory holds, so by slices of the values.
+//!
+//! ```text
+//! zero the block's counters, which are those of one slice of a tile's values; barrier
+//! each warp, row after row of the tile: count its samples of the slice, of rows and columns behind the image's end by
+//! reflect101; barrier
+//! write the counters
+//! ```
+//!
+//! 64 KiB of shared memory. A tile is read once for each of the four slices: one global load a sample, one shared atomic
+//! in one of the slices; two barriers a block.
+
+use super::tiles::reflected;
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{TilesParams, SLICES_BLOCK, SLICE_CELLS, WIDE_SLICES, WIDE_VALUES};
+
+/// The kernel: block (`t`, `4 * c + s`) writes slice `s` of the 65536 counts of channel `c` of tile `t`, tiles counted row
+/// by row.
+///
+/// Launch contract: the input holds the image, the output 65536 counts for each channel of each tile; the grid has a
+/// column for each tile and four rows for each channel; a tile has fewer than 2^32 pixels, and the shared memory is what
+/// the kernel table says.
+pub struct Counts;
+
+impl Body for Counts {
+    type Src = u16;
+    type Dst = u32;
+    type Params = TilesParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u16>, counts: Global<u32>, p: &TilesParams) {
+        let (counters, thread) = (Shared::<u32>::at(0), d.thread_x());
+        let mut counter = thread;
+        while counter < SLICE_CELLS {
+            // SAFETY: inside the counters; a counter is one thread's.
+            unsafe { d.shared_store(counters, counter, 0) };
+            counter += SLICES_BLOCK;
+        }
+        d.barrier();
+
+        let (tile, channel) = (d.block_x(), d.block_y() / WIDE_SLICES);
+        let start = d.block_y() % WIDE_SLICES * SLICE_CELLS;
+        // Checked, lest the compiler checks by itself, with a call of what panics.
+        let (column, row) = (tile.checked_rem(p.across).unwrap_or(0), tile.checked_div(p.across).unwrap_or(0));
+        let (left, top) = (column * p.tile_width, row * p.tile_height);
+        let mut y = thread / 32;
+        while y < p.tile_height {
+            let row = reflected(top + y, p.height) as u64 * p.width as u64;
+            let mut x = thread % 32;
+            while x < p.tile_width {
+                let pixel = row + reflected(left + x, p.width) as u64;
+                // SAFETY: inside the image; a counter of the slice.
+                unsafe {
+                    let sample = d.load(src, pixel * p.channels as u64 + channel as u64);
+                    // Below the slice is above it.
+                    let place = (sample as u32).wrapping_sub(start);
+                    if place < SLICE_CELLS {
+                        d.shared_increment(counters, place);
+                    }
+                }
+                x += 32;
+            }
+            y += SLICES_BLOCK / 32;
+        }
+        d.barrier();
+
+        let first = (tile * p.channels + channel) as u64 * WIDE_VALUES as u64 + start as u64;
+        let mut counter = thread;
+        while counter < SLICE_CELLS {
+            // SAFETY: inside the tile's counts; nobody changes the counters any more.
+            unsafe { d.store(counts, first + counter as u64, d.shared_load(counters, counter)) };
+            counter += SLICES_BLOCK;
+        }
+    }
+}
