@@ -1,14 +1,11 @@
 //! Histograms of weights, and of pairs of channels.
 
-use crate::backend::{Backend, HOST_WHY};
 use crate::{Binning, Device, Histogram2d, Report, Result, Source, WeightedHistogram};
-use apron_core::each_type;
-use std::time::{Duration, Instant};
 
 /// A result, and what ran.
-struct Counted<T> {
-    result: T,
-    report: Report,
+pub(crate) struct Counted<T> {
+    pub(crate) result: T,
+    pub(crate) report: Report,
 }
 
 impl<T> crate::backend::Explained for Counted<T> {
@@ -25,7 +22,7 @@ impl<T> crate::backend::Explained for Counted<T> {
 impl Device {
     /// Sums of weights, one for each pixel, by the bins of its samples: `numpy.histogram` with weights, of all channels
     /// together unless asked otherwise. NumPy's order of summation for even bins: blocks of 65536 samples, each summed
-    /// from 0.
+    /// from 0; the same on every device.
     ///
     /// ```
     /// use apron::{Bins, Device, Image};
@@ -39,8 +36,8 @@ impl Device {
     ///
     /// # Errors
     /// As [`HistogramOf::run`](crate::HistogramOf::run), [`Error::Shape`](crate::Error::Shape) for another number of
-    /// weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator, whose
-    /// order of summation is open.
+    /// weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
+    /// than 2^27 sums, one of each bin for each 65536 samples.
     pub fn weighted_histogram<'a>(
         &self,
         image: impl Into<Source<'a>>,
@@ -48,13 +45,25 @@ impl Device {
         bins: impl Into<Binning>,
         per_channel: bool,
     ) -> Result<WeightedHistogram> {
+        self.weighted_histogram_reported(image, weights, bins, per_channel, None).map(|(histogram, _)| histogram)
+    }
+
+    /// The same by a variant, if one is named, and what ran.
+    ///
+    /// # Errors
+    /// As [`weighted_histogram`](Device::weighted_histogram).
+    pub fn weighted_histogram_reported<'a>(
+        &self,
+        image: impl Into<Source<'a>>,
+        weights: &[f64],
+        bins: impl Into<Binning>,
+        per_channel: bool,
+        variant: Option<&str>,
+    ) -> Result<(WeightedHistogram, Report)> {
         let (source, binning) = (image.into(), bins.into());
-        self.counted(&source, "weighted histogram", |image, parallel| {
-            each_type!(image, image => match parallel {
-                true => apron_cpu::weighted(image, &binning, per_channel, weights),
-                false => apron_reference::weighted(image, &binning, per_channel, weights),
-            })
-        })
+        let counted =
+            self.with_fallback(|backend| backend.weighted(&source, weights, &binning, per_channel, variant))?;
+        Ok((counted.result, counted.report))
     }
 
     /// Counts of an image's pixels by the bins of two of its channels: `numpy.histogram2d`.
@@ -71,35 +80,30 @@ impl Device {
     ///
     /// # Errors
     /// As [`HistogramOf::run`](crate::HistogramOf::run), [`Error::Parameter`](crate::Error::Parameter) for a channel
-    /// that is not there, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator.
+    /// that is not there, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more than
+    /// 2^26 pairs of bins.
     pub fn histogram2d<'a>(
         &self,
         image: impl Into<Source<'a>>,
         channels: [u32; 2],
         bins: [impl Into<Binning>; 2],
     ) -> Result<Histogram2d> {
-        let (source, [first, second]) = (image.into(), bins.map(Into::into));
-        self.counted(&source, "2-D histogram", |image, parallel| {
-            each_type!(image, image => match parallel {
-                true => apron_cpu::histogram2d(image, channels, [&first, &second]),
-                false => apron_reference::histogram2d(image, channels, [&first, &second]),
-            })
-        })
+        self.histogram2d_reported(image, channels, bins, None).map(|(histogram, _)| histogram)
     }
 
-    /// What a host device counts.
-    fn counted<T>(
+    /// The same by a variant, if one is named, and what ran.
+    ///
+    /// # Errors
+    /// As [`histogram2d`](Device::histogram2d).
+    pub fn histogram2d_reported<'a>(
         &self,
-        source: &Source<'_>,
-        operation: &'static str,
-        run: impl Fn(&crate::AnyImage<'_>, bool) -> Result<T>,
-    ) -> Result<T> {
-        let counted = self.with_fallback(|backend: &Backend| {
-            let start = Instant::now();
-            let (name, result) = backend.by_host(operation, source, None, &run)?;
-            let report = backend.report(operation, name, HOST_WHY, Duration::ZERO);
-            Ok(Counted { result: result?, report: Report { kernels: start.elapsed(), ..report } })
-        })?;
-        Ok(counted.result)
+        image: impl Into<Source<'a>>,
+        channels: [u32; 2],
+        bins: [impl Into<Binning>; 2],
+        variant: Option<&str>,
+    ) -> Result<(Histogram2d, Report)> {
+        let (source, [first, second]) = (image.into(), bins.map(Into::into));
+        let counted = self.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], variant))?;
+        Ok((counted.result, counted.report))
     }
 }

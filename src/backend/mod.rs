@@ -6,6 +6,7 @@ mod host;
 mod kernels;
 mod statistics;
 mod tone;
+mod weighted;
 
 use crate::choice::{self, Choice};
 use crate::device_image::Made;

@@ -430,6 +430,64 @@ pub struct HistogramCellsParams {
     pub reserved: u32,
 }
 
+/// Parameters of the kernels that find the bins of samples.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramBinsParams {
+    /// Pixels of the image.
+    pub pixels: u64,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// Channels whose bins are written apart: all of them, or 1.
+    pub apart: u32,
+    /// Number of bins.
+    pub bins: u32,
+    /// The greatest sample of the last bin.
+    pub last: f32,
+}
+
+/// Parameters of the kernels that find the cells of pixels: pairs of bins.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramPairsParams {
+    /// Pixels of the image.
+    pub pixels: u64,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// The channel whose bins come first.
+    pub channel: u32,
+    /// The other one.
+    pub other_channel: u32,
+    /// Number of the first channel's bins.
+    pub bins: u32,
+    /// Number of the other's.
+    pub other_bins: u32,
+    /// The greatest sample of the first channel's last bin.
+    pub last: f32,
+    /// The greatest sample of the other's.
+    pub other_last: f32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the kernel that sums weights by bins.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramWeightsParams {
+    /// Address of the weights, f64, one a pixel; in a recipe, the number of their buffer.
+    pub weights: u64,
+    /// Samples of a channel apart.
+    pub samples: u64,
+    /// Bins of a channel apart.
+    pub bins: u32,
+    /// Slices of these, for blocks of [`WEIGHTS_BLOCK`](crate::WEIGHTS_BLOCK).
+    pub slices: u32,
+    /// Neighbouring samples of a pixel: 1 where channels are apart.
+    pub channels: u32,
+    /// Channels that are summed apart: all of them, or 1.
+    pub apart: u32,
+}
+
 /// Parameters of the kernels that take statistics of floats.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -528,6 +586,9 @@ pub enum Params {
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
     StatisticsParams(StatisticsParams),
+    HistogramBinsParams(HistogramBinsParams),
+    HistogramPairsParams(HistogramPairsParams),
+    HistogramWeightsParams(HistogramWeightsParams),
 }
 
 impl Params {
@@ -564,6 +625,9 @@ impl Params {
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
             Params::StatisticsParams(p) => {
                 Params::StatisticsParams(StatisticsParams { found: of(p.found as usize), ..p })
+            }
+            Params::HistogramWeightsParams(p) => {
+                Params::HistogramWeightsParams(HistogramWeightsParams { weights: of(p.weights as usize), ..p })
             }
             others => others,
         }

@@ -83,6 +83,39 @@ impl FloatStatistics {
     }
 }
 
+/// Sums of weights, one a pixel, by the bins of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedBins {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// The bins' edges.
+    pub edges: Edges,
+    /// Whether channels are summed apart.
+    pub per_channel: bool,
+}
+
+impl WeightedBins {
+    /// Channels summed apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+}
+
+/// Counts of pixels by the bins of two channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairHistogram {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// The two channels, which the image has.
+    pub channels: [u32; 2],
+    /// The edges of each one's bins.
+    pub edges: [Edges; 2],
+}
+
 /// An operation on values.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds the problem of its name
@@ -92,6 +125,8 @@ pub enum Tone {
     Equalize(Equalize),
     Clahe(Clahe),
     Statistics(FloatStatistics),
+    Weighted(WeightedBins),
+    Pairs(PairHistogram),
 }
 
 impl Tone {
@@ -103,6 +138,8 @@ impl Tone {
             Tone::Equalize(_) => "equalize",
             Tone::Clahe(_) => "clahe",
             Tone::Statistics(_) => "stats",
+            Tone::Weighted(_) => "weighted histogram",
+            Tone::Pairs(_) => "2-D histogram",
         }
     }
 
@@ -114,6 +151,8 @@ impl Tone {
             Tone::Equalize(problem) => problem.shape,
             Tone::Clahe(problem) => problem.shape,
             Tone::Statistics(problem) => problem.shape,
+            Tone::Weighted(problem) => problem.shape,
+            Tone::Pairs(problem) => problem.shape,
         }
     }
 
@@ -123,6 +162,8 @@ impl Tone {
             Tone::Cells(problem) => problem.src,
             Tone::Clahe(problem) => problem.src,
             Tone::Statistics(problem) => problem.src,
+            Tone::Weighted(problem) => problem.src,
+            Tone::Pairs(problem) => problem.src,
             Tone::Lookup(_) | Tone::Equalize(_) => PixelType::U8,
         }
     }

@@ -46,15 +46,24 @@ pub fn check_weights(shape: Shape, weights: &[f64]) -> Result<()> {
     Err(Error::Shape { what: "number of weights", value: weights.len().to_string(), limit })
 }
 
+/// Whether an image of this shape has a channel.
+///
+/// # Errors
+/// [`Error::Parameter`] if not.
+pub fn check_channel(shape: Shape, channel: u32) -> Result<()> {
+    if channel < shape.channels {
+        return Ok(());
+    }
+    Err(Error::parameter("histogram", "channel", channel, format!("0 to {}", shape.channels - 1)))
+}
+
 /// One channel of an image by itself.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a channel that the image does not have.
 pub fn channel_of<T: Pixel>(image: &Image<'_, T>, channel: u32) -> Result<Image<'static, T>> {
+    check_channel(image.shape(), channel)?;
     let channels = image.channels();
-    if channel >= channels {
-        return Err(Error::parameter("histogram", "channel", channel, format!("0 to {}", channels - 1)));
-    }
     let samples = image.rows().flat_map(|row| row.iter().skip(channel as usize).step_by(channels as usize).copied());
     Image::new(image.width(), image.height(), 1, samples.collect::<Vec<T>>())
 }

@@ -260,6 +260,9 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::EqualizeParams(params) => (&raw mut *params).cast(),
         Params::TilesParams(params) => (&raw mut *params).cast(),
         Params::StatisticsParams(params) => (&raw mut *params).cast(),
+        Params::HistogramBinsParams(params) => (&raw mut *params).cast(),
+        Params::HistogramPairsParams(params) => (&raw mut *params).cast(),
+        Params::HistogramWeightsParams(params) => (&raw mut *params).cast(),
     }
 }
 

@@ -24,6 +24,7 @@ mod statistics;
 mod tone;
 pub mod tuning;
 mod variant;
+mod weighted;
 mod widen;
 
 pub use edges::extremes;

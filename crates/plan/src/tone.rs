@@ -32,10 +32,7 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
         }
         (_, values) => (values.map_or(0, |(low, _)| low), Vec::new(), 0.0),
     };
-    let slices = cells.div_ceil(SLICE_CELLS as u64);
-    let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
-    let most = ((machine.multiprocessors * RESIDENTS) as u64 / slices).min(MAX_ROW_CELLS / cells);
-    let rows = enough.clamp(1, most.max(1)) as u32;
+    let (slices, rows) = (cells.div_ceil(SLICE_CELLS as u64), rows_of(pixels, cells, machine));
     let kernel = counting(problem)?;
     let mask = if problem.masked { MASK } else { 0 };
     let params = HistogramCellsParams {
@@ -63,6 +60,14 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
         buffers.push(Buffer { role: Role::Beside, element: ElementType::U8, elems: pixels });
     }
     Ok((buffers, launches))
+}
+
+/// How many columns of blocks count so many cells.
+pub(crate) fn rows_of(pixels: u64, cells: u64, machine: &Machine) -> u32 {
+    let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
+    let slices = cells.div_ceil(SLICE_CELLS as u64);
+    let most = ((machine.multiprocessors * RESIDENTS) as u64 / slices).min(MAX_ROW_CELLS / cells);
+    enough.clamp(1, most.max(1)) as u32
 }
 
 /// The mask's buffer in recipes that have one.

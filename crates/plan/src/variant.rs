@@ -3,6 +3,7 @@
 use crate::recipe::Steps;
 use crate::{
     Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pad, pointwise, rgba, statistics, tone,
+    weighted,
 };
 use apron_abi::Family;
 use apron_core::{
@@ -297,6 +298,20 @@ pub static VARIANTS: &[Variant] = &[
         limits: "f32 and f16 pixels; channels together or apart",
         planner: Planner::Tone(statistics::row_sums),
     },
+    Variant {
+        operation: weighted::WEIGHTED,
+        name: "in-order",
+        family: Family::Histogram,
+        limits: "all pixels; up to 2^27 sums in all, of each bin for each 65536 samples",
+        planner: Planner::Tone(weighted::in_order),
+    },
+    Variant {
+        operation: weighted::PAIRS,
+        name: "pairs",
+        family: Family::Histogram,
+        limits: "all pixels; up to 2^26 pairs of bins",
+        planner: Planner::Tone(weighted::pairs),
+    },
 ];
 
 #[cfg(test)]
@@ -304,7 +319,9 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, U8};
-    use apron_core::{Bins, Border, Clahe, Error, Extent, Mask, PointOp, Scale, Shape, Taps};
+    use apron_core::{
+        Bins, Border, Clahe, Edges, Error, Extent, Mask, PairHistogram, PointOp, Scale, Shape, Taps, WeightedBins,
+    };
     use std::collections::BTreeSet;
 
     #[test]
@@ -397,6 +414,18 @@ mod tests {
             let (shape, src) = (Shape::new(20, 10, 1).unwrap(), PixelType::U16);
             Problem::Tone(Tone::Clahe(Clahe { shape, src, clip: 2.0, tiles }))
         };
+        let rising = |bins: u32| Edges::rising((0..=bins).map(f64::from).collect()).unwrap();
+        let weighted = |bins| {
+            // Sums of 1024 blocks.
+            let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));
+            Problem::Tone(Tone::Weighted(WeightedBins { shape, src, edges, per_channel: true }))
+        };
+        last.push((weighted(1 << 17), "in-order", weighted((1 << 17) + 1)));
+        let pairs = |bins| {
+            let (shape, edges) = (Shape::new(20, 10, 2).unwrap(), [rising(bins), rising(1 << 13)]);
+            Problem::Tone(Tone::Pairs(PairHistogram { shape, src: F32, channels: [0, 1], edges }))
+        };
+        last.push((pairs(1 << 13), "pairs", pairs((1 << 13) + 1)));
         last.push((tiled((2730, 1)), "tiles", tiled((2731, 1))));
         let sum = |src, second| {
             let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));

@@ -6,7 +6,9 @@ use crate::suite::Scale;
 use apron::{
     AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, Statistics, ToneOf,
 };
-use apron_core::{CellHistogram, Clahe, Equalize, FloatStatistics, Lookup, Problem, Tone, each_type};
+use apron_core::{
+    CellHistogram, Clahe, Equalize, FloatStatistics, Lookup, PairHistogram, Problem, Tone, WeightedBins, each_type,
+};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -44,7 +46,7 @@ pub(crate) fn image_of<'a>(device: &'a Device, tone: &Tone, image: &'a AnyImage<
         Tone::Lookup(problem) => device.lookup(image, tables(problem)),
         Tone::Equalize(_) => device.equalize(image),
         Tone::Clahe(problem) => device.clahe(image, problem.clip, problem.tiles),
-        Tone::Cells(_) | Tone::Statistics(_) => panic!("numbers are no image"),
+        Tone::Cells(_) | Tone::Statistics(_) | Tone::Weighted(_) | Tone::Pairs(_) => panic!("numbers are no image"),
     }
 }
 
@@ -61,8 +63,34 @@ pub(crate) fn numbers_of(
             let (statistics, report) = statistics.run_reported()?;
             Ok((numbers(&statistics), report.variant))
         }
+        Tone::Weighted(problem) => {
+            let (binning, apart) = (Binning::Between(problem.edges.clone()), problem.per_channel);
+            let weights = weights(problem.shape);
+            let (histogram, report) = device.weighted_histogram_reported(image, &weights, binning, apart, variant)?;
+            Ok((histogram.sums, report.variant))
+        }
+        Tone::Pairs(problem) => {
+            let binning = problem.edges.clone().map(Binning::Between);
+            let (histogram, report) = device.histogram2d_reported(image, problem.channels, binning, variant)?;
+            Ok((counts(&histogram.counts), report.variant))
+        }
         _ => panic!("an image, or counts"),
     }
+}
+
+fn counts(counts: &[u64]) -> Vec<f64> {
+    counts.iter().map(|&count| count as f64).collect()
+}
+
+/// Weights for an image, of sizes whose sums depend on their order; some are infinite where it has whole fives of pixels.
+fn weights(shape: Shape) -> Vec<f64> {
+    let rng = &mut StdRng::seed_from_u64(shape.pixels());
+    let infinite = shape.pixels().is_multiple_of(5);
+    let weight = |pixel: u64| {
+        let weight = rng.random_range(-1.0f64..1.0) * 10f64.powi(rng.random_range(-8..9));
+        if infinite && pixel % 97 == 96 { f64::INFINITY } else { weight }
+    };
+    (0..shape.pixels()).map(weight).collect()
 }
 
 fn numbers(statistics: &[Statistics]) -> Vec<f64> {
@@ -88,6 +116,16 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
             let statistics = each_type!(image, image => apron_reference::statistics(image, problem.per_channel));
             Expected::Numbers(numbers(&statistics))
         }
+        Tone::Weighted(p) => {
+            let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p.shape));
+            let of = each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights));
+            Expected::Numbers(of?.sums)
+        }
+        Tone::Pairs(p) => {
+            let [first, second] = p.edges.clone().map(Binning::Between);
+            let of = each_type!(image, image => apron_reference::histogram2d(image, p.channels, [&first, &second]));
+            Expected::Numbers(counts(&of?.counts))
+        }
         Tone::Clahe(problem) => Expected::Image(match image {
             AnyImage::U8(image) => AnyImage::U8(apron_reference::clahe(image, problem)?),
             AnyImage::U16(image) => AnyImage::U16(apron_reference::clahe(image, problem)?),
@@ -109,6 +147,14 @@ pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let (across, down) = p.tiles;
             write!(f, "{} {} clip {} by {across}x{down} tiles", p.shape, p.src, p.clip)
         }
+        Tone::Weighted(p) => {
+            let apart = if p.per_channel { " per channel" } else { "" };
+            write!(f, "{} {} weights in {} uneven bins{apart}", p.shape, p.src, p.edges.bins())
+        }
+        Tone::Pairs(p) => {
+            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
+            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
+        }
         Tone::Statistics(p) => {
             write!(f, "{} {}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
         }
@@ -120,15 +166,19 @@ fn case(seed: u64, pixel: PixelType, data: Data, tone: Tone) -> Case {
     Case { problem: Problem::Tone(tone), image, second: None, chosen: None }
 }
 
-/// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.
-fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
-    let rng = &mut StdRng::seed_from_u64(seed);
-    let mut edges: Vec<f64> = (0..bins).map(|_| rng.random_range(-1.1..1.1)).chain([f64::INFINITY]).collect();
+/// Edges of so many bins of any width, one of them empty if there are three, the last without end.
+fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
+    let mut edges: Vec<f64> = (0..bins).map(|_| rng.random_range(low..high)).chain([f64::INFINITY]).collect();
     edges.sort_by(f64::total_cmp);
     if bins > 2 {
         edges[1] = edges[2];
     }
-    let edges = (src == PixelType::F32).then(|| Edges::rising(edges).expect("sorted"));
+    Edges::rising(edges).expect("sorted")
+}
+
+/// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.
+fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
+    let edges = (src == PixelType::F32).then(|| uneven(&mut StdRng::seed_from_u64(seed), (-1.1, 1.1), bins));
     case(seed, src, data, Tone::Cells(CellHistogram { shape, src, edges, per_channel, masked }))
 }
 
@@ -180,6 +230,8 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
         }
     }
     statistics(scale, next, cases);
+    weighted(scale, next, cases);
+    pairs(scale, next, cases);
     if scale == Scale::Full {
         for src in counted() {
             cases.push(cells(next(), shape(2049, 1031, 3), src, 70_000, true, true, Data::Uniform));
@@ -222,5 +274,58 @@ fn statistics(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case
             push(1031, 1029, channels, Data::Uniform);
         }
         push(2049, 517, 1, Data::Special);
+    }
+}
+
+/// A range around the samples of a type.
+fn around(src: PixelType) -> (f64, f64) {
+    src.values().map_or((-1.1, 1.1), |(low, values)| (low as f64 - 9.5, low as f64 + values as f64 * 1.1))
+}
+
+/// Every type and number of channels, one bin and more than a block's, several blocks of samples.
+fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut push = |width, height, channels, src, bins, per_channel, data| {
+        let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));
+        let edges = uneven(&mut StdRng::seed_from_u64(seed), around(src), bins);
+        cases.push(case(seed, src, data, Tone::Weighted(WeightedBins { shape, src, edges, per_channel })));
+    };
+    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {
+            let (channels, data) = ((n + m) as u32 % 4 + 1, [Data::Uniform, Data::Special][m / 3]);
+            push(width, height, channels, src, [1, 3, 7, 300][m], m % 2 == n % 2, data);
+        }
+        push(9, 5, 2, src, 4, n % 2 == 0, Data::Constant);
+    }
+    push(301, 229, 1, PixelType::U8, 20, false, Data::Uniform);
+    push(199, 111, 3, PixelType::F32, 3, false, Data::Uniform);
+    if scale == Scale::Full {
+        for (n, src) in PixelType::ALL.into_iter().enumerate() {
+            push(1031, 517, n as u32 % 4 + 1, src, [256, 1000, 5000][n % 3], n % 2 == 0, Data::Uniform);
+        }
+        push(2049, 1031, 1, PixelType::F32, 256, false, Data::Special);
+    }
+}
+
+/// Every type, few pairs of bins and more than a slice has, twice the same channel.
+fn pairs(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut push = |width, height, channels: u32, src, bins: [usize; 2], data| {
+        let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let edges = bins.map(|bins| uneven(rng, around(src), bins));
+        let of = [rng.random_range(0..channels), rng.random_range(0..channels)];
+        cases.push(case(seed, src, data, Tone::Pairs(PairHistogram { shape, src, channels: of, edges })));
+    };
+    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {
+            let data = [Data::Uniform, Data::Special][m / 3];
+            push(width, height, (n + m) as u32 % 4 + 1, src, [[1, 1], [3, 40], [300, 2], [16, 16]][m], data);
+        }
+        push(9, 5, 2, src, [4, 4], Data::Constant);
+    }
+    push(61, 47, 3, PixelType::F32, [150, 151], Data::Uniform);
+    if scale == Scale::Full {
+        for (n, src) in PixelType::ALL.into_iter().enumerate() {
+            push(1031, 1029, n as u32 % 4 + 1, src, [256, 300], Data::Uniform);
+        }
     }
 }

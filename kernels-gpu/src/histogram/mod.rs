@@ -1,6 +1,8 @@
 //! Histograms of bytes, of f32 between edges, and of any samples by slices: partial histograms in shared memory, and
-//! their sum. Statistics of floats: sums of rows, and of those.
+//! their sum. Sums of weights by bins. Statistics of floats:
+//! sums of rows, and of those.
 
+mod bins;
 mod columns;
 mod edges;
 mod extremes;
@@ -13,7 +15,9 @@ mod rows;
 mod slices;
 mod sums;
 mod totals;
+mod weights;
 
+pub use bins::{Bins, Pairs};
 pub use columns::Columns;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
@@ -24,6 +28,7 @@ pub use partial::Partial;
 pub use rows::Rows;
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
+pub use weights::Weights;
 
 /// The channel of a sample.
 #[inline(always)]

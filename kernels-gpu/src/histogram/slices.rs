@@ -16,11 +16,11 @@
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{HistogramCellsParams, Sample, SLICES_BLOCK, SLICE_CELLS};
+use apron_abi::{Element, HistogramCellsParams, SLICES_BLOCK, SLICE_CELLS};
 use core::marker::PhantomData;
 
-/// A sample that has a cell among those of its channel.
-pub trait Celled: Sample {
+/// A sample that has a cell among those of its channel, or the number of its cell.
+pub trait Celled: Element {
     /// The number of the cell; `p.bins` or more for none.
     ///
     /// # Safety
@@ -40,26 +40,43 @@ macro_rules! celled_by_value {
 }
 celled_by_value!(u8, u16, i16);
 
+impl Celled for u32 {
+    #[inline(always)]
+    unsafe fn cell<D: Device>(self, _: D, _: &HistogramCellsParams) -> u32 {
+        self
+    }
+}
+
 impl Celled for f32 {
     #[inline(always)]
     unsafe fn cell<D: Device>(self, d: D, p: &HistogramCellsParams) -> u32 {
-        // The bins that the sample is not below: at least so many, and at most.
-        let (mut least, mut most) = (0, p.bins);
-        while least < most {
-            let middle = (least + most) / 2;
-            // SAFETY: a bin.
-            if self < unsafe { d.tap(middle) } {
-                most = middle;
-            } else {
-                least = middle + 1;
-            }
-        }
-        // Of those below the first bin, u32::MAX. False for NaN.
-        if self <= p.last {
-            least.wrapping_sub(1)
+        // SAFETY: the caller's promise.
+        unsafe { bin_of(d, self, 0, p.bins, p.last) }
+    }
+}
+
+/// The bin of a sample between edges, `u32::MAX` for none; `last` is the greatest sample of the last bin.
+///
+/// # Safety
+/// The launch's taps from `first` on are the least f32 in each bin, rising.
+#[inline(always)]
+pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32, last: f32) -> u32 {
+    // The bins that the sample is not below: at least so many, and at most.
+    let (mut least, mut most) = (0, bins);
+    while least < most {
+        let middle = (least + most) / 2;
+        // SAFETY: a bin.
+        if sample < unsafe { d.tap(first + middle) } {
+            most = middle;
         } else {
-            u32::MAX
+            least = middle + 1;
         }
+    }
+    // Of those below the first bin, u32::MAX. False for NaN.
+    if sample <= last {
+        least.wrapping_sub(1)
+    } else {
+        u32::MAX
     }
 }
 

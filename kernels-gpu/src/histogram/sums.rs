@@ -1,37 +1,39 @@
-//! The sums of many counts over few rows: a thread a cell, neighbours side by side in memory, nobody waits.
+//! The sums of many counts or sums over few rows: a thread a cell, neighbours side by side in memory, nobody waits.
 //!
 //! Per cell: one global load for each row, one store. [`Merge`](super::Merge) is for few cells in many rows.
 
 use crate::device::{Device, Global};
 use crate::Body;
-use apron_abi::{HistogramMergeParams, MERGE_BLOCK};
+use apron_abi::{Element, HistogramMergeParams, MERGE_BLOCK};
+use core::marker::PhantomData;
+use core::ops::Add;
 
-/// The kernel: thread `t` of the grid writes the sum of cell `t`.
+/// The kernel: thread `t` of the grid writes the sum of cell `t`, from the first row on.
 ///
-/// Launch contract: the input holds `partials * bins` counts, the output `bins`, and the grid has as many threads or
+/// Launch contract: the input holds `partials * bins` numbers, the output `bins`, and the grid has as many threads or
 /// more, below 2^32.
-pub struct Sums;
+pub struct Sums<A, B>(PhantomData<(A, B)>);
 
-impl Body for Sums {
-    type Src = u32;
-    type Dst = u64;
+impl<A: Element, B: Element + From<A> + Add<Output = B>> Body for Sums<A, B> {
+    type Src = A;
+    type Dst = B;
     type Params = HistogramMergeParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, rows: Global<u32>, counts: Global<u64>, p: &HistogramMergeParams) {
+    unsafe fn run<D: Device>(d: D, rows: Global<A>, sums: Global<B>, p: &HistogramMergeParams) {
         let cell = (d.block_x() * MERGE_BLOCK + d.thread_x()) as u64;
         if cell < p.bins as u64 {
-            let mut sum = 0u64;
+            let mut sum = B::default();
             let mut at = cell;
             let mut row = 0;
             while row < p.partials {
                 // SAFETY: inside the row.
-                sum += unsafe { d.load(rows, at) } as u64;
+                sum = sum + B::from(unsafe { d.load(rows, at) });
                 at += p.bins as u64;
                 row += 1;
             }
             // SAFETY: a cell a thread.
-            unsafe { d.store(counts, cell, sum) };
+            unsafe { d.store(sums, cell, sum) };
         }
     }
 }

@@ -128,6 +128,8 @@ impl Work {
                 let (channels, side) = match tone {
                     Tone::Cells(p) => (p.channels(), u32::try_from(p.cells()).unwrap_or(u32::MAX)),
                     Tone::Statistics(p) => (p.channels(), 1),
+                    Tone::Weighted(p) => (p.channels(), u32::try_from(p.edges.bins()).unwrap_or(u32::MAX)),
+                    Tone::Pairs(p) => (shape.channels, u32::try_from(p.edges[0].bins()).unwrap_or(u32::MAX)),
                     Tone::Lookup(_) | Tone::Equalize(_) | Tone::Clahe(_) => (shape.channels, 1),
                 };
                 (shape, src, src, channels, side)

@@ -1,0 +1,107 @@
+//! Sums of weights by bins, in the order of the samples: a block takes 65536 samples and 256 bins, a thread a bin.
+//!
+//! ```text
+//! for each 1024 samples: copy their bins and weights to shared memory; barrier
+//!     each thread looks at all bins, and adds the weights of its own, in order; barrier
+//! each thread writes its sum
+//! ```
+//!
+//! The blocks' sums are then added in order, by [`Sums`](super::Sums). So every sum is made in the order of the serial
+//! reference, which atomics would not keep, and the samples of a block are read once for each 256 bins.
+//!
+//! 12 KiB of shared memory. Per sample and thread: a quarter of a shared load, a comparison; two barriers a batch.
+
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{HistogramWeightsParams, WEIGHTS_BATCH, WEIGHTS_BLOCK, WEIGHTS_SAMPLES};
+
+/// The kernel: block (`x`, `c * slices + s`) writes the sums of slice `s` of the bins of channel `c` over samples from
+/// `65536 * x` on to row `x` of the output, which has `apart * bins` numbers.
+///
+/// Launch contract: the input holds the bins of `samples` samples for each channel apart; there is a weight for each
+/// pixel, which has `channels` neighbouring samples; the grid has a column for each 65536 samples, and at least `apart *
+/// slices` rows; the shared memory is what the kernel table says.
+pub struct Weights;
+
+/// The pixel of a sample.
+#[inline(always)]
+fn pixel_of(sample: u64, channels: u32) -> u64 {
+    // A 64-bit division would be a call; the channels are few enough to name.
+    match channels {
+        1 => sample,
+        2 => sample / 2,
+        3 => sample / 3,
+        _ => sample / 4,
+    }
+}
+
+impl Body for Weights {
+    type Src = u32;
+    type Dst = f64;
+    type Params = HistogramWeightsParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<u32>, sums: Global<f64>, p: &HistogramWeightsParams) {
+        // Checked, lest the compiler checks by itself, with a call of what panics.
+        let channel = d.block_y().checked_div(p.slices).unwrap_or(0);
+        if channel >= p.apart {
+            // A row of blocks more than there are slices: all of its threads leave.
+            return;
+        }
+        let thread = d.thread_x();
+        let own = (d.block_y() - channel * p.slices) * WEIGHTS_BLOCK + thread;
+        let (bins, weights) = (Shared::<u32>::at(0), Shared::<f64>::at(WEIGHTS_BATCH * 4));
+        let first = d.block_x() as u64 * WEIGHTS_SAMPLES as u64;
+        let count = (p.samples - first).min(WEIGHTS_SAMPLES as u64) as u32;
+        let from = channel as u64 * p.samples;
+        let (mut sum, mut done) = (0.0f64, 0);
+        while done < count {
+            let batch = (count - done).min(WEIGHTS_BATCH);
+            let mut place = thread;
+            while place < WEIGHTS_BATCH {
+                // SAFETY: a sample of the block; a place is one thread's.
+                unsafe {
+                    if place < batch {
+                        let sample = first + (done + place) as u64;
+                        d.shared_store(bins, place, d.load(src, from + sample));
+                        let weight = d.load(Global::<f64>::at(p.weights), pixel_of(sample, p.channels));
+                        d.shared_store(weights, place, weight);
+                    } else {
+                        // Nobody's: bins are read by fours.
+                        d.shared_store(bins, place, u32::MAX);
+                    }
+                }
+                place += WEIGHTS_BLOCK;
+            }
+            d.barrier();
+            let mut place = 0;
+            while place < batch {
+                // SAFETY: inside the batch, which is behind the barrier; what is behind its end has no bin, and no weight
+                // is read of it.
+                unsafe {
+                    let [a, b, c, e] = d.shared_load4(bins, place);
+                    if a == own {
+                        sum += d.shared_load(weights, place);
+                    }
+                    if b == own {
+                        sum += d.shared_load(weights, place + 1);
+                    }
+                    if c == own {
+                        sum += d.shared_load(weights, place + 2);
+                    }
+                    if e == own {
+                        sum += d.shared_load(weights, place + 3);
+                    }
+                }
+                place += 4;
+            }
+            d.barrier();
+            done += batch;
+        }
+        if own < p.bins {
+            let row = d.block_x() as u64 * (p.apart * p.bins) as u64;
+            // SAFETY: a sum of the row is one thread's.
+            unsafe { d.store(sums, row + (channel * p.bins + own) as u64, sum) };
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Histograms of weights, and of pairs of channels, by the host or by kernels.
+
+use super::{Backend, Counting, HOST_WHY};
+use crate::choice::Choice;
+use crate::weighted::Counted;
+use crate::{
+    AnyImage, Binning, Bins, Edges, Histogram2d, Image, Report, Result, Shape, Source, Statistics, WeightedHistogram,
+};
+use apron_core::{PairHistogram, Problem, Tone, WeightedBins, check_channel, check_weights, each_type};
+use std::time::{Duration, Instant};
+
+const WEIGHTED: &str = "weighted histogram";
+const PAIRS: &str = "2-D histogram";
+
+impl Backend {
+    /// Sums of weights by bins.
+    pub(crate) fn weighted(
+        &self,
+        source: &Source<'_>,
+        weights: &[f64],
+        binning: &Binning,
+        per_channel: bool,
+        variant: Option<&str>,
+    ) -> Result<Counted<WeightedHistogram>> {
+        if self.machine().is_none() {
+            return self.counted_by_host(WEIGHTED, source, variant, |image, parallel| {
+                each_type!(image, image => match parallel {
+                    true => apron_cpu::weighted(image, binning, per_channel, weights),
+                    false => apron_reference::weighted(image, binning, per_channel, weights),
+                })
+            });
+        }
+        let (shape, src) = (source.shape(), source.pixel_type());
+        check_weights(shape, weights)?;
+        // Once on the device, for all that read it.
+        let (image, copy_in) = self.import_timed(source, WEIGHTED)?;
+        let source = Source::Device(&image);
+        let edges = self.edges_of(&source, binning, None)?;
+        let problem = WeightedBins { shape, src, edges: edges.clone(), per_channel };
+        let channels = problem.channels();
+        let recipe = self.planned(&Problem::Tone(Tone::Weighted(problem)), &Choice { variant, tuning: None })?;
+        let weights = words(shape, weights)?;
+        let (written, made) = self.run_kernels(&recipe, &source, Some(&Source::Host(weights)), None)?;
+        let sums = written.expect("no room was given").read()?;
+        let report = made.report()?;
+        let report = Report { copy_in: report.copy_in + copy_in, ..report };
+        Ok(Counted { result: WeightedHistogram { edges, channels, sums }, report })
+    }
+
+    /// Counts of pixels by the bins of two channels.
+    pub(crate) fn pairs(
+        &self,
+        source: &Source<'_>,
+        channels: [u32; 2],
+        binning: [&Binning; 2],
+        variant: Option<&str>,
+    ) -> Result<Counted<Histogram2d>> {
+        if self.machine().is_none() {
+            return self.counted_by_host(PAIRS, source, variant, |image, parallel| {
+                each_type!(image, image => match parallel {
+                    true => apron_cpu::histogram2d(image, channels, binning),
+                    false => apron_reference::histogram2d(image, channels, binning),
+                })
+            });
+        }
+        let (shape, src) = (source.shape(), source.pixel_type());
+        channels.iter().try_for_each(|&channel| check_channel(shape, channel))?;
+        let (image, copy_in) = self.import_timed(source, PAIRS)?;
+        let source = Source::Device(&image);
+        let first = self.edges_of(&source, binning[0], Some(channels[0]))?;
+        let second = self.edges_of(&source, binning[1], Some(channels[1]))?;
+        let problem = PairHistogram { shape, src, channels, edges: [first.clone(), second.clone()] };
+        let recipe = self.planned(&Problem::Tone(Tone::Pairs(problem)), &Choice { variant, tuning: None })?;
+        let (written, made) = self.run_kernels(&recipe, &source, None, None)?;
+        let counts = written.expect("no room was given").read()?;
+        let report = made.report()?;
+        let report = Report { copy_in: report.copy_in + copy_in, ..report };
+        Ok(Counted { result: Histogram2d { first, second, counts }, report })
+    }
+
+    fn counted_by_host<T>(
+        &self,
+        operation: &'static str,
+        source: &Source<'_>,
+        variant: Option<&str>,
+        run: impl FnOnce(&AnyImage<'_>, bool) -> Result<T>,
+    ) -> Result<Counted<T>> {
+        let start = Instant::now();
+        let (name, result) = self.by_host(operation, source, variant, run)?;
+        let report = self.report(operation, name, HOST_WHY, Duration::ZERO);
+        Ok(Counted { result: result?, report: Report { kernels: start.elapsed(), ..report } })
+    }
+
+    /// The edges of bins for the samples of a channel, or of all; a range that is to be found from them, the device
+    /// finds.
+    fn edges_of(&self, source: &Source<'_>, binning: &Binning, channel: Option<u32>) -> Result<Edges> {
+        let pixel = source.pixel_type();
+        binning.check()?;
+        if !binning.seeks_range(pixel) {
+            return binning.edges(pixel, || unreachable!("the range is known"));
+        }
+        let ranges = self.ranges(source, channel.is_some())?;
+        binning.edges(pixel, || ranges[channel.unwrap_or(0) as usize])
+    }
+
+    /// The least and the largest sample, of all channels together or of each apart.
+    fn ranges(&self, source: &Source<'_>, per_channel: bool) -> Result<Vec<(f64, f64)>> {
+        let pixel = source.pixel_type();
+        let statistics = match (pixel.values(), Bins::of_values(pixel)) {
+            (Some((low, _)), Some(bins)) => {
+                let counting = Counting { binning: bins.into(), per_channel, roi: None };
+                let histogram = self.histogram(source, &counting, &Choice::default())?.download()?;
+                let of = |channel| Statistics::of_counts(low, histogram.channel(channel), &[]);
+                (0..histogram.channels()).map(of).collect::<Result<_>>()?
+            }
+            _ => self.statistics(source, per_channel, None)?.statistics,
+        };
+        Ok(statistics.iter().map(|of| (of.min, of.max)).collect())
+    }
+}
+
+/// Weights as an image of two words a pixel, which is how a device takes what is beside an image.
+fn words(shape: Shape, weights: &[f64]) -> Result<AnyImage<'_>> {
+    let words: &[f32] = bytemuck::cast_slice(weights);
+    Image::new(shape.width, shape.height, 2, words).map(AnyImage::F32)
+}
