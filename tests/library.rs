@@ -1,9 +1,12 @@
 //! The library as its users see it: chains, choices, errors.
 
 use apron::{
-    AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, Method, PixelType, Taps,
-    Tuning,
+    AnyImage, Bins, Border, Device, DeviceName, Error, ErrorKind, Histogram256, Image, Mask, Method, PixelType, Shape,
+    Statistics, Taps, Tuning,
 };
+use apron_testkit::{Data, random_image};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::emulator(), Device::reference()];
@@ -120,9 +123,9 @@ fn no_full_window_is_an_input_error_that_names_both() {
 fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
     let bytes = Image::new(8, 8, 1, vec![1u8; 64]).unwrap();
-    let words = Image::new(8, 8, 1, vec![1u16; 64]).unwrap();
-    // The kernels' tables are of bytes.
-    let filter = |device: &Device| device.clahe(&words, 2.0, (2, 2)).run();
+    // More than constant memory holds, and not all alike.
+    let taps = || Taps::new([[0.25; 2500], [0.5; 2500]].concat()).unwrap();
+    let filter = |device: &Device| device.separable(&image, taps(), taps()).run();
     let kernels: Vec<Device> = devices()
         .into_iter()
         .filter(|device| matches!(device.name(), DeviceName::Gpu(_) | DeviceName::Emulator))
@@ -134,7 +137,6 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
         // The range of the samples that a mask selects is not found there.
         let masked = device.histogram(&image).roi_mask(&bytes).run().err();
         let of_bytes = device.histogram(&image).variant("columns").run().err();
-        let taps = || Taps::new([0.5; 5000]).unwrap();
         let long = device.separable(&image, taps(), taps()).variant("simple").run().err();
         for refused in [masked, of_bytes, long] {
             let refused = refused.expect("refused");
@@ -313,5 +315,94 @@ fn devices_and_images_may_cross_threads() {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(blur)).collect();
             assert!(threads.into_iter().all(|thread| thread.join().unwrap() == expected));
         });
+    }
+}
+
+/// Every type, its own range and another, bins of all numbers, images on the host and on the device.
+#[test]
+fn weighted_and_2d_histograms_are_the_same_everywhere() {
+    let shape = Shape::new(61, 37, 3).unwrap();
+    let weights: Vec<f64> = (0..shape.pixels()).map(|i| 10f64.powi(i as i32 % 17 - 8) / (i % 7 + 1) as f64).collect();
+    let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+    for pixel in PixelType::ALL {
+        let image = random_image(&mut StdRng::seed_from_u64(9), pixel, shape, Data::Uniform);
+        for (count, range) in [(1, None), (300, None), (20, Some((-0.3, 0.7))), (20, Some((5.0, 5.0)))] {
+            let bins = || Bins { count, range };
+            for per_channel in [false, true] {
+                let of = |device: &Device| {
+                    let uploaded = device.upload(&image).unwrap();
+                    device.weighted_histogram(&uploaded, &weights, bins(), per_channel).unwrap()
+                };
+                let expected = of(&Device::reference());
+                for device in devices() {
+                    let found = of(&device);
+                    let what = format!("{} {pixel} {count} {range:?}", device.name());
+                    assert_eq!(bits(found.edges.values()), bits(expected.edges.values()), "{what}");
+                    assert_eq!(
+                        (bits(&found.sums), found.channels),
+                        (bits(&expected.sums), expected.channels),
+                        "{what}"
+                    );
+                }
+            }
+            let of = |device: &Device| {
+                let uploaded = device.upload(&image).unwrap();
+                device.histogram2d(&uploaded, [2, 0], [bins(), Bins { count: 7, range: None }]).unwrap()
+            };
+            let expected = of(&Device::reference());
+            devices().iter().for_each(|device| assert_eq!(of(device), expected, "{} {pixel}", device.name()));
+        }
+    }
+    // What can never be right, and a range that is none.
+    let image = Image::new(2, 1, 2, vec![f32::NAN, 1.0, 2.0, 3.0]).unwrap();
+    let bins = || Bins { count: 4, range: None };
+    for device in devices() {
+        let few = device.weighted_histogram(&image, &[1.0], bins(), false).expect_err("a weight too few");
+        assert!(matches!(few, Error::Shape { .. }), "{few}");
+        let none = device.weighted_histogram(&image, &[1.0, 2.0], bins(), false).expect_err("no range");
+        assert_eq!(none.kind(), ErrorKind::Input);
+        assert!(none.to_string().contains("NaN"), "{none}");
+        let none = device.histogram2d(&image, [1, 0], [bins(), bins()]).expect_err("no range");
+        assert_eq!(none.kind(), ErrorKind::Input);
+        let other = device.histogram2d(&image, [0, 2], [bins(), bins()]).expect_err("no such channel");
+        assert_eq!(other.kind(), ErrorKind::Usage);
+        let fine = device.histogram2d(&image, [1, 1], [bins(), bins()]).unwrap();
+        assert_eq!((fine.count(0, 0), fine.count(3, 3)), (1, 1), "{}", device.name());
+        // A sample that is no number is in no bin.
+        let range = Bins { count: 1, range: Some((0.0, 9.0)) };
+        assert_eq!(device.weighted_histogram(&image, &[1.0, 2.0], range, true).unwrap().sums, [2.0, 3.0]);
+    }
+}
+
+/// Zeros of both signs, numbers that are none, infinities, images with gaps between rows.
+#[test]
+fn statistics_of_floats_are_the_same_everywhere() {
+    let samples: Vec<f32> = (0..103 * 41 * 2).map(|i| (i * i % 1009) as f32 / 504.5 - 1.0).collect();
+    let zeros = vec![-0.0f32, 0.0, -0.0, -0.0];
+    let mut special = samples.clone();
+    (special[7], special[4000]) = (f32::NAN, f32::NEG_INFINITY);
+    let mut infinite = samples.clone();
+    infinite[5] = f32::INFINITY;
+    let bits = |all: &[Statistics]| {
+        let numbers = all.iter().flat_map(|of| [of.min, of.max, of.mean, of.std]);
+        numbers.map(|number| if number.is_nan() { f64::NAN } else { number }.to_bits()).collect::<Vec<_>>()
+    };
+    for (samples, (width, height, channels)) in
+        [(samples, (103, 41, 2)), (special, (103, 41, 2)), (infinite, (103, 41, 2)), (zeros, (2, 2, 1))]
+    {
+        let image = Image::new(width, height, channels, samples).unwrap();
+        let part = image.region(1, 1, width - 1, height - 1).unwrap();
+        for (image, per_channel) in [(&image, false), (&image, true), (&part, true)] {
+            let of = |device: &Device| {
+                let uploaded = device.upload(image).unwrap();
+                let found = device.statistics(&uploaded).per_channel(per_channel).run().unwrap();
+                let direct = device.statistics(image).per_channel(per_channel).run().unwrap();
+                assert_eq!(bits(&direct), bits(&found), "{}", device.name());
+                found
+            };
+            let expected = of(&Device::reference());
+            assert!(expected.iter().all(|of| of.min != 0.0 || of.min.is_sign_positive()));
+            devices().iter().for_each(|device| assert_eq!(bits(&of(device)), bits(&expected), "{}", device.name()));
+        }
     }
 }

@@ -171,8 +171,10 @@ fn floats_of_16_bits_are_the_floats_that_they_are() {
         let edges = |image| device.histogram(image).edges([-0.5, 0.0, 0.1, 0.7]).run().unwrap();
         assert_eq!(edges(&halves), edges(&floats), "{what}");
     }
-    let statistics = |image| Device::cpu().statistics(image).per_channel(true).run().unwrap();
-    assert_eq!(statistics(&halves), statistics(&floats));
+    for device in devices() {
+        let statistics = |image| device.statistics(image).per_channel(true).run().unwrap();
+        assert_eq!(statistics(&halves), statistics(&floats), "{}", device.name());
+    }
 }
 
 #[test]
