@@ -9,8 +9,8 @@ use crate::{
 use apron_core::{PairHistogram, Problem, Tone, WeightedBins, check_channel, check_weights, each_type};
 use std::time::{Duration, Instant};
 
-const WEIGHTED: &str = "weighted histogram";
-const PAIRS: &str = "2-D histogram";
+const WEIGHTED: &str = "weighted";
+const PAIRS: &str = "pairs";
 
 impl Backend {
     /// Sums of weights by bins.

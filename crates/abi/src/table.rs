@@ -458,8 +458,8 @@ const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
 const BATCH: SharedMemory = SharedMemory::Bytes(WEIGHTS_BATCH * 12);
 /// Tiles of rows.
 const SUMMED: SharedMemory = SharedMemory::Bytes(SUMMED_BYTES);
-/// Numbers of rows.
-const FOLDED: SharedMemory = SharedMemory::Bytes(FOLD_BLOCK * SUMMED_PARTS * 8);
+/// Sums of rows.
+const FOLDED: SharedMemory = SharedMemory::Bytes(FOLD_BLOCK * 8);
 /// Counters of a slice.
 const SLICE: SharedMemory = SharedMemory::Bytes(SLICE_CELLS * 4);
 /// Tables of 4 channels, a word an entry.
@@ -833,11 +833,11 @@ macro_rules! for_each_kernel {
             histogram_slices_masked_i16_u32: Histogram "-" "slices" "masked", histogram::Slices<i16, true>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
             histogram_slices_masked_f32_u32: Histogram "-" "slices" "masked", histogram::Slices<f32, true>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
             histogram_slices_sums_u32_u64: Histogram "-" "slices" "sums", histogram::Sums<u32, u64>, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], NONE, 0;
-            histogram_row_sums_f32_f64: Histogram "-" "row-sums" "sums-of-rows", histogram::Rows<f32, false>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
-            histogram_row_sums_f16_f64: Histogram "-" "row-sums" "sums-of-rows", histogram::Rows<Half, false>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
-            histogram_row_squares_f32_f64: Histogram "-" "row-sums" "squares-of-rows", histogram::Rows<f32, true>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
-            histogram_row_squares_f16_f64: Histogram "-" "row-sums" "squares-of-rows", histogram::Rows<Half, true>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
-            histogram_fold_sums_f64_f64: Histogram "-" "row-sums" "means", histogram::Fold<false>, Buffer (f64, f64), StatisticsParams, None, [256, 1], FOLDED, 2;
+            histogram_row_sums_f32_f64: Histogram "-" "row-sums" "rows", histogram::Rows<f32, false>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_sums_f16_f64: Histogram "-" "row-sums" "rows", histogram::Rows<Half, false>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_squares_f32_f64: Histogram "-" "row-sums" "row-squares", histogram::Rows<f32, true>, Buffer (f32, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_row_squares_f16_f64: Histogram "-" "row-sums" "row-squares", histogram::Rows<Half, true>, Buffer (Half, f64), StatisticsParams, None, [32, 4], SUMMED, 2;
+            histogram_fold_sums_f64_f64: Histogram "-" "row-sums" "means", histogram::Fold<false>, Buffer (f64, f64), StatisticsParams, None, [256, 1], FOLDED, 3;
             histogram_fold_squares_f64_f64: Histogram "-" "row-sums" "squares", histogram::Fold<true>, Buffer (f64, f64), StatisticsParams, None, [256, 1], FOLDED, 2;
             histogram_bins_u8_u32: Histogram "-" "in-order" "bins", histogram::Bins<u8>, Buffer (u8, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_bins_u16_u32: Histogram "-" "in-order" "bins", histogram::Bins<u16>, Buffer (u16, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
@@ -846,11 +846,11 @@ macro_rules! for_each_kernel {
             histogram_bins_f32_u32: Histogram "-" "in-order" "bins", histogram::Bins<f32>, Buffer (f32, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_weights_u32_f64: Histogram "-" "in-order" "weights", histogram::Weights, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
             histogram_weights_sums_f64_f64: Histogram "-" "in-order" "sums", histogram::Sums<f64, f64>, Buffer (f64, f64), HistogramMergeParams, None, [256, 1], NONE, 0;
-            histogram_pairs_u8_u32: Histogram "-" "pairs" "cells-of-pixels", histogram::Pairs<u8>, Buffer (u8, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
-            histogram_pairs_u16_u32: Histogram "-" "pairs" "cells-of-pixels", histogram::Pairs<u16>, Buffer (u16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
-            histogram_pairs_i16_u32: Histogram "-" "pairs" "cells-of-pixels", histogram::Pairs<i16>, Buffer (i16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
-            histogram_pairs_f16_u32: Histogram "-" "pairs" "cells-of-pixels", histogram::Pairs<Half>, Buffer (Half, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
-            histogram_pairs_f32_u32: Histogram "-" "pairs" "cells-of-pixels", histogram::Pairs<f32>, Buffer (f32, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
+            histogram_pairs_u8_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u8>, Buffer (u8, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
+            histogram_pairs_u16_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u16>, Buffer (u16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
+            histogram_pairs_i16_u32: Histogram "-" "pairs" "cells", histogram::Pairs<i16>, Buffer (i16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
+            histogram_pairs_f16_u32: Histogram "-" "pairs" "cells", histogram::Pairs<Half>, Buffer (Half, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
+            histogram_pairs_f32_u32: Histogram "-" "pairs" "cells", histogram::Pairs<f32>, Buffer (f32, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
             histogram_pairs_counts_u32_u32: Histogram "-" "pairs" "counts", histogram::Slices<u32, false>, Buffer (u32, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
             lookup_table_u8_u8: Lookup "-" "table" "", lookup::Table, Buffer (u8, u8), LookupParams, None, [256, 1], TABLES, 1;
             lookup_equalize_u64_u8: Lookup "-" "three-launches" "table", lookup::Equalize, Buffer (u64, u8), EqualizeParams, None, [256, 1], COUNTS, 1;
@@ -951,7 +951,7 @@ mod tests {
                 (Family::Pointwise, "pad", _) => SIMPLE_BLOCK,
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
-                (Family::Histogram, "in-order", "bins") | (Family::Histogram, _, "cells-of-pixels") => [BINS_BLOCK, 1],
+                (Family::Histogram, "in-order", "bins") | (Family::Histogram, _, "cells") => [BINS_BLOCK, 1],
                 (Family::Histogram, "in-order", "weights") => [WEIGHTS_BLOCK, 1],
                 (Family::Histogram, "in-order", "sums") => [MERGE_BLOCK, 1],
                 (Family::Histogram, "pairs", "counts") => [SLICES_BLOCK, 1],

@@ -138,8 +138,8 @@ impl Tone {
             Tone::Equalize(_) => "equalize",
             Tone::Clahe(_) => "clahe",
             Tone::Statistics(_) => "stats",
-            Tone::Weighted(_) => "weighted histogram",
-            Tone::Pairs(_) => "2-D histogram",
+            Tone::Weighted(_) => "weighted",
+            Tone::Pairs(_) => "pairs",
         }
     }
 

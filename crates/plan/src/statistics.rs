@@ -23,9 +23,9 @@ pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
     let blocks = height.div_ceil(SUMMED_ROWS);
     let fold = |kernel| Launch { src: 1, dst: 2, ..launch(kernel, apart, params) };
     let launches = vec![
-        launch(of_rows("sums-of-rows")?, blocks, params),
+        launch(of_rows("rows")?, blocks, params),
         fold(Kernel::histogram_fold_sums_f64_f64),
-        launch(of_rows("squares-of-rows")?, blocks, params),
+        launch(of_rows("row-squares")?, blocks, params),
         fold(Kernel::histogram_fold_squares_f64_f64),
     ];
     let numbers = |role, elems| Buffer { role, element: ElementType::F64, elems };

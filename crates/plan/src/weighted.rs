@@ -11,8 +11,8 @@ use apron_abi::{
 };
 use apron_core::{PixelType, Result, Shape, Tone};
 
-pub(crate) const WEIGHTED: &str = "weighted histogram";
-pub(crate) const PAIRS: &str = "2-D histogram";
+pub(crate) const WEIGHTED: &str = "weighted";
+pub(crate) const PAIRS: &str = "pairs";
 
 /// Most bytes of sums of blocks.
 const MAX_SUMS_BYTES: u64 = 1 << 30;
@@ -97,7 +97,7 @@ pub(crate) fn pairs(tone: &Tone, machine: &Machine) -> Result<Steps> {
         other_last,
         reserved: 0,
     });
-    let finding = launch(kernel("pairs", "cells-of-pixels", src), blocks(pixels, machine), params);
+    let finding = launch(kernel("pairs", "cells", src), blocks(pixels, machine), params);
     let rows = rows_of(pixels, cells, machine);
     check_counters(pixels, rows)?;
     let params = HistogramCellsParams { pixels, bins: cells as u32, channels: 1, apart: 1, ..Default::default() };

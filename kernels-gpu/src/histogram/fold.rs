@@ -1,12 +1,13 @@
 //! The sum of what [`Rows`](super::Rows) found, from the top, and what follows from it: a block a channel.
 //!
 //! ```text
-//! for each 256 rows: copy their numbers to shared memory; barrier
-//!     thread 0 adds the sums, in order; thread 32 joins the extremes; barrier
-//! thread 0 writes the mean, or of squares the sum; thread 32 the extremes
+//! for each 256 rows: each thread copies a row's sum to shared memory, and joins its extremes to its own; barrier
+//!     each thread starts loading its next row; thread 0 adds the sums, in order; barrier
+//! by shuffles, and of the warps by thread 0: the extremes of all rows
+//! thread 0 writes them and the mean, or of squares the sum
 //! ```
 //!
-//! 6 KiB of shared memory. Per row and channel: three global loads, one addition in f64 that waits for the one before.
+//! 2 KiB of shared memory. Per row and channel: three global loads, one addition in f64 that waits for the one before.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -19,6 +20,19 @@ use apron_abi::{StatisticsParams, FOLD_BLOCK, FOUND_NUMBERS, SUMMED_PARTS};
 /// `apart` blocks, and the shared memory is what the kernel table says.
 pub struct Fold<const SQUARES: bool>;
 
+/// The least and the largest sample.
+#[derive(Clone, Copy)]
+struct Pair(f64, f64);
+
+impl Pair {
+    /// Of the samples of both: a least one that is NaN, once found, stays.
+    #[inline(always)]
+    fn join(self, Pair(low, high): Pair) -> Pair {
+        let Pair(least, largest) = self;
+        Pair(if low < least || low.is_nan() { low } else { least }, if high > largest { high } else { largest })
+    }
+}
+
 impl<const SQUARES: bool> Body for Fold<SQUARES> {
     type Src = f64;
     type Dst = f64;
@@ -27,58 +41,78 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, parts: Global<f64>, found: Global<f64>, p: &StatisticsParams) {
         let (channel, thread) = (d.block_x(), d.thread_x());
-        let part = |number: u32| Shared::<f64>::at(number * FOLD_BLOCK * 8);
-        let (mut sum, mut least, mut largest) = (0.0f64, f64::INFINITY, f64::NEG_INFINITY);
-        let mut top = 0;
+        let sums = Shared::<f64>::at(0);
+        // SAFETY: called for rows.
+        let part = |number: u32, row: u32| unsafe {
+            d.load(parts, (channel * SUMMED_PARTS + number) as u64 * p.height as u64 + row as u64)
+        };
+        let of_row = |row: u32| if row < p.height { part(0, row) } else { 0.0 };
+        let (mut sum, mut pair) = (0.0f64, Pair(f64::INFINITY, f64::NEG_INFINITY));
+        let (mut own, mut top) = (of_row(thread), 0);
         while top < p.height {
             let rows = (p.height - top).min(FOLD_BLOCK);
-            if thread < rows {
-                let copy = |number: u32| {
-                    let from = (channel * SUMMED_PARTS + number) as u64 * p.height as u64 + (top + thread) as u64;
-                    // SAFETY: a number of a row; a place is one thread's.
-                    unsafe { d.shared_store(part(number), thread, d.load(parts, from)) };
-                };
-                copy(0);
-                if !SQUARES {
-                    copy(1);
-                    copy(2);
-                }
-            }
-            d.barrier();
-            // SAFETY: called for rows that were copied, behind the barrier.
-            let of = |number: u32, row: u32| unsafe { d.shared_load(part(number), row) };
-            let mut row = 0;
-            if thread == 0 {
-                while row + 4 <= rows {
-                    let (a, b, c, e) = (of(0, row), of(0, row + 1), of(0, row + 2), of(0, row + 3));
-                    sum = sum + a + b + c + e;
-                    row += 4;
-                }
-                while row < rows {
-                    sum += of(0, row);
-                    row += 1;
-                }
-            }
-            if !SQUARES && thread == 32 {
-                while row < rows {
-                    let (low, high) = (of(1, row), of(2, row));
-                    least = if low < least || low.is_nan() { low } else { least };
-                    largest = if high > largest { high } else { largest };
-                    row += 1;
-                }
+            // SAFETY: a place is one thread's.
+            unsafe { d.shared_store(sums, thread, own) };
+            if !SQUARES && thread < rows {
+                pair = pair.join(Pair(part(1, top + thread), part(2, top + thread)));
             }
             d.barrier();
             top += rows;
+            own = of_row(top.saturating_add(thread));
+            if thread == 0 {
+                // SAFETY: called for rows that were copied, behind the barrier.
+                let of = |row: u32| unsafe { d.shared_load(sums, row) };
+                let mut row = 0;
+                while row + 8 <= rows {
+                    let (a, b, c, e) = (of(row), of(row + 1), of(row + 2), of(row + 3));
+                    let (f, g, h, i) = (of(row + 4), of(row + 5), of(row + 6), of(row + 7));
+                    sum = sum + a + b + c + e + f + g + h + i;
+                    row += 8;
+                }
+                while row < rows {
+                    sum += of(row);
+                    row += 1;
+                }
+            }
+            d.barrier();
         }
         let at = |number: u32| (channel * FOUND_NUMBERS + number) as u64;
-        // SAFETY: a number is one thread's.
-        unsafe {
+        if SQUARES {
             if thread == 0 {
-                d.store(found, at(if SQUARES { 3 } else { 2 }), if SQUARES { sum } else { sum / p.count });
+                // SAFETY: a number is one thread's.
+                unsafe { d.store(found, at(3), sum) };
             }
-            if !SQUARES && thread == 32 {
+            return;
+        }
+
+        let (lane, warp) = (thread % 32, thread / 32);
+        let mut apart = 16;
+        while apart > 0 {
+            let other = Pair(d.shuffle_f64(pair.0, lane ^ apart), d.shuffle_f64(pair.1, lane ^ apart));
+            pair = pair.join(other);
+            apart /= 2;
+        }
+        if lane == 0 {
+            // SAFETY: places of a warp; the sums are read.
+            unsafe {
+                d.shared_store(sums, 2 * warp, pair.0);
+                d.shared_store(sums, 2 * warp + 1, pair.1);
+            }
+        }
+        d.barrier();
+        if thread == 0 {
+            let mut other = 1;
+            while other < FOLD_BLOCK / 32 {
+                // SAFETY: a warp's pair, behind the barrier; a number is one thread's.
+                pair = pair.join(unsafe { Pair(d.shared_load(sums, 2 * other), d.shared_load(sums, 2 * other + 1)) });
+                other += 1;
+            }
+            let Pair(least, largest) = pair;
+            // SAFETY: a number is one thread's.
+            unsafe {
                 d.store(found, at(0), least);
                 d.store(found, at(1), if least.is_nan() { least } else { largest });
+                d.store(found, at(2), sum / p.count);
             }
         }
     }
