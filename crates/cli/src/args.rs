@@ -231,6 +231,27 @@ pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
 }
 
+/// `LO,HI` for both channels, or `LO,HI,LO,HI`.
+pub(crate) fn ranges(text: &str) -> Result<[(f64, f64); 2], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[low, high]) => Ok([(low, high); 2]),
+        Some(&[low, high, other_low, other_high]) => Ok([(low, high), (other_low, other_high)]),
+        _ => Err("must be LO,HI or LO,HI,LO,HI: numbers".into()),
+    }
+}
+
+/// `A,B`.
+pub(crate) fn channels(text: &str) -> Result<(u32, u32), String> {
+    pair(text, ',').ok_or_else(|| "must be A,B: two channels, from 0".into())
+}
+
+/// `N` or `N,M`.
+pub(crate) fn bins(text: &str) -> Result<(usize, usize), String> {
+    let one = text.parse().ok().map(|count| (count, count));
+    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be N or N,M: numbers of bins".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +259,11 @@ mod tests {
     #[test]
     fn values() {
         assert_eq!(anchor("1,0"), Ok((1, 0)));
+        assert_eq!((bins("8"), bins("8, 3"), channels("2,0")), (Ok((8, 8)), Ok((8, 3)), Ok((2, 0))));
+        assert!(bins("8,3,1").is_err() && channels("1").is_err());
+        assert_eq!(ranges("-1,1"), Ok([(-1.0, 1.0); 2]));
+        assert_eq!(ranges("-1,1,0,0.5"), Ok([(-1.0, 1.0), (0.0, 0.5)]));
+        assert!(ranges("1").is_err() && ranges("1,2,3").is_err() && ranges("a,b").is_err());
         assert_eq!((method("auto"), method("box")), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
         assert!(method("fft").is_err());
         assert!(anchor("-1,0").is_err() && anchor("1").is_err());

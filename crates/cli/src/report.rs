@@ -81,6 +81,17 @@ pub(crate) enum Made {
         output: Option<String>,
         plot: Option<String>,
     },
+    /// Sums of weights, and where they were written.
+    Sums { bins: usize, low: f64, high: f64, per_channel: bool, output: Option<String> },
+    /// Counts by the bins of two channels, and where they were written.
+    Pairs {
+        bins: [usize; 2],
+        low: [f64; 2],
+        high: [f64; 2],
+        /// Pixels that lie in a pair of bins.
+        total: u64,
+        output: Option<String>,
+    },
     /// Thresholds, the first of them also by itself, and where they or the image that they part were written.
     Thresholds { threshold: usize, thresholds: Vec<usize>, output: Option<String> },
     /// Statistics of all channels, or of each.
@@ -164,6 +175,8 @@ impl Report {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
+            Made::Sums { bins, .. } => format!("sums of weights in {bins} bins"),
+            Made::Pairs { bins: [first, second], total, .. } => format!("{total} pixels in {first}x{second} bins"),
             Made::Thresholds { thresholds, .. } => match thresholds[..] {
                 [threshold] => format!("threshold {threshold}"),
                 _ => format!("{} thresholds", thresholds.len()),

@@ -348,15 +348,14 @@ fn verify_counts_by_variant_in_json() {
     let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
-    let operations =
-        ["correlate", "separable", "box", "histogram", "lookup", "equalize", "clahe", "local-std", "pointwise", "pad"];
-    for operation in operations {
+    let exact = ["histogram", "lookup", "equalize", "clahe", "pad", "stats", "weighted", "pairs"];
+    let within = ["correlate", "separable", "box", "local-std", "pointwise"];
+    for operation in within.into_iter().chain(exact) {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");
         checks += tally["checks"].as_u64().unwrap();
         let share = tally["largest_error_to_bound"].as_f64().unwrap();
-        let exact = ["histogram", "lookup", "equalize", "clahe", "pad"].contains(&operation);
-        assert!((0.0..=1.0).contains(&share) && (share > 0.0) != exact, "{tally}");
+        assert!((0.0..=1.0).contains(&share) && (share > 0.0) != exact.contains(&operation), "{tally}");
     }
     assert_eq!(report["count"], checks);
     assert_eq!(report["cases"].as_array().unwrap().len() as u64, checks);
@@ -368,6 +367,7 @@ fn every_verb_helps_with_an_example() {
     let filters = ["correlate", "convolve", "separable", "gaussian", "box"];
     let others = [
         "histogram",
+        "histogram2d",
         "info",
         "kernels",
         "verify",
@@ -399,4 +399,63 @@ fn the_program_does_not_link_the_driver() {
     };
     let linked = String::from_utf8_lossy(&ldd.stdout);
     assert!(linked.contains("libc.so") && !linked.contains("libcuda"), "{linked}");
+}
+
+#[test]
+fn weights_are_summed_as_csv_json_and_array() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 2, &[0, 1, 2, 0, 255, 2, 9, 9, 9, 200, 7, 255]);
+    folder.array("w.npy", &[2, 2], &[0.5f64, 2.0, -1.0, 0.25]);
+    folder.array("few.npy", &[4], &[0.5f32, 2.0, -1.0, 0.25]);
+    let sums = ["histogram", "a.png", "--weights", "w.npy", "--bins", "2"];
+    // Of the second pixel one sample is in the upper bin, of the last two.
+    let csv = folder.ok(&sums).stdout;
+    assert_eq!(csv, "bin,low,high,sum\n0,0,128,2.75\n1,128,256,2.5\n");
+    for device in ["cpu", "reference", "emulator"] {
+        let ended = folder.run(&[&sums[..], &["--per-channel", "--out", "s.npy", "--device", device]].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let expected = (vec![3, 2], vec![1.5, 0.25, -0.25, 2.0, 1.5, 0.25]);
+        assert_eq!(folder.read::<f64>("s.npy"), expected, "{device}");
+    }
+    folder.ok(&[&sums[..], &["--out", "s.json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path("s.json")).unwrap()).unwrap();
+    assert_eq!(json, serde_json::json!({ "bins": 2, "edges": [0.0, 128.0, 256.0], "sums": [[2.75, 2.5]] }));
+    let report = folder.ok(&[&sums[..], &["--json"]].concat()).stdout;
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["bins"], &report["high"]), (&2.into(), &256.0.into()));
+    folder.fails(3, "[2, 2], one for each pixel, not [4]", &["histogram", "a.png", "--weights", "few.npy"]);
+    folder.fails(3, "none.npy", &["histogram", "a.png", "--weights", "none.npy"]);
+    for other in ["--cumulative", "--plot=p.svg", "--roi-mask=a.png"] {
+        folder.fails(2, "--weights", &["histogram", "a.png", "--weights", "w.npy", other]);
+    }
+}
+
+#[test]
+fn pairs_of_channels_as_csv_json_and_array() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 2, &[0, 1, 2, 0, 255, 2, 9, 9, 9, 200, 7, 255]);
+    let pairs = ["histogram2d", "a.png", "--channels", "0,2", "--bins", "2"];
+    let csv = folder.ok(&pairs).stdout;
+    let head = "bin,low,high,bin2,low2,high2,count\n";
+    let lines = "0,0,128,0,0,128,3\n0,0,128,1,128,256,0\n1,128,256,0,0,128,0\n1,128,256,1,128,256,1\n";
+    assert_eq!(csv, format!("{head}{lines}"));
+    for device in ["cpu", "reference", "emulator"] {
+        let bins = ["histogram2d", "a.png", "--channels", "1,0", "--bins", "3,2", "--range", "0,9,0,300"];
+        let ended = folder.run(&[&bins[..], &["--out", "c.npy", "--device", device]].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        // 255 is in no bin of the first; 1, 9 and 7 are in the first, the last and the last.
+        assert_eq!(folder.read::<i64>("c.npy"), (vec![3, 2], vec![1, 0, 0, 0, 1, 1]), "{device}");
+    }
+    let uneven = ["histogram2d", "a.png", "--channels", "0,1", "--edges", "0,5,256", "--edges2", "0,256"];
+    folder.ok(&[&uneven[..], &["--out", "c.json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.path("c.json")).unwrap()).unwrap();
+    let edges = [vec![0.0, 5.0, 256.0], vec![0.0, 256.0]];
+    assert_eq!(json, serde_json::json!({ "bins": [2, 1], "edges": edges, "counts": [[2], [2]] }));
+    let report = folder.ok(&[&pairs[..], &["--json"]].concat()).stdout;
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["bins"], &report["total"]), (&serde_json::json!([2, 2]), &4.into()));
+    folder.fails(2, "channel is 3", &["histogram2d", "a.png", "--channels", "0,3"]);
+    folder.fails(2, "--channels", &["histogram2d", "a.png"]);
+    folder.fails(2, "--edges", &["histogram2d", "a.png", "--channels", "0,1", "--edges2", "0,1"]);
+    folder.fails(2, "LO,HI", &["histogram2d", "a.png", "--channels", "0,1", "--range", "0,1,2"]);
 }

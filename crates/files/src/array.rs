@@ -255,6 +255,12 @@ pub(super) fn write_integers(file: &mut impl Write, shape: &[u64], integers: &[u
     integers.iter().try_for_each(|integer| file.write_all(&(*integer as i64).to_ne_bytes()))
 }
 
+/// Writes sums as float64.
+pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64]) -> io::Result<()> {
+    write_header(file, "f8", shape)?;
+    floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
+}
+
 /// Writes an image: (height, width), or (height, width, channels) where there is more than one.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     let kind = match image.pixel_type() {

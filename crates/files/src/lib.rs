@@ -36,4 +36,4 @@ pub use atomic::{OutputPath, Trouble};
 pub use error::{Error, Result};
 pub use output::{ImageOutput, extension, write_array};
 pub use picture::write_rgb_png;
-pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps};
+pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps, read_weights};

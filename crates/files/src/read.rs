@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{array, picture};
-use apron_core::{AnyImage, Mask, Taps};
+use apron_core::{AnyImage, Mask, Shape, Taps};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,15 +86,33 @@ pub fn read_edges(path: &Path) -> Result<Vec<f64>> {
     Ok(edges)
 }
 
+/// Reads weights, one for each pixel of an image of this shape, from a `.npy` file of any real numbers, of shape (height,
+/// width).
+///
+/// # Errors
+/// As [`read_mask`].
+pub fn read_weights(path: &Path, of: Shape) -> Result<Vec<f64>> {
+    let (shape, weights) = numbers_up_to(path, &mut open(path)?, of.pixels().max(MAX_TAPS))?;
+    if shape[..] != [of.height as u64, of.width as u64] {
+        let what = format!("weights have shape [{}, {}], one for each pixel, not {shape:?}", of.height, of.width);
+        return Err(Error::content(path, what));
+    }
+    Ok(weights)
+}
+
 fn in_f32(numbers: &[f64]) -> Vec<f32> {
     numbers.iter().map(|&number| number as f32).collect()
 }
 
 fn numbers(path: &Path, file: &mut dyn Source) -> Result<(Vec<u64>, Vec<f64>)> {
+    numbers_up_to(path, file, MAX_TAPS)
+}
+
+fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u64>, Vec<f64>)> {
     if !starts_as_array(path, file)? {
         return Err(Error::content(path, "not a .npy file"));
     }
-    guarded(path, || array::read_numbers(path, file, MAX_TAPS))
+    guarded(path, || array::read_numbers(path, file, most))
 }
 
 fn open(path: &Path) -> Result<File> {

@@ -1,14 +1,14 @@
-//! Counts as files: CSV, JSON and .npy.
+//! Counts and sums as files: CSV, JSON and .npy.
 
 use crate::error::{Error, Result};
 use crate::{OutputPath, array, extension};
-use apron_core::Histogram;
+use apron_core::{Histogram, Histogram2d, WeightedHistogram};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Where a histogram's counts go.
+/// Where a histogram's counts or sums go.
 pub struct TableOutput<'a> {
     path: OutputPath<'a>,
     format: Format,
@@ -47,23 +47,114 @@ impl<'a> TableOutput<'a> {
             match self.format {
                 Format::Csv => file.write_all(csv(histogram, per_channel).as_bytes())?,
                 Format::Json => writeln!(file, "{}", json(histogram))?,
-                Format::Array => write_counts(file, histogram, per_channel)?,
+                Format::Array => {
+                    let shape = [histogram.channels() as u64, histogram.bins() as u64];
+                    array::write_integers(file, sides(&shape, per_channel), histogram.counts())?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes sums of weights; `per_channel` as for [`write`](Self::write).
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_sums(&self, histogram: &WeightedHistogram, per_channel: bool) -> Result<()> {
+        let (bins, edges) = (histogram.edges.bins(), histogram.edges.values());
+        self.path.write(|file| {
+            match self.format {
+                Format::Csv => file.write_all(csv_of_sums(histogram, per_channel).as_bytes())?,
+                Format::Json => {
+                    let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();
+                    writeln!(file, "{}", json!({ "bins": bins, "edges": edges, "sums": sums }))?;
+                }
+                Format::Array => {
+                    let shape = [histogram.channels as u64, bins as u64];
+                    array::write_floats(file, sides(&shape, per_channel), &histogram.sums)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the counts of pairs of bins; as an array they are int64, of shape (bins, bins of the second).
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_pairs(&self, histogram: &Histogram2d) -> Result<()> {
+        let edges = [&histogram.first, &histogram.second];
+        let bins = edges.map(|edges| edges.bins());
+        self.path.write(|file| {
+            match self.format {
+                Format::Csv => file.write_all(csv_of_pairs(histogram).as_bytes())?,
+                Format::Json => {
+                    let counts: Vec<&[u64]> = histogram.counts.chunks(bins[1]).collect();
+                    let edges = edges.map(|edges| edges.values());
+                    writeln!(file, "{}", json!({ "bins": bins, "edges": edges, "counts": counts }))?;
+                }
+                Format::Array => array::write_integers(file, &bins.map(|bins| bins as u64), &histogram.counts)?,
             }
             Ok(())
         })
     }
 }
 
+/// The shape of an array of channels and bins: as NumPy's, of bins alone where channels are not told apart.
+fn sides(shape: &[u64; 2], per_channel: bool) -> &[u64] {
+    if per_channel { shape } else { &shape[1..] }
+}
+
 /// A line for each bin, under a header.
 pub fn csv(histogram: &Histogram, per_channel: bool) -> String {
-    let mut text = String::from(if per_channel { "channel,bin,low,high,count\n" } else { "bin,low,high,count\n" });
-    let edges = histogram.edges();
-    for channel in 0..histogram.channels() {
-        for (bin, count) in histogram.channel(channel).iter().enumerate() {
+    lines("count", histogram.edges(), histogram.counts(), per_channel)
+}
+
+/// The same of sums of weights.
+///
+/// ```
+/// use apron_core::{Edges, WeightedHistogram};
+///
+/// let edges = Edges::rising(vec![0.0, 1.0, 3.5])?;
+/// let histogram = WeightedHistogram { edges, channels: 1, sums: vec![0.25, -7.0] };
+/// let csv = "bin,low,high,sum\n0,0,1,0.25\n1,1,3.5,-7\n";
+/// assert_eq!(apron_files::table::csv_of_sums(&histogram, false), csv);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn csv_of_sums(histogram: &WeightedHistogram, per_channel: bool) -> String {
+    lines("sum", histogram.edges.values(), &histogram.sums, per_channel)
+}
+
+/// A line for each pair of bins, under a header.
+///
+/// ```
+/// use apron_core::{Edges, Histogram2d};
+///
+/// let (first, second) = (Edges::rising(vec![0.0, 1.0])?, Edges::rising(vec![0.0, 2.0, 4.0])?);
+/// let csv = "bin,low,high,bin2,low2,high2,count\n0,0,1,0,0,2,5\n0,0,1,1,2,4,6\n";
+/// assert_eq!(apron_files::table::csv_of_pairs(&Histogram2d { first, second, counts: vec![5, 6] }), csv);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn csv_of_pairs(histogram: &Histogram2d) -> String {
+    let mut text = String::from("bin,low,high,bin2,low2,high2,count\n");
+    let (edges, others) = (histogram.first.values(), histogram.second.values());
+    for (cell, count) in histogram.counts.iter().enumerate() {
+        let (bin, other) = (cell / histogram.second.bins(), cell % histogram.second.bins());
+        let (low, high, other_low, other_high) = (edges[bin], edges[bin + 1], others[other], others[other + 1]);
+        let _ = writeln!(text, "{bin},{low},{high},{other},{other_low},{other_high},{count}");
+    }
+    text
+}
+
+/// A line for each of the bins between edges, channel by channel.
+fn lines<T: std::fmt::Display>(name: &str, edges: &[f64], values: &[T], per_channel: bool) -> String {
+    let mut text = format!("{}bin,low,high,{name}\n", if per_channel { "channel," } else { "" });
+    for (channel, values) in values.chunks(edges.len() - 1).enumerate() {
+        for (bin, value) in values.iter().enumerate() {
             if per_channel {
                 let _ = write!(text, "{channel},");
             }
-            let _ = writeln!(text, "{bin},{},{},{count}", edges[bin], edges[bin + 1]);
+            let _ = writeln!(text, "{bin},{},{},{value}", edges[bin], edges[bin + 1]);
         }
     }
     text
@@ -72,11 +163,4 @@ pub fn csv(histogram: &Histogram, per_channel: bool) -> String {
 fn json(histogram: &Histogram) -> serde_json::Value {
     let counts: Vec<&[u64]> = (0..histogram.channels()).map(|channel| histogram.channel(channel)).collect();
     json!({ "bins": histogram.bins(), "edges": histogram.edges(), "counts": counts })
-}
-
-/// As NumPy's counts: int64, of shape (bins,) or (channels, bins).
-fn write_counts(file: &mut impl std::io::Write, histogram: &Histogram, per_channel: bool) -> std::io::Result<()> {
-    let bins = histogram.bins() as u64;
-    let shape = [histogram.channels() as u64, bins];
-    array::write_integers(file, if per_channel { &shape } else { &shape[1..] }, histogram.counts())
 }

@@ -5,7 +5,7 @@ use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Edges, Histogram};
+use apron::{AnyImage, Binning, Bins, Edges, Histogram, WeightedHistogram};
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ Examples:
   apron histogram photo.jpg --per-channel --out counts.csv --plot histogram.svg
   apron histogram heights.npy --bins 64 --range -1,1
   apron histogram photo.jpg --edges 0,16,64,256 --roi-mask mask.png --cumulative
+  apron histogram photo.jpg --weights areas.npy --out sums.npy
 
 On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV.")]
 pub(crate) struct Args {
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Count only pixels for which this image, u8 of one channel and the same size, has another number than 0
     #[arg(long, value_name = "FILE")]
     roi_mask: Option<PathBuf>,
+    /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "plot", "log"])]
+    weights: Option<PathBuf>,
     /// Count each channel apart
     #[arg(long)]
     per_channel: bool,
@@ -86,9 +90,24 @@ fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyIma
     }
 }
 
+/// What was made.
+pub(super) enum Table {
+    Counts(Histogram),
+    Sums(WeightedHistogram),
+}
+
 /// Counts, writes, and shows the counts where they should be shown.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let (report, histogram) = count(args, &mut Devices::new(Default::default()))?;
+    let (report, table) = take(args, &mut Devices::new(Default::default()))?;
+    let histogram = match table {
+        Table::Counts(histogram) => histogram,
+        Table::Sums(histogram) => {
+            if args.out.is_none() && !args.common.json {
+                print(&table::csv_of_sums(&histogram, args.per_channel))?;
+            }
+            return Ok((report, &args.common));
+        }
+    };
     if !args.common.json {
         let terminal = std::io::stdout().is_terminal();
         if terminal && !args.common.quiet {
@@ -100,8 +119,34 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     Ok((report, &args.common))
 }
 
+/// Counts or sums up, and writes the files that were asked for.
+pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Table)> {
+    match &args.weights {
+        Some(weights) => sum(args, weights, devices).map(|(report, sums)| (report, Table::Sums(sums))),
+        None => count(args, devices).map(|(report, counts)| (report, Table::Counts(counts))),
+    }
+}
+
+/// Sums up weights.
+fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, WeightedHistogram)> {
+    let start = Instant::now();
+    let binning = args.binning()?;
+    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let weights = apron_files::read_weights(weights, image.shape())?;
+    let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
+    let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
+    out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
+    let of = (image.shape(), image.pixel_type());
+    let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
+    let (bins, edges) = (sums.edges.bins(), sums.edges.values());
+    let output = args.out.as_deref().map(Path::display).map(|path| path.to_string());
+    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel: args.per_channel, output };
+    Ok((Report { ran, made }, sums))
+}
+
 /// Counts and writes the files that were asked for.
-pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
+fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let start = Instant::now();
     let binning = args.binning()?;
     if args.log && args.plot.is_none() {

@@ -22,7 +22,7 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     // A histogram's output is an option, a filter's the second file.
     if let Some(out) = job.remove("out") {
         let out = text("out", out)?;
-        if verb == "histogram" { arguments.push(format!("--out={out}").into()) } else { files.push(out) }
+        if verb.starts_with("histogram") { arguments.push(format!("--out={out}").into()) } else { files.push(out) }
     }
     if verb == "pipe" {
         files.push(text("steps", job.remove("steps").unwrap_or_default())?);

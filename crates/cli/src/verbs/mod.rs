@@ -8,6 +8,7 @@ mod correlate;
 mod filter;
 mod gaussian;
 mod histogram;
+mod histogram2d;
 mod image;
 mod info;
 mod job;
@@ -57,6 +58,8 @@ pub(crate) enum Verb {
     Box(box_filter::Args),
     /// Histogram of an image's samples, as bars, CSV, JSON, .npy or a plot
     Histogram(histogram::Args),
+    /// Histogram of two channels: how many pixels lie in each pair of bins
+    Histogram2d(histogram2d::Args),
     /// List the GPUs that are there
     Info(info::Args),
     /// List every variant of the GPU's operations, with its kernels and its limits
@@ -132,6 +135,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Completions(args) => completions::run(args),
         Verb::Man(args) => man::run(args),
         Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Histogram2d(args) => histogram2d::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Match(args) => tell(&work(verb, &mut Devices::new(Default::default()))?, &args.common),
@@ -170,7 +174,8 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Separable(args) => separable::run(args, devices),
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
-        Verb::Histogram(args) => histogram::count(args, devices).map(|(report, _)| report),
+        Verb::Histogram(args) => histogram::take(args, devices).map(|(report, _)| report),
+        Verb::Histogram2d(args) => histogram2d::count(args, devices).map(|(report, _)| report),
         Verb::Pad(args) => pad::run(args, devices),
         Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Stats(args) => stats::take(args, devices),
@@ -178,7 +183,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Equalize(args) => tone::equalize(args, devices),
         Verb::Clahe(args) => tone::clahe(args, devices),
         Verb::Match(args) => tone::match_histogram(args, devices),
-        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu or histogram".into())),
+        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram or histogram2d".into())),
     }
 }
 

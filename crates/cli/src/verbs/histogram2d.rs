@@ -1,0 +1,96 @@
+//! `apron histogram2d`.
+
+use crate::args::{self, Common, Devices};
+use crate::error::Result;
+use crate::report::{Made, Ran, Report, print};
+use apron::{Binning, Bins, Edges, Histogram2d};
+use apron_files::table::{self, TableOutput};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  apron histogram2d photo.jpg --channels 0,2 --bins 64
+  apron histogram2d fields.npy --channels 0,1 --bins 64,32 --range -1,1,0,10 --out counts.npy
+  apron histogram2d photo.jpg --channels 1,2 --edges 0,64,256 --edges2 0,16,64,256 --out counts.csv
+
+The counts are of pixels, as numpy.histogram2d gives them; without --out they are written as CSV.")]
+pub(crate) struct Args {
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The two channels, from 0
+    #[arg(long, value_name = "A,B", value_parser = args::channels)]
+    channels: (u32, u32),
+    /// Number of bins, of both channels or of each [default: 256]
+    #[arg(long, value_name = "N[,M]", value_parser = args::bins)]
+    bins: Option<(usize, usize)>,
+    /// Lower and upper end of the bins, of both channels or of each [default: 0,256 for u8, else the least and largest
+    /// sample of each channel]
+    #[arg(long, value_name = "LO,HI[,LO,HI]", value_parser = args::ranges, allow_hyphen_values = true)]
+    range: Option<[(f64, f64); 2]>,
+    /// Edges of the bins, instead of a number and a range: a .npy file of one dimension, or a list of numbers
+    #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
+    edges: Option<String>,
+    /// Edges of the second channel's bins, where they are others
+    #[arg(long, value_name = "FILE|LIST", requires = "edges", allow_hyphen_values = true)]
+    edges2: Option<String>,
+    /// Write the counts to a .csv, .json or .npy file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Args {
+    /// The bins of both channels.
+    fn binning(&self) -> Result<[Binning; 2]> {
+        let count = Bins::default().count;
+        let (first, second) = self.bins.unwrap_or((count, count));
+        let [range, other_range] = [0, 1].map(|which| self.range.map(|ranges| ranges[which]));
+        let binning = match &self.edges {
+            None => [(first, range), (second, other_range)].map(|(count, range)| Binning::Even(Bins { count, range })),
+            Some(edges) => {
+                let first = Edges::rising(args::edges(edges)?)?;
+                let second = self.edges2.as_deref().map(args::edges).transpose()?;
+                let second = second.map_or_else(|| Ok(first.clone()), Edges::rising)?;
+                [Binning::Between(first), Binning::Between(second)]
+            }
+        };
+        binning.iter().try_for_each(Binning::check)?;
+        Ok(binning)
+    }
+}
+
+/// Counts, and writes the counts where they should be.
+pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
+    let (report, histogram) = count(args, &mut Devices::new(Default::default()))?;
+    if args.out.is_none() && !args.common.json {
+        print(&table::csv_of_pairs(&histogram))?;
+    }
+    Ok((report, &args.common))
+}
+
+/// Counts, and writes the file that was asked for.
+pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram2d)> {
+    let start = Instant::now();
+    let binning = args.binning()?;
+    let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let device = devices.get(args.common.device)?;
+    let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
+    let (histogram, ran) = device.histogram2d_reported(&image, channels, binning, variant)?;
+    out.map_or(Ok(()), |out| out.write_pairs(&histogram))?;
+    let of = (image.shape(), image.pixel_type());
+    let ran = Ran::of("histogram2d", &args.input, of, ran, Duration::ZERO, start);
+    let edges = [&histogram.first, &histogram.second];
+    let made = Made::Pairs {
+        bins: edges.map(Edges::bins),
+        low: edges.map(|edges| edges.values()[0]),
+        high: edges.map(|edges| edges.values()[edges.bins()]),
+        total: histogram.counts.iter().sum(),
+        output: args.out.as_deref().map(Path::display).map(|path| path.to_string()),
+    };
+    Ok((Report { ran, made }, histogram))
+}
