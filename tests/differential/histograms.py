@@ -110,6 +110,71 @@ def counts(rng):
     return Job("histogram", about, options, image, judge, arrays, kind="counts")
 
 
+def weights(rng):
+    """`numpy.histogram` with weights: even bins in NumPy's order, and so to the bit; uneven ones it sums otherwise."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    # Sometimes more samples than NumPy sums at a time.
+    shape = (300, 260) if rng.random() < 0.1 else shape_of(rng)
+    image = image_of(rng, dtype, shape)
+    weight = rng.standard_normal(image.shape[:2]) * 10.0 ** rng.integers(-8, 9, image.shape[:2])
+    if rng.random() < 0.3:
+        weight = weight.astype(np.float32)
+    low, high = float(image.min()) - 3, float(image.max()) + 3
+    options, arrays = {"per-channel": bool(rng.random() < 0.5)}, {"weights": weight}
+    uneven = rng.random() < 0.4
+    if uneven:
+        bins, extent = np.unique(rng.uniform(low, high, int(rng.integers(2, 40)))), None
+        arrays["edges"] = bins
+    else:
+        bins, extent = int(rng.choice([1, 7, 256, 700])), (low, high)
+        options.update(bins=bins, range=f"{low!r},{high!r}")
+
+    def judge(out):
+        apart = options["per-channel"]
+        wide = weight.astype(np.float64)
+        three = image.reshape(*image.shape[:2], -1)
+        chosen = planes(image) if apart else [three]
+        found = [np.histogram(each, bins, extent, weights=wide if apart else np.broadcast_to(wide[..., None], three.shape))[0] for each in chosen]
+        expected = np.stack(found) if apart else found[0]
+        if not uneven:
+            return equal("numpy", out, expected)
+        if out.dtype != expected.dtype or out.shape != expected.shape:
+            return [f"numpy: {out.dtype} {out.shape}, expected {expected.dtype} {expected.shape}"]
+        # It takes differences of sums of all weights below.
+        error = abs(out - expected).max()
+        bound = 1e-15 * image.size * abs(wide).sum() * three.shape[2]
+        return [] if error <= bound else [f"numpy: {error} away, more than {bound}"]
+
+    about = f"{dtype} {image.shape} {'uneven' if uneven else bins} bins"
+    return Job("histogram", about, options, image, judge, arrays, kind="weights", operations=["weighted"])
+
+
+def pairs(rng):
+    """`numpy.histogram2d` of two channels: even bins of integers, uneven ones of any samples."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    image = image_of(rng, dtype, shape_of(rng, channels=False) + (int(rng.integers(1, 5)),))
+    channels = rng.integers(0, image.shape[2], 2)
+    chosen = [planes(image)[channel] for channel in channels]
+    options, arrays = {"channels": f"{channels[0]},{channels[1]}"}, {}
+    extents = [(float(np.rint(plane.min())) - 2, float(np.rint(plane.max())) + 3) for plane in chosen]
+    if dtype == "f32" or rng.random() < 0.4:
+        edges = [np.unique(rng.uniform(*extent, int(rng.integers(2, 40)))) for extent in extents]
+        edges = [np.array(extent) if len(each) < 2 else each for each, extent in zip(edges, extents)]
+        arrays.update(edges=edges[0], edges2=edges[1])
+        bins, extent = edges, None
+    else:
+        bins, extent = [int(count) for count in rng.choice([1, 5, 64, 300], 2)], extents
+        options["bins"] = f"{bins[0]},{bins[1]}"
+        options["range"] = ",".join(repr(end) for pair in extents for end in pair)
+
+    def judge(out):
+        expected = np.histogram2d(*(plane.reshape(-1) for plane in chosen), bins, extent)[0]
+        return equal("numpy", out, expected.astype(np.int64))
+
+    about = f"{dtype} {image.shape} channels {channels}"
+    return Job("histogram2d", about, options, image, judge, arrays, operations=["pairs"])
+
+
 def statistics(rng):
     """Extremes and percentiles are exact; NumPy rounds sums of its own order."""
     dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
@@ -135,7 +200,7 @@ def statistics(rng):
                 wrong.append(f"numpy: percentiles {percents}: {values}")
         return wrong
 
-    return Told("stats", f"{dtype} {image.shape}", options, image, judge, operations=["none"])
+    return Told("stats", f"{dtype} {image.shape}", options, image, judge, operations=["stats"] if dtype == "f32" else ["none"])
 
 
 def equalize(rng):
@@ -192,10 +257,10 @@ def match(rng):
     return Job("match", f"{image.shape} like {reference.shape}", {}, image, judge, arrays, operations=["lookup"])
 
 
-MAKERS = [counts, counts, statistics]
+MAKERS = [counts, counts, statistics, weights, pairs]
 if cv2 is not None:
-    # Of its variants one takes bytes alone, and some problem in a few hundred should be for it.
-    MAKERS += [equalize, clahe, clahe, clahe, otsu]
+    # Some problem in a few hundred should be for each of the operations.
+    MAKERS += [equalize, clahe, clahe, otsu]
 if exposure is not None:
     MAKERS += [match, classes]
 
