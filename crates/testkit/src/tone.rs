@@ -229,6 +229,9 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
+    // More counts above the limit than there are values.
+    let tone = Tone::Clahe(Clahe { shape: shape(301, 233, 1), src: PixelType::U16, clip: 1.0, tiles: (1, 1) });
+    cases.push(case(next(), PixelType::U16, Data::Constant, tone));
     statistics(scale, next, cases);
     weighted(scale, next, cases);
     pairs(scale, next, cases);
@@ -242,8 +245,8 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Equalize(Equalize { shape })));
             let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) });
             cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
-            for (data, clip) in [(Data::Uniform, 2.0), (Data::Constant, 40.0)] {
-                let tone = Tone::Clahe(Clahe { shape, src: PixelType::U16, clip, tiles: (8, 8) });
+            for (data, clip, tiles) in [(Data::Uniform, 2.0, (8, 8)), (Data::Constant, 0.5, (2, 1))] {
+                let tone = Tone::Clahe(Clahe { shape, src: PixelType::U16, clip, tiles });
                 cases.push(case(next(), PixelType::U16, data, tone));
             }
         }
