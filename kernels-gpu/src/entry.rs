@@ -52,6 +52,18 @@ core::arch::global_asm!(".visible .const .align 16 .b8 apron_taps[16384];");
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 const _: () = assert!(size_of::<Taps<MAX_TAPS>>() == 16384);
 
+/// The buffers of the thread's own image.
+#[cfg(any(target_arch = "nvptx64", feature = "rust-cuda"))]
+#[inline(always)]
+fn of_image<D: crate::device::Device, S, T>(
+    d: D,
+    src: Global<S>,
+    dst: Global<T>,
+    p: &Layers,
+) -> (Global<S>, Global<T>) {
+    (src.of_image(d.image(), p.src_step), dst.of_image(d.image(), p.dst_step))
+}
+
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 macro_rules! define_entry {
     (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
@@ -67,47 +79,44 @@ macro_rules! define_entry {
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        #[cfg(feature = $feature)]
-        #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, _taps: Taps<$most>) {
+        define_entry!(@ $feature, $entry, $body, $src, $dst, $params, (, _taps: Taps<$most>), Parameter, {
             let taps: u64;
-            // SAFETY: takes the address of the fourth parameter, and reads no memory.
+            // SAFETY: takes the address of the fifth parameter, and reads no memory.
             unsafe {
                 core::arch::asm!(
-                    concat!("mov.b64 {0}, ", stringify!($entry), "_param_3;"),
+                    concat!("mov.b64 {0}, ", stringify!($entry), "_param_4;"),
                     out(reg64) taps,
                     options(pure, nomem, nostack)
                 );
             }
-            // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(Nvptx::<Parameter>::new(taps), src, dst, &params) }
-        }
+            taps
+        });
     };
     (@ $feature:literal, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        #[cfg(feature = $feature)]
-        #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params) {
+        define_entry!(@ $feature, $entry, $body, $src, $dst, $params, (), Symbol, {
             let taps: u64;
             // SAFETY: takes the symbol's address in constant space, and reads no memory.
             unsafe { core::arch::asm!("mov.b64 {0}, apron_taps;", out(reg64) taps, options(pure, nomem, nostack)) };
-            // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(Nvptx::<Symbol>::new(taps), src, dst, &params) }
-        }
+            taps
+        });
     };
     (@ $feature:literal, Global, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        #[cfg(feature = $feature)]
-        #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params, taps: Global<f32>) {
-            // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(Nvptx::<Buffer>::new(taps.address), src, dst, &params) }
-        }
+        define_entry!(@ $feature, $entry, $body, $src, $dst, $params, (, taps: Global<f32>), Buffer, taps.address);
     };
     (@ $feature:literal, None, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $feature, $entry, $body, $src, $dst, $params, (), Parameter, 0);
+    };
+    (@ $feature:literal, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident,
+     ($(, $taps:ident: $type:ty)?), $space:ident, $address:expr) => {
         #[cfg(feature = $feature)]
         #[unsafe(no_mangle)]
-        unsafe extern "ptx-kernel" fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params) {
+        unsafe extern "ptx-kernel" fn $entry(
+            src: Global<$src>, dst: Global<$dst>, params: $params, layers: Layers $(, $taps: $type)?
+        ) {
+            let device = Nvptx::<$space>::new($address, &layers);
+            let (src, dst) = of_image(device, src, dst, &layers);
             // SAFETY: the launch keeps the contract.
-            unsafe { <$body as Body>::run(Nvptx::<Parameter>::new(0), src, dst, &params) }
+            unsafe { <$body as Body>::run(device, src, dst, &params) }
         }
     };
 }
@@ -142,8 +151,11 @@ macro_rules! define_entry {
         /// # Safety
         /// The launch keeps the contract of the kernel's body.
         #[cuda_std::kernel]
-        pub unsafe fn $entry(src: Global<$src>, dst: Global<$dst>, params: $params $(, $taps: $type)?) {
-            let device = crate::device::rust_cuda::RustCuda { taps: $pointer };
+        pub unsafe fn $entry(
+            src: Global<$src>, dst: Global<$dst>, params: $params, layers: Layers $(, $taps: $type)?
+        ) {
+            let device = crate::device::rust_cuda::RustCuda { taps: $pointer, layer_rows: layers.rows };
+            let (src, dst) = of_image(device, src, dst, &layers);
             // SAFETY: the launch keeps the contract.
             unsafe { <$body as Body>::run(device, src, dst, &params) }
         }

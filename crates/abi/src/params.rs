@@ -28,6 +28,22 @@ pub const BYTE_UNIT: f32 = 1.0 / (1 << 24) as f32;
 #[derive(Clone, Copy)]
 pub struct Taps<const N: usize>(pub [f32; N]);
 
+/// What the layers of a grid are, the blocks of one z: further rows of one image's blocks, or the images of a batch. Every
+/// kernel takes them behind its parameters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Layers {
+    /// Rows of blocks from one layer to the next: 0 where layers are images.
+    pub rows: u32,
+    /// From what one layer reads to what the next one does, in [`IMAGE_ALIGNMENT`]s: 0 where layers are rows.
+    pub src_step: u32,
+    /// The same of what is written.
+    pub dst_step: u32,
+}
+
+/// Multiples of what lies from one image of a batch to the next, in bytes: as memory comes from the driver.
+pub const IMAGE_ALIGNMENT: u64 = 256;
+
 /// Parameters of dense 2-D correlation.
 ///
 /// Output pixel (x, y) is the sum over the mask of
@@ -348,6 +364,10 @@ pub struct PointwiseParams {
     pub two: u32,
     /// Interleaved channels.
     pub channels: u32,
+    /// Of a batch: from one second image to the next, in [`IMAGE_ALIGNMENT`]s.
+    pub second_step: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
 }
 
 /// Parameters of the kernels that pad.
@@ -604,6 +624,17 @@ impl Params {
             Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
             _ => return None,
         })
+    }
+
+    /// Of a batch: with what lies from one image to the next in the buffer of a number, in [`IMAGE_ALIGNMENT`]s, where they
+    /// have one in which each image has its part.
+    pub fn with_steps(self, of: impl Fn(usize) -> u32) -> Params {
+        match self {
+            Params::PointwiseParams(p) => {
+                Params::PointwiseParams(PointwiseParams { second_step: of(p.second as usize), ..p })
+            }
+            others => others,
+        }
     }
 
     /// With the address of a buffer in place of its number, where they have one.

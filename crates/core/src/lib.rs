@@ -23,6 +23,7 @@ mod method;
 mod otsu;
 mod pad;
 mod padding;
+mod planar;
 mod pointwise;
 mod problem;
 mod rank;

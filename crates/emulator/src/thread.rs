@@ -178,6 +178,10 @@ impl Device for Thread<'_, '_> {
         self.block[1]
     }
 
+    fn image(self) -> u32 {
+        0
+    }
+
     fn blocks_x(self) -> u32 {
         self.blocks_x
     }

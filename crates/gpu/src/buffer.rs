@@ -82,6 +82,14 @@ impl GpuBuffer {
         GpuBuffer { memory: self.memory.clone(), start: self.start + start, len_bytes }
     }
 
+    /// Image `index` of a batch of images of `image_bytes` bytes each, [`image_step`](apron_plan::image_step) apart.
+    ///
+    /// # Panics
+    /// If it is not all in the buffer.
+    pub fn image(&self, index: u32, image_bytes: u64) -> GpuBuffer {
+        self.part(index as u64 * apron_plan::image_step(image_bytes), image_bytes)
+    }
+
     /// A buffer that holds `bytes`; they may be changed when the call returns.
     ///
     /// # Errors

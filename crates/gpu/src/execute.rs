@@ -3,9 +3,9 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
-use apron_abi::{FEW_TAPS, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
+use apron_abi::{FEW_TAPS, Layers, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
-use apron_plan::{Launch, Recipe, Role};
+use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
 use std::ffi::c_void;
@@ -94,12 +94,14 @@ impl Gpu {
         let operation = recipe.operation;
         let buffers = recipe.buffers.iter().map(|spec| match (spec.role, output) {
             (Role::Output, Some(output)) => {
-                assert_eq!(output.len_bytes(), spec.size_bytes(), "size of the output, in bytes");
+                assert_eq!(output.len_bytes(), recipe.size_bytes(spec), "size of the output, in bytes");
                 let read = [Some(input), beside].into_iter().flatten();
                 assert!(read.into_iter().all(|read| !read.overlaps(output)), "an output apart from what is read");
                 Ok(Some(output.clone()))
             }
-            (Role::Scratch | Role::Output, _) => GpuBuffer::uninitialized(self, operation, spec.size_bytes()).map(Some),
+            (Role::Scratch | Role::Output, _) => {
+                GpuBuffer::uninitialized(self, operation, recipe.size_bytes(spec)).map(Some)
+            }
             (Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed, _) => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
@@ -123,12 +125,12 @@ impl Gpu {
                     (role, None) => {
                         let given =
                             if role == Role::Beside { beside.expect("what is beside the input") } else { input };
-                        assert!(given.len_bytes() >= spec.size_bytes(), "size of the input, in bytes");
+                        assert!(given.len_bytes() >= recipe.size_bytes(spec), "size of the input, in bytes");
                         given.address()
                     }
                 });
             }
-            launches.iter().try_for_each(|launch| launch.enqueue(self, &addresses))
+            launches.iter().try_for_each(|launch| launch.enqueue(self, recipe, &addresses))
         };
         let enqueued = enqueue();
         // What was given must not be freed before what uses it is done, also if a launch failed.
@@ -165,13 +167,14 @@ impl<'a> Prepared<'a> {
         Ok(Prepared { launch, function, global_taps })
     }
 
-    fn enqueue(&self, gpu: &Gpu, addresses: &[u64]) -> Result<()> {
+    fn enqueue(&self, gpu: &Gpu, recipe: &Recipe, addresses: &[u64]) -> Result<()> {
         let launch = self.launch;
         let facts = launch.kernel.facts();
         let (mut src, mut dst) = (addresses[launch.src], addresses[launch.dst]);
         let mut params = launch.params_at(addresses);
+        let (grid, mut layers) = grid(launch.blocks, recipe.images, recipe.steps(launch));
         let mut arguments: Vec<*mut c_void> =
-            vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params)];
+            vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params), (&raw mut layers).cast()];
         let mut few_taps = Taps([0.0; FEW_TAPS]);
         let mut parameter_taps = Taps([0.0; MAX_TAPS]);
         let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
@@ -194,7 +197,6 @@ impl<'a> Prepared<'a> {
             TapSpace::Global => arguments.push((&raw mut taps_address).cast()),
         }
         let block = (facts.block[0], facts.block[1], 1);
-        let grid = grid(launch.blocks);
         let shared_bytes = launch.shared_bytes + launch.reserved_bytes;
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
@@ -225,11 +227,16 @@ fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     checked(result, || format!("taking {bytes} bytes of shared memory a block"))
 }
 
-/// CUDA's grid of so many columns and rows of blocks. It allows 65535 in y and in z: more rows lie
-/// behind each other, and then a few of them below the last, which do nothing.
-fn grid([columns, rows]: [u32; 2]) -> (u32, u32, u32) {
-    let layers = rows.div_ceil(65535).max(1);
-    (columns, rows.div_ceil(layers), layers)
+/// CUDA's grid of so many columns and rows of blocks, for a batch of images that lie `steps` apart. It allows 65535 in y and
+/// in z, where the images of a batch are. More rows of one image lie behind each other there, and then a few of them below
+/// the last, which do nothing.
+fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)) -> ((u32, u32, u32), Layers) {
+    if images > 1 {
+        return ((columns, rows, images), Layers { src_step, dst_step, rows: 0 });
+    }
+    let layers = rows.div_ceil(MAX_GRID_ROWS).max(1);
+    let rows = rows.div_ceil(layers);
+    ((columns, rows, layers), Layers { src_step: 0, dst_step: 0, rows })
 }
 
 /// Taps as the bytes that a copy to the device takes.
@@ -268,10 +275,13 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
 
 #[cfg(test)]
 mod tests {
-    use super::grid;
-
     #[test]
     fn grids_hold_every_row_of_blocks() {
+        let grid = |blocks| {
+            let (grid, layers) = super::grid(blocks, 1, (7, 7));
+            assert_eq!((layers.src_step, layers.dst_step, layers.rows), (0, 0, grid.1));
+            grid
+        };
         assert_eq!(grid([7, 1]), (7, 1, 1));
         assert_eq!(grid([7, 65535]), (7, 65535, 1));
         for rows in [65536, 65537, 131_071, 1 << 20, (1 << 30) + 1] {
@@ -280,5 +290,11 @@ mod tests {
             let all = y as u64 * z as u64;
             assert!((rows as u64..rows as u64 + z as u64).contains(&all), "{rows}: {y} x {z}");
         }
+    }
+
+    #[test]
+    fn images_of_a_batch_are_layers() {
+        let (grid, layers) = super::grid([7, 3], 5, (2, 1));
+        assert_eq!((grid, layers.src_step, layers.dst_step, layers.rows), ((7, 3, 5), 2, 1, 0));
     }
 }

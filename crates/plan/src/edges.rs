@@ -49,6 +49,7 @@ pub fn extremes(shape: Shape, machine: &Machine) -> Recipe {
             blocks as u32,
             Params::HistogramExtremesParams(HistogramExtremesParams { samples }),
         )],
+        images: 1,
     }
 }
 

@@ -29,7 +29,7 @@ mod widen;
 
 pub use edges::extremes;
 pub use machine::Machine;
-pub use recipe::{Buffer, Launch, ROW_ALIGNMENT, Recipe, Role};
+pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use tuning::Tuning;
 pub use variant::{VARIANTS, Variant, variants};
 
@@ -105,6 +105,7 @@ fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machin
         why: "asked for by name".into(),
         buffers,
         launches,
+        images: 1,
     })
 }
 

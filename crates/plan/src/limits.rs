@@ -47,6 +47,7 @@ fn recipe(kernel: Kernel, input: u64, blocks: u32, params: Params) -> Recipe {
             buffer(Role::Output, facts.dst, blocks as u64 * LIMITS_BLOCK as u64),
         ],
         launches: vec![launch],
+        images: 1,
     }
 }
 

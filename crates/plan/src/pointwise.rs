@@ -60,7 +60,18 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
         reserved_bytes: 0,
         src: 0,
         dst: 1,
-        params: Params::PointwiseParams(PointwiseParams { samples, second, a, b, c, threshold, two, channels }),
+        params: Params::PointwiseParams(PointwiseParams {
+            samples,
+            second,
+            a,
+            b,
+            c,
+            threshold,
+            two,
+            channels,
+            second_step: 0,
+            reserved: 0,
+        }),
         taps: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! A recipe and its parts.
 
-use apron_abi::{ElementType, Kernel, Params};
+use apron_abi::{ElementType, IMAGE_ALIGNMENT, Kernel, Params};
 use apron_core::Shape;
 use std::borrow::Cow;
 
@@ -42,6 +42,11 @@ impl Buffer {
     /// Its size, in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.elems * self.element.size_bytes() as u64
+    }
+
+    /// From one image of a batch to the next, in [`IMAGE_ALIGNMENT`]s.
+    fn image_alignments(&self) -> u32 {
+        (image_step(self.size_bytes()) / IMAGE_ALIGNMENT) as u32
     }
 }
 
@@ -90,6 +95,21 @@ pub struct Recipe {
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
+    /// Images of the same shape that are solved at once; sizes are those of one.
+    pub images: u32,
+}
+
+/// Most rows of blocks of a grid, and most layers of such rows: CUDA's.
+pub const MAX_GRID_ROWS: u32 = 65535;
+
+/// Bytes from the start of one image of a batch to that of the next, of images of so many bytes.
+pub fn image_step(image_bytes: u64) -> u64 {
+    image_bytes.next_multiple_of(IMAGE_ALIGNMENT)
+}
+
+/// Bytes of so many images of so many bytes each.
+pub fn batch_bytes(images: u32, image_bytes: u64) -> u64 {
+    (images as u64 - 1) * image_step(image_bytes) + image_bytes
 }
 
 /// Multiples of what the first sample's address and the row stride must be, in bytes, where rows are read with gaps:
@@ -116,11 +136,36 @@ impl Recipe {
         Some(self)
     }
 
-    /// The blocks and threads of each launch, columns x rows: `132x64 x 32x8 + 264x1 x 256x1`.
+    /// The same for a batch of images, each launch for all of them; `None` where images cannot share one: their counts
+    /// would meet in zeroed memory, a texture is of one image, and so is a grid of more than [`MAX_GRID_ROWS`].
+    pub fn for_images(mut self, images: u32) -> Option<Recipe> {
+        let alone = |buffer: &Buffer| matches!(buffer.role, Role::Zeroed | Role::Texture { .. });
+        let tall = |launch: &Launch| launch.blocks[1] > MAX_GRID_ROWS;
+        if images > 1 && (self.buffers.iter().any(alone) || self.launches.iter().any(tall)) {
+            return None;
+        }
+        for launch in self.launches.iter_mut().filter(|_| images > 1) {
+            launch.params = launch.params.with_steps(|buffer| self.buffers[buffer].image_alignments());
+        }
+        Some(Recipe { images, ..self })
+    }
+
+    /// The size of a buffer, in bytes, for all images.
+    pub fn size_bytes(&self, buffer: &Buffer) -> u64 {
+        batch_bytes(self.images, buffer.size_bytes())
+    }
+
+    /// From one image to the next in what a launch reads, and in what it writes, in [`IMAGE_ALIGNMENT`]s.
+    pub fn steps(&self, launch: &Launch) -> (u32, u32) {
+        (self.buffers[launch.src].image_alignments(), self.buffers[launch.dst].image_alignments())
+    }
+
+    /// The blocks and threads of each launch, columns x rows (x images): `132x64 x 32x8 + 264x1 x 256x1`.
     pub fn grid(&self) -> String {
+        let images = if self.images > 1 { format!("x{}", self.images) } else { String::new() };
         let launches = self.launches.iter().map(|launch| {
             let ([x, y], [columns, rows]) = (launch.kernel.facts().block, launch.blocks);
-            format!("{columns}x{rows} x {x}x{y}")
+            format!("{columns}x{rows}{images} x {x}x{y}")
         });
         launches.collect::<Vec<_>>().join(" + ")
     }

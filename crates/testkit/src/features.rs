@@ -79,8 +79,11 @@ fn photo() -> AnyImage<'static> {
 
 /// All samples of an image.
 fn samples(image: Result<DeviceImage>) -> Result<Vec<f64>> {
-    let image = image?.download_any()?;
-    Ok(apron_core::each_type!(&image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect()))
+    Ok(values(&image?.download_any()?))
+}
+
+fn values(image: &AnyImage<'_>) -> Vec<f64> {
+    apron_core::each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
 }
 
 /// A mask of many different taps.
@@ -236,6 +239,16 @@ fn filtering() -> Vec<Feature> {
             ],
         },
         Feature {
+            name: "batches of images",
+            parts: vec![
+                part("by filters", |device| batch(device, |device, images| device.gaussian(images, 1.5).run())),
+                part("by named filters", |device| batch(device, |device, images| device.gradient(images).run())),
+                part("planar channels", |device| {
+                    batch(device, |device, planes| device.correlate(planes, mask(5, 3)).run())
+                }),
+            ],
+        },
+        Feature {
             name: "weights",
             parts: vec![
                 of_photo("even sides and any anchor", |device, photo| {
@@ -260,6 +273,14 @@ fn filtering() -> Vec<Feature> {
         },
         Feature { name: "named filters", parts: named() },
     ]
+}
+
+/// The samples of all images that come of a batch: of the channels of an image, each by itself.
+fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceImage>) -> Result<Vec<f64>> {
+    let photo = photo();
+    let AnyImage::U8(photo) = &photo else { unreachable!("photos are u8") };
+    let results = run(device, &device.upload_batch(&photo.planes())?)?.download_batch_any()?;
+    Ok(results.into_iter().flat_map(|result| values(&result)).collect())
 }
 
 fn named() -> Vec<(String, Probe)> {

@@ -5,7 +5,7 @@ pub mod nvptx;
 #[cfg(feature = "rust-cuda")]
 pub mod rust_cuda;
 
-use apron_abi::{Accumulator, Element, ElementType, Sample};
+use apron_abi::{Accumulator, Element, ElementType, Sample, IMAGE_ALIGNMENT};
 use core::marker::PhantomData;
 
 /// The address of a buffer in device memory.
@@ -28,6 +28,12 @@ impl<T> Global<T> {
     /// The buffer at `address`.
     pub const fn at(address: u64) -> Self {
         Global { address, element: PhantomData }
+    }
+
+    /// The buffer of image `image` of a batch, whose images are `step` times [`IMAGE_ALIGNMENT`] bytes apart.
+    #[inline(always)]
+    pub const fn of_image(self, image: u32, step: u32) -> Self {
+        Global::at(self.address + image as u64 * step as u64 * IMAGE_ALIGNMENT)
     }
 }
 
@@ -75,6 +81,8 @@ pub trait Device: Copy {
     fn block_x(self) -> u32;
     /// Row of the block in the grid.
     fn block_y(self) -> u32;
+    /// Number of the image in a batch; where there is one image, and its grid has one layer, 0.
+    fn image(self) -> u32;
     /// Blocks in a row of the grid.
     fn blocks_x(self) -> u32;
     /// Waits until every thread of the block is here; what they wrote before is visible after.

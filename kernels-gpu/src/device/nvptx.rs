@@ -5,7 +5,7 @@
 //! costs a 64-bit generic access each time.
 
 use super::{Device, Global, Shared, TextureHandle};
-use apron_abi::{Accumulator, Element, ElementType};
+use apron_abi::{Accumulator, Element, ElementType, Layers};
 use core::arch::{asm, global_asm, nvptx};
 use core::marker::PhantomData;
 use core::mem::transmute_copy;
@@ -100,13 +100,16 @@ taps!(
 #[derive(Clone, Copy)]
 pub struct Nvptx<S> {
     taps: u64,
+    /// Rows of blocks from one layer of the grid to the next.
+    layer_rows: u32,
     space: PhantomData<S>,
 }
 
 impl<S> Nvptx<S> {
     /// The thread, in a launch whose mask is at `taps` in the space `S`.
-    pub fn new(taps: u64) -> Self {
-        Nvptx { taps, space: PhantomData }
+    #[inline(always)]
+    pub fn new(taps: u64, layers: &Layers) -> Self {
+        Nvptx { taps, layer_rows: layers.rows, space: PhantomData }
     }
 }
 
@@ -241,7 +244,12 @@ impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     fn block_y(self) -> u32 {
         // CUDA allows 65535 blocks in y and in z: more rows lie behind each other.
-        unsafe { (nvptx::_block_idx_z() * nvptx::_grid_dim_y() + nvptx::_block_idx_y()) as u32 }
+        unsafe { nvptx::_block_idx_z() as u32 * self.layer_rows + nvptx::_block_idx_y() as u32 }
+    }
+
+    #[inline(always)]
+    fn image(self) -> u32 {
+        unsafe { nvptx::_block_idx_z() as u32 }
     }
 
     #[inline(always)]

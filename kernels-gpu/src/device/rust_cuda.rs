@@ -11,6 +11,8 @@ use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 pub struct RustCuda {
     /// The first tap of the mask, in any space; null where the kernel takes none.
     pub taps: *const f32,
+    /// Rows of blocks from one layer of the grid to the next.
+    pub layer_rows: u32,
 }
 
 #[inline(always)]
@@ -41,7 +43,12 @@ impl Device for RustCuda {
 
     #[inline(always)]
     fn block_y(self) -> u32 {
-        thread::block_idx_z() * thread::grid_dim_y() + thread::block_idx_y()
+        thread::block_idx_z() * self.layer_rows + thread::block_idx_y()
+    }
+
+    #[inline(always)]
+    fn image(self) -> u32 {
+        thread::block_idx_z()
     }
 
     #[inline(always)]

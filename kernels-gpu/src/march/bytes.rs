@@ -37,7 +37,6 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
     #[inline(always)]
     unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, u8, P, K, C, PIECES>,
-        dst: Global<u8>,
         place: Place,
         row: u32,
         sums: &[f32; P],
@@ -63,9 +62,9 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
         // SAFETY: the caller's promise.
         unsafe {
             if p.aligned >= 4 {
-                place.store(d, dst, P as u32 / 4, words);
+                place.store::<D, u8>(d, P as u32 / 4, words);
             } else {
-                store_anywhere(d, dst, place, P / 4, words);
+                store_anywhere(d, place, P / 4, words);
             }
         }
     }
@@ -77,7 +76,7 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
 /// # Safety
 /// The place is right, and all threads of the warp are here.
 #[inline(always)]
-unsafe fn store_anywhere<D: Device>(d: D, dst: Global<u8>, place: Place, count: usize, words: [u32; 4]) {
+unsafe fn store_anywhere<D: Device>(d: D, place: Place, count: usize, words: [u32; 4]) {
     let lane = d.thread_x() % WARP;
     let next = d.shuffle(words[0], (lane + 1) % WARP);
     let start = place.row as i64 + place.first as i64;
@@ -90,7 +89,7 @@ unsafe fn store_anywhere<D: Device>(d: D, dst: Global<u8>, place: Place, count: 
             let mut n = 0;
             while n < count as i32 {
                 if first + n >= 0 && first + n < place.samples {
-                    d.store(dst, place.row + (first + n) as u64, rest as u8);
+                    d.store(Global::<u8>::at(place.row + (first + n) as u64), 0, rest as u8);
                 }
                 rest >>= 8;
                 n += 1;
@@ -105,7 +104,7 @@ unsafe fn store_anywhere<D: Device>(d: D, dst: Global<u8>, place: Place, count: 
             let first = place.first + (w as u32 * 4 + skipped) as i32;
             let known = if last && lane + 1 == WARP { 4 - skipped } else { 4 };
             if known == 4 && first >= 0 && first + 4 <= place.samples {
-                d.store(Global::<u32>::at(dst.address), (place.row + first as u64) / 4, word);
+                d.store(Global::<u32>::at(place.row + first as u64), 0, word);
             } else {
                 bytes(first, word, known);
             }

@@ -1,7 +1,7 @@
 //! Samples of f32: a word each, whose sums are the results.
 
 use super::{Place, Results, Ring, Rows, Samples};
-use crate::device::{Device, Global};
+use crate::device::Device;
 use apron_abi::MarchParams;
 
 impl Samples for f32 {
@@ -27,13 +27,12 @@ impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
     #[inline(always)]
     unsafe fn store<D: Device, F: Rows<4, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, f32, 4, K, C, PIECES>,
-        dst: Global<f32>,
         place: Place,
         _: u32,
         &[a, b, c, d]: &[f32; 4],
     ) {
         // SAFETY: the caller's promise.
-        unsafe { place.store(ring.d, dst, 4, [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]) };
+        unsafe { place.store::<D, f32>(ring.d, 4, [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]) };
     }
 }
 
@@ -41,12 +40,11 @@ impl<const K: usize, const C: usize> Results<2, K, C> for f32 {
     #[inline(always)]
     unsafe fn store<D: Device, F: Rows<2, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, f32, 2, K, C, PIECES>,
-        dst: Global<f32>,
         place: Place,
         _: u32,
         &[a, b]: &[f32; 2],
     ) {
         // SAFETY: the caller's promise.
-        unsafe { place.store(ring.d, dst, 2, [a.to_bits(), b.to_bits(), 0, 0]) };
+        unsafe { place.store::<D, f32>(ring.d, 2, [a.to_bits(), b.to_bits(), 0, 0]) };
     }
 }

@@ -81,7 +81,6 @@ trait Results<const P: usize, const K: usize, const C: usize>: Samples {
     /// The row and those under the mask are in the ring, and the output's place is right.
     unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, Self, P, K, C, PIECES>,
-        dst: Global<Self>,
         place: Place,
         row: u32,
         sums: &[f32; P],
@@ -91,7 +90,7 @@ trait Results<const P: usize, const K: usize, const C: usize>: Samples {
 /// Where a thread's outputs go.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Where their row starts in the buffer.
+    /// The address of their row.
     row: u64,
     /// The first of them in its row.
     first: i32,
@@ -107,22 +106,21 @@ impl Place {
     /// # Safety
     /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
     #[inline(always)]
-    unsafe fn store<D: Device, S: Samples>(self, d: D, dst: Global<S>, words: u32, outputs: [u32; 4]) {
-        let dst = Global::<u32>::at(dst.address);
+    unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
+        let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::TYPE.size_bytes() as u64);
         // SAFETY: in the row.
         unsafe {
             if self.whole {
-                let at = (self.row + self.first as u64) / S::OF_WORD as u64;
                 if words == 4 {
-                    d.store4(dst, at, outputs);
+                    d.store4(from(self.first), 0, outputs);
                 } else {
-                    d.store2(dst, at, [outputs[0], outputs[1]]);
+                    d.store2(from(self.first), 0, [outputs[0], outputs[1]]);
                 }
             } else {
                 for w in 0..words {
                     let sample = self.first + (w * S::OF_WORD) as i32;
                     if sample >= 0 && sample < self.samples {
-                        d.store(dst, (self.row + sample as u64) / S::OF_WORD as u64, outputs[w as usize]);
+                        d.store(from(sample), 0, outputs[w as usize]);
                     }
                 }
             }
@@ -162,7 +160,8 @@ unsafe fn march<
     let first = p.first + strip + d.thread_x() as i32 * P as i32;
     let samples = p.out_samples as i32;
     let whole = p.aligned >= P as u32 / S::OF_WORD * 4 && first >= 0 && first + P as i32 <= samples;
-    let mut place = Place { row: first_row as u64 * p.out_samples as u64, first, samples, whole };
+    let row_bytes = p.out_samples as u64 * S::TYPE.size_bytes() as u64;
+    let mut place = Place { row: dst.address + first_row as u64 * row_bytes, first, samples, whole };
     let mut sums = [[0.0; P]; K];
     // SAFETY: the caller's promise.
     unsafe {
@@ -182,8 +181,8 @@ unsafe fn march<
             ring.bring(row + p.ahead);
             F::add(d, &mut sums, &ring.window(row), S::start(p));
             if row >= p.halo_rows {
-                S::store::<D, F, PIECES>(&ring, dst, place, row, &sums[K - 1]);
-                place.row += p.out_samples as u64;
+                S::store::<D, F, PIECES>(&ring, place, row, &sums[K - 1]);
+                place.row += row_bytes;
             }
             row += 1;
             ring.complete(row);

@@ -21,7 +21,7 @@ impl<T: Element> Body for Alpha<T> {
     unsafe fn run<D: Device>(d: D, src: Global<T>, dst: Global<T>, p: &PointwiseParams) {
         const BLOCK: u64 = POINTWISE_BLOCK as u64;
         const AT_ONCE: usize = POINTWISE_AT_ONCE as usize;
-        let (second, last) = (Global::<T>::at(p.second), p.channels as u64 - 1);
+        let (second, last) = (Global::<T>::at(p.second).of_image(d.image(), p.second_step), p.channels as u64 - 1);
         let mut first = d.block_x() as u64 * BLOCK * AT_ONCE as u64 + d.thread_x() as u64;
         while first < p.samples {
             let mut values = [T::default(); AT_ONCE];

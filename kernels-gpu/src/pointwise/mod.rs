@@ -45,7 +45,7 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
 ) {
     const BLOCK: u64 = POINTWISE_BLOCK as u64;
     const AT_ONCE: usize = POINTWISE_AT_ONCE as usize;
-    let second = Global::<Y>::at(p.second);
+    let second = Global::<Y>::at(p.second).of_image(d.image(), p.second_step);
     let mut first = d.block_x() as u64 * BLOCK * AT_ONCE as u64 + d.thread_x() as u64;
     while first < p.samples {
         // All loads before the first use.

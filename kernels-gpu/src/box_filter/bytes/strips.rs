@@ -27,7 +27,7 @@ use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_factor, BorderMode, BoxParams, BOX_BYTES, BOX_STRIP, BOX_STRIP_AHEAD};
 
-/// The kernel; `LARGE` for windows of more bytes than 16 bits hold the sum of.
+/// The kernel; `LARGE` for windows of more than [`BOX_STRIP_SMALL`](apron_abi::BOX_STRIP_SMALL) pixels.
 pub struct Strips<const LARGE: bool>;
 
 const CHUNK: usize = BOX_BYTES as usize;
@@ -49,7 +49,7 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
         let mut block = Strip::<D, LARGE> {
             part,
             src: src.address,
-            dst: Global::at(dst.address),
+            dst: dst.address,
             pieces: part.inside && pieces,
             wide: ((dst.address as u32 / 4) | p.out_width).is_multiple_of(PIECE),
             column: d.block_x() * outputs + first,
@@ -101,7 +101,7 @@ type Four = [u32; 4];
 struct Strip<'p, D, const LARGE: bool> {
     part: Part<'p, D>,
     src: u64,
-    dst: Global<u32>,
+    dst: u64,
     /// Whether input rows are whole pieces of 16 bytes that the image has.
     pieces: bool,
     /// Whether rows of output start at multiples of 16 bytes.
@@ -143,7 +143,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 row += p.one;
             }
             let (mut row, mut slots) = (0, [0, BOX_STRIP_AHEAD]);
-            let mut at = self.part.first_row as u64 * p.out_width as u64 + self.column as u64;
+            let mut at = self.dst + (self.part.first_row as u64 * p.out_width as u64 + self.column as u64) * 4;
             while row < rows {
                 self.step::<0>(row, rows, &mut slots, &mut at);
                 row += 1;
@@ -265,7 +265,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 } else {
                     self.store::<0>(*at);
                 }
-                *at += p.out_width as u64;
+                *at += p.out_width as u64 * 4;
                 // In the ring, the row that leaves comes behind the free slot.
                 let leaves = if p.tile.totals_at > 0 { self.again(slot) } else { self.ring(slots[1]) };
                 self.take::<true>(self.ring(slot), leaves);
@@ -351,10 +351,10 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Stores a row of outputs, the first of which is pixel `at`.
+    /// Stores a row of outputs, the first of which goes to address `at`.
     #[inline(always)]
     unsafe fn store<const PARITY: u32>(&self, at: u64) {
-        let (d, p) = (self.part.d, self.part.p);
+        let (d, p, dst) = (self.part.d, self.part.p, Global::<u32>::at(at));
         if !self.stored {
             return;
         }
@@ -391,12 +391,12 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
             }
             if self.wide && self.column + BOX_BYTES <= p.out_width {
                 let [a, b, c, e, f, g, h, i] = words;
-                d.store4(self.dst, at, [a, b, c, e]);
-                d.store4(self.dst, at + 4, [f, g, h, i]);
+                d.store4(dst, 0, [a, b, c, e]);
+                d.store4(dst, 4, [f, g, h, i]);
             } else {
                 for k in 0..CHUNK {
                     if self.column + (k as u32) < p.out_width {
-                        d.store(self.dst, at + k as u64, words[k]);
+                        d.store(dst, k as u64, words[k]);
                     }
                 }
             }
