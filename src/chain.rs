@@ -86,6 +86,10 @@ impl<T> Chain<'_, T> {
     pub fn load<'i>(&mut self, image: impl Into<Source<'i>>) -> Result<()> {
         let image = image.into();
         let (shape, pixel) = (self.input.shape(), self.input.pixel_type());
+        if image.images() != self.input.images() {
+            let (value, limit) = (image.images().to_string(), self.input.images().to_string());
+            return Err(Error::Shape { what: "number of images", value, limit });
+        }
         if (image.shape(), image.pixel_type()) != (shape, pixel) {
             let (value, limit) = (format!("{} {}", image.pixel_type(), image.shape()), format!("{pixel} {shape}"));
             return Err(Error::parameter(OPERATION, "image", value, limit));

@@ -162,7 +162,7 @@ impl DeviceImage {
 
     fn of_caller<T: Pixel>(device: &Device, buffer: GpuBuffer, shape: Shape, row_stride: usize) -> Result<DeviceImage> {
         let report = device.backend.report("from_cust", "no copy", "asked for", Duration::ZERO);
-        let image = DeviceImage::new(shape, T::PIXEL, Storage::Gpu(buffer), Made::on_host(report));
+        let image = DeviceImage::new(shape, T::PIXEL, 1, Storage::Gpu(buffer), Made::on_host(report));
         Ok(DeviceImage { row_stride: row_stride as u64, ..image })
     }
 

@@ -159,7 +159,7 @@ impl Device {
     /// # Errors
     /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
     pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
-        self.backend.zeros(shape, pixel)
+        self.backend.zeros(shape, pixel, 1)
     }
 
     /// Whether memory that becomes free on this handle and its clones is kept for whatever next needs as much, instead

@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub struct DeviceImage {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
+    /// Images of that shape, one after the other: a batch, if more than one.
+    pub(crate) images: u32,
     /// Samples from the start of a row to the start of the next.
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
@@ -30,13 +32,13 @@ pub(crate) struct Made {
 }
 
 impl DeviceImage {
-    /// An image whose rows lie without gaps.
-    pub(crate) fn new(shape: Shape, pixel: PixelType, storage: Storage, made: Made) -> DeviceImage {
+    /// Images whose rows lie without gaps.
+    pub(crate) fn new(shape: Shape, pixel: PixelType, images: u32, storage: Storage, made: Made) -> DeviceImage {
         let row_stride = shape.row_samples() as u64;
-        DeviceImage { shape, pixel, row_stride, storage: Arc::new(storage), made: Arc::new(made) }
+        DeviceImage { shape, pixel, images, row_stride, storage: Arc::new(storage), made: Arc::new(made) }
     }
 
-    /// Width, height and channels.
+    /// Width, height and channels; of a [batch](crate::Device::upload_batch), those of each of its images.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -68,9 +70,10 @@ impl DeviceImage {
     /// # Errors
     /// [`Error::Shape`] for a part that is empty or not all in the image.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<DeviceImage> {
+        self.check_alone("region")?;
         let shape = self.shape.region(x, y, width, height)?;
         let storage = match &*self.storage {
-            Storage::Host(image) => Storage::Host(image.region(x, y, width, height)?.into_owned()),
+            Storage::Host(images) => Storage::Host(vec![images[0].region(x, y, width, height)?.into_owned()]),
             #[cfg(feature = "gpu")]
             Storage::Gpu(buffer) => {
                 let start = y as u64 * self.row_stride + x as u64 * shape.channels as u64;
@@ -79,6 +82,12 @@ impl DeviceImage {
             }
         };
         Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
+    }
+
+    /// Bytes of an image, without gaps.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.shape.samples() * self.pixel.size_bytes() as u64
     }
 
     /// Whether its rows lie in memory without gaps.
@@ -98,8 +107,8 @@ impl DeviceImage {
     /// Copies the pixels to the host, when all work on them is done.
     ///
     /// # Errors
-    /// [`Error::PixelType`] where `T` is not the image's type, and [`Error::Driver`], also for a
-    /// kernel that failed.
+    /// [`Error::PixelType`] where `T` is not the image's type, [`Error::Shape`] for a batch, and [`Error::Driver`],
+    /// also for a kernel that failed.
     pub fn download<T: Pixel>(&self) -> Result<Image<'static, T>> {
         let wrong = || Error::PixelType { operation: "download", found: self.pixel, expected: T::PIXEL.to_string() };
         if T::PIXEL != self.pixel {
@@ -111,10 +120,11 @@ impl DeviceImage {
     /// Copies the pixels to the host, whatever their type.
     ///
     /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed.
+    /// [`Error::Shape`] for a batch, and [`Error::Driver`], also for a kernel that failed.
     pub fn download_any(&self) -> Result<AnyImage<'static>> {
+        self.check_alone("download")?;
         match &*self.storage {
-            Storage::Host(image) => Ok(image.view().into_packed()),
+            Storage::Host(images) => Ok(images[0].view().into_packed()),
             #[cfg(feature = "gpu")]
             Storage::Gpu(buffer) if self.is_packed() => {
                 AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes))
@@ -130,10 +140,11 @@ impl DeviceImage {
     /// already and nobody else has this image.
     ///
     /// # Errors
-    /// [`Error::Driver`], also for a kernel that failed.
+    /// As [`download_any`](Self::download_any).
     pub fn into_any(self) -> Result<AnyImage<'static>> {
+        self.check_alone("download")?;
         match Arc::try_unwrap(self.storage) {
-            Ok(Storage::Host(image)) => Ok(image.into_packed()),
+            Ok(Storage::Host(mut images)) => Ok(images.remove(0).into_packed()),
             #[cfg(feature = "gpu")]
             Ok(storage) => DeviceImage { storage: Arc::new(storage), ..self }.download_any(),
             Err(storage) => DeviceImage { storage, ..self }.download_any(),
@@ -148,7 +159,9 @@ impl DeviceImage {
             Source::Host(image) => buffer.write(&image.bytes()),
             Source::Device(image) => match &*image.storage {
                 Storage::Gpu(from) if from.is_beside(buffer) && image.is_packed() => buffer.copy_from(from),
-                _ => buffer.write(&image.download_any()?.bytes()),
+                _ => (0..self.images).try_for_each(|index| {
+                    buffer.image(index, self.bytes()).write(&image.image(index)?.download_any()?.bytes())
+                }),
             },
         }
     }
@@ -202,6 +215,14 @@ impl Source<'_> {
         match self {
             Source::Host(image) => image.shape(),
             Source::Device(image) => image.shape(),
+        }
+    }
+
+    /// How many images of that shape: 1, or those of a batch.
+    pub fn images(&self) -> u32 {
+        match self {
+            Source::Host(_) => 1,
+            Source::Device(image) => image.images(),
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod alpha;
 mod backend;
+mod batch;
 mod chain;
 mod choice;
 #[cfg(feature = "gpu")]

@@ -25,7 +25,8 @@ enum Place<'a> {
 
 /// The memory of a target.
 pub(crate) enum Room<'a> {
-    Host(AnyImageMut<'a>),
+    /// As many as there are images.
+    Host(Vec<AnyImageMut<'a>>),
     #[cfg(feature = "gpu")]
     Gpu {
         /// From the first sample of the first row on.
@@ -33,6 +34,7 @@ pub(crate) enum Room<'a> {
         rows: Rows,
         shape: Shape,
         pixel: PixelType,
+        images: u32,
     },
 }
 
@@ -85,6 +87,7 @@ impl DeviceImage {
     /// # Errors
     /// [`Error::Shape`] for a part that is empty or not all in the image.
     pub fn region_mut(&mut self, x: u32, y: u32, width: u32, height: u32) -> Result<Target<'_>> {
+        self.check_alone("region_mut")?;
         let shape = self.shape.region(x, y, width, height)?;
         Ok(Target { place: Place::Device { image: self, corner: (x, y), shape } })
     }
@@ -94,24 +97,26 @@ impl Target<'_> {
     /// Lets an operation write its result; the image then has its report.
     pub(crate) fn fill(self, write: impl FnOnce(Room<'_>) -> Result<Made>) -> Result<()> {
         let (image, (x, y), shape) = match self.place {
-            Place::Host(image) => return write(Room::Host(image)).map(drop),
+            Place::Host(image) => return write(Room::Host(vec![image])).map(drop),
             Place::Device { image, corner, shape } => (image, corner, shape),
         };
         let Some(storage) = Arc::get_mut(&mut image.storage) else { return Err(shared()) };
         let room = match storage {
             crate::backend::Storage::Host(pixels) => {
-                Room::Host(pixels.view_mut().region(x, y, shape.width, shape.height)?)
+                let parts = pixels.iter_mut().map(|pixels| pixels.view_mut().region(x, y, shape.width, shape.height));
+                Room::Host(parts.collect::<Result<_>>()?)
             }
             #[cfg(feature = "gpu")]
             crate::backend::Storage::Gpu(buffer) => {
                 if !buffer.is_unique() {
                     return Err(shared());
                 }
-                let (pixel, sample) = (image.pixel, image.pixel.size_bytes() as u64);
+                let (pixel, images, sample) = (image.pixel, image.images, image.pixel.size_bytes() as u64);
                 let (bytes, stride) = (shape.row_samples() as u64 * sample, image.row_stride * sample);
                 let rows = Rows { bytes, stride, count: shape.height as u64 };
                 let start = y as u64 * stride + x as u64 * shape.channels as u64 * sample;
-                Room::Gpu { buffer: buffer.part(start, rows.span()), rows, shape, pixel }
+                let bytes = apron_plan::batch_bytes(images, rows.span());
+                Room::Gpu { buffer: buffer.part(start, bytes), rows, shape, pixel, images }
             }
         };
         image.made = Arc::new(write(room)?);
@@ -127,19 +132,24 @@ fn shared() -> Error {
 
 impl Room<'_> {
     /// Checks that a result has its place here.
-    pub(crate) fn check(&self, shape: Shape, pixel: PixelType) -> Result<()> {
-        let here = match self {
-            Room::Host(image) => (image.shape(), image.pixel_type()),
+    pub(crate) fn check(&self, shape: Shape, pixel: PixelType, images: u32) -> Result<()> {
+        let (here, room) = match self {
+            Room::Host(images) => ((images[0].shape(), images[0].pixel_type()), images.len() as u32),
             #[cfg(feature = "gpu")]
-            Room::Gpu { shape, pixel, .. } => (*shape, *pixel),
+            Room::Gpu { shape, pixel, images, .. } => ((*shape, *pixel), *images),
         };
+        if room != images {
+            let (value, limit) = (room.to_string(), format!("{images}, as the result's"));
+            return Err(Error::Shape { what: "number of images", value, limit });
+        }
         check_room(here, (shape, pixel))
     }
 
-    /// Writes the bytes of a result, in rows without gaps, that `fill` gives.
-    pub(crate) fn write(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    /// Writes the bytes of a result's image, in rows without gaps, that `fill` gives.
+    pub(crate) fn write(&mut self, index: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {
-            Room::Host(image) => {
+            Room::Host(images) => {
+                let image = &mut images[index];
                 if let Some(bytes) = image.packed_bytes_mut() {
                     return fill(bytes);
                 }
@@ -149,17 +159,17 @@ impl Room<'_> {
             Room::Gpu { buffer, rows, .. } => {
                 let mut bytes = vec![0; (rows.bytes * rows.count) as usize];
                 fill(&mut bytes)?;
-                buffer.write_rows(&bytes, *rows)
+                buffer.image(index as u32, rows.span()).write_rows(&bytes, *rows)
             }
         }
     }
 
     /// Writes an image of the same shape and type, which is on the host.
-    pub(crate) fn put(&mut self, image: &AnyImage<'_>) -> Result<()> {
+    pub(crate) fn put(&mut self, index: usize, image: &AnyImage<'_>) -> Result<()> {
         match self {
-            Room::Host(room) => room.copy_from(image),
+            Room::Host(images) => images[index].copy_from(image),
             #[cfg(feature = "gpu")]
-            Room::Gpu { buffer, rows, .. } => buffer.write_rows(&image.bytes(), *rows),
+            Room::Gpu { buffer, rows, .. } => buffer.image(index as u32, rows.span()).write_rows(&image.bytes(), *rows),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Backend, HOST_WHY, Solved, host, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
-use crate::{Report, Result, Source};
+use crate::{Error, Report, Result, Source};
 use apron_core::{Problem, Window};
 use std::time::{Duration, Instant};
 
@@ -37,27 +37,37 @@ impl Backend {
                 unreachable!("a histogram is no filter")
             }
         };
-        let shape = window.out;
+        let (shape, images) = (window.out, source.images());
+        if let Some(second) = beside.map(Source::images).filter(|second| *second != images) {
+            return Err(Error::Shape {
+                what: "number of images",
+                value: second.to_string(),
+                limit: images.to_string(),
+            });
+        }
         if let Some(room) = &room {
-            room.check(shape, dst)?;
+            room.check(shape, dst, images)?;
         }
         let (storage, mut made) = match self {
             Backend::Cpu | Backend::Reference => {
                 let name = self.host_variant(problem.operation(), choice)?;
-                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
-                let start = Instant::now();
-                let output = match (self, &mut room) {
-                    (Backend::Cpu, Some(Room::Host(out))) => {
-                        host::cpu_filter_into(problem, &input, beside.as_ref(), out.view())?;
-                        None
+                let (mut outputs, mut took) = (Vec::new(), Duration::ZERO);
+                for index in 0..images {
+                    let input = host_image(source, index)?;
+                    let beside = beside.map(|beside| host_image(beside, index)).transpose()?;
+                    let start = Instant::now();
+                    match (self, &mut room) {
+                        (Backend::Cpu, Some(Room::Host(out))) => {
+                            host::cpu_filter_into(problem, &input, beside.as_ref(), out[index as usize].view())?;
+                        }
+                        (Backend::Cpu, _) => outputs.push(host::cpu_filter(problem, &input, beside.as_ref())?),
+                        _ => outputs.push(host::reference_filter(problem, &input, beside.as_ref())?),
                     }
-                    (Backend::Cpu, _) => Some(host::cpu_filter(problem, &input, beside.as_ref())?),
-                    _ => Some(host::reference_filter(problem, &input, beside.as_ref())?),
-                };
-                let storage = placed(output, room)?;
+                    took += start.elapsed();
+                }
+                let storage = placed(outputs, room)?;
                 let report = self.report(problem.operation(), name, HOST_WHY, Duration::ZERO);
-                let report = Report { kernels: start.elapsed(), ..report };
-                (storage, Made::on_host(report))
+                (storage, Made::on_host(Report { kernels: took, ..report }))
             }
             _ => {
                 let recipe = self.planned(problem, choice)?;
@@ -66,6 +76,6 @@ impl Backend {
             }
         };
         (made.report.method, made.report.why_method) = (problem.method(), why.into());
-        Ok(Solved { shape, pixel: dst, storage, made })
+        Ok(Solved { shape, pixel: dst, images, storage, made })
     }
 }

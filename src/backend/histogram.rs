@@ -31,13 +31,17 @@ impl Backend {
     ) -> Result<DeviceHistogram> {
         let Counting { binning, per_channel, roi } = counting;
         let (shape, src) = (source.shape(), source.pixel_type());
+        for source in [Some(source), roi.as_ref()].into_iter().flatten() {
+            source.check_alone(OPERATION)?;
+        }
         check_roi(shape, roi.as_ref().map(Source::shape))?;
         if let Some(found) = roi.as_ref().map(Source::pixel_type).filter(|pixel| *pixel != PixelType::U8) {
             return Err(Error::PixelType { operation: OPERATION, found, expected: "u8 in the ROI mask".into() });
         }
         if let Backend::Cpu | Backend::Reference = self {
             let name = self.host_variant(OPERATION, choice)?;
-            let (input, roi) = (host_image(source)?, roi.as_ref().map(host_image).transpose()?);
+            let input = host_image(source, 0)?;
+            let roi = roi.as_ref().map(|roi| host_image(roi, 0)).transpose()?;
             let start = Instant::now();
             let histogram = match self {
                 Backend::Cpu => host::cpu_histogram(&input, binning, *per_channel, roi.as_ref())?,

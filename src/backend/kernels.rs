@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 /// What a recipe writes, when its kernels are done.
 pub(crate) enum Written {
-    Host(Vec<u8>),
+    /// Of each image.
+    Host(Vec<Vec<u8>>),
     #[cfg(feature = "gpu")]
     Gpu(apron_gpu::GpuBuffer),
 }
@@ -25,7 +26,7 @@ impl Written {
     /// Waits for it, and gives its elements.
     pub(crate) fn read<T: Pod>(&self) -> Result<Vec<T>> {
         match self {
-            Written::Host(bytes) => Ok(bytemuck::pod_collect_to_vec(bytes)),
+            Written::Host(all) => Ok(bytemuck::pod_collect_to_vec(&all[0])),
             #[cfg(feature = "gpu")]
             Written::Gpu(buffer) => {
                 let mut elements = vec![T::zeroed(); buffer.len_bytes() as usize / size_of::<T>()];
@@ -35,14 +36,18 @@ impl Written {
         }
     }
 
-    /// The samples of an image, where the device has it.
+    /// The samples of images, where the device has them.
     pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
         match self {
-            Written::Host(bytes) => AnyImage::from_bytes(pixel, shape, |out| {
-                out.copy_from_slice(&bytes);
-                Ok(())
-            })
-            .map(Storage::Host),
+            Written::Host(all) => {
+                let images = all.iter().map(|bytes| {
+                    AnyImage::from_bytes(pixel, shape, |out| {
+                        out.copy_from_slice(bytes);
+                        Ok(())
+                    })
+                });
+                Ok(Storage::Host(images.collect::<Result<_>>()?))
+            }
             #[cfg(feature = "gpu")]
             Written::Gpu(buffer) => Ok(Storage::Gpu(buffer)),
         }
@@ -65,10 +70,16 @@ impl Backend {
         beside: Option<&Source<'_>>,
         room: Option<&mut Room<'_>>,
     ) -> Result<(Option<Written>, Made)> {
-        let report = |copy_in, kernels| self.by_kernels(recipe, copy_in, kernels);
         match self {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
+                let images = source.images();
+                let recipe = &recipe.clone().for_images(images).ok_or_else(|| Error::Unsupported {
+                    operation: recipe.operation,
+                    device: self.name().to_string(),
+                    what: format!("{images} images at once by variant {}", recipe.variant),
+                    hint: "leave the variant to the plan, or filter each image by itself".into(),
+                })?;
                 let (input, copy_in) = self.import_timed(source, recipe.operation)?;
                 let beside = beside.map(|beside| self.import_timed(beside, recipe.operation)).transpose()?;
                 let copy_in = copy_in + beside.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
@@ -80,18 +91,25 @@ impl Backend {
                         (Some(Written::Gpu(output)), timer)
                     }
                 };
-                Ok((output, Made { report: report(copy_in, Duration::ZERO), before: Vec::new(), timer }))
+                let report = self.by_kernels(recipe, copy_in, Duration::ZERO);
+                Ok((output, Made { report, before: Vec::new(), timer }))
             }
             _ => {
-                let (input, beside) = (host_image(source)?, beside.map(host_image).transpose()?);
+                // One image after the other: where they lie is the executor's matter, and so only the GPU's.
                 let start = Instant::now();
-                let bytes = emulate(recipe, &input, beside.as_ref())?;
-                let made = Made::on_host(report(Duration::ZERO, start.elapsed()));
-                let Some(room) = room else { return Ok((Some(Written::Host(bytes)), made)) };
-                room.write(|out| {
-                    out.copy_from_slice(&bytes);
-                    Ok(())
-                })?;
+                let emulated = (0..source.images()).map(|index| {
+                    let beside = beside.map(|beside| host_image(beside, index)).transpose()?;
+                    emulate(recipe, &host_image(source, index)?, beside.as_ref())
+                });
+                let all = emulated.collect::<Result<Vec<_>>>()?;
+                let made = Made::on_host(self.by_kernels(recipe, Duration::ZERO, start.elapsed()));
+                let Some(room) = room else { return Ok((Some(Written::Host(all)), made)) };
+                for (index, bytes) in all.iter().enumerate() {
+                    room.write(index, |out| {
+                        out.copy_from_slice(bytes);
+                        Ok(())
+                    })?;
+                }
                 Ok((None, made))
             }
         }
@@ -142,6 +160,7 @@ fn execute(
     let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
     // The image alone, without gaps, at a multiple of 16 bytes: where it is not, in a copy.
     let packed = |image: &DeviceImage| {
+        // Batches are made without gaps.
         let copy = || on_gpu(image).packed(gpu, recipe.operation, image.rows());
         if image.is_packed() && aligned(image) { Ok(on_gpu(image).clone()) } else { copy() }
     };
@@ -171,11 +190,16 @@ fn execute_into(
             return execute(gpu, recipe, image, beside, Some(buffer)).map(|(_, timer)| timer);
         }
         let (output, timer) = execute(gpu, recipe, image, beside, None)?;
-        buffer.copy_rows(gpu, &output, *rows)?;
+        let packed = rows.bytes * rows.count;
+        for index in 0..image.images {
+            buffer.image(index, rows.span()).copy_rows(gpu, &output.image(index, packed), *rows)?;
+        }
         return Ok(timer);
     }
     let (output, timer) = execute(gpu, recipe, image, beside, None)?;
-    room.write(|bytes| output.read(bytes))?;
+    for index in 0..image.images {
+        room.write(index as usize, |bytes| output.image(index, bytes.len() as u64).read(bytes))?;
+    }
     Ok(timer)
 }
 

@@ -17,6 +17,8 @@ use crate::{
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
 use apron_plan::Machine;
+#[cfg(feature = "gpu")]
+use apron_plan::batch_bytes;
 use std::time::{Duration, Instant};
 
 pub(crate) use histogram::Counting;
@@ -35,7 +37,9 @@ pub(crate) enum Backend {
 
 /// Where an image's pixels are.
 pub(crate) enum Storage {
-    Host(AnyImage<'static>),
+    /// As many as there are images.
+    Host(Vec<AnyImage<'static>>),
+    /// Images one behind the other, [`apron_plan::image_step`] apart.
     #[cfg(feature = "gpu")]
     Gpu(GpuBuffer),
 }
@@ -51,6 +55,7 @@ pub(crate) trait Explained {
 pub(crate) struct Solved {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
+    pub(crate) images: u32,
     /// Nothing where the result is in the room.
     pub(crate) storage: Option<Storage>,
     pub(crate) made: Made,
@@ -59,7 +64,8 @@ pub(crate) struct Solved {
 impl Solved {
     /// The image, where no room was given.
     pub(crate) fn into_image(self) -> DeviceImage {
-        DeviceImage::new(self.shape, self.pixel, self.storage.expect("an image, without a room"), self.made)
+        let storage = self.storage.expect("an image, without a room");
+        DeviceImage::new(self.shape, self.pixel, self.images, storage, self.made)
     }
 }
 
@@ -163,21 +169,43 @@ impl Backend {
             #[cfg(feature = "gpu")]
             (Backend::Gpu(gpu), Source::Device(image)) => match &*image.storage {
                 Storage::Gpu(buffer) if buffer.is_on(gpu) => return Ok((*image).clone()),
+                _ if image.images > 1 => return self.gather(&image.download_batch_any()?, operation),
                 _ => return self.import(&Source::Host(image.download_any()?), operation),
             },
-            (_, Source::Host(image)) => Storage::Host(image.view().into_owned()),
+            (_, Source::Host(image)) => Storage::Host(vec![image.view().into_owned()]),
             (_, Source::Device(image)) => match &*image.storage {
                 Storage::Host(_) => return Ok((*image).clone()),
                 #[cfg(feature = "gpu")]
-                Storage::Gpu(_) => Storage::Host(image.download_any()?),
+                Storage::Gpu(_) => Storage::Host(image.download_batch_any()?),
             },
         };
         let report = self.report(operation, "copy", "asked for", start.elapsed());
-        Ok(DeviceImage::new(shape, pixel, storage, Made::on_host(report)))
+        Ok(DeviceImage::new(shape, pixel, source.images(), storage, Made::on_host(report)))
     }
 
-    /// An image of zeros.
-    pub(crate) fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
+    /// Images of one shape and type as a batch on this device.
+    pub(crate) fn gather(&self, images: &[AnyImage<'_>], operation: &'static str) -> Result<DeviceImage> {
+        let (shape, pixel) = (images[0].shape(), images[0].pixel_type());
+        let start = Instant::now();
+        let storage = match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => {
+                let bytes = shape.samples() * pixel.size_bytes() as u64;
+                let buffer = GpuBuffer::uninitialized(gpu, operation, batch_bytes(images.len() as u32, bytes))?;
+                for (image, index) in images.iter().zip(0..) {
+                    buffer.image(index, bytes).write(&image.bytes())?;
+                }
+                gpu.synchronize()?;
+                Storage::Gpu(buffer)
+            }
+            _ => Storage::Host(images.iter().map(|image| image.view().into_owned()).collect()),
+        };
+        let report = self.report(operation, "copy", "asked for", start.elapsed());
+        Ok(DeviceImage::new(shape, pixel, images.len() as u32, storage, Made::on_host(report)))
+    }
+
+    /// Images of zeros.
+    pub(crate) fn zeros(&self, shape: Shape, pixel: PixelType, images: u32) -> Result<DeviceImage> {
         const OPERATION: &str = "zeros";
         let Shape { width, height, channels } = shape;
         let shape = Shape::new(width, height, channels)?;
@@ -185,22 +213,25 @@ impl Backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 let bytes = shape.samples() * pixel.size_bytes() as u64;
-                Storage::Gpu(GpuBuffer::zeroed(gpu, OPERATION, bytes)?)
+                Storage::Gpu(GpuBuffer::zeroed(gpu, OPERATION, batch_bytes(images, bytes))?)
             }
-            _ => Storage::Host(AnyImage::from_bytes(pixel, shape, |_| Ok(()))?),
+            _ => {
+                let zeros = (0..images).map(|_| AnyImage::from_bytes(pixel, shape, |_| Ok(())));
+                Storage::Host(zeros.collect::<Result<_>>()?)
+            }
         };
         let report = self.report(OPERATION, "zeros", "asked for", Duration::ZERO);
-        Ok(DeviceImage::new(shape, pixel, storage, Made::on_host(report)))
+        Ok(DeviceImage::new(shape, pixel, images, storage, Made::on_host(report)))
     }
 
-    /// An image as large as `image` on a GPU, which holds nothing yet.
+    /// An image, or a batch, as large as `image` on a GPU, which holds nothing yet.
     #[cfg(feature = "gpu")]
     pub(crate) fn room_for(&self, image: &DeviceImage, operation: &'static str) -> Result<DeviceImage> {
         let Backend::Gpu(gpu) = self else { unreachable!("a host's images need no room") };
-        let bytes = image.shape.samples() * image.pixel.size_bytes() as u64;
+        let bytes = batch_bytes(image.images, image.bytes());
         let storage = Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?);
         let report = self.report(operation, "copy", "asked for", Duration::ZERO);
-        Ok(DeviceImage::new(image.shape, image.pixel, storage, Made::on_host(report)))
+        Ok(DeviceImage::new(image.shape, image.pixel, image.images, storage, Made::on_host(report)))
     }
 
     /// What a host device makes of an image, in parallel or not, by its one implementation.
@@ -217,7 +248,8 @@ impl Backend {
             return Err(Error::Unsupported { operation, device, what, hint });
         }
         let name = self.host_variant(operation, &Choice { variant, tuning: None })?;
-        Ok((name, run(&host_image(source)?, matches!(self, Backend::Cpu))))
+        source.check_alone(operation)?;
+        Ok((name, run(&host_image(source, 0)?, matches!(self, Backend::Cpu))))
     }
 
     /// The one implementation that a host device has.
@@ -264,22 +296,22 @@ impl Made {
     }
 }
 
-/// Puts what a host made into the room, if there is one and it is not there yet.
-fn placed(output: Option<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Result<Option<Storage>> {
-    match (output, room) {
-        (Some(image), Some(room)) => room.put(&image).map(|()| None),
-        (image, _) => Ok(image.map(Storage::Host)),
+/// Puts what a host made into the room, if there is one.
+fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Result<Option<Storage>> {
+    match room {
+        Some(room) => outputs.iter().enumerate().try_for_each(|(index, image)| room.put(index, image)).map(|()| None),
+        None => Ok(Some(Storage::Host(outputs))),
     }
 }
 
-/// The image on the host; copied only if it is elsewhere.
-fn host_image<'a>(source: &'a Source<'_>) -> Result<AnyImage<'a>> {
+/// An image of a source on the host; copied only if it is elsewhere.
+fn host_image<'a>(source: &'a Source<'_>, index: u32) -> Result<AnyImage<'a>> {
     match source {
         Source::Host(image) => Ok(image.view()),
         Source::Device(image) => match &*image.storage {
-            Storage::Host(image) => Ok(image.view()),
+            Storage::Host(images) => Ok(images[index as usize].view()),
             #[cfg(feature = "gpu")]
-            Storage::Gpu(_) => image.download_any(),
+            Storage::Gpu(_) => image.image(index)?.download_any(),
         },
     }
 }

@@ -53,25 +53,26 @@ impl Backend {
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
         toning.check(source)?;
+        source.check_alone(toning.operation())?;
         let (shape, pixel) = (source.shape(), source.pixel_type());
         if let Some(room) = &room {
-            room.check(shape, pixel)?;
+            room.check(shape, pixel, 1)?;
         }
         if let Backend::Cpu | Backend::Reference = self {
             let name = self.host_variant(toning.operation(), choice)?;
-            let input = host_image(source)?;
+            let input = host_image(source, 0)?;
             let start = Instant::now();
-            let output = match (self, &mut room) {
+            let outputs = match (self, &mut room) {
                 (Backend::Cpu, Some(Room::Host(out))) => {
-                    toned_by_cpu(toning, &input, out.view())?;
-                    None
+                    toned_by_cpu(toning, &input, out[0].view())?;
+                    Vec::new()
                 }
-                _ => Some(self.toned_by_host(toning, &input)?),
+                _ => vec![self.toned_by_host(toning, &input)?],
             };
-            let storage = placed(output, room)?;
+            let storage = placed(outputs, room)?;
             let report = self.report(toning.operation(), name, HOST_WHY, Duration::ZERO);
             let made = Made::on_host(Report { kernels: start.elapsed(), ..report });
-            return Ok(Solved { shape, pixel, storage, made });
+            return Ok(Solved { shape, pixel, images: 1, storage, made });
         }
         let (problem, tables) = match toning {
             Toning::Lookup(tables) => {
@@ -87,7 +88,7 @@ impl Backend {
         let beside = tables.as_ref().map(Source::from);
         let (written, made) = self.run_kernels(&recipe, source, beside.as_ref(), room)?;
         let storage = written.map(|written| written.into_storage(pixel, shape)).transpose()?;
-        Ok(Solved { shape, pixel, storage, made })
+        Ok(Solved { shape, pixel, images: 1, storage, made })
     }
 
     fn toned_by_host(&self, toning: &Toning, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
