@@ -58,7 +58,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
             _ => tiles::for_each(out, halo, seen, |scratch, mut tile| {
                 // Sums that are the output as they are go there at once.
                 let stored = O::PIXEL == PixelType::F32 && !clamp;
-                self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out| {
+                self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out, _| {
                     simd::run(Store { sums, clamp, out });
                 });
             }),
@@ -107,19 +107,21 @@ impl<'a, I: Pixel> Filter<'a, I> {
     }
 
     /// Sums a tile of samples less `zero`. `finish` takes each row of sums, which go on to whole
-    /// vectors, with its number and where it belongs; it is not asked where the sums are `stored` as they are.
+    /// vectors, with its number, where it belongs, and the rows under it; it is not asked where the sums are `stored` as
+    /// they are. Sums less something are of bytes, and in an order that is open.
     fn sums<S: Fma, O: Pixel>(
         &self,
         scratch: &mut Scratch<S>,
         tile: &mut Tile<'_, O>,
         zero: f32,
         stored: bool,
-        mut finish: impl FnMut(usize, &[S], &mut [O]),
+        mut finish: impl FnMut(usize, &[S], &mut [O], Rows<'_, S>),
     ) {
         let convert = |taps: &[f32]| -> Vec<S> { taps.iter().map(|&tap| S::of(tap)).collect() };
         let (taps, across) = (convert(self.taps), self.across.map(convert));
         let step = self.channels();
-        let weights = Weights { taps: &taps, width: self.width, step };
+        let weights = Weights { taps: &taps, width: self.width, step, paired: false };
+        let paired = zero != 0.0 && self.across.is_some_and(Rounding::is_paired);
 
         let samples = tile.rows[0].len();
         let length = samples.next_multiple_of(LANES);
@@ -156,7 +158,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 // A row outside, all constant, gives what the first pass makes of the constant.
                 simd::run(self.extend(y, tile.x, zero, &mut extended[..samples + halo]));
                 let rows = Rows { data: extended, stride: length + halo, slots: &[0] };
-                S::weigh(rows, Weights { taps: across, width: across.len(), step }, &mut [line]);
+                S::weigh(rows, Weights { taps: across, width: across.len(), step, paired }, &mut [line]);
             }
             let rows = Rows { data: lines, stride, slots: &slots[first..] };
             if stored && length == samples {
@@ -167,7 +169,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
             let mut sums: Vec<&mut [S]> = sums.chunks_mut(length).take(out.len()).collect();
             S::weigh(rows, weights, &mut sums);
             for (row, (out, sums)) in out.iter_mut().zip(sums).enumerate() {
-                finish(first + row, sums, out);
+                finish(first + row, sums, out, Rows { slots: &rows.slots[row..], ..rows });
             }
         }
     }
@@ -185,10 +187,16 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
         // A sum alone has no others beside it in its vector.
         let most = samples * among / alone / 8;
-        let (mut count, mut open) = (0, Vec::new());
+        let (mut seen, mut count, mut open) = (0, 0, Vec::new());
         let (x, y) = (tile.x, tile.y);
-        self.sums::<f32, u8>(scratch, &mut tile, Rounding::ZERO, false, |row, sums, out| {
+        self.sums::<f32, u8>(scratch, &mut tile, Rounding::ZERO, false, |row, sums, out, lines| {
             simd::run(Round { rounding, sums, out, open: &mut open });
+            seen += open.len();
+            if seen > samples / 32 {
+                count = most + 1;
+            } else if self.across.is_some() {
+                open.retain(|&sample| !self.settled(rounding, lines, sample, out));
+            }
             count += open.len();
             if count <= most && !open.is_empty() {
                 simd::run(Again { filter: self, x, y: y + row, open: &open, scratch: scratch_f64, out });
@@ -196,10 +204,28 @@ impl<'a, I: Pixel> Filter<'a, I> {
             open.clear();
         });
         if count > most {
-            self.sums::<f64, u8>(scratch_f64, &mut tile, 0.0, false, |_, sums, out| {
+            self.sums::<f64, u8>(scratch_f64, &mut tile, 0.0, false, |_, sums, out, _| {
                 simd::run(Store { sums, clamp: false, out });
             });
         }
+    }
+}
+
+impl<I: Pixel> Filter<'_, I> {
+    /// Sums what the first pass has left of a sample in f64: that alone settles most of what is open.
+    #[inline(always)]
+    fn settled(&self, rounding: Rounding, lines: Rows<'_, f32>, sample: usize, out: &mut [u8]) -> bool {
+        let lines = lines.slots.iter().map(|slot| lines.data[slot * lines.stride + sample]);
+        let sum = self
+            .taps
+            .iter()
+            .zip(lines)
+            .fold(rounding.lacks, |sum, (&tap, line)| (tap as f64).mul_add(line as f64, sum));
+        let settled = Rounding::is_beyond(sum, rounding.off);
+        if settled {
+            out[sample] = u8::from_sum(sum);
+        }
+        settled
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) struct Rounding {
     shift: f32,
     /// A sum whose distance from its nearest integer is larger is open.
     limit: f32,
+    /// The same in f64, of sums that are taken of the first pass's in f64, and the bound of what these are off.
+    pub(crate) lacks: f64,
+    pub(crate) off: f64,
 }
 
 /// Distance from the f64 sum above which too many sums would be open: one in 32.
@@ -39,9 +42,24 @@ impl Rounding {
     /// of a whole sum is at most 128 u (A(1) + ... + A(n)); `taps_y` weigh it, and add the errors of
     /// their own partial sums, which are at most 128 A(n) B(1), 128 A(n) B(2), ... The shift is added last:
     /// it is rounded once, at most 128 A(n) B(m), and the last sum once, at most 255 A(n) B(m).
+    ///
+    /// Taps along x that are the same from both ends are [paired](Rounding::is_paired): sums of two samples are exact, and
+    /// A(k) that of the first k pairs, of which the smaller taps, mostly, come first.
     pub(crate) fn new(taps_x: &[f32], taps_y: &[f32]) -> Option<Rounding> {
-        let (x, y) = (Sizes::of(taps_x), Sizes::of(taps_y));
-        let shift = (Rounding::ZERO as f64 * x.sum * y.sum) as f32;
+        let pairs = taps_x.len().div_ceil(2);
+        let x = match Rounding::is_paired(taps_x) {
+            true => Sizes::of(
+                taps_x
+                    .iter()
+                    .take(pairs)
+                    .enumerate()
+                    .map(|(i, &tap)| (tap, if i == taps_x.len() - 1 - i { 1.0 } else { 2.0 })),
+            ),
+            false => Sizes::of(taps_x.iter().map(|&tap| (tap, 1.0))),
+        };
+        let y = Sizes::of(taps_y.iter().map(|&tap| (tap, 1.0)));
+        let lacks = Rounding::ZERO as f64 * x.sum * y.sum;
+        let shift = lacks as f32;
         let total = x.total * y.total;
         if x.total.max(total) > MOST_TOTAL {
             return None;
@@ -49,20 +67,32 @@ impl Rounding {
         // Multiples of a power of two stay exact up to 2^24 of it.
         let exact = |most: f64, grid: f64| 256.0 * most <= 2f64.powi(24) * grid;
         if exact(x.total, x.grid) && exact(total, x.grid * y.grid) {
-            return Some(Rounding { shift, limit: 0.5 });
+            return Some(Rounding { shift, limit: 0.5, lacks, off: 0.0 });
         }
         let relative = 128.0 * (x.partial * y.total + x.total * y.partial) + 512.0 * total;
         let denormal = taps_x.len() as f64 * y.total + taps_y.len() as f64;
         let error = SLACK * (relative * 2f64.powi(-24) + denormal * 2f64.powi(-150));
         let few = taps_x.len().max(taps_y.len()) <= MOST_TAPS;
         // Rounded down, so that the bound stays one.
-        (few && error <= MOST).then(|| Rounding { shift, limit: ((0.5 - error) as f32).next_down() })
+        // In f64 the second pass has errors, too, 2^-28 times as large.
+        let off = SLACK * ((128.0 * x.partial * y.total + total) * 2f64.powi(-24) + denormal * 2f64.powi(-150));
+        (few && error <= MOST).then(|| Rounding { shift, limit: ((0.5 - error) as f32).next_down(), lacks, off })
+    }
+
+    /// Whether taps are the same from both ends, so that two samples can be added before they are weighed.
+    pub(crate) fn is_paired(taps: &[f32]) -> bool {
+        taps.iter().eq(taps.iter().rev())
     }
 
     /// Whether a sum in f64, in any order, is farther from a rounding boundary than from the sum in the
     /// reference's order: the error of each is at most 2^-28 of [`MOST`].
     pub(crate) fn is_decided(sum: f64) -> bool {
-        ((sum - sum.floor()) - 0.5).abs() > MOST * 2f64.powi(-26)
+        Rounding::is_beyond(sum, MOST * 2f64.powi(-26))
+    }
+
+    /// Whether a sum is farther from a rounding boundary than it is `off`.
+    pub(crate) fn is_beyond(sum: f64, off: f64) -> bool {
+        ((sum - sum.floor()) - 0.5).abs() > off
     }
 }
 
@@ -78,11 +108,12 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(taps: &[f32]) -> Sizes {
+    /// Of taps, each of which so many samples have.
+    fn of(taps: impl Iterator<Item = (f32, f64)>) -> Sizes {
         let mut sizes = Sizes { sum: 0.0, total: 0.0, partial: 0.0, grid: f64::INFINITY };
-        for tap in taps.iter().map(|&tap| tap as f64) {
-            sizes.sum += tap;
-            sizes.total += tap.abs();
+        for (tap, samples) in taps.map(|(tap, samples)| (tap as f64, samples)) {
+            sizes.sum += tap * samples;
+            sizes.total += tap.abs() * samples;
             sizes.partial += sizes.total;
             sizes.grid = sizes.grid.min(lowest_bit(tap));
         }
@@ -113,7 +144,7 @@ pub(crate) struct Round<'a> {
 impl Work for Round<'_> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Round { rounding: Rounding { shift, limit }, sums, out, open } = self;
+        let Round { rounding: Rounding { shift, limit, .. }, sums, out, open } = self;
         // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the
         // integer in the low bits.
         const MAGIC: f32 = 12582912.0;
@@ -164,18 +195,32 @@ mod tests {
                 let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
                 taps.iter().map(|tap| tap / total * scale).collect()
             };
-            let (x, y) = (axis(width), axis(height));
-            let Some(Rounding { shift, limit }) = Rounding::new(&x, &y) else { continue };
+            let (mut x, y) = (axis(width), axis(height));
+            let paired = width > 1 && rng.random();
+            if paired {
+                (0..width / 2).for_each(|i| x[width - 1 - i] = x[i]);
+            }
+            let Some(Rounding { shift, limit, lacks, off }) = Rounding::new(&x, &y) else { continue };
             rounded += 1;
             // Extreme bytes have the largest errors.
             let bytes: Vec<u8> = (0..width * height).map(|_| if rng.random() { 255 } else { rng.random() }).collect();
             let near: Vec<f32> = bytes.iter().map(|&byte| byte as f32 - Rounding::ZERO).collect();
-            let near: Vec<f32> = near.chunks(width).map(|line| sum(&x, line, 0.0, f32::mul_add)).collect();
+            let of_pairs = |line: &[f32]| {
+                let pairs: Vec<f32> = (0..width / 2).map(|i| line[i] + line[width - 1 - i]).collect();
+                let outer = sum(&x[..width / 2], &pairs, 0.0, f32::mul_add);
+                if width % 2 == 1 { x[width / 2].mul_add(line[width / 2], outer) } else { outer }
+            };
+            let of_line = |line: &[f32]| if paired { of_pairs(line) } else { sum(&x, line, 0.0, f32::mul_add) };
+            let near: Vec<f32> = near.chunks(width).map(of_line).collect();
+            let of_lines = |sum: f64, (&tap, &line): (&f32, &f32)| (tap as f64).mul_add(line as f64, sum);
+            let nearer = y.iter().zip(&near).fold(lacks, of_lines);
             let near = sum(&y, &near, 0.0, f32::mul_add) + shift;
             let exact: Vec<f64> = bytes.iter().map(|&byte| byte as f64).collect();
             let fma = |tap: f32, sample: f64, sum: f64| (tap as f64).mul_add(sample, sum);
             let exact: Vec<f64> = exact.chunks(width).map(|line| sum(&x, line, 0.0, fma)).collect();
-            let distance = (near as f64 - sum(&y, &exact, 0.0, fma)).abs();
+            let exact = sum(&y, &exact, 0.0, fma);
+            assert!((nearer - exact).abs() <= off || limit == 0.5, "{nearer} beyond {off} of {exact}: {x:?} {y:?}");
+            let distance = (near as f64 - exact).abs();
             let bound = 0.5 - limit as f64;
             assert!(distance <= bound, "{distance} beyond {bound}: {x:?} {y:?}");
             largest = largest.max(distance / bound);
@@ -222,7 +267,7 @@ mod tests {
             let sums =
                 [-3.0, -0.4, 0.5, 1.5, 2.49, 2.51, 254.5, 254.6, 300.0, 7.0, 99.48, 99.52, 1e9, -1e9, 128.5, 0.0];
             let (mut out, mut open) = ([9; 15], Vec::new());
-            let rounding = Rounding { shift: 0.0, limit: 0.4875 };
+            let rounding = Rounding { shift: 0.0, limit: 0.4875, lacks: 0.0, off: 0.0 };
             Round { rounding, sums: &sums, out: &mut out, open: &mut open }.run::<L>();
             assert_eq!(out, [0, 0, 0, 2, 2, 3, 254, 255, 255, 7, 99, 100, 255, 0, 128]);
             assert_eq!(open, [2, 3, 4, 5, 6, 14]);

@@ -14,6 +14,8 @@ pub(crate) trait Vector<S>: Copy {
     fn load(from: &[S]) -> Self;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
+    /// `self + b`.
+    fn add(self, b: Self) -> Self;
     /// To the first samples of `to`.
     fn store(self, to: &mut [S]);
 }
@@ -95,6 +97,10 @@ macro_rules! baseline {
                 std::array::from_fn(|lane| self[lane].mul_add(b[lane], c[lane]))
             }
             #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                std::array::from_fn(|lane| self[lane] + b[lane])
+            }
+            #[inline(always)]
             fn store(self, to: &mut [$type]) {
                 to[..$lanes].copy_from_slice(&self);
             }
@@ -135,7 +141,7 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($($vector:ty: $type:ty, $lanes:literal, $splat:ident, $load:ident, $fma:ident, $store:ident;)*) => {$(
+        ($($vector:ty: $type:ty, $lanes:literal, $splat:ident, $load:ident, $fma:ident, $add:ident, $store:ident;)*) => {$(
             impl Vector<$type> for $vector {
                 const LANES: usize = $lanes;
                 #[inline(always)]
@@ -156,6 +162,11 @@ mod x86 {
                     unsafe { $fma(self, b, c) }
                 }
                 #[inline(always)]
+                fn add(self, b: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $add(self, b) }
+                }
+                #[inline(always)]
                 fn store(self, to: &mut [$type]) {
                     let to = &mut to[..$lanes];
                     // SAFETY: as above; `to` is as long as the vector, and may be unaligned.
@@ -165,9 +176,9 @@ mod x86 {
         )*};
     }
     vector! {
-        __m512: f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_fmadd_ps, _mm512_storeu_ps;
-        __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_fmadd_pd, _mm512_storeu_pd;
-        __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_storeu_ps;
-        __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_fmadd_pd, _mm256_storeu_pd;
+        __m512: f32, 16, _mm512_set1_ps, _mm512_loadu_ps, _mm512_fmadd_ps, _mm512_add_ps, _mm512_storeu_ps;
+        __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_fmadd_pd, _mm512_add_pd, _mm512_storeu_pd;
+        __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_add_ps, _mm256_storeu_ps;
+        __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_fmadd_pd, _mm256_add_pd, _mm256_storeu_pd;
     }
 }

@@ -68,6 +68,9 @@ pub struct Weights<'a, S> {
     pub width: usize,
     /// Samples from a tap to the next of its row: the channels.
     pub step: usize,
+    /// Whether samples whose taps are the same, of a row of taps that is the same from both ends, may be added first, the
+    /// outer ones before the inner: for sums whose order is open.
+    pub paired: bool,
 }
 
 impl<S> Weights<'_, S> {
@@ -104,7 +107,11 @@ impl<S: Fma> Weigh<'_, '_, S> {
             y += R;
         }
         while y < count {
-            self.band::<V, 8, 1>(y, length);
+            if self.weights.paired && self.weights.height() == 1 {
+                self.pairs::<V>(y, length);
+            } else {
+                self.band::<V, 8, 1>(y, length);
+            }
             y += 1;
         }
     }
@@ -123,11 +130,49 @@ impl<S: Fma> Weigh<'_, '_, S> {
         }
     }
 
+    /// A row of sums, of pairs of samples.
+    #[inline(always)]
+    fn pairs<V: Vector<S>>(&mut self, y: usize, length: usize) {
+        let mut x = 0;
+        while x + 8 * V::LANES <= length {
+            self.paired::<V, 8>(x, y);
+            x += 8 * V::LANES;
+        }
+        while x + V::LANES <= length {
+            self.paired::<V, 1>(x, y);
+            x += V::LANES;
+        }
+    }
+
+    /// The sums of `C` vectors of a row.
+    #[inline(always)]
+    fn paired<V: Vector<S>, const C: usize>(&mut self, x: usize, y: usize) {
+        let Weights { taps, width, step, .. } = self.weights;
+        let start = self.rows.slots[y] * self.rows.stride + x;
+        let samples = &self.rows.data[start..][..self.weights.halo() + C * V::LANES];
+        let mut sums = [V::splat(S::ZERO); C];
+        for i in 0..width / 2 {
+            let (first, last) =
+                (load::<S, V, C>(&samples[i * step..]), load::<S, V, C>(&samples[(width - 1 - i) * step..]));
+            let tap = V::splat(taps[i]);
+            for c in 0..C {
+                sums[c] = tap.fma(first[c].add(last[c]), sums[c]);
+            }
+        }
+        if width % 2 == 1 {
+            add(&mut sums, taps[width / 2], &load::<S, V, C>(&samples[width / 2 * step..]));
+        }
+        let out = &mut self.out[y][x..][..C * V::LANES];
+        for (c, sum) in sums.iter().enumerate() {
+            sum.store(&mut out[c * V::LANES..]);
+        }
+    }
+
     /// The sums of `C` vectors of each of `R` rows. Each sum meets its taps in their order; samples,
     /// once loaded, serve all rows of sums whose masks cover them.
     #[inline(always)]
     fn block<V: Vector<S>, const C: usize, const R: usize>(&mut self, x: usize, y: usize) {
-        let Weights { taps, width, step } = self.weights;
+        let Weights { taps, width, step, .. } = self.weights;
         let height = self.weights.height();
         let mut sums = [[V::splat(S::ZERO); C]; R];
         for j in 0..height + R - 1 {
@@ -209,9 +254,15 @@ mod tests {
     where
         for<'a, 'b> Weigh<'a, 'b, S>: Work,
     {
-        for (length, count, width, height, step) in
-            [(16, 1, 1, 1, 1), (80, 3, 3, 1, 4), (144, 9, 4, 7, 3), (208, 6, 1, 2, 1), (64, 5, 17, 3, 2)]
-        {
+        for (length, count, width, height, step) in [
+            (16, 1, 1, 1, 1),
+            (80, 3, 3, 1, 4),
+            (160, 2, 6, 1, 3),
+            (144, 1, 65, 1, 1),
+            (144, 9, 4, 7, 3),
+            (208, 6, 1, 2, 1),
+            (64, 5, 17, 3, 2),
+        ] {
             let stride = length + (width - 1) * step;
             let numbers = |n: usize| -> Vec<S> { (0..n).map(|i| S::of((i * 37 % 101) as f32 / 7.0)).collect() };
             let (data, taps) = (numbers(stride * (count + height - 1)), numbers(width * height));
@@ -227,9 +278,25 @@ mod tests {
             }
             let runs = Cell::new(0);
             let rows = Rows { data: &data, stride, slots: &slots };
-            let weights = Weights { taps: &taps, width, step };
+            let weights = Weights { taps: &taps, width, step, paired: false };
             simd::run_at_all(|| Check { rows, weights, expected: &expected, runs: &runs });
             assert!(runs.get() > 0);
+            if height > 1 {
+                continue;
+            }
+            // Small integers, whose sums are exact in any order.
+            let (data, taps) = (numbers(data.len()), numbers(width));
+            let data: Vec<S> =
+                data.iter().map(|_| S::ZERO).zip(0..).map(|(_, i)| S::of((i * 29 % 251) as f32)).collect();
+            let even: Vec<S> = (0..taps.len()).map(|i| S::of((i.min(width - 1 - i) * 5 % 7) as f32)).collect();
+            let expected = (0..count * length).map(|place| {
+                let start = slots[place / length] * stride + place % length;
+                (0..width).fold(S::ZERO, |sum, tap| even[tap].fma(data[start + tap * step], sum))
+            });
+            let expected: Vec<S> = expected.collect();
+            let rows = Rows { data: &data, stride, slots: &slots };
+            let weights = Weights { taps: &even, width, step, paired: true };
+            simd::run_at_all(|| Check { rows, weights, expected: &expected, runs: &runs });
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
             let Some(top) = (y + 1).checked_sub(height) else { continue };
             let slots: Vec<usize> = (top..=y).map(|y| y % height).collect();
             let seen = Rows { data: rows, stride: length, slots: &slots };
-            f32::weigh(seen, Weights { taps: &[1.0; CHUNK][..height], width: 1, step: 1 }, &mut [sums]);
+            f32::weigh(seen, Weights { taps: &[1.0; CHUNK][..height], width: 1, step: 1, paired: false }, &mut [sums]);
             simd::run(Scaled { sums, factor, out: tile.rows[top] });
         }
         return;
@@ -75,7 +75,11 @@ impl Across<'_> {
             let extended = &mut samples[..self.count + halo];
             simd::run(Extend { row, channels, origin: self.x, mode, constant, zero: 0.0, out: extended });
             let rows = Rows { data: samples, stride: samples.len(), slots: &[0] };
-            return f32::weigh(rows, Weights { taps: &[1.0; CHUNK][..width], width, step: channels }, &mut [out]);
+            return f32::weigh(
+                rows,
+                Weights { taps: &[1.0; CHUNK][..width], width, step: channels, paired: false },
+                &mut [out],
+            );
         }
         // Whole chunks, from the first window's first to the last window's last.
         let lead = self.x.rem_euclid(CHUNK as i32);
