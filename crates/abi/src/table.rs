@@ -493,6 +493,14 @@ macro_rules! for_each_kernel {
             conv1d_simple_columns_f64_u16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_columns_f64_i16: Conv1d "P2" "simple" "columns", conv1d::Simple<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Parameter, [32, 8], NONE, 0;
             conv1d_simple_columns_f32_f32: Conv1d "P2" "simple" "columns", conv1d::Simple<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Parameter, [32, 8], NONE, 0;
+            conv1d_simple_long_rows_u8_f32: Conv1d "-" "simple" "long-rows", conv1d::Simple<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_rows_u8_f64: Conv1d "-" "simple" "long-rows", conv1d::Simple<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_rows_f32_f32: Conv1d "-" "simple" "long-rows", conv1d::Simple<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_rows_f32_f64: Conv1d "-" "simple" "long-rows", conv1d::Simple<f32, f64, f64, 0>, Buffer (f32, f64), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_columns_f64_u8: Conv1d "-" "simple" "long-columns", conv1d::Simple<f64, u8, f64, 1>, Buffer (f64, u8), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_columns_f64_u16: Conv1d "-" "simple" "long-columns", conv1d::Simple<f64, u16, f64, 1>, Buffer (f64, u16), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_columns_f64_i16: Conv1d "-" "simple" "long-columns", conv1d::Simple<f64, i16, f64, 1>, Buffer (f64, i16), Conv1dParams, Global, [32, 8], NONE, 0;
+            conv1d_simple_long_columns_f32_f32: Conv1d "-" "simple" "long-columns", conv1d::Simple<f32, f32, f32, 1>, Buffer (f32, f32), Conv1dParams, Global, [32, 8], NONE, 0;
             conv1d_tiled_rows_u8_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f32, f32, 0>, Buffer (u8, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1, 2;
             conv1d_tiled_rows_u8_f64: Conv1d "P3" "tiled" "rows", conv1d::Tiled<u8, f64, f64, 0>, Buffer (u8, f64), Conv1dParams, SmallParameter, [32, 32], F64_TILE, 1;
             conv1d_tiled_rows_f32_f32: Conv1d "P3" "tiled" "rows", conv1d::Tiled<f32, f32, f32, 0>, Buffer (f32, f32), Conv1dParams, SmallParameter, [32, 32], F32_TILE, 1, 2;

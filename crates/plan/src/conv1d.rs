@@ -75,7 +75,6 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
 /// P2: an output sample a thread.
 pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {
     let window = problem.window()?;
-    limit_taps(problem, MAX_TAPS as u32, "use --device cpu")?;
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
     let rows = [blocks_x, problem.shape.height.div_ceil(SIMPLE_BLOCK[1])];
@@ -86,7 +85,7 @@ pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {
 /// P3: an input sample a thread; a tile gives fewer outputs than it has threads.
 pub(crate) fn tiled(problem: &Separable, variant: &Variant) -> Result<Steps> {
     let window = problem.window()?;
-    limit_taps(problem, TILE_WIDTH, "use --variant simple")?;
+    limit_taps(problem, TILE_WIDTH)?;
     let out = window.out;
     let outputs = |taps: &Taps| TILE_WIDTH + 1 - taps.len();
     // Along rows every channel has tiles of its own.
@@ -95,10 +94,11 @@ pub(crate) fn tiled(problem: &Separable, variant: &Variant) -> Result<Steps> {
     two_passes(problem, variant, &window, rows, columns)
 }
 
-fn limit_taps(problem: &Separable, limit: u32, hint: &str) -> Result<()> {
+fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
     match [&problem.taps_x, &problem.taps_y].into_iter().find(|taps| taps.len() > limit) {
         Some(taps) => {
-            Err(unsupported(OPERATION, format!("filters of over {limit} taps (this one has {})", taps.len()), hint))
+            let what = format!("filters of over {limit} taps (this one has {})", taps.len());
+            Err(unsupported(OPERATION, what, "use --variant simple"))
         }
         None => Ok(()),
     }
@@ -115,8 +115,14 @@ fn two_passes(
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
     let find = |stage, src, dst| Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(missing);
-    let rows = find("rows", problem.src.element(), sums)?;
-    let columns = find("columns", sums, problem.dst.element())?;
+    // What constant memory does not hold is in a buffer.
+    let is_long = |taps: &Taps| taps.len() as usize > MAX_TAPS;
+    let (stage_x, stage_y) = (
+        if is_long(&problem.taps_x) { "long-rows" } else { "rows" },
+        if is_long(&problem.taps_y) { "long-columns" } else { "columns" },
+    );
+    let rows = find(stage_x, problem.src.element(), sums)?;
+    let columns = find(stage_y, sums, problem.dst.element())?;
 
     let (mode, constant) = problem.border.mode();
     let (shape, out) = (problem.shape, window.out);

@@ -28,7 +28,7 @@ pub(crate) fn borders() -> [Border; 6] {
 
 /// The suite's cases for a seed.
 pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
-    use PixelType::{F32, U8};
+    use PixelType::{F32, I16, U8, U16};
     let mut cases = Vec::new();
     let mut number = seed.wrapping_mul(1_000_003);
     let mut next = || {
@@ -126,6 +126,11 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         let size = (width, height, 1);
         let case = Case::separable(next(), size, (F32, F32), (side, side), border, Data::Uniform);
         cases.push(if n % 2 == 0 { case.centered() } else { case });
+    }
+    // More taps than constant memory holds, along one axis or both.
+    for (n, types) in [(U8, U8), (U8, F32), (F32, F32), (F32, U16), (U16, I16)].into_iter().enumerate() {
+        let taps = [(4097, 3), (3, 5000), (4097, 4098)][n % 3];
+        cases.push(Case::separable(next(), (9, 7, 1 + n as u32 % 3), types, taps, borders()[n], Data::Uniform));
     }
     marching_bytes(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
