@@ -32,7 +32,7 @@ MAKERS = [
     (histogram, 0.1),
     (opencv, 0.05),
     (named.named, 0.3),
-    (histograms.toned, 0.3),
+    (histograms.toned, 0.5),
     (pixels.pixels, 0.3),
 ]
 
@@ -88,30 +88,55 @@ def photo_jobs(seed):
     return [job(border) for border in SCIPY_MODES]
 
 
-def run(apron, device, jobs, folder):
-    """Runs all jobs in one process; returns complaints as (job number, text)."""
-    lines, results = zip(*(job.line(folder, index) for index, job in enumerate(jobs)))
-    path = folder / "jobs.jsonl"
+def run(apron, device, jobs, folder, first=0):
+    """Runs all jobs in one process, numbered from `first`; returns complaints as (number, job, text)."""
+    if not jobs:
+        return [], Counter()
+    lines, results = zip(*(job.line(folder, number) for number, job in enumerate(jobs, first)))
+    path = folder / f"jobs-{first}.jsonl"
     path.write_text("\n".join(lines) + "\n")
     done = subprocess.run([apron, "batch", path, "--device", device, "--quiet"], capture_output=True, text=True)
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     if len(reports) != len(jobs):
-        return [(None, f"apron batch: exit {done.returncode}, {len(reports)} of {len(jobs)} jobs: {done.stderr}")], Counter()
+        text = f"apron batch: exit {done.returncode}, {len(reports)} of {len(jobs)} jobs: {done.stderr}"
+        return [(first, None, text)], Counter()
     wrong, ran = [], Counter()
-    for index, (job, report, result) in enumerate(zip(jobs, reports, results)):
+    for number, (job, report, result) in enumerate(zip(jobs, reports, results), first):
         # Of a filter that is made of several, the last has the operation's name.
         parts = report.get("variant", "").split(" + ")
         if report["ok"] and job.options.get("variant", parts[0]) not in parts:
-            wrong.append((index, f"apron: ran {report['variant']}"))
+            wrong.append((number, job, f"apron: ran {report['variant']}"))
         elif report["ok"]:
-            ran[f"{report['operation']} {parts[-1]}"] += 1
+            ran[report["operation"], parts[-1]] += 1
             given = np.load(result) if job.loads else report
-            wrong += [(index, complaint) for complaint in job.judge(given)]
+            wrong += [(number, job, complaint) for complaint in job.judge(given)]
         elif "variant" in job.options and "device does not have" in report["error"]:
-            ran["refused, being beyond a variant's limits"] += 1
+            ran["refused,", "being beyond a variant's limits"] += 1
         else:
-            wrong.append((index, f"apron: {report['error']}"))
+            wrong.append((number, job, f"apron: {report['error']}"))
     return wrong, ran
+
+
+# Rounds of further problems for variants that were no work for the problems before.
+MOST_ROUNDS = 30
+
+
+def by_variants(apron, device, seed, problems, folder, photos):
+    """Runs each problem by every variant that takes it, and then others until each variant took one."""
+    known = variants(apron)
+    every = [(operation, name) for operation, names in known.items() for name in names]
+    jobs, wrong, ran, missing = [], [], Counter(), every
+    for first in range(0, MOST_ROUNDS * problems, problems):
+        made = [make(seed, index) for index in range(first, first + problems)] + (photos if first == 0 else [])
+        names = lambda job: dict.fromkeys(name for operation, name in missing if operation in job.operations)
+        more = [job.by(name) for job in made for name in names(job)]
+        found, took = run(apron, device, more, folder, len(jobs))
+        jobs, wrong, ran = jobs + more, wrong + found, ran + took
+        missing = [variant for variant in every if not ran[variant]]
+        # A few problems are not meant for all variants.
+        if not missing or problems < 200:
+            return jobs, wrong, ran
+    return jobs, wrong + [(len(jobs), None, f"{' '.join(variant)} took no problem") for variant in missing], ran
 
 
 def variants(apron):
@@ -142,31 +167,24 @@ def main():
 
     start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="apron-check-"))
-    jobs = [make(seed, index) for index in range(args.problems)]
-    if args.photo:
-        jobs += photo_jobs(seed)
+    photos = photo_jobs(seed) if args.photo else []
     if args.variants:
-        known = variants(args.apron)
-        names = lambda job: dict.fromkeys(name for operation in job.operations for name in known.get(operation, []))
-        jobs = [job.by(name) for job in jobs for name in names(job)]
-    wrong, ran = run(args.apron, args.device, jobs, folder) if jobs else ([], Counter())
-    # Of few problems, some variants may take none.
-    if args.variants and args.problems >= 200:
-        never = [f"{operation} {name}" for operation in known for name in known[operation]]
-        wrong += [(None, f"{name} took none of the problems") for name in never if not ran[name]]
+        jobs, wrong, ran = by_variants(args.apron, args.device, seed, args.problems, folder, photos)
+    else:
+        jobs = [make(seed, index) for index in range(args.problems)] + photos
+        wrong, ran = run(args.apron, args.device, jobs, folder)
 
     kinds = Counter(job.kind for job in jobs)
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{time.monotonic() - start:.1f} s")
     if wrong:
-        for index, complaint in wrong:
-            job = jobs[index] if index is not None else None
-            print(f"FAILED {index} {job.verb} {job.about} {job.options}: {complaint}" if job else f"FAILED {complaint}")
-        print(f"{len(wrong)} complaints about {len(jobs)} problems; inputs and jobs.jsonl are kept in {folder}")
+        for number, job, complaint in wrong:
+            print(f"FAILED {number} {job.verb} {job.about} {job.options}: {complaint}" if job else f"FAILED {complaint}")
+        print(f"{len(wrong)} complaints about {len(jobs)} problems; inputs and jobs are kept in {folder}")
         return 1
     shutil.rmtree(folder)
     print(f"{len(jobs)} problems agree: {counted}")
-    print(", ".join(f"{count} {name}" for name, count in sorted(ran.items())))
+    print(", ".join(f"{count} {' '.join(variant)}" for variant, count in sorted(ran.items())))
     return 0
 
 
