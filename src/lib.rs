@@ -50,6 +50,7 @@ pub use report::Report;
 pub use statistics::StatisticsOf;
 pub use target::Target;
 pub use tone::ToneOf;
+pub use weighted::Weights;
 
 /// The PTX that build.rs embedded.
 #[cfg(feature = "gpu")]

@@ -1,6 +1,53 @@
 //! Histograms of weights, and of pairs of channels.
 
-use crate::{Binning, Device, Histogram2d, Report, Result, Source, WeightedHistogram};
+use crate::{
+    AnyImage, Binning, Device, DeviceImage, Histogram2d, Image, Pixel, Report, Result, Source, WeightedHistogram,
+};
+
+/// A weight for each pixel of an image: made of what holds them.
+pub enum Weights<'a> {
+    /// Row by row.
+    Numbers(&'a [f64]),
+    /// As the samples of an image of one channel and the same width and height. On the device of the operation it is
+    /// read where it lies.
+    Image(Source<'a>),
+}
+
+impl<'a> From<&'a [f64]> for Weights<'a> {
+    fn from(weights: &'a [f64]) -> Self {
+        Weights::Numbers(weights)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for Weights<'a> {
+    fn from(weights: &'a [f64; N]) -> Self {
+        Weights::Numbers(weights)
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Weights<'a> {
+    fn from(weights: &'a Vec<f64>) -> Self {
+        Weights::Numbers(weights)
+    }
+}
+
+impl<'a, T: Pixel> From<&'a Image<'_, T>> for Weights<'a> {
+    fn from(weights: &'a Image<'_, T>) -> Self {
+        Weights::Image(weights.into())
+    }
+}
+
+impl<'a> From<&'a AnyImage<'_>> for Weights<'a> {
+    fn from(weights: &'a AnyImage<'_>) -> Self {
+        Weights::Image(weights.into())
+    }
+}
+
+impl<'a> From<&'a DeviceImage> for Weights<'a> {
+    fn from(weights: &'a DeviceImage) -> Self {
+        Weights::Image(weights.into())
+    }
+}
 
 /// A result, and what ran.
 pub(crate) struct Counted<T> {
@@ -34,6 +81,20 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     ///
+    /// Weights that are on the device stay there:
+    ///
+    /// ```
+    /// use apron::{Bins, Device, Image, Mask, PixelType};
+    ///
+    /// let device = Device::auto();
+    /// let image = device.upload(&Image::new(3, 1, 1, vec![0u8, 200, 10])?)?;
+    /// // A quarter of each sample.
+    /// let weights = device.correlate(&image, Mask::new(1, 1, [0.25])?).out_type(PixelType::F32).run()?;
+    /// let sums = device.weighted_histogram(&image, &weights, Bins { count: 2, range: None }, false)?.sums;
+    /// assert_eq!(sums, [2.5, 50.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`HistogramOf::run`](crate::HistogramOf::run), [`Error::Shape`](crate::Error::Shape) for another number of
     /// weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
@@ -41,7 +102,7 @@ impl Device {
     pub fn weighted_histogram<'a>(
         &self,
         image: impl Into<Source<'a>>,
-        weights: &[f64],
+        weights: impl Into<Weights<'a>>,
         bins: impl Into<Binning>,
         per_channel: bool,
     ) -> Result<WeightedHistogram> {
@@ -55,14 +116,14 @@ impl Device {
     pub fn weighted_histogram_reported<'a>(
         &self,
         image: impl Into<Source<'a>>,
-        weights: &[f64],
+        weights: impl Into<Weights<'a>>,
         bins: impl Into<Binning>,
         per_channel: bool,
         variant: Option<&str>,
     ) -> Result<(WeightedHistogram, Report)> {
-        let (source, binning) = (image.into(), bins.into());
+        let (source, weights, binning) = (image.into(), weights.into(), bins.into());
         let counted =
-            self.with_fallback(|backend| backend.weighted(&source, weights, &binning, per_channel, variant))?;
+            self.with_fallback(|backend| backend.weighted(&source, &weights, &binning, per_channel, variant))?;
         Ok((counted.result, counted.report))
     }
 

@@ -122,7 +122,6 @@ fn no_full_window_is_an_input_error_that_names_both() {
 #[test]
 fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
-    let bytes = Image::new(8, 8, 1, vec![1u8; 64]).unwrap();
     // More than the variant takes, and not all alike.
     let taps = || Taps::new([[0.25; 20], [0.5; 20]].concat()).unwrap();
     let kernels: Vec<Device> = devices()
@@ -131,18 +130,26 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
         .collect();
     for device in &kernels {
         let name = device.name().to_string();
-        // The range of the samples that a mask selects is not found there.
-        let masked = device.histogram(&image).roi_mask(&bytes).run().err();
         let of_bytes = device.histogram(&image).variant("columns").run().err();
         let long = device.separable(&image, taps(), taps()).variant("tiled").run().err();
-        for refused in [masked, of_bytes, long] {
+        for refused in [of_bytes, long] {
             let refused = refused.expect("refused");
             assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
         }
     }
-    // `auto` takes the CPU for that, and says so.
+}
+
+/// More pairs of bins than a device has counters for; only where there is a GPU to refuse, since they take memory.
+#[test]
+fn auto_takes_the_cpu_for_what_the_gpu_lacks_and_says_so() {
     let auto = Device::auto();
-    let (_, report) = auto.histogram(&image).roi_mask(&bytes).run_reported().unwrap();
+    let DeviceName::Gpu(_) = auto.name() else { return };
+    let image = Image::new(2, 1, 2, vec![0u8, 0, 1, 1]).unwrap();
+    let bins = || [1 << 24, 5].map(|count| Bins { count, range: Some((0.0, 2.0)) });
+    let refused = Device::gpu(0).unwrap().histogram2d(&image, [0, 1], bins()).expect_err("too many for the GPU");
+    assert!(matches!(refused, Error::Unsupported { .. }), "{refused}");
+    let (found, report) = auto.histogram2d_reported(&image, [0, 1], bins(), None).unwrap();
+    assert_eq!((found.count(0, 0), found.count(1 << 23, 2)), (1, 1));
     assert_eq!((report.device.as_str(), report.why.contains("auto: ")), ("cpu", true), "{report:?}");
 }
 
@@ -168,12 +175,40 @@ fn histograms_of_floats_are_the_same_everywhere() {
             }
         }
     }
+    // Of the pixels of a mask: the samples of others are not looked at.
+    let selected = |n: u32| if n.is_multiple_of(3) { (n % 255) as u8 + 1 } else { 0 };
+    let roi = Image::new(61, 37, 1, (0..61 * 37).map(selected).collect::<Vec<_>>()).unwrap();
+    let nobody = Image::new(61, 37, 1, vec![0u8; 61 * 37]).unwrap();
+    let mut others = samples.clone();
+    let kept = |n: usize| roi.packed()[n / 3] != 0;
+    others.iter_mut().enumerate().filter(|(n, _)| !kept(*n)).for_each(|(_, sample)| *sample = f32::NAN);
+    let image = Image::new(61, 37, 3, others).unwrap();
+    for (roi, per_channel) in [(&roi, false), (&roi, true), (&nobody, true)] {
+        let count = |device: &Device| {
+            let uploaded = [device.upload(&image).unwrap(), device.upload(roi).unwrap()];
+            let on_device = device.histogram(&uploaded[0]).roi_mask(&uploaded[1]).per_channel(per_channel).run();
+            let on_host = device.histogram(&image).roi_mask(roi).per_channel(per_channel).run().unwrap();
+            assert_eq!(on_device.unwrap(), on_host, "{}", device.name());
+            on_host
+        };
+        let expected = count(&Device::reference());
+        let chosen = samples.iter().enumerate().filter(|(n, _)| kept(*n)).map(|(_, &sample)| f64::from(sample));
+        let least = if roi == &nobody { 0.0 } else { chosen.fold(f64::INFINITY, f64::min) };
+        assert_eq!(expected.edges()[0], least);
+        devices().iter().for_each(|device| assert_eq!(count(device), expected, "{}", device.name()));
+    }
     // What no range can be found from, wherever it is: in a whole four of samples, or behind the last.
     for (place, value) in [0, 4000, 6770].into_iter().flat_map(|at| [f32::NAN, f32::INFINITY].map(|v| (at, v))) {
         let mut samples = samples.clone();
         samples[place] = value;
         let image = Image::new(61, 37, 3, samples).unwrap();
-        let refused = |device: &Device| device.histogram(&image).run().expect_err("refused").to_string();
+        let all = Image::new(61, 37, 1, vec![1u8; 61 * 37]).unwrap();
+        let refused = |device: &Device| {
+            let masked = device.histogram(&image).roi_mask(&all).run().expect_err("refused").to_string();
+            let refused = device.histogram(&image).run().expect_err("refused").to_string();
+            assert_eq!(masked, refused, "{} {place}", device.name());
+            refused
+        };
         let expected = refused(&Device::reference());
         devices().iter().for_each(|device| assert_eq!(refused(device), expected, "{} {place}", device.name()));
     }
@@ -348,12 +383,36 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
             devices().iter().for_each(|device| assert_eq!(of(device), expected, "{} {pixel}", device.name()));
         }
     }
+    // Weights that are samples, on the host, on the device, and on another: of what they hold.
+    let image = photo();
+    for pixel in PixelType::ALL {
+        let (width, height) = (image.width(), image.height());
+        let shape = Shape::new(width, height, 1).unwrap();
+        let weights = random_image(&mut StdRng::seed_from_u64(3), pixel, shape, Data::Uniform);
+        let weights = weights.region(1, 0, width - 1, height).unwrap();
+        let image = image.region(0, 0, width - 1, height).unwrap();
+        let numbers: Vec<f64> =
+            apron_core::each_type!(&weights, weights => weights.packed().iter().map(|&of| f64::from(of)).collect());
+        let bins = || Bins { count: 9, range: Some((3.0, 200.0)) };
+        let expected = Device::reference().weighted_histogram(&image, &numbers, bins(), true).unwrap();
+        for device in devices() {
+            let elsewhere = Device::cpu().upload(&weights).unwrap();
+            for weights in [(&weights).into(), (&device.upload(&weights).unwrap()).into(), (&elsewhere).into()] {
+                let weights: apron::Weights<'_> = weights;
+                let found = device.weighted_histogram(&image, weights, bins(), true).unwrap();
+                assert_eq!(bits(&found.sums), bits(&expected.sums), "{} {pixel}", device.name());
+            }
+        }
+    }
     // What can never be right, and a range that is none.
     let image = Image::new(2, 1, 2, vec![f32::NAN, 1.0, 2.0, 3.0]).unwrap();
     let bins = || Bins { count: 4, range: None };
     for device in devices() {
         let few = device.weighted_histogram(&image, &[1.0], bins(), false).expect_err("a weight too few");
         assert!(matches!(few, Error::Shape { .. }), "{few}");
+        let turned = Image::new(1, 2, 1, vec![0.5f32, 0.5]).unwrap();
+        let other = device.weighted_histogram(&image, &turned, bins(), false).expect_err("of another shape");
+        assert!(other.to_string().contains("2x1x1"), "{other}");
         let none = device.weighted_histogram(&image, &[1.0, 2.0], bins(), false).expect_err("no range");
         assert_eq!(none.kind(), ErrorKind::Input);
         assert!(none.to_string().contains("NaN"), "{none}");

@@ -5,7 +5,7 @@ use super::{Backend, HOST_WHY, host, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
-use crate::{Binning, Bins, DeviceHistogram, Error, PixelType, Report, Result, Source};
+use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Error, PixelType, Report, Result, Source};
 use apron_core::{
     ByteHistogram, CellHistogram, EdgeHistogram, PointOp, Pointwise, Problem, Tone, check_roi, join_extremes,
 };
@@ -51,10 +51,7 @@ impl Backend {
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });
         }
         if src == PixelType::F16 {
-            // As the f32 that they are.
-            let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
-            let floats = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
-            let floats = self.filter(&floats, "", source, None, &Choice::default(), None)?.into_image();
+            let floats = self.as_floats(source)?;
             let mut counted = self.histogram(&Source::Device(&floats), counting, choice)?;
             counted.made.before.push(floats.made);
             return Ok(counted);
@@ -67,23 +64,26 @@ impl Backend {
                 let (written, made) = self.count(&Problem::ByteHistogram(problem), source, None, choice)?;
                 Ok(DeviceHistogram { counts: Counts::OfBytes { edges, channels, written }, made })
             }
-            (PixelType::F32, Binning::Even(bins), None) if bins.range.is_none() => {
+            (PixelType::F32, Binning::Even(bins), roi) if bins.range.is_none() => {
                 // Once on the device, for both that read it.
                 let (image, copy_in) = self.import_timed(source, OPERATION)?;
                 let source = Source::Device(&image);
-                let (extremes, finding) = self.extremes(&source)?;
-                let mut found = self.between_edges(&source, bins, Some(extremes), *per_channel, choice)?;
+                let roi = roi.as_ref().map(|roi| self.import_timed(roi, OPERATION)).transpose()?;
+                let copy_in = copy_in + roi.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
+                let roi = roi.as_ref().map(|(roi, _)| Source::Device(roi));
+                let (extremes, finding) = self.extremes(&source, roi.as_ref())?;
+                let mut found = match roi {
+                    None => self.between_edges(&source, bins, Some(extremes), *per_channel, choice)?,
+                    roi => {
+                        let binning = Binning::Between(binning.edges(src, || extremes)?);
+                        self.by_cells(&source, &Counting { binning, per_channel: *per_channel, roi }, choice)?
+                    }
+                };
                 found.made.report.copy_in = copy_in;
                 found.made.report.kernels += finding;
                 Ok(found)
             }
             (PixelType::F32, Binning::Even(bins), None) => self.between_edges(source, bins, None, *per_channel, choice),
-            (PixelType::F32, ..) if binning.seeks_range(src) => Err(Error::Unsupported {
-                operation: OPERATION,
-                device: self.name().to_string(),
-                what: "the range of the samples that an ROI mask selects".into(),
-                hint: "give a range, or use --device cpu".into(),
-            }),
             _ => self.by_cells(source, counting, choice),
         }
     }
@@ -133,10 +133,20 @@ impl Backend {
         Ok(DeviceHistogram { counts, made })
     }
 
-    /// The least and the largest sample of f32, and the time of the kernels that found them.
-    fn extremes(&self, source: &Source<'_>) -> Result<((f64, f64), Duration)> {
-        let recipe = apron_plan::extremes(source.shape(), &self.machine().expect("a device that runs kernels"));
-        let (written, made) = self.run_kernels(&recipe, source, None, None)?;
+    /// The samples of an image as f32, which has all numbers of the types but f32.
+    pub(super) fn as_floats(&self, source: &Source<'_>) -> Result<DeviceImage> {
+        let (shape, src) = (source.shape(), source.pixel_type());
+        let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
+        let floats = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+        Ok(self.filter(&floats, "", source, None, &Choice::default(), None)?.into_image())
+    }
+
+    /// The least and the largest sample of f32, of all pixels or of those that a mask selects, and the time of the
+    /// kernels that found them.
+    fn extremes(&self, source: &Source<'_>, roi: Option<&Source<'_>>) -> Result<((f64, f64), Duration)> {
+        let machine = self.machine().expect("a device that runs kernels");
+        let recipe = apron_plan::extremes(source.shape(), roi.is_some(), &machine);
+        let (written, made) = self.run_kernels(&recipe, source, roi, None)?;
         let found = written.expect("no room was given").read::<f32>()?;
         let pairs = found.chunks_exact(2).map(|pair| (pair[0] as f64, pair[1] as f64));
         let extremes = pairs.reduce(join_extremes).expect("a pair for each block");

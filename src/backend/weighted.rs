@@ -1,12 +1,14 @@
 //! Histograms of weights, and of pairs of channels, by the host or by kernels.
 
-use super::{Backend, Counting, HOST_WHY};
+use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
 use crate::{
-    AnyImage, Binning, Bins, Edges, Histogram2d, Image, Report, Result, Shape, Source, Statistics, WeightedHistogram,
+    AnyImage, Binning, Bins, Edges, Histogram2d, Image, PixelType, Report, Result, Shape, Source, Statistics,
+    WeightedHistogram, Weights,
 };
-use apron_core::{PairHistogram, Problem, Tone, WeightedBins, check_channel, check_weights, each_type};
+use apron_core::{PairHistogram, Problem, Tone, WeightedBins, check_beside, check_channel, check_weights, each_type};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 const WEIGHTED: &str = "weighted";
@@ -17,30 +19,49 @@ impl Backend {
     pub(crate) fn weighted(
         &self,
         source: &Source<'_>,
-        weights: &[f64],
+        weights: &Weights<'_>,
         binning: &Binning,
         per_channel: bool,
         variant: Option<&str>,
     ) -> Result<Counted<WeightedHistogram>> {
+        let (shape, src) = (source.shape(), source.pixel_type());
+        match weights {
+            Weights::Numbers(numbers) => check_weights(shape, numbers)?,
+            Weights::Image(image) => {
+                image.check_alone(WEIGHTED)?;
+                check_beside("shape of the weights", shape, image.shape())?;
+            }
+        }
         if self.machine().is_none() {
+            let weights = match weights {
+                Weights::Numbers(numbers) => Cow::Borrowed(*numbers),
+                Weights::Image(image) => Cow::Owned(numbers(&host_image(image, 0)?)),
+            };
             return self.counted_by_host(WEIGHTED, source, variant, |image, parallel| {
                 each_type!(image, image => match parallel {
-                    true => apron_cpu::weighted(image, binning, per_channel, weights),
-                    false => apron_reference::weighted(image, binning, per_channel, weights),
+                    true => apron_cpu::weighted(image, binning, per_channel, &weights),
+                    false => apron_reference::weighted(image, binning, per_channel, &weights),
                 })
             });
         }
-        let (shape, src) = (source.shape(), source.pixel_type());
-        check_weights(shape, weights)?;
         // Once on the device, for all that read it.
         let (image, copy_in) = self.import_timed(source, WEIGHTED)?;
         let source = Source::Device(&image);
         let edges = self.edges_of(&source, binning, None)?;
-        let problem = WeightedBins { shape, src, edges: edges.clone(), per_channel };
+        let single = matches!(weights, Weights::Image(_));
+        let problem = WeightedBins { shape, src, edges: edges.clone(), per_channel, single };
         let channels = problem.channels();
         let recipe = self.planned(&Problem::Tone(Tone::Weighted(problem)), &Choice { variant, tuning: None })?;
-        let weights = words(shape, weights)?;
-        let (written, made) = self.run_kernels(&recipe, &source, Some(&Source::Host(weights)), None)?;
+        let floats;
+        let weights = match weights {
+            Weights::Numbers(numbers) => Source::Host(words(shape, numbers)?),
+            Weights::Image(image) if image.pixel_type() == PixelType::F32 => image.view(),
+            Weights::Image(image) => {
+                floats = self.as_floats(image)?;
+                Source::Device(&floats)
+            }
+        };
+        let (written, made) = self.run_kernels(&recipe, &source, Some(&weights), None)?;
         let sums = written.expect("no room was given").read()?;
         let report = made.report()?;
         let report = Report { copy_in: report.copy_in + copy_in, ..report };
@@ -117,6 +138,11 @@ impl Backend {
         };
         Ok(statistics.iter().map(|of| (of.min, of.max)).collect())
     }
+}
+
+/// All samples of an image.
+fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
+    each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
 }
 
 /// Weights as an image of two words a pixel, which is how a device takes what is beside an image.

@@ -88,6 +88,10 @@ def counts(rng):
             options["edges"] = ",".join(repr(float(edge)) for edge in edges)
         else:
             arrays["edges"] = edges
+    elif dtype != "u8" and rng.random() < 0.4:
+        # The range of the samples that count, of all channels together.
+        options["bins"] = bins = int(rng.choice([2, 7, 256, 1000, 40000]))
+        extent = "found"
     else:
         bins, extent = int(rng.choice([2, 7, 256, 1000, 40000, 70000])), (low, high)
         if rng.random() < 0.3:
@@ -102,7 +106,9 @@ def counts(rng):
 
     def judge(out):
         chosen = [plane[roi != 0] if roi is not None else plane for plane in planes(image)]
-        found = [np.histogram(plane, bins, extent)[0] for plane in (chosen if apart else [np.stack(chosen)])]
+        samples = np.stack(chosen)
+        over = extent if extent != "found" else (samples.min(), samples.max()) if samples.size else None
+        found = [np.histogram(plane, bins, over)[0] for plane in (chosen if apart else [samples])]
         found = [np.cumsum(each) if cumulative else each for each in found]
         return equal("numpy", out, np.stack(found) if apart else found[0])
 

@@ -310,12 +310,18 @@ pub struct HistogramEdgesParams {
     pub reserved: u32,
 }
 
-/// Parameters of the kernel that finds the least and the largest sample.
+/// Parameters of the kernels that find the least and the largest sample.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramExtremesParams {
     /// Samples to look at.
     pub samples: u64,
+    /// Address of the mask, a byte a pixel; in a recipe, the number of its buffer. Without a mask 0.
+    pub beside: u64,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
 }
 
 /// Parameters of the histograms' merge.
@@ -494,7 +500,7 @@ pub struct HistogramPairsParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramWeightsParams {
-    /// Address of the weights, f64, one a pixel; in a recipe, the number of their buffer.
+    /// Address of the weights, one a pixel; in a recipe, the number of their buffer.
     pub weights: u64,
     /// Samples of a channel apart.
     pub samples: u64,
@@ -648,6 +654,9 @@ impl Params {
             }
             Params::PointwiseParams(p) => {
                 Params::PointwiseParams(PointwiseParams { second: of(p.second as usize), ..p })
+            }
+            Params::HistogramExtremesParams(p) => {
+                Params::HistogramExtremesParams(HistogramExtremesParams { beside: of(p.beside as usize), ..p })
             }
             Params::HistogramCellsParams(p) => {
                 Params::HistogramCellsParams(HistogramCellsParams { beside: of(p.beside as usize), ..p })

@@ -797,7 +797,8 @@ macro_rules! for_each_kernel {
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
             histogram_nearest_edge_f32_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
             histogram_edge_search_f32_u64: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
-            histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
+            histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes<false>, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
+            histogram_masked_extremes_f32_f32: Histogram "-" "slices" "extremes", histogram::Extremes<true>, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
             limits_ffma_f32_f32: Limits "-" "ffma" "", limits::Ffma, Buffer (f32, f32), LimitsFfmaParams, None, [256, 1], NONE, 0;
             pointwise_weighted_u8_u8_u8: Pointwise "-" "pointwise" "weighted-u8", pointwise::Weighted<u8, u8, u8>, Buffer (u8, u8), PointwiseParams, None, [256, 1], NONE, 0;
@@ -852,7 +853,8 @@ macro_rules! for_each_kernel {
             histogram_bins_i16_u32: Histogram "-" "in-order" "bins", histogram::Bins<i16>, Buffer (i16, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_bins_f16_u32: Histogram "-" "in-order" "bins", histogram::Bins<Half>, Buffer (Half, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_bins_f32_u32: Histogram "-" "in-order" "bins", histogram::Bins<f32>, Buffer (f32, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
-            histogram_weights_u32_f64: Histogram "-" "in-order" "weights", histogram::Weights, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
+            histogram_weights_u32_f64: Histogram "-" "in-order" "weights", histogram::Weights<f64>, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
+            histogram_float_weights_u32_f64: Histogram "-" "in-order" "float-weights", histogram::Weights<f32>, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
             histogram_weights_sums_f64_f64: Histogram "-" "in-order" "sums", histogram::Sums<f64, f64>, Buffer (f64, f64), HistogramMergeParams, None, [256, 1], NONE, 0;
             histogram_pairs_u8_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u8>, Buffer (u8, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
             histogram_pairs_u16_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u16>, Buffer (u16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
@@ -960,7 +962,7 @@ mod tests {
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
                 (Family::Histogram, "in-order", "bins") | (Family::Histogram, _, "cells") => [BINS_BLOCK, 1],
-                (Family::Histogram, "in-order", "weights") => [WEIGHTS_BLOCK, 1],
+                (Family::Histogram, "in-order", "weights" | "float-weights") => [WEIGHTS_BLOCK, 1],
                 (Family::Histogram, "in-order", "sums") => [MERGE_BLOCK, 1],
                 (Family::Histogram, "pairs", "counts") => [SLICES_BLOCK, 1],
                 (Family::Histogram, "row-sums", "means" | "squares") => [FOLD_BLOCK, 1],

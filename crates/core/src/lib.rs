@@ -59,7 +59,8 @@ pub use pointwise::{PointOp, Pointwise};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, check_pixels};
 pub use statistics::{Statistics, check_percentiles};
 pub use tone::{
-    CellHistogram, Equalize, FloatStatistics, Lookup, PairHistogram, Tone, WeightedBins, check_roi, equalizing,
+    CellHistogram, Equalize, FloatStatistics, Lookup, PairHistogram, Tone, WeightedBins, check_beside, check_roi,
+    equalizing,
 };
 pub use weighted::{Histogram2d, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_channel, check_weights};
 pub use window::{Extent, Region, Window};

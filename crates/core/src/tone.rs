@@ -34,14 +34,23 @@ impl CellHistogram {
 /// # Errors
 /// [`Error::Shape`] for one of another width or height, or of more channels than one.
 pub fn check_roi(image: Shape, roi: Option<Shape>) -> Result<()> {
+    roi.map_or(Ok(()), |roi| check_beside("shape of the ROI mask", image, roi))
+}
+
+/// Whether an image has one number for each pixel of another.
+///
+/// # Errors
+/// [`Error::Shape`] if not.
+pub fn check_beside(what: &'static str, image: Shape, beside: Shape) -> Result<()> {
     let needed = Shape { channels: 1, ..image };
-    match roi {
-        Some(shape) if shape != needed => {
-            let limit = format!("{needed}, one number for each pixel of the image");
-            Err(Error::Shape { what: "shape of the ROI mask", value: shape.to_string(), limit })
-        }
-        _ => Ok(()),
+    if beside == needed {
+        return Ok(());
     }
+    Err(Error::Shape {
+        what,
+        value: beside.to_string(),
+        limit: format!("{needed}, one number for each pixel of the image"),
+    })
 }
 
 /// Each sample of a u8 image replaced by the number that a table has for it.
@@ -94,6 +103,8 @@ pub struct WeightedBins {
     pub edges: Edges,
     /// Whether channels are summed apart.
     pub per_channel: bool,
+    /// Whether the weights are f32, as the samples of an image are, and not f64.
+    pub single: bool,
 }
 
 impl WeightedBins {

@@ -30,25 +30,31 @@ pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps
     count(problem, machine, Kernel::histogram_edge_search_f32_u64, edges(problem)?, 0.0)
 }
 
-/// The least and the largest sample of an f32 image: pairs of them, one for each block's share.
-pub fn extremes(shape: Shape, machine: &Machine) -> Recipe {
-    let (kernel, samples) = (Kernel::histogram_extremes_f32_f32, shape.samples());
+/// The least and the largest sample of an f32 image, of all pixels or of those that a mask selects: pairs of them, one
+/// for each block's share.
+pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
+    let (samples, channels) = (shape.samples(), shape.channels);
+    let (kernel, beside) = match masked {
+        false => (Kernel::histogram_extremes_f32_f32, 0),
+        true => (Kernel::histogram_masked_extremes_f32_f32, 2),
+    };
     // As many threads as a multiprocessor holds.
     let most = machine.multiprocessors as u64 * (2048 / EXTREMES_BLOCK) as u64;
     let blocks = samples.div_ceil(EXTREMES_BLOCK as u64 * SAMPLES_PER_THREAD).clamp(1, most);
+    let mut buffers = vec![
+        Buffer { role: Role::Input, element: ElementType::F32, elems: samples },
+        Buffer { role: Role::Output, element: ElementType::F32, elems: 2 * blocks },
+    ];
+    if masked {
+        buffers.push(Buffer { role: Role::Beside, element: ElementType::U8, elems: shape.pixels() });
+    }
+    let params = HistogramExtremesParams { samples, beside, channels, reserved: 0 };
     Recipe {
         operation: OPERATION,
         variant: kernel.facts().variant,
         why: "finds the range".into(),
-        buffers: vec![
-            Buffer { role: Role::Input, element: ElementType::F32, elems: samples },
-            Buffer { role: Role::Output, element: ElementType::F32, elems: 2 * blocks },
-        ],
-        launches: vec![launch(
-            kernel,
-            blocks as u32,
-            Params::HistogramExtremesParams(HistogramExtremesParams { samples }),
-        )],
+        buffers,
+        launches: vec![launch(kernel, blocks as u32, Params::HistogramExtremesParams(params))],
         images: 1,
     }
 }
@@ -205,7 +211,7 @@ mod tests {
         };
         assert_eq!([blocks(1, 1), blocks(1025, 1), blocks(1 << 20, 1)], [1, 5, 132]);
         assert_eq!([blocks(1, 3), blocks(1 << 20, 3), blocks(1 << 20, 4)], [3, 132, 132]);
-        let pairs = super::extremes(Shape::new(1 << 20, 64, 1).unwrap(), &Machine::EMULATED);
+        let pairs = super::extremes(Shape::new(1 << 20, 64, 1).unwrap(), false, &Machine::EMULATED);
         assert_eq!((pairs.launches[0].blocks, pairs.buffers[1].elems), ([1056, 1], 2112));
     }
 }

@@ -417,7 +417,7 @@ mod tests {
         let weighted = |bins| {
             // Sums of 1024 blocks.
             let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));
-            Problem::Tone(Tone::Weighted(WeightedBins { shape, src, edges, per_channel: true }))
+            Problem::Tone(Tone::Weighted(WeightedBins { shape, src, edges, per_channel: true, single: true }))
         };
         last.push((weighted(1 << 17), "in-order", weighted((1 << 17) + 1)));
         let pairs = |bins| {

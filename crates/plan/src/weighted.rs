@@ -55,7 +55,11 @@ pub(crate) fn in_order(tone: &Tone, machine: &Machine) -> Result<Steps> {
     let slices = bins.div_ceil(WEIGHTS_BLOCK);
     let channels = shape.channels / apart;
     let params = HistogramWeightsParams { weights: 3, samples, bins, slices, channels, apart };
-    let summing = launch(Kernel::histogram_weights_u32_f64, 1, Params::HistogramWeightsParams(params));
+    let (kernel, weights) = match problem.single {
+        false => (Kernel::histogram_weights_u32_f64, ElementType::F64),
+        true => (Kernel::histogram_float_weights_u32_f64, ElementType::F32),
+    };
+    let summing = launch(kernel, 1, Params::HistogramWeightsParams(params));
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows as u32, bins: sums as u32 });
     let adding = launch(Kernel::histogram_weights_sums_f64_f64, (sums as u32).div_ceil(MERGE_BLOCK), params);
     let launches = vec![
@@ -67,7 +71,7 @@ pub(crate) fn in_order(tone: &Tone, machine: &Machine) -> Result<Steps> {
         input(shape, src),
         buffer(Role::Scratch, ElementType::U32, shape.samples()),
         buffer(Role::Scratch, ElementType::F64, rows * sums),
-        buffer(Role::Beside, ElementType::F64, pixels),
+        buffer(Role::Beside, weights, pixels),
         buffer(Role::Output, ElementType::F64, sums),
     ];
     Ok((buffers, launches))
@@ -130,7 +134,7 @@ mod tests {
 
     fn weighted(side: u32, bins: usize, per_channel: bool) -> Result<Recipe> {
         let (shape, src) = (Shape::new(side, side, 3).unwrap(), PixelType::I16);
-        let tone = Tone::Weighted(WeightedBins { shape, src, edges: edges(bins), per_channel });
+        let tone = Tone::Weighted(WeightedBins { shape, src, edges: edges(bins), per_channel, single: false });
         plan(&Problem::Tone(tone), None, &Machine::EMULATED)
     }
 

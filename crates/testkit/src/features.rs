@@ -339,17 +339,26 @@ fn counting() -> Vec<Feature> {
                 part("between edges", move |device| {
                     Ok(numbers(device.histogram(&photo()).edges([0.0, 16.0, 64.0, 255.0]).run()?.counts()))
                 }),
-                part("of the pixels of a mask", move |device| {
-                    let (photo, roi) = (photo(), image(U8, 1));
-                    Ok(numbers(device.histogram(&photo).roi_mask(&roi).run()?.counts()))
-                }),
             ],
+        },
+        Feature {
+            name: "bins of the pixels of a mask, over the range of their samples",
+            parts: each(PIXELS, move |device, pixel| {
+                let roi = image(U8, 1);
+                let bins = Bins { count: 50, range: None };
+                let histogram = device.histogram(&image(pixel, 3)).roi_mask(&roi).bins(bins).per_channel(true).run()?;
+                Ok(histogram.edges().iter().copied().chain(numbers(histogram.counts())).collect())
+            }),
         },
         Feature {
             name: "weighted and 2-D histograms",
             parts: vec![
-                part("weighted", |device| {
+                part("by numbers", |device| {
                     let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
+                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                }),
+                part("by an image on the device", move |device| {
+                    let weights = device.upload(&image(F32, 1))?;
                     Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
                 }),
                 part("2-D", move |device| {

@@ -5,6 +5,7 @@ use crate::check::Expected;
 use crate::suite::Scale;
 use apron::{
     AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, Statistics, ToneOf,
+    Weights,
 };
 use apron_core::{
     CellHistogram, Clahe, Equalize, FloatStatistics, Lookup, PairHistogram, Problem, Tone, WeightedBins, each_type,
@@ -65,8 +66,16 @@ pub(crate) fn numbers_of(
         }
         Tone::Weighted(problem) => {
             let (binning, apart) = (Binning::Between(problem.edges.clone()), problem.per_channel);
-            let weights = weights(problem.shape);
-            let (histogram, report) = device.weighted_histogram_reported(image, &weights, binning, apart, variant)?;
+            let weights = weights(problem);
+            let sums =
+                |weights: Weights<'_>| device.weighted_histogram_reported(image, weights, binning, apart, variant);
+            let (histogram, report) = match problem.single {
+                true => {
+                    let singles = weights.iter().map(|&weight| weight as f32).collect::<Vec<_>>();
+                    sums((&Image::new(problem.shape.width, problem.shape.height, 1, singles)?).into())?
+                }
+                false => sums((&weights).into())?,
+            };
             Ok((histogram.sums, report.variant))
         }
         Tone::Pairs(problem) => {
@@ -82,12 +91,14 @@ fn counts(counts: &[u64]) -> Vec<f64> {
     counts.iter().map(|&count| count as f64).collect()
 }
 
-/// Weights for an image, of sizes whose sums depend on their order; some are infinite where it has whole fives of pixels.
-fn weights(shape: Shape) -> Vec<f64> {
+/// Weights for a problem's image, of sizes whose sums depend on their order; some are infinite where it has whole fives of pixels.
+fn weights(problem: &WeightedBins) -> Vec<f64> {
+    let (shape, single) = (problem.shape, problem.single);
     let rng = &mut StdRng::seed_from_u64(shape.pixels());
     let infinite = shape.pixels().is_multiple_of(5);
     let weight = |pixel: u64| {
         let weight = rng.random_range(-1.0f64..1.0) * 10f64.powi(rng.random_range(-8..9));
+        let weight = if single { f64::from(weight as f32) } else { weight };
         if infinite && pixel % 97 == 96 { f64::INFINITY } else { weight }
     };
     (0..shape.pixels()).map(weight).collect()
@@ -117,7 +128,7 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
             Expected::Numbers(numbers(&statistics))
         }
         Tone::Weighted(p) => {
-            let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p.shape));
+            let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p));
             let of = each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights));
             Expected::Numbers(of?.sums)
         }
@@ -149,7 +160,14 @@ pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Tone::Weighted(p) => {
             let apart = if p.per_channel { " per channel" } else { "" };
-            write!(f, "{} {} weights in {} uneven bins{apart}", p.shape, p.src, p.edges.bins())
+            write!(
+                f,
+                "{} {} {} weights in {} uneven bins{apart}",
+                p.shape,
+                p.src,
+                if p.single { "f32" } else { "f64" },
+                p.edges.bins()
+            )
         }
         Tone::Pairs(p) => {
             let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
@@ -290,7 +308,9 @@ fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>)
     let mut push = |width, height, channels, src, bins, per_channel, data| {
         let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));
         let edges = uneven(&mut StdRng::seed_from_u64(seed), around(src), bins);
-        cases.push(case(seed, src, data, Tone::Weighted(WeightedBins { shape, src, edges, per_channel })));
+        // Kinds of weights in turn.
+        let single = cases.len() % 2 == 1;
+        cases.push(case(seed, src, data, Tone::Weighted(WeightedBins { shape, src, edges, per_channel, single })));
     };
     for (n, src) in PixelType::ALL.into_iter().enumerate() {
         for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {

@@ -1,26 +1,29 @@
-//! The least and the largest of f32 samples, of each block's share: what a range is found from.
+//! The least and the largest of f32 samples, of all or of those that a mask selects, of each block's share: what a range
+//! is found from.
 //!
 //! ```text
 //! each thread, striding by the whole grid: read 4 x 16 bytes, keep the least and the largest sample
+//!     (with a mask: 4 x a sample and its pixel's byte, keep those of samples whose byte is not 0)
 //! by a tree in shared memory: those of the block
 //! thread 0 writes the pair
 //! ```
 //!
 //! The least is NaN where a sample is, and the largest then means nothing. Per sample: 1/4 of a global load,
-//! five instructions; nine barriers a block. The pairs are few, and the host joins them.
+//! five instructions; nine barriers a block. With a mask two loads of a sample each. The pairs are few, and the host joins them.
 
+use super::pixel_of;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{HistogramExtremesParams, EXTREMES_BLOCK, WORDS_AT_ONCE};
 
-/// The kernel: writes the least and the largest sample of its block's share to elements `2 * block` and
+/// The kernel, with a mask or without: writes the least and the largest sample of its block's share to elements `2 * block` and
 /// `2 * block + 1`; of none, infinity and negative infinity.
 ///
-/// Launch contract: the input holds `samples` samples and is aligned to 16, the output a pair a block, and
-/// the shared memory is what the kernel table says.
-pub struct Extremes;
+/// Launch contract: the input holds `samples` samples and is aligned to 16, a mask a byte for each `channels` of them,
+/// the output a pair a block, and the shared memory is what the kernel table says.
+pub struct Extremes<const MASKED: bool>;
 
-/// Loads of 16 bytes that a thread has in flight.
+/// Loads of samples that a thread has in flight.
 const AT_ONCE: u64 = 4;
 
 /// The least and the largest sample.
@@ -42,7 +45,74 @@ impl Pair {
     }
 }
 
-impl Body for Extremes {
+/// Of no samples.
+const NONE: Pair = Pair(f32::INFINITY, f32::NEG_INFINITY);
+
+/// Of all samples that are the thread's.
+///
+/// # Safety
+/// The kernel's launch contract.
+#[inline(always)]
+unsafe fn of_all<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams, first: u64, stride: u64) -> Pair {
+    let packed = Global::<u32>::at(src.address);
+    let fours = p.samples / WORDS_AT_ONCE;
+    let (mut pair, mut at) = (NONE, first);
+    // SAFETY: at + 3 * stride is below the number of fours.
+    unsafe {
+        while at + (AT_ONCE - 1) * stride < fours {
+            let a = d.load_words(packed, at * WORDS_AT_ONCE);
+            let b = d.load_words(packed, (at + stride) * WORDS_AT_ONCE);
+            let c = d.load_words(packed, (at + 2 * stride) * WORDS_AT_ONCE);
+            let e = d.load_words(packed, (at + 3 * stride) * WORDS_AT_ONCE);
+            pair = pair.join_four(a).join_four(b).join_four(c).join_four(e);
+            at += AT_ONCE * stride;
+        }
+        while at < fours {
+            pair = pair.join_four(d.load_words(packed, at * WORDS_AT_ONCE));
+            at += stride;
+        }
+    }
+    // The 0 to 3 samples behind the last whole four.
+    let tail = fours * WORDS_AT_ONCE + first;
+    if tail < p.samples {
+        // SAFETY: tail < samples.
+        let sample = unsafe { d.load(src, tail) };
+        pair = pair.join(Pair(sample, sample));
+    }
+    pair
+}
+
+/// Of those that the mask selects.
+///
+/// # Safety
+/// The kernel's launch contract.
+#[inline(always)]
+unsafe fn of_selected<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams, first: u64, stride: u64) -> Pair {
+    let mask = Global::<u8>::at(p.beside);
+    // SAFETY: called for samples of the image.
+    let of = |at: u64| unsafe {
+        // Both are read, that neither load waits for the other.
+        let (sample, selected) = (d.load(src, at), d.load(mask, pixel_of(at, p.channels)));
+        if selected != 0 {
+            Pair(sample, sample)
+        } else {
+            NONE
+        }
+    };
+    let (mut pair, mut at) = (NONE, first);
+    while at + (AT_ONCE - 1) * stride < p.samples {
+        let (a, b, c, e) = (of(at), of(at + stride), of(at + 2 * stride), of(at + 3 * stride));
+        pair = pair.join(a).join(b).join(c).join(e);
+        at += AT_ONCE * stride;
+    }
+    while at < p.samples {
+        pair = pair.join(of(at));
+        at += stride;
+    }
+    pair
+}
+
+impl<const MASKED: bool> Body for Extremes<MASKED> {
     type Src = f32;
     type Dst = f32;
     type Params = HistogramExtremesParams;
@@ -50,34 +120,15 @@ impl Body for Extremes {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, pairs: Global<f32>, p: &HistogramExtremesParams) {
         let thread = d.thread_x();
-        let packed = Global::<u32>::at(src.address);
         let stride = d.blocks_x() as u64 * EXTREMES_BLOCK as u64;
         let first = d.block_x() as u64 * EXTREMES_BLOCK as u64 + thread as u64;
-        let fours = p.samples / WORDS_AT_ONCE;
-        let mut pair = Pair(f32::INFINITY, f32::NEG_INFINITY);
-        let mut at = first;
-        // SAFETY: at + 3 * stride is below the number of fours.
-        unsafe {
-            while at + (AT_ONCE - 1) * stride < fours {
-                let a = d.load_words(packed, at * WORDS_AT_ONCE);
-                let b = d.load_words(packed, (at + stride) * WORDS_AT_ONCE);
-                let c = d.load_words(packed, (at + 2 * stride) * WORDS_AT_ONCE);
-                let e = d.load_words(packed, (at + 3 * stride) * WORDS_AT_ONCE);
-                pair = pair.join_four(a).join_four(b).join_four(c).join_four(e);
-                at += AT_ONCE * stride;
+        // SAFETY: the launch contract.
+        let pair = unsafe {
+            match MASKED {
+                false => of_all(d, src, p, first, stride),
+                true => of_selected(d, src, p, first, stride),
             }
-            while at < fours {
-                pair = pair.join_four(d.load_words(packed, at * WORDS_AT_ONCE));
-                at += stride;
-            }
-        }
-        // The 0 to 3 samples behind the last whole four.
-        let tail = fours * WORDS_AT_ONCE + first;
-        if tail < p.samples {
-            // SAFETY: tail < samples.
-            let sample = unsafe { d.load(src, tail) };
-            pair = pair.join(Pair(sample, sample));
-        }
+        };
 
         let (least, largest) = (Shared::<f32>::at(0), Shared::<f32>::at(EXTREMES_BLOCK * 4));
         // SAFETY: called for threads of the block, where nobody else writes.

@@ -30,10 +30,21 @@ pub use slices::{Celled, Slices};
 pub use sums::Sums;
 pub use weights::Weights;
 
+/// The pixel of a sample.
+#[inline(always)]
+fn pixel_of(sample: u64, channels: u32) -> u64 {
+    // A 64-bit division would be a call; the channels are few enough to name.
+    match channels {
+        1 => sample,
+        2 => sample / 2,
+        3 => sample / 3,
+        _ => sample / 4,
+    }
+}
+
 /// The channel of a sample.
 #[inline(always)]
 fn channel_of(sample: u64, channels: u32) -> u32 {
-    // A 64-bit division would be a call; the channels are few enough to name.
     match channels {
         1 => 0,
         2 => (sample % 2) as u32,

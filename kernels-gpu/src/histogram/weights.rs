@@ -11,31 +11,21 @@
 //!
 //! 12 KiB of shared memory. Per sample and thread: a quarter of a shared load, a comparison; two barriers a batch.
 
+use super::pixel_of;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{HistogramWeightsParams, WEIGHTS_BATCH, WEIGHTS_BLOCK, WEIGHTS_SAMPLES};
+use apron_abi::{Element, HistogramWeightsParams, WEIGHTS_BATCH, WEIGHTS_BLOCK, WEIGHTS_SAMPLES};
+use core::marker::PhantomData;
 
-/// The kernel: block (`x`, `c * slices + s`) writes the sums of slice `s` of the bins of channel `c` over samples from
+/// The kernel, for weights of f64 or f32: block (`x`, `c * slices + s`) writes the sums of slice `s` of the bins of channel `c` over samples from
 /// `65536 * x` on to row `x` of the output, which has `apart * bins` numbers.
 ///
 /// Launch contract: the input holds the bins of `samples` samples for each channel apart; there is a weight for each
 /// pixel, which has `channels` neighbouring samples; the grid has a column for each 65536 samples, and at least `apart *
 /// slices` rows; the shared memory is what the kernel table says.
-pub struct Weights;
+pub struct Weights<W>(PhantomData<W>);
 
-/// The pixel of a sample.
-#[inline(always)]
-fn pixel_of(sample: u64, channels: u32) -> u64 {
-    // A 64-bit division would be a call; the channels are few enough to name.
-    match channels {
-        1 => sample,
-        2 => sample / 2,
-        3 => sample / 3,
-        _ => sample / 4,
-    }
-}
-
-impl Body for Weights {
+impl<W: Element + Into<f64>> Body for Weights<W> {
     type Src = u32;
     type Dst = f64;
     type Params = HistogramWeightsParams;
@@ -64,8 +54,8 @@ impl Body for Weights {
                     if place < batch {
                         let sample = first + (done + place) as u64;
                         d.shared_store(bins, place, d.load(src, from + sample));
-                        let weight = d.load(Global::<f64>::at(p.weights), pixel_of(sample, p.channels));
-                        d.shared_store(weights, place, weight);
+                        let weight = d.load(Global::<W>::at(p.weights), pixel_of(sample, p.channels));
+                        d.shared_store(weights, place, weight.into());
                     } else {
                         // Nobody's: bins are read by fours.
                         d.shared_store(bins, place, u32::MAX);
