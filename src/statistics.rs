@@ -1,5 +1,6 @@
 //! Statistics: a request in the making, and thresholds that follow from counts.
 
+use crate::backend::Backend;
 use crate::{Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
 use apron_core::check_percentiles;
 
@@ -26,7 +27,8 @@ impl<'a> StatisticsOf<'a> {
         self
     }
 
-    /// Percentiles, 0 to 100 each, of integers: what `numpy.percentile` gives, by its linear method.
+    /// Percentiles, 0 to 100 each: what `numpy.percentile` gives by its linear method, of samples whose zeros have no sign.
+    /// Of floats they are found by counting, in three rounds or so; where a sample is NaN they are.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();
         self
@@ -35,8 +37,7 @@ impl<'a> StatisticsOf<'a> {
     /// Takes them: one for all channels, or one for each.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for impossible percentiles, [`Error::PixelType`] for percentiles of floats,
-    /// and the device's own troubles.
+    /// [`Error::Parameter`] for impossible percentiles, and the device's own troubles.
     pub fn run(self) -> Result<Vec<Statistics>> {
         self.run_reported().map(|(statistics, _)| statistics)
     }
@@ -50,11 +51,8 @@ impl<'a> StatisticsOf<'a> {
         check_percentiles(&percentiles)?;
         let pixel = source.pixel_type();
         let Some((low, _)) = pixel.values() else {
-            if !percentiles.is_empty() {
-                let expected = "u8, u16 or i16 for percentiles".into();
-                return Err(Error::PixelType { operation: "stats", found: pixel, expected });
-            }
-            let taken = device.with_fallback(|backend| backend.statistics(&source, per_channel, variant))?;
+            let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, variant);
+            let taken = device.with_fallback(take)?;
             return Ok((taken.statistics, taken.report));
         };
         let bins = values_of("stats", &source)?;

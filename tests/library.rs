@@ -348,6 +348,57 @@ fn devices_and_images_may_cross_threads() {
     }
 }
 
+/// Also of samples that are infinite or next to each other, of zeros with a sign, and where one is NaN.
+#[test]
+fn percentiles_of_floats_are_the_same_everywhere() {
+    let percents = [0.0, 100.0, 50.0, 99.9, 12.5, 50.0];
+    let of = |device: &Device, image: &AnyImage<'_>, apart| {
+        let uploaded = device.upload(image).unwrap();
+        let all = device.statistics(&uploaded).per_channel(apart).percentiles(percents).run().unwrap();
+        all.iter().flat_map(|one| one.percentiles.iter().map(|value| value.to_bits())).collect::<Vec<_>>()
+    };
+    let nan = |bits: &u64| f64::from_bits(*bits).is_nan();
+    let shape = Shape::new(43, 17, 3).unwrap();
+    let numbers: Vec<f32> = (0..43 * 17 * 3).map(|n: i32| (n * 7919 % 1009 - 500) as f32 / 64.0).collect();
+    let with = |samples: &[(usize, f32)]| {
+        let mut all = numbers.clone();
+        samples.iter().for_each(|&(place, sample)| all[place] = sample);
+        all
+    };
+    for (samples, unknown) in [
+        (numbers.clone(), 0),
+        (with(&[(0, f32::INFINITY), (1, f32::NEG_INFINITY), (5, -0.0)]), 0),
+        (with(&[(4, f32::NAN)]), 1),
+        ((0..43 * 17 * 3).map(|n| if n % 2 == 0 { -0.0 } else { 0.0 }).collect(), 0),
+        ((0..43 * 17 * 3).map(|n| 1.0 + (n % 7) as f32 * f32::EPSILON).collect(), 0),
+    ] {
+        let floats = Image::new(shape.width, shape.height, shape.channels, samples).unwrap();
+        let halves: Vec<apron::f16> = floats.packed().iter().map(|&sample| apron::f16::from_f32(sample)).collect();
+        let halves = AnyImage::F16(Image::new(shape.width, shape.height, shape.channels, halves).unwrap());
+        for (image, apart) in [(&AnyImage::F32(floats), false), (&halves, false), (&halves, true)] {
+            let expected = of(&Device::reference(), image, apart);
+            let same = |found: Vec<u64>| {
+                found.len() == expected.len()
+                    && found
+                        .iter()
+                        .zip(&expected)
+                        .all(|(found, expected)| found == expected || nan(found) && nan(expected))
+            };
+            devices().iter().for_each(|device| assert!(same(of(device, image, apart)), "{}", device.name()));
+            let channels = if apart { 3 } else { 1 };
+            assert_eq!(expected.len(), channels * percents.len());
+            // Those of a channel are all NaN, or but those that are next to what is infinite.
+            let alike = expected.chunks(percents.len()).filter(|of| of.iter().all(nan)).count();
+            assert_eq!(alike, unknown);
+        }
+    }
+    // numpy.percentile's own numbers.
+    let four = AnyImage::F32(Image::new(4, 1, 1, vec![4.0, -1.5, 0.25, 1e30]).unwrap());
+    let expected = [-1.5, 1e30f32.into(), 2.125, 9.970000150e29, -0.84375, 2.125];
+    let near = |(found, expected): (&u64, &f64)| (f64::from_bits(*found) - expected).abs() <= 1e-7 * expected.abs();
+    assert!(of(&Device::reference(), &four, false).iter().zip(&expected).all(near));
+}
+
 /// Every type, its own range and another, bins of all numbers, images on the host and on the device.
 #[test]
 fn weighted_and_2d_histograms_are_the_same_everywhere() {

@@ -4,6 +4,7 @@ mod filter;
 mod histogram;
 mod host;
 mod kernels;
+mod ranks;
 mod statistics;
 mod tone;
 mod weighted;

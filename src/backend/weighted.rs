@@ -134,7 +134,7 @@ impl Backend {
                 let of = |channel| Statistics::of_counts(low, histogram.channel(channel), &[]);
                 (0..histogram.channels()).map(of).collect::<Result<_>>()?
             }
-            _ => self.statistics(source, per_channel, None)?.statistics,
+            _ => self.statistics(source, per_channel, &[], None)?.statistics,
         };
         Ok(statistics.iter().map(|of| (of.min, of.max)).collect())
     }

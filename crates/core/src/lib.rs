@@ -23,6 +23,7 @@ mod method;
 mod otsu;
 mod pad;
 mod padding;
+mod percentile;
 mod planar;
 mod pointwise;
 mod problem;
@@ -55,9 +56,10 @@ pub use method::{ByMethod, Method};
 pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;
 pub use padding::Padded;
+pub use percentile::{Percentile, check_percentiles};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, check_pixels};
-pub use statistics::{Statistics, check_percentiles};
+pub use statistics::Statistics;
 pub use tone::{
     CellHistogram, Equalize, FloatStatistics, Lookup, PairHistogram, Tone, WeightedBins, check_beside, check_roi,
     equalizing,

@@ -1,6 +1,6 @@
 //! The least, the largest, mean, standard deviation and percentiles of samples.
 
-use crate::{Error, Result};
+use crate::{Error, Percentile, PixelType, Result, check_percentiles};
 
 const OPERATION: &str = "stats";
 
@@ -21,17 +21,6 @@ pub struct Statistics {
     pub std: f64,
     /// The percentiles that were asked for.
     pub percentiles: Vec<f64>,
-}
-
-/// Whether all are percentages.
-///
-/// # Errors
-/// [`Error::Parameter`] for one that is not from 0 to 100.
-pub fn check_percentiles(percentiles: &[f64]) -> Result<()> {
-    match percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile)) {
-        Some(wrong) => Err(Error::parameter(OPERATION, "percentile", wrong, "0 to 100")),
-        None => Ok(()),
-    }
 }
 
 impl Statistics {
@@ -59,13 +48,26 @@ impl Statistics {
         let sum = |of: fn(i128) -> i128| values().map(|(&count, value)| count as i128 * of(value)).sum::<i128>();
         let (count, total, squares) = (sum(|_| 1), sum(|value| value), sum(|value| value * value));
         let all = count as f64;
+        let nth = |rank: u64| {
+            let mut upto = 0;
+            let value = counts.iter().position(|count| {
+                upto += count;
+                upto > rank
+            });
+            low as f64 + value.unwrap_or(counts.len() - 1) as f64
+        };
+        let of = |&percent: &f64| {
+            let percentile = Percentile::of(percent, count as u64);
+            // Of any integers.
+            percentile.between(PixelType::I16, percentile.ranks.map(nth))
+        };
         Ok(Statistics {
             count: count as u64,
             min: min as f64,
             max: max as f64,
             mean: total as f64 / all,
             std: ((count * squares - total * total) as f64).sqrt() / all,
-            percentiles: percentiles.iter().map(|&percent| percentile(low, counts, count as u64, percent)).collect(),
+            percentiles: percentiles.iter().map(of).collect(),
         })
     }
 
@@ -75,24 +77,6 @@ impl Statistics {
         // Which of two equal zeros was found depends on the order of the search: let it be +0.
         Statistics { count, min: min + 0.0, max: max + 0.0, mean, std, percentiles: Vec::new() }
     }
-}
-
-/// What `numpy.percentile` gives: between the two samples around the place, by its distance to both.
-fn percentile(low: i32, counts: &[u64], count: u64, percent: f64) -> f64 {
-    let place = (count - 1) as f64 * (percent / 100.0);
-    let before = place.floor();
-    let weight = place - before;
-    let nth = |n: u64| {
-        let mut upto = 0;
-        let value = counts.iter().position(|count| {
-            upto += count;
-            upto > n
-        });
-        low as f64 + value.unwrap_or(counts.len() - 1) as f64
-    };
-    let (a, b) = (nth(before as u64), nth((before as u64 + 1).min(count - 1)));
-    // NumPy computes from the nearer one.
-    if weight >= 0.5 { b - (b - a) * (1.0 - weight) } else { a + (b - a) * weight }
 }
 
 #[cfg(test)]
@@ -117,10 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_percentiles_and_no_samples_are_refused() {
-        for percent in [-0.1, 100.1, f64::NAN] {
-            assert_eq!(check_percentiles(&[50.0, percent]).unwrap_err().kind(), crate::ErrorKind::Usage);
-        }
+    fn no_samples_are_refused() {
         assert!(Statistics::of_counts(0, &[0, 0], &[]).unwrap_err().to_string().contains("no samples"));
     }
 }

@@ -33,7 +33,7 @@ pub use local_std::{local_std, local_std_into};
 pub use low_rank::{low_rank, low_rank_into};
 pub use pad::{pad, pad_into};
 pub use pointwise::{pointwise, pointwise_into};
-pub use statistics::statistics;
+pub use statistics::{percentiles, statistics};
 pub use tone::{clahe, clahe_into, equalize, equalize_into, lookup, lookup_into};
 pub use weigh::Fma;
 pub use weighted::{histogram2d, weighted};

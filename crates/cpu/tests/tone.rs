@@ -132,6 +132,11 @@ fn statistics_of_floats() {
         let photo = image(rng, shape, |rng| rng.random_range(-3.0..3.0f32));
         for per_channel in [false, true] {
             assert_eq!(apron_cpu::statistics(&photo, per_channel), apron_reference::statistics(&photo, per_channel));
+            let percents = [99.5, 0.0, 50.0, 100.0, 3.25, 50.0];
+            assert_eq!(
+                apron_cpu::percentiles(&photo, per_channel, &percents),
+                apron_reference::percentiles(&photo, per_channel, &percents)
+            );
         }
     }
     let odd = Image::new(2, 1, 1, vec![f32::NAN, 1.0]).unwrap();

@@ -27,7 +27,7 @@ pub use low_rank::low_rank;
 pub use pad::pad;
 pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
-pub use statistics::statistics;
+pub use statistics::{percentiles, statistics};
 pub use tone::{clahe, equalize, lookup};
 pub use weighted::{histogram2d, weighted};
 

@@ -1,6 +1,6 @@
 //! The serial statistics of floats.
 
-use apron_core::{Image, Pixel, Statistics, join_extremes};
+use apron_core::{Image, Percentile, Pixel, Statistics, join_extremes};
 
 /// Statistics of floats, of all channels together or of each apart.
 ///
@@ -41,6 +41,32 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
             squares += of_row;
         }
         Statistics::of_sums(count, extremes, mean, squares)
+    };
+    (0..channels).map(of_channel).collect()
+}
+
+/// Percentiles of floats, 0 to 100 each, of all channels together or of each apart: what `numpy.percentile` gives by its
+/// linear method, NaN where a sample is. A zero has no sign.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let image = Image::new(3, 1, 1, vec![8.0f32, 1.0, 2.0])?;
+/// assert_eq!(apron_reference::percentiles(&image, false, &[50.0, 75.0]), [[2.0, 5.0]]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &[f64]) -> Vec<Vec<f64>> {
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    let of_channel = |channel: usize| {
+        let samples = image.rows().flat_map(|row| row.iter().skip(channel).step_by(channels));
+        let mut samples: Vec<f64> = samples.map(|sample| sample.to_f64() + 0.0).collect();
+        if samples.iter().any(|sample| sample.is_nan()) {
+            return vec![f64::NAN; percentiles.len()];
+        }
+        samples.sort_by(f64::total_cmp);
+        let value =
+            |percentile: Percentile| percentile.between(T::PIXEL, percentile.ranks.map(|rank| samples[rank as usize]));
+        percentiles.iter().map(|&percent| value(Percentile::of(percent, samples.len() as u64))).collect()
     };
     (0..channels).map(of_channel).collect()
 }

@@ -315,7 +315,7 @@ fn named() -> Vec<(String, Probe)> {
 }
 
 fn counting() -> Vec<Feature> {
-    use PixelType::{F32, I16, U8, U16};
+    use PixelType::{F32, U8, U16};
     let numbers = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<_>>();
     vec![
         Feature {
@@ -376,7 +376,7 @@ fn counting() -> Vec<Feature> {
         },
         Feature {
             name: "percentiles",
-            parts: each([U8, U16, I16], |device, pixel| {
+            parts: each(PIXELS, |device, pixel| {
                 let all = device.statistics(&image(pixel, 2)).percentiles([1.0, 50.0, 99.5]).run()?;
                 Ok(all[0].percentiles.clone())
             }),

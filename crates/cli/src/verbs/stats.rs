@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 Example:
   apron stats photo.jpg --per-channel --percentile 5,50,95
 
-Of integers all follows from the counts of all values, and sums are exact.")]
+Of integers all follows from the counts of all values, and sums are exact; of floats sums are taken in f64.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
     #[arg(value_name = "IN")]
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Of each channel apart
     #[arg(long)]
     per_channel: bool,
-    /// Percentiles of integers, 0 to 100: as numpy.percentile gives them
+    /// Percentiles, 0 to 100: as numpy.percentile gives them
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
     percentile: Vec<f64>,
     #[command(flatten)]

@@ -1,0 +1,145 @@
+//! Samples of f32 by their ranks, found by counting: the bins of a round divide what may be the sample, and the next
+//! round those of the bin where its rank lies. Rounds need no order of the samples, no memory but counts, and as many
+//! reads of the image whatever it holds.
+
+/// Bins by which a round divides what a sample may be.
+const PARTS: u64 = 2048;
+/// Bins of a round, unless even a few for each rank are more.
+const MOST_BINS: u64 = 1 << 17;
+
+/// Numbers of f32 in order, both zeros one: 0 and up for those, below for negative ones.
+fn key(sample: f32) -> i64 {
+    let magnitude = i64::from(sample.to_bits() & 0x7fff_ffff);
+    if sample.is_sign_negative() { -magnitude } else { magnitude }
+}
+
+fn sample(key: i64) -> f32 {
+    let magnitude = f32::from_bits(key.unsigned_abs() as u32);
+    if key < 0 { -magnitude } else { magnitude }
+}
+
+/// A rank whose sample is sought, among what it may be.
+struct Sought {
+    channel: usize,
+    rank: u64,
+    low: i64,
+    high: i64,
+}
+
+/// The samples of given ranks.
+pub(super) struct Search {
+    sought: Vec<Sought>,
+    /// What begins each of the round's bins.
+    bins: Vec<i64>,
+}
+
+impl Search {
+    /// For the samples of these ranks, from 0, in channels whose least and largest samples are known and no NaN.
+    pub(super) fn new(ranks: impl IntoIterator<Item = (usize, u64)>, extremes: &[(f64, f64)]) -> Search {
+        let sought = |(channel, rank): (usize, u64)| {
+            let [low, high] = [extremes[channel].0, extremes[channel].1].map(|end| key(end as f32));
+            Sought { channel, rank, low, high }
+        };
+        Search { sought: ranks.into_iter().map(sought).collect(), bins: Vec::new() }
+    }
+
+    /// The edges of the bins in which all samples are to be counted, channel by channel; `None` when all are found.
+    pub(super) fn edges(&mut self) -> Option<Vec<f64>> {
+        let mut open: Vec<(i64, i64)> =
+            self.sought.iter().filter(|of| of.low < of.high).map(|of| (of.low, of.high)).collect();
+        open.sort_unstable();
+        open.dedup();
+        let parts = (MOST_BINS / (open.len() as u64).max(1)).clamp(16, PARTS);
+        let (first, last) = (key(f32::NEG_INFINITY), key(f32::INFINITY));
+        self.bins = vec![first, last];
+        for &(low, high) in &open {
+            let width = ((high - low + 1) as u64).div_ceil(parts);
+            self.bins.extend((low..=high).step_by(width as usize));
+            self.bins.push((high + 1).min(last));
+        }
+        self.bins.sort_unstable();
+        self.bins.dedup();
+        // The last bin holds what is infinite.
+        let edges = self.bins.iter().chain([&last]).map(|&key| f64::from(sample(key))).collect();
+        (!open.is_empty()).then_some(edges)
+    }
+
+    /// Takes the counts of a channel's samples in the bins.
+    pub(super) fn narrow(&mut self, channel: usize, counts: &[u64]) {
+        let mut upto = 0;
+        let below: Vec<u64> = counts
+            .iter()
+            .map(|count| {
+                upto += count;
+                upto
+            })
+            .collect();
+        for of in self.sought.iter_mut().filter(|of| of.channel == channel) {
+            let bin = below.partition_point(|&below| below <= of.rank);
+            let end = self.bins.get(bin + 1).map_or(self.bins[bin], |next| next - 1);
+            (of.low, of.high) = (of.low.max(self.bins[bin]), of.high.min(end));
+        }
+    }
+
+    /// The samples, in the order of the ranks.
+    pub(super) fn found(&self) -> impl Iterator<Item = f64> {
+        self.sought.iter().map(|of| f64::from(sample(of.low)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::Edges;
+
+    /// All samples by rank, and the rounds that it took.
+    fn sorted(samples: &[f32]) -> (Vec<f64>, u32) {
+        let extremes = samples.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &sample| {
+            (low.min(f64::from(sample)), high.max(f64::from(sample)))
+        });
+        let mut search = Search::new((0..samples.len() as u64).map(|rank| (0, rank)), &[extremes]);
+        let mut rounds = 0;
+        while let Some(edges) = search.edges() {
+            let edges = Edges::rising(edges).unwrap();
+            let mut counts = vec![0; edges.bins()];
+            samples.iter().for_each(|&sample| counts[edges.bin(sample.into()).unwrap()] += 1);
+            search.narrow(0, &counts);
+            rounds += 1;
+        }
+        (search.found().collect(), rounds)
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_the_samples() {
+        let rising = [f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY];
+        assert!(rising.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
+        assert!(rising.iter().all(|&of| sample(key(of)) == of));
+        assert_eq!((key(-0.0), sample(key(-0.0)).to_bits()), (0, 0));
+    }
+
+    #[test]
+    fn ranks_are_found_as_sorting_finds_them() {
+        for samples in [
+            vec![3.5],
+            vec![0.0, -0.0],
+            vec![f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 1e-45, -1e-45, 0.0, 1.0, 1.0],
+            vec![f32::INFINITY; 3],
+            (0..999u32).map(|n| f32::from_bits(n.wrapping_mul(0x9e37_79b9) & 0xbfff_ffff)).collect(),
+            (0..999).map(|n| 1.0 + (n * n % 101) as f32 * f32::EPSILON).collect(),
+        ] {
+            let mut expected: Vec<f64> = samples.iter().map(|&sample| f64::from(sample + 0.0)).collect();
+            expected.sort_by(f64::total_cmp);
+            let (found, rounds) = sorted(&samples);
+            assert_eq!(found, expected);
+            assert!(rounds <= 8, "{rounds}");
+        }
+    }
+
+    #[test]
+    fn few_ranks_take_three_rounds_at_most() {
+        let samples = [f32::NEG_INFINITY, -1.0, f32::INFINITY];
+        assert_eq!(sorted(&samples).1, 3);
+        assert_eq!(sorted(&[1.0, 1.0, 1.25]).1, 2);
+        assert_eq!(sorted(&[2.0, 2.0]).1, 0);
+    }
+}
