@@ -1,9 +1,9 @@
 //! The caller's own CUDA streams and memory, by the types of [`cust`](crate::cust).
 #![allow(unsafe_code)] // one function, which takes an address on trust
 
-use crate::backend::{Backend, Storage};
+use crate::backend::{Backend, Storage, Written};
 use crate::device_image::Made;
-use crate::{Device, DeviceImage, Error, Pixel, Result, Shape};
+use crate::{Device, DeviceHistogram, DeviceImage, Error, Pixel, Result, Shape};
 use apron_gpu::cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use apron_gpu::cust::stream::Stream;
 use apron_gpu::{Gpu, GpuBuffer};
@@ -215,6 +215,46 @@ impl DeviceImage {
         match &*self.storage {
             Storage::Gpu(buffer) => Some(buffer.cust_stream()),
             Storage::Host(_) => None,
+        }
+    }
+}
+
+impl DeviceHistogram {
+    /// Where the counts are, for the caller's kernels: a `u64` for each bin of the first channel, then of the next. `None`
+    /// where there is no GPU, and where the host makes them of the counts of values: for bins of integers that are not
+    /// one for each value of the type, as they are [by default](crate::Bins) for u8.
+    ///
+    /// They are there for what is enqueued on the histogram's [stream](Self::cust_stream), until it is dropped.
+    ///
+    /// ```no_run
+    /// use apron::cust::memory::{CopyDestination, DeviceSlice};
+    /// use apron::{Device, Image};
+    ///
+    /// let device = Device::gpu(0)?;
+    /// let _context = apron::cust::quick_init()?;
+    /// let counted = device.histogram(&Image::new(3, 1, 1, vec![0u8, 1, 1])?).enqueue()?;
+    /// let counts = counted.device_pointer().expect("256 bins of u8 on a GPU");
+    /// device.synchronize()?; // cust's copies know nothing of the stream
+    /// // SAFETY: 256 counts of one channel.
+    /// let counts = unsafe { DeviceSlice::from_raw_parts(counts, 256) };
+    /// let mut first = [0; 2];
+    /// counts.index(0..2).copy_to(&mut first)?;
+    /// assert_eq!(first, [1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn device_pointer(&self) -> Option<DevicePointer<u64>> {
+        match self.counts.of_bins()? {
+            Written::Gpu(buffer) => Some(DevicePointer::from_raw(buffer.device_address())),
+            Written::Host(_) => None,
+        }
+    }
+
+    /// The stream in whose order the counts are made and their memory freed; `None` where
+    /// [`device_pointer`](Self::device_pointer) is.
+    pub fn cust_stream(&self) -> Option<&Arc<Stream>> {
+        match self.counts.of_bins()? {
+            Written::Gpu(buffer) => Some(buffer.cust_stream()),
+            Written::Host(_) => None,
         }
     }
 }

@@ -178,6 +178,27 @@ impl DeviceHistogram {
     }
 }
 
+#[cfg(feature = "gpu")]
+impl Counts {
+    /// Those of the bins, where the device has them.
+    pub(crate) fn of_bins(&self) -> Option<&Written> {
+        // Counts of values are those of the bins where there is a bin for each value.
+        let of_values = |edges: &Edges, pixel| {
+            let bins = Bins::of_values(pixel).expect("an integer type");
+            bins.edges(pixel, || unreachable!("a range is given")).is_ok_and(|all| all == *edges)
+        };
+        match self {
+            Counts::OfBytes { edges, written, .. } => of_values(edges, PixelType::U8).then_some(written),
+            Counts::OfValues { binning, pixel, written, .. } if !binning.seeks_range(*pixel) => {
+                let edges = binning.edges(*pixel, || unreachable!("a range is given")).ok()?;
+                of_values(&edges, *pixel).then_some(written)
+            }
+            Counts::OfBins { written, .. } => Some(written),
+            Counts::Done(_) | Counts::OfValues { .. } => None,
+        }
+    }
+}
+
 /// The least and the largest value that occurs.
 fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
     let (low, values) = pixel.values().expect("an integer type");

@@ -3,7 +3,7 @@
 
 use apron::cust::context::Context;
 use apron::cust::device::Device as CudaDevice;
-use apron::cust::memory::{CopyDestination, DeviceBuffer, DevicePointer};
+use apron::cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice};
 use apron::cust::stream::{Stream, StreamFlags};
 use apron::cust::sys;
 use apron::{Border, Device, DeviceImage, Error, Image, Mask, Pixel, PixelType, Result, Shape, Source};
@@ -119,6 +119,42 @@ fn one_order_with_the_callers_work() {
 }
 
 /// Images go from the caller's streams to others and back, and each waits for what it must.
+/// What the bins are made of on the device is told, and what the host makes of other counts is not.
+#[test]
+fn counts_where_the_device_has_them() {
+    let (bytes, floats) = (bytes(5), floats(5));
+    let edges = || [0.0, 3.0, 4.5, 30.0];
+    for device in [Device::cpu(), Device::emulator()] {
+        let counted = device.histogram(&bytes).enqueue().unwrap();
+        assert!(counted.device_pointer().is_none() && counted.cust_stream().is_none());
+    }
+    let Some((_, device, stream, _context)) = on_own_stream("counts on the device") else { return };
+    let _shared = shared();
+    let words = Image::new(WIDTH, HEIGHT, 1, bytes.packed().iter().map(|&of| u16::from(of) * 257).collect::<Vec<_>>());
+    let words = words.unwrap();
+    let values = || apron::Bins::of_values(PixelType::U16).unwrap();
+    for counting in [
+        device.histogram(&bytes),
+        device.histogram(&words).bins(values()),
+        device.histogram(&floats),
+        device.histogram(&floats).edges(edges()),
+    ] {
+        let counted = counting.enqueue().unwrap();
+        assert!(Arc::ptr_eq(counted.cust_stream().unwrap(), &stream));
+        let expected = counted.download().unwrap();
+        let mut counts = vec![0u64; expected.counts().len()];
+        let first = counted.device_pointer().unwrap();
+        stream.synchronize().unwrap();
+        // SAFETY: so many counts, which are there.
+        unsafe { DeviceSlice::from_raw_parts(first, counts.len()) }.copy_to(&mut counts).unwrap();
+        assert_eq!(counts, expected.counts());
+        assert!(counts.iter().sum::<u64>() > 0);
+    }
+    for counting in [device.histogram(&bytes).edges(edges()), device.histogram(&words)] {
+        assert!(counting.enqueue().unwrap().device_pointer().is_none());
+    }
+}
+
 #[test]
 fn images_cross_to_and_from_the_callers_streams() {
     let _shared = shared();
