@@ -1,6 +1,6 @@
 //! The parallel statistics of floats: rows side by side, each in the reference's order.
 
-use apron_core::{Image, Percentile, Pixel, Statistics, join_extremes};
+use apron_core::{Image, Pixel, Statistics, join_extremes};
 use rayon::prelude::*;
 
 const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -31,43 +31,6 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
         Statistics::of_sums(count, joined(&extremes), mean, of(&squares))
     };
     (0..channels).map(of_channel).collect()
-}
-
-/// Percentiles of floats, 0 to 100 each, of all channels together or of each apart: what `numpy.percentile` gives by its
-/// linear method, NaN where a sample is. A zero has no sign. Channels are searched side by side.
-///
-/// ```
-/// use apron_core::Image;
-///
-/// let image = Image::new(2, 1, 2, vec![1.0f32, 5.0, 3.0, 5.0])?;
-/// assert_eq!(apron_cpu::percentiles(&image, true, &[50.0]), [[2.0], [5.0]]);
-/// # Ok::<(), apron_core::Error>(())
-/// ```
-pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &[f64]) -> Vec<Vec<f64>> {
-    let channels = if per_channel { image.channels() as usize } else { 1 };
-    let of_channel = |channel: usize| {
-        let of_row = |y: u32| image.row(y).iter().skip(channel).step_by(channels).map(|&sample| sample.to_f32() + 0.0);
-        let mut samples: Vec<f32> = (0..image.height()).into_par_iter().flat_map_iter(of_row).collect();
-        if samples.par_iter().any(|sample| sample.is_nan()) {
-            return vec![f64::NAN; percentiles.len()];
-        }
-        let places: Vec<Percentile> =
-            percentiles.iter().map(|&percent| Percentile::of(percent, samples.len() as u64)).collect();
-        let mut ranks: Vec<usize> = places.iter().flat_map(|place| place.ranks.map(|rank| rank as usize)).collect();
-        ranks.sort_unstable();
-        ranks.dedup();
-        // What a rank leaves above it is all that the next one has to look at.
-        let mut from = 0;
-        for &rank in &ranks {
-            samples[from..].select_nth_unstable_by(rank - from, f32::total_cmp);
-            from = rank + 1;
-        }
-        places
-            .iter()
-            .map(|place| place.between(T::PIXEL, place.ranks.map(|rank| samples[rank as usize].into())))
-            .collect()
-    };
-    (0..channels).into_par_iter().map(of_channel).collect()
 }
 
 /// What comes of each row's samples, channel by channel, from the left.

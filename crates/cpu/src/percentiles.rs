@@ -1,0 +1,157 @@
+//! The parallel percentiles of floats.
+//!
+//! Samples become numbers of 32 bits in their order. All are counted by the upper half, which tells the lower halves among
+//! which a rank's sample is; only those are then sorted.
+
+use apron_core::{Image, Percentile, Pixel};
+use rayon::prelude::*;
+
+/// Samples of a channel that a thread takes at a time: work enough for the counts that it starts from.
+const PART: usize = 1 << 20;
+/// Counts of upper halves.
+const UPPER: usize = 1 << 16;
+
+/// Percentiles of floats, 0 to 100 each, of all channels together or of each apart: what `numpy.percentile` gives by its
+/// linear method, NaN where a sample is. A zero has no sign.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let image = Image::new(2, 1, 2, vec![1.0f32, 5.0, 3.0, 5.0])?;
+/// assert_eq!(apron_cpu::percentiles(&image, true, &[50.0]), [[2.0], [5.0]]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &[f64]) -> Vec<Vec<f64>> {
+    if percentiles.is_empty() {
+        return Vec::new();
+    }
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    let samples = image.packed();
+    let of_channel = |channel: usize| {
+        let keys = Keys { samples: &samples, channels, channel };
+        let (upto, count) = (keys.upto(), (samples.len() / channels) as u64);
+        // No other numbers come behind infinity.
+        if upto[UPPER - 2] < count {
+            return vec![f64::NAN; percentiles.len()];
+        }
+        let upper = |rank: u64| upto.partition_point(|&upto| upto <= rank);
+        let places: Vec<Percentile> = percentiles.iter().map(|&percent| Percentile::of(percent, count)).collect();
+        let mut wanted: Vec<usize> = places.iter().flat_map(|place| place.ranks.map(upper)).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let lower = keys.lower_of(&wanted);
+        let nth = |rank: u64| {
+            let upper = upper(rank);
+            let below = if upper > 0 { upto[upper - 1] } else { 0 };
+            let of = wanted.binary_search(&upper).expect("one of the wanted");
+            f64::from(sample((upper as u32) << 16 | u32::from(lower[of][(rank - below) as usize])))
+        };
+        places.into_iter().map(|place| place.between(T::PIXEL, place.ranks.map(nth))).collect()
+    };
+    (0..channels).map(of_channel).collect()
+}
+
+/// A number in the order of the samples; both zeros have one, and whatever is NaN has the greatest.
+fn key(sample: f32) -> u32 {
+    let bits = (sample + 0.0).to_bits();
+    if sample.is_nan() {
+        u32::MAX
+    } else if bits >> 31 == 1 {
+        !bits
+    } else {
+        bits | 1 << 31
+    }
+}
+
+fn sample(key: u32) -> f32 {
+    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
+}
+
+/// The keys of a channel's samples, or of all.
+struct Keys<'a, T> {
+    samples: &'a [T],
+    channels: usize,
+    channel: usize,
+}
+
+impl<T: Pixel> Keys<'_, T> {
+    /// Goes through parts of them side by side, each from a start of its own, and joins what comes out.
+    fn each<S: Send>(
+        &self,
+        start: impl Fn() -> S + Sync + Send,
+        take: impl Fn(&mut S, u32) + Sync + Send,
+        join: impl Fn(S, S) -> S + Sync + Send,
+    ) -> S {
+        let of_part = |mut all: S, part: &[T]| {
+            let samples = part.iter().skip(self.channel).step_by(self.channels);
+            samples.for_each(|&sample| take(&mut all, key(sample.to_f32())));
+            all
+        };
+        self.samples.par_chunks(PART * self.channels).fold(&start, of_part).reduce(&start, join)
+    }
+
+    /// How many there are up to each upper half, that one included.
+    fn upto(&self) -> Vec<u64> {
+        let mut counts = self.each(
+            || vec![0u64; UPPER],
+            |counts, key| counts[(key >> 16) as usize] += 1,
+            |mut counts, more| {
+                counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+                counts
+            },
+        );
+        let mut upto = 0;
+        counts.iter_mut().for_each(|count| {
+            upto += *count;
+            *count = upto;
+        });
+        counts
+    }
+
+    /// The lower halves of those with one of these upper halves, sorted.
+    fn lower_of(&self, wanted: &[usize]) -> Vec<Vec<u16>> {
+        let mut place = vec![None; UPPER];
+        wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
+        let mut lower = self.each(
+            || vec![Vec::new(); wanted.len()],
+            |lower, key| {
+                if let Some(number) = place[(key >> 16) as usize] {
+                    lower[number].push(key as u16);
+                }
+            },
+            |mut lower, more| {
+                lower.iter_mut().zip(more).for_each(|(lower, more)| lower.extend(more));
+                lower
+            },
+        );
+        lower.iter_mut().for_each(|lower| lower.par_sort_unstable());
+        lower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_the_order_of_the_samples() {
+        let rising = [f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY, f32::NAN];
+        assert!(rising.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
+        assert!(rising[..9].iter().all(|&of| sample(key(of)) == of));
+        assert_eq!((key(-0.0), key(-f32::NAN)), (key(0.0), key(f32::NAN)));
+        assert!(key(f32::INFINITY) >> 16 < UPPER as u32 - 1);
+    }
+
+    #[test]
+    fn parts_are_those_of_the_whole() {
+        // Several parts, several upper halves, and one that has most.
+        let samples: Vec<f32> =
+            (0..3 * PART as u32 / 2).map(|n| f32::from_bits(n.wrapping_mul(2654435761) >> 2)).collect();
+        let samples: Vec<f32> =
+            samples.into_iter().enumerate().map(|(n, of)| if n % 3 > 0 { 1.5 } else { of }).collect();
+        let image = Image::new(3, PART as u32 / 2, 1, samples).unwrap();
+        let percents = [0.0, 10.0, 20.0, 50.0, 99.0, 100.0];
+        let expected = apron_reference::percentiles(&image, false, &percents);
+        assert_eq!(percentiles(&image, false, &percents), expected);
+    }
+}
