@@ -83,8 +83,11 @@ impl<T: Pixel> Keys<'_, T> {
         join: impl Fn(S, S) -> S + Sync + Send,
     ) -> S {
         let of_part = |mut all: S, part: &[T]| {
-            let samples = part.iter().skip(self.channel).step_by(self.channels);
-            samples.for_each(|&sample| take(&mut all, key(sample.to_f32())));
+            // Steps of one are not the compiler's to see.
+            match self.channels {
+                1 => part.iter().for_each(|sample| take(&mut all, key(sample.to_f32()))),
+                _ => part.chunks_exact(self.channels).for_each(|of| take(&mut all, key(of[self.channel].to_f32()))),
+            }
             all
         };
         self.samples.par_chunks(PART * self.channels).fold(&start, of_part).reduce(&start, join)

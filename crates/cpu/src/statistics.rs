@@ -41,6 +41,9 @@ fn by_rows<T: Pixel, S: Copy + Send + Sync>(
     add: impl Fn(S, f64) -> S + Sync,
 ) -> Vec<Vec<S>> {
     let of_row = |y: u32| {
+        if channels == 1 {
+            return vec![image.row(y).iter().fold(start, |all, &sample| add(all, sample.to_f64()))];
+        }
         let mut all = vec![start; channels];
         for pixel in image.row(y).chunks_exact(channels) {
             all.iter_mut().zip(pixel).for_each(|(all, &sample)| *all = add(*all, sample.to_f64()));
