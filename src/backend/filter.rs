@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
 use crate::{Error, Report, Result, Source};
-use apron_core::{Problem, Window};
+use apron_core::{Problem, Window, check_memory};
 use std::time::{Duration, Instant};
 
 impl Backend {
@@ -50,6 +50,7 @@ impl Backend {
         }
         let (storage, mut made) = match self {
             Backend::Cpu | Backend::Reference => {
+                check_memory::<u8>(shape.samples().saturating_mul(dst.size_bytes() as u64), shape)?;
                 let name = self.host_variant(problem.operation(), choice)?;
                 let (mut outputs, mut took) = (Vec::new(), Duration::ZERO);
                 for index in 0..images {

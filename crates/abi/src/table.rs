@@ -854,7 +854,7 @@ macro_rules! for_each_kernel {
             histogram_bins_f16_u32: Histogram "-" "in-order" "bins", histogram::Bins<Half>, Buffer (Half, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_bins_f32_u32: Histogram "-" "in-order" "bins", histogram::Bins<f32>, Buffer (f32, u32), HistogramBinsParams, Global, [256, 1], NONE, 0;
             histogram_weights_u32_f64: Histogram "-" "in-order" "weights", histogram::Weights<f64>, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
-            histogram_float_weights_u32_f64: Histogram "-" "in-order" "float-weights", histogram::Weights<f32>, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
+            histogram_float_weights_u32_f64: Histogram "-" "in-order" "f32-weights", histogram::Weights<f32>, Buffer (u32, f64), HistogramWeightsParams, None, [256, 1], BATCH, 2;
             histogram_weights_sums_f64_f64: Histogram "-" "in-order" "sums", histogram::Sums<f64, f64>, Buffer (f64, f64), HistogramMergeParams, None, [256, 1], NONE, 0;
             histogram_pairs_u8_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u8>, Buffer (u8, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
             histogram_pairs_u16_u32: Histogram "-" "pairs" "cells", histogram::Pairs<u16>, Buffer (u16, u32), HistogramPairsParams, Global, [256, 1], NONE, 0;
@@ -962,7 +962,7 @@ mod tests {
                 (Family::Pointwise, ..) => [POINTWISE_BLOCK, 1],
                 (Family::Local, ..) => SIMPLE_BLOCK,
                 (Family::Histogram, "in-order", "bins") | (Family::Histogram, _, "cells") => [BINS_BLOCK, 1],
-                (Family::Histogram, "in-order", "weights" | "float-weights") => [WEIGHTS_BLOCK, 1],
+                (Family::Histogram, "in-order", "weights" | "f32-weights") => [WEIGHTS_BLOCK, 1],
                 (Family::Histogram, "in-order", "sums") => [MERGE_BLOCK, 1],
                 (Family::Histogram, "pairs", "counts") => [SLICES_BLOCK, 1],
                 (Family::Histogram, "row-sums", "means" | "squares") => [FOLD_BLOCK, 1],

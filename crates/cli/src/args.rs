@@ -1,7 +1,7 @@
 //! Options that verbs share, and the values that they take.
 
 use crate::place::{Files, Place};
-use apron::{Borders, Device, DeviceName, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
+use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
 use std::path::Path;
 
 /// Options of every verb that reads an image.
@@ -207,17 +207,16 @@ pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) 
 }
 
 /// The edges of bins: a `.npy` file of one dimension, or a list of numbers.
-pub(crate) fn edges(value: &str) -> crate::error::Result<Vec<f64>> {
+pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
     if is_file(value) {
         return Ok(apron_files::read_edges(Path::new(value))?);
     }
     let numbers = value.split([',', ' ']).map(str::trim).filter(|number| !number.is_empty());
-    numbers
-        .map(|number| {
-            let limit = "a .npy file, or rising numbers such as 0,16,64,256";
-            number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit).into())
-        })
-        .collect()
+    let numbers = numbers.map(|number| {
+        let limit = "a .npy file, or rising numbers such as 0,16,64,256";
+        number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit))
+    });
+    Ok(Edges::rising(numbers.collect::<Result<_, Error>>()?)?)
 }
 
 /// Percentages, such as `5,50,95`.

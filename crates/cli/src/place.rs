@@ -42,11 +42,16 @@ pub(crate) enum Asked {
 }
 
 impl Files {
+    /// Whether more than one image is asked for, or could be.
+    pub(crate) fn are_many(&self) -> bool {
+        self.inputs.len() != 1 || ends_as_folder(&self.output) || is_pattern(&self.inputs[0])
+    }
+
     /// What was asked for. Patterns are resolved, and the folder is there.
     pub(crate) fn asked(self) -> Result<Asked> {
         let folder = ends_as_folder(&self.output);
         match &self.inputs[..] {
-            [input] if !folder && !is_pattern(input) => match self.format {
+            [input] if !self.are_many() => match self.format {
                 None => Ok(Asked::One(Place::Files { input: input.clone(), output: self.output })),
                 Some(_) => Err(Error::Usage("--format is for results in a folder: write OUT as DIR/".into())),
             },
@@ -73,6 +78,9 @@ fn is_pattern(path: &Path) -> bool {
 
 /// Each image with its result in `folder`, which is made. No result takes the place of an image or of another result.
 fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Vec<(PathBuf, PathBuf)>> {
+    if let Some(format) = format {
+        apron_files::check_extension(&folder.join(format!("*.{}", format.trim_start_matches('.'))))?;
+    }
     let mut results = BTreeMap::new();
     let mut pairs = Vec::new();
     for input in resolved(inputs)? {
@@ -111,7 +119,9 @@ fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
             continue;
         }
         let before = paths.len();
-        let matches = glob::glob(&input.to_string_lossy());
+        // As shells match: what is hidden has to be named so.
+        let as_shells = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+        let matches = glob::glob_with(&input.to_string_lossy(), as_shells);
         let matches = matches.map_err(|error| Error::Usage(format!("pattern '{}': {error}", input.display())))?;
         for path in matches {
             let path = path.map_err(|error| Error::input(error.path(), error.error()))?;
@@ -139,6 +149,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name).display().to_string();
         std::fs::write(path("[b].png"), "").unwrap();
         std::fs::write(path("a.png"), "").unwrap();
+        std::fs::write(path(".hidden.png"), "").unwrap();
         assert!(matches!(files(&["x.png"], "y.png", None), Ok(Asked::One(_))));
         // A name that looks like a pattern, and is one of a file.
         assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
@@ -150,6 +161,7 @@ mod tests {
         assert_eq!(names, [path("new/[b].tif"), path("new/a.tif"), path("new/c.tif")]);
         for (asked, part) in [
             (files(&["x.png"], "y.png", Some("tif")), "--format"),
+            (files(&["x.png"], &path("other/"), Some("xyz")), "xyz"),
             (files(&["x.png", "z.png"], "y.png", None), "need a folder"),
             (files(&["x/a.png", "z/a.png"], &path(""), None), "would both be written"),
             (files(&[&path("*.jpg")], &path(""), None), "no file matches"),
@@ -159,5 +171,6 @@ mod tests {
             let Err(error) = asked else { panic!("{part}: taken") };
             assert!(error.line().contains(part), "{part}: {}", error.line());
         }
+        assert!(!folder.path().join("other").exists());
     }
 }

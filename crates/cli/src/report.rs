@@ -80,9 +80,21 @@ pub(crate) enum Made {
         total: u64,
         output: Option<String>,
         plot: Option<String>,
+        /// What a .json file would hold, where no file was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        histogram: Option<serde_json::Value>,
     },
     /// Sums of weights, and where they were written.
-    Sums { bins: usize, low: f64, high: f64, per_channel: bool, output: Option<String> },
+    Sums {
+        bins: usize,
+        low: f64,
+        high: f64,
+        per_channel: bool,
+        output: Option<String>,
+        /// What a .json file would hold, where no file was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        histogram: Option<serde_json::Value>,
+    },
     /// Counts by the bins of two channels, and where they were written.
     Pairs {
         bins: [usize; 2],
@@ -91,6 +103,9 @@ pub(crate) enum Made {
         /// Pixels that lie in a pair of bins.
         total: u64,
         output: Option<String>,
+        /// What a .json file would hold, where no file was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        histogram: Option<serde_json::Value>,
     },
     /// Thresholds, the first of them also by itself, and where they or the image that they part were written.
     Thresholds { threshold: usize, thresholds: Vec<usize>, output: Option<String> },

@@ -30,10 +30,7 @@ fn pictures_of_every_format_come_and_go() {
             // What it is, the content says.
             std::fs::rename(folder.path(&name), folder.path("a.jpg")).unwrap();
             copy(&folder, "a.jpg", "back.npy");
-            // BMP has no grey, only palettes of greys.
-            let greys = || bytes.iter().flat_map(|&grey| [grey; 3]).collect();
-            let expected = if (channels, *format) == (1, "bmp") { greys() } else { bytes.clone() };
-            assert_eq!(folder.read::<u8>("back.npy").1, expected, "{format} {channels}");
+            assert_eq!(folder.read::<u8>("back.npy").1, bytes, "{format} {channels}");
             if *format != "bmp" {
                 copy(&folder, "u16.npy", &name);
                 copy(&folder, &name, "back.npy");
@@ -196,6 +193,16 @@ fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
     bmp.extend([16000u32, 16000].map(u32::to_le_bytes).concat());
     bmp.extend([1, 0, 24, 0].into_iter().chain([0; 30]));
     folder.write("large.bmp", bmp);
+    // Tags of a TIFF: width, height, bits, compression, photometric, place, channels, rows and bytes of its one strip.
+    let tags = [(256, 16000), (257, 16000), (258, 8), (259, 1), (262, 2), (273, 8), (277, 3), (278, 16000), (279, 5)];
+    let mut tiff = b"II*\0\x10\0\0\0\x01\x02\x03\x04\x05\0\0\0".to_vec();
+    tiff.extend((tags.len() as u16).to_le_bytes());
+    for (tag, value) in tags {
+        tiff.extend([u16::to_le_bytes(tag), u16::to_le_bytes(4)].concat());
+        tiff.extend([1, value].map(u32::to_le_bytes).concat());
+    }
+    tiff.extend([0; 4]);
+    folder.write("large.tif", tiff);
     folder.write("large.npy", npy(&header("'<f4'", "(16000, 16000)"), &[0; 64]));
     folder.png("a.png", 64, 64, &[7; 64 * 64]);
     let mut png = std::fs::read(folder.path("a.png")).unwrap();
@@ -257,6 +264,10 @@ fn outputs_have_the_permissions_of_other_files_and_links_stay() {
     copy(&folder, "a.png", "b.png");
     let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("a.png"), mode("b.png"));
+    // A file that was private stays so.
+    std::fs::set_permissions(folder.path("b.png"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    copy(&folder, "a.png", "b.png");
+    assert_eq!(mode("b.png") & 0o777, 0o600);
     std::os::unix::fs::symlink("b.png", folder.path("link.png")).unwrap();
     folder.ok(&["correlate", "a.png", "link.png", "--mask", "2"]);
     assert!(std::fs::symlink_metadata(folder.path("link.png")).unwrap().is_symlink());
@@ -270,4 +281,77 @@ fn floats_that_are_no_numbers_pass_through_filters() {
     copy(&folder, "a.npy", "b.npy");
     let items = folder.read::<f32>("b.npy").1;
     assert!(items[0].is_nan() && items[1] == f32::INFINITY && items[2] == 1.0, "{items:?}");
+}
+
+/// What takes more memory than there is: an error that names the bytes, and no end by the system.
+#[cfg(target_os = "linux")]
+#[test]
+fn results_beyond_memory_are_refused() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[5, 5, 2], &[7u16; 50]);
+    folder.array("grey.npy", &[5, 5], &[7u16; 25]);
+    for (arguments, part) in [
+        (&["histogram2d", "a.npy", "--channels", "0,1", "--bins", "16777216", "--range", "0,9"][..], "pairs of bins"),
+        (&["pad", "a.npy", "b.npy", "--by", "20000", "--max-pixels", "99999999999"], "40005x40005x2"),
+        (&["box", "a.npy", "b.npy", "--size", "3", "--region", "0,0,16384x16384"], "16384x16384x2"),
+        (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400"], "tables of tiles"),
+    ] {
+        for device in ["cpu", "reference"] {
+            let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
+            // Tables are floats in the reference, and so larger.
+            assert_eq!(ended.code, 3, "{device}: {ended:?}");
+            assert!(ended.stderr.contains(part) && ended.stderr.contains("bytes"), "{ended:?}");
+        }
+    }
+    assert_eq!(folder.names(), ["a.npy", "grey.npy"]);
+}
+
+/// Greys come back as one channel from every format, also from palettes.
+#[test]
+fn grey_pictures_have_one_channel() {
+    let folder = Folder::new();
+    folder.png("a.png", 3, 2, &[0, 1, 2, 100, 254, 255]);
+    for name in ["b.bmp", "b.tif", "b.pgm", "b.jpg"] {
+        copy(&folder, "a.png", name);
+        copy(&folder, name, "c.npy");
+        let (shape, items) = folder.read::<u8>("c.npy");
+        assert_eq!(shape, [2, 3], "{name}");
+        assert!(name == "b.jpg" || items == [0, 1, 2, 100, 254, 255], "{name}: {items:?}");
+    }
+    // A palette with a colour has three.
+    let mut bmp = std::fs::read(folder.path("b.bmp")).unwrap();
+    bmp[54 + 4 * 100] = 7;
+    folder.write("colour.bmp", &bmp);
+    copy(&folder, "colour.bmp", "c.npy");
+    assert_eq!(folder.read::<u8>("c.npy").0, [2, 3, 3]);
+}
+
+/// Cameras say how to turn what they wrote.
+#[test]
+fn photos_are_turned_as_their_exif_data_says() {
+    let folder = Folder::new();
+    folder.png("a.png", 16, 8, &[[10; 64], [200; 64]].concat());
+    copy(&folder, "a.png", "a.jpg");
+    let jpeg = std::fs::read(folder.path("a.jpg")).unwrap();
+    // APP1 with a TIFF of one tag, 0x112: the first row is the right side, the first column the top.
+    let exif = b"\xff\xe1\0\x22Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+    folder.write("turned.jpg", [&jpeg[..2], exif, &jpeg[2..]].concat());
+    copy(&folder, "turned.jpg", "b.npy");
+    let (shape, items) = folder.read::<u8>("b.npy");
+    assert_eq!(shape, [16, 8]);
+    // The upper half became the right one.
+    assert!(
+        items.chunks(8).all(|row| row[..4].iter().all(|&of| of > 150) && row[4..].iter().all(|&of| of < 60)),
+        "{items:?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_no_files() {
+    let folder = Folder::new();
+    folder.png("a.png", 1, 1, &[3]);
+    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe.npy")).status().unwrap().success());
+    folder.fails(3, "not a regular file", &[&["correlate", "pipe.npy", "b.png"], IDENTITY].concat());
+    folder.fails(3, "not a regular file", &["correlate", "a.png", "b.png", "--mask", "pipe.npy"]);
 }

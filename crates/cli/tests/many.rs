@@ -61,6 +61,7 @@ fn images_are_not_overwritten() {
         "--format is for results in a folder",
         &["box", "a.png", "d.png", "--size", "1", "--format", "npy"],
     );
-    folder.fails(1, "1 of 1 images failed", &["box", "a.png", "out/", "--size", "1", "--format", "gif", "--json"]);
-    assert_eq!((pixels(&folder, "a.png"), folder.names().len()), (vec![10; 2], 4));
+    folder.fails(2, "extension 'gif'", &["box", "a.png", "new/", "--size", "1", "--format", "gif", "--json"]);
+    assert!(!folder.path("new").exists());
+    assert_eq!((pixels(&folder, "a.png"), folder.names().len()), (vec![10; 2], 3));
 }

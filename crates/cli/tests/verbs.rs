@@ -423,8 +423,15 @@ fn weights_are_summed_as_csv_json_and_array() {
     let report = folder.ok(&[&sums[..], &["--json"]].concat()).stdout;
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!((&report["bins"], &report["high"]), (&2.into(), &256.0.into()));
-    folder.fails(3, "[2, 2], one for each pixel, not [4]", &["histogram", "a.png", "--weights", "few.npy"]);
+    folder.fails(
+        3,
+        "its shape is [4], but weights must have [2, 2], one a pixel",
+        &["histogram", "a.png", "--weights", "few.npy"],
+    );
     folder.fails(3, "none.npy", &["histogram", "a.png", "--weights", "none.npy"]);
+    folder.array("edges.npy", &[2], &[f64::NAN, 1.0]);
+    folder.fails(3, "NaN before 1", &["histogram", "a.png", "--edges", "edges.npy"]);
+    folder.fails(2, "1 before 0", &["histogram", "a.png", "--edges", "1,0"]);
     for other in ["--cumulative", "--plot=p.svg", "--roi-mask=a.png"] {
         folder.fails(2, "--weights", &["histogram", "a.png", "--weights", "w.npy", other]);
     }
@@ -454,8 +461,13 @@ fn pairs_of_channels_as_csv_json_and_array() {
     let report = folder.ok(&[&pairs[..], &["--json"]].concat()).stdout;
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!((&report["bins"], &report["total"]), (&serde_json::json!([2, 2]), &4.into()));
+    // Without a file the report has what the file would.
+    assert_eq!(report["histogram"]["counts"], serde_json::json!([[3, 0], [0, 1]]));
+    let written = folder.ok(&[&pairs[..], &["--json", "--out", "c.csv"]].concat()).stdout;
+    assert!(!written.contains("counts"), "{written}");
     folder.fails(2, "channel is 3", &["histogram2d", "a.png", "--channels", "0,3"]);
     folder.fails(2, "--channels", &["histogram2d", "a.png"]);
     folder.fails(2, "--edges", &["histogram2d", "a.png", "--channels", "0,1", "--edges2", "0,1"]);
     folder.fails(2, "LO,HI", &["histogram2d", "a.png", "--channels", "0,1", "--range", "0,1,2"]);
+    folder.fails(2, "--edges2", &["histogram2d", "a.png", "--channels", "0,1", "--edges2", "0,1", "--bins", "2"]);
 }

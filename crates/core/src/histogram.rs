@@ -48,10 +48,19 @@ impl Bins {
     /// As NumPy does: edges for f32 samples, and f16, are f32 numbers, edges for integers f64.
     ///
     /// # Errors
-    /// As [`check`](Self::check), and [`Error::Samples`] where the range would be found from NaN or infinity.
+    /// As [`check`](Self::check); [`Error::Parameter`] for a range that f32 does not hold, where samples are floats, and for
+    /// so many bins that some would have no width; [`Error::Samples`] where the range is that of the samples, and these are
+    /// NaN, infinite, or too near each other.
     pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
         self.check()?;
         let single = pixel.is_float();
+        if let Some((low, high)) = self.range
+            && single
+            && !(low as f32).is_finite() | !(high as f32).is_finite() | !(high as f32 - low as f32).is_finite()
+        {
+            let limit = "finite in f32, as the samples are, and so their difference";
+            return Err(Error::parameter("histogram", "range", format!("{low:e},{high:e}"), limit));
+        }
         let (mut low, mut high) = match (self.range, pixel) {
             (Some(range), _) => range,
             (None, PixelType::U8) => (0.0, 256.0),
@@ -82,6 +91,21 @@ impl Bins {
         edges.push(high);
         if single {
             edges.iter_mut().for_each(|edge| *edge = *edge as f32 as f64);
+        }
+        if edges.windows(2).any(|pair| pair[0] >= pair[1]) {
+            // As numpy.histogram refuses them.
+            let (numbers, between) = (if single { "f32" } else { "f64" }, format!("from {low:e} to {high:e}"));
+            return Err(match self.range {
+                Some(_) => {
+                    let limit = format!("so small that each bin {between} has a width in {numbers}");
+                    Error::parameter("histogram", "number of bins", self.count, limit)
+                }
+                None => {
+                    let what =
+                        format!("{} bins {between}, the range of the samples, have no width in {numbers}", self.count);
+                    Error::Samples { operation: "histogram", what: format!("{what}; take fewer, or give a range") }
+                }
+            });
         }
         Ok(Edges { per_width: self.count as f64 / (high - low), edges })
     }
@@ -274,6 +298,24 @@ mod tests {
         assert_eq!(nan.kind(), crate::ErrorKind::Input);
         let wide = Bins::default().edges(PixelType::F32, || (-3e38, 3e38)).unwrap_err();
         assert_eq!(wide.kind(), crate::ErrorKind::Input);
+    }
+
+    #[test]
+    fn bins_without_a_width_are_refused_as_numpy_refuses_them() {
+        // numpy.histogram(numpy.float32([1, 1.0000002]), 4): "Too many bins for data range".
+        let edges = |count, range, extremes| Bins { count, range }.edges(PixelType::F32, || extremes);
+        let near = (1.0, f64::from(1.0000002f32));
+        let error = edges(4, None, near).unwrap_err();
+        assert!(matches!(&error, Error::Samples { .. }) && error.to_string().contains("4 bins from 1e0"), "{error}");
+        assert_eq!(edges(2, None, near).unwrap().bins(), 2);
+        let error = edges(4, Some(near), (0.0, 1.0)).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Usage, "{error}");
+        assert!(edges(2, None, (1e30, 1e30)).is_err());
+        // Of integers edges are f64.
+        let fine = Bins { count: 2, range: Some((1.0, 1.00000000001)) };
+        assert!(fine.edges(PixelType::U16, || unreachable!()).is_ok());
+        let error = edges(2, Some((0.0, 1e39)), (0.0, 1.0)).unwrap_err().to_string();
+        assert!(error.contains("range is 0e0,1e39"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Images: shape, pixels, and a row stride.
 
-use crate::{AnyImageMut, Error, ImageMut, Result};
+use crate::{AnyImageMut, Error, ImageMut, Result, check_memory};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
@@ -385,14 +385,8 @@ impl AnyImage<'_> {
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<AnyImage<'static>> {
         fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
-            let count = usize::try_from(shape.samples()).unwrap_or(usize::MAX);
-            // Asked for first: without an answer to take, there would be no program left to report it.
-            if Vec::<T>::new().try_reserve_exact(count).is_err() {
-                let bytes = shape.samples() as u128 * size_of::<T>() as u128;
-                let value = format!("{bytes} bytes ({shape})");
-                return Err(Error::Shape { what: "size", value, limit: "what memory there is".into() });
-            }
-            let mut samples = vec![T::default(); count];
+            check_memory::<T>(shape.samples(), shape)?;
+            let mut samples = vec![T::default(); shape.samples() as usize];
             fill(bytemuck::cast_slice_mut(&mut samples))?;
             Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
         }

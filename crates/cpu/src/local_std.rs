@@ -3,7 +3,7 @@
 use crate::pages;
 use crate::simd::{self, Level, Work};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, check_pixels};
+use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, Shape, check_pixels};
 use rayon::prelude::*;
 
 /// The standard deviation in a window around each pixel, in parallel: bit for bit what `apron_reference::local_std`
@@ -44,7 +44,7 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
         simd::run(Along { row, channels: shape.channels as usize, origin, taps, mode, constant, sums });
     };
     // The sums along every row, and along one outside.
-    let mut inside = pages::zeros::<[f64; 2]>(row * image.height() as usize);
+    let mut inside = pages::zeros::<[f64; 2]>(Shape { height: image.height(), ..shape })?;
     inside.par_chunks_mut(row).zip(0..image.height()).for_each(|(sums, y)| along(Some(y), sums));
     let mut outside = vec![[0.0; 2]; row];
     along(None, &mut outside);

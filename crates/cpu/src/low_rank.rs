@@ -40,7 +40,7 @@ pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: Ima
             continue;
         }
         if term.is_empty() {
-            term = pages::zeros(shape.samples() as usize);
+            term = pages::zeros(shape)?;
         }
         separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
         // As the pointwise operation adds, whose zero makes a term's -0 a +0.

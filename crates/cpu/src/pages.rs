@@ -1,7 +1,7 @@
 //! Memory for outputs.
 #![allow(unsafe_code)] // one call of the system's, which only advises
 
-use apron_core::{Image, ImageMut, Pixel, Result, Shape};
+use apron_core::{Image, ImageMut, Pixel, Result, Shape, check_memory};
 
 /// A new image, which `fill` writes.
 pub(crate) fn filled<T: Pixel>(
@@ -9,7 +9,7 @@ pub(crate) fn filled<T: Pixel>(
     fill: impl FnOnce(ImageMut<'_, T>) -> Result<()>,
 ) -> Result<Image<'static, T>> {
     let Shape { width, height, channels } = shape;
-    let mut samples = zeros(shape.samples() as usize);
+    let mut samples = zeros(shape)?;
     fill(ImageMut::new(width, height, channels, &mut samples)?)?;
     Image::new(width, height, channels, samples)
 }
@@ -17,10 +17,11 @@ pub(crate) fn filled<T: Pixel>(
 /// What the system's huge pages are aligned to: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 1 << 21;
 
-/// That many zeros. The first touch of each page of fresh memory is a fault, which for pages of
+/// Zeros for all samples of a shape, or for what is there in their place. The first touch of each page of fresh memory is a fault, which for pages of
 /// 4 KiB takes longer than a small filter; so large memory asks for huge ones.
-pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
-    let zeros = vec![T::default(); count];
+pub(crate) fn zeros<T: Copy + Default>(shape: Shape) -> Result<Vec<T>> {
+    check_memory::<T>(shape.samples(), shape)?;
+    let zeros = vec![T::default(); shape.samples() as usize];
     #[cfg(target_os = "linux")]
     {
         let bytes = size_of_val(&zeros[..]);
@@ -33,5 +34,5 @@ pub(crate) fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
             unsafe { libc::madvise(start as *mut libc::c_void, whole, libc::MADV_HUGEPAGE) };
         }
     }
-    zeros
+    Ok(zeros)
 }

@@ -1,7 +1,7 @@
 //! The parallel operations on values.
 
 use crate::pages;
-use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, bilinear, equalizing};
+use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, bilinear, check_memory, equalizing};
 use rayon::prelude::*;
 
 /// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
@@ -76,6 +76,8 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
 /// As [`clahe`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
 pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out: ImageMut<'_, T>) -> Result<()> {
     clahe.check()?;
+    let tables = u64::from(clahe.tiles.0) * u64::from(clahe.tiles.1) * u64::from(image.channels());
+    check_memory::<T>(tables * clahe.values() as u64, "tables of tiles")?;
     let (channels, (across, down), values) = (image.channels() as usize, clahe.tiles, clahe.values());
     let (tile_width, tile_height) = clahe.tile();
     let (width, height) = (image.width(), image.height());

@@ -2,7 +2,8 @@
 
 use crate::histogram::extremes;
 use apron_core::{
-    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_weights,
+    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_memory,
+    check_weights,
 };
 use rayon::prelude::*;
 
@@ -54,7 +55,9 @@ pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Bi
     let first_edges = binning[0].edges(T::PIXEL, || extremes(&first, None))?;
     let second_edges = binning[1].edges(T::PIXEL, || extremes(&second, None))?;
     let cells = first_edges.bins() * second_edges.bins();
-    let rows = image.height().div_ceil(rayon::current_num_threads() as u32);
+    let threads = rayon::current_num_threads() as u64;
+    check_memory::<u64>(cells as u64 * (threads + 1), "pairs of bins, for each thread")?;
+    let rows = image.height().div_ceil(threads as u32);
     let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
         let mut counts = vec![0u64; cells];
         for y in part * rows..((part + 1) * rows).min(image.height()) {

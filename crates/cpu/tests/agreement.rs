@@ -403,6 +403,23 @@ fn boxes_of_every_length() {
     }
 }
 
+/// Rows of the image come in them again and again.
+#[test]
+fn boxes_many_times_higher_than_the_image() {
+    let rng = &mut StdRng::seed_from_u64(91);
+    for (width, height, channels) in [(1, 1, 1), (7, 3, 1), (5, 2, 3), (600, 4, 1)] {
+        let (bytes, floats) =
+            (image::<u8>(rng, width, height, channels, 1), image::<f32>(rng, width, height, channels, 0));
+        for (size, border) in
+            [(9, 2 * height + 1), (40, 61), (3, 300)].into_iter().flat_map(|size| BORDERS.map(|b| (size, b)))
+        {
+            check_box::<u8, u8>(&bytes, size, border, rng);
+            check_box::<u8, f32>(&bytes, size, border, rng);
+            check_box::<f32, f32>(&floats, size, border, rng);
+        }
+    }
+}
+
 #[test]
 fn boxes_of_many_tiles() {
     let rng = &mut StdRng::seed_from_u64(10);

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result, check_pixels};
 use crate::read::Source;
-use apron_core::{AnyImage, PixelType, Shape, f16};
+use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use py_literal::Value;
 use std::io::{self, SeekFrom, Write};
 use std::path::Path;
@@ -55,6 +55,10 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
     let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
 
+    if header.fortran {
+        check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)
+            .map_err(|error| wrong(error.to_string()))?;
+    }
     let mut loaded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
         loaded = if header.fortran {
@@ -108,8 +112,11 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
         }
     };
     let size = usize::from(header.kind().as_bytes()[1] - b'0');
-    if header.items > max_items || header.shape.len() > 2 {
+    if header.shape.len() > 2 {
         return Err(wrong(format!("shape {} is not taken; one or two dimensions are", header.shape_text())));
+    }
+    if header.items > max_items {
+        return Err(wrong(format!("shape {} is not taken; at most {max_items} numbers are", header.shape_text())));
     }
     header.check_length(file, size).map_err(wrong)?;
     let mut bytes = Vec::new();

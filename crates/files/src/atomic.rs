@@ -52,6 +52,10 @@ impl<'a> OutputPath<'a> {
             fill(&mut writer)?;
             writer.flush()?;
             drop(writer);
+            if let Ok(facts) = fs::metadata(&self.target) {
+                // A file that was private stays so.
+                file.as_file().set_permissions(facts.permissions())?;
+            }
             file.persist(&self.target)?;
             Ok(())
         };

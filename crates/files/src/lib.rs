@@ -25,15 +25,17 @@
 mod array;
 mod atomic;
 mod error;
+mod grey_bmp;
 mod output;
 mod picture;
 mod plane;
 mod read;
 pub mod table;
 mod tiff_tags;
+mod upright;
 
 pub use atomic::{OutputPath, Trouble};
 pub use error::{Error, Result};
-pub use output::{ImageOutput, extension, write_array};
+pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
 pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps, read_weights};

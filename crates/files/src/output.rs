@@ -20,6 +20,26 @@ enum Format {
     Picture(picture::Format),
 }
 
+impl Format {
+    fn of(path: &Path) -> Result<Format> {
+        match extension(path).as_str() {
+            "npy" => Ok(Format::Array),
+            other => picture::Format::of_extension(other).map(Format::Picture).ok_or_else(|| {
+                let known = format!("npy, {}", picture::EXTENSIONS);
+                Error::Extension { path: path.into(), extension: other.into(), known }
+            }),
+        }
+    }
+}
+
+/// Whether a path's extension names a format that images can be written in.
+///
+/// # Errors
+/// [`Error::Extension`] if not.
+pub fn check_extension(path: &Path) -> Result<()> {
+    Format::of(path).map(drop)
+}
+
 impl<'a> ImageOutput<'a> {
     /// A file in the format that its extension says. `pixel` is the type of the image's samples, where it is known
     /// by now.
@@ -28,16 +48,7 @@ impl<'a> ImageOutput<'a> {
     /// [`Error::Extension`] for an extension that names no format, [`Error::Unfit`] for a format that has no samples
     /// of this type, [`Error::Write`] where no file can be made.
     pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
-        let format = match extension(path).as_str() {
-            "npy" => Format::Array,
-            other => match picture::Format::of_extension(other) {
-                Some(format) => Format::Picture(format),
-                None => {
-                    let known = format!("npy, {}", picture::EXTENSIONS);
-                    return Err(Error::Extension { path: path.into(), extension: other.into(), known });
-                }
-            },
-        };
+        let format = Format::of(path)?;
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
             format.check(path, pixel, None)?;
         }

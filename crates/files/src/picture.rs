@@ -3,9 +3,11 @@
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::read::Source;
-use crate::{plane, tiff_tags};
-use apron_core::{AnyImage, PixelType, Shape};
+use crate::upright::upright;
+use crate::{grey_bmp, plane, tiff_tags};
+use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 use std::io::{BufReader, Seek, Write};
 use std::path::Path;
@@ -107,7 +109,8 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
         }
     }
     file.rewind().map_err(io)?;
-    if [b"II", b"MM"].contains(&&start) {
+    let tiff = [b"II", b"MM"].contains(&&start);
+    if tiff {
         tiff_tags::check(path, file)?;
         file.rewind().map_err(io)?;
         if let Some(image) = plane::read(path, BufReader::new(&mut *file), max_pixels)? {
@@ -115,6 +118,8 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
         }
         file.rewind().map_err(io)?;
     }
+    let grey = &start == b"BM" && grey_bmp::is_grey(&mut *file).map_err(io)?;
+    file.rewind().map_err(io)?;
     let mut reader = ImageReader::new(BufReader::with_capacity(1 << 16, file));
     if let Ok(format) = image::ImageFormat::from_path(path) {
         reader.set_format(format);
@@ -154,6 +159,11 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     if decoder.total_bytes() != shape.samples() * pixel.size_bytes() as u64 {
         return Err(Error::content(path, "its decoder disagrees about the size"));
     }
+    if tiff {
+        // Its decoder takes as much again, and does not ask.
+        check_memory::<u8>(decoder.total_bytes().saturating_mul(2), shape).map_err(mistaken)?;
+    }
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
         decoded = decoder.read_image(bytes);
@@ -161,7 +171,10 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     });
     let image = image.map_err(mistaken)?;
     decoded.map_err(wrong)?;
-    Ok(image)
+    match image {
+        AnyImage::U8(image) if grey && channels == 3 => channel_of(&image, 0).map(AnyImage::U8).map_err(mistaken),
+        image => upright(image, orientation).map_err(mistaken),
+    }
 }
 
 /// Writes an image that [`Format::check`] took.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{array, picture};
-use apron_core::{AnyImage, Mask, Shape, Taps};
+use apron_core::{AnyImage, Edges, Mask, Shape, Taps};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,16 +74,16 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
     Taps::new(in_f32(&taps)).map_err(|error| Error::content(path, error))
 }
 
-/// Reads the edges of bins from a `.npy` file of one dimension. Whether they rise, whoever bins by them says.
+/// Reads the edges of bins from a `.npy` file of one dimension.
 ///
 /// # Errors
-/// As [`read_mask`].
-pub fn read_edges(path: &Path) -> Result<Vec<f64>> {
+/// As [`read_mask`], and [`Error::Content`] for edges that do not rise.
+pub fn read_edges(path: &Path) -> Result<Edges> {
     let (shape, edges) = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
     }
-    Ok(edges)
+    Edges::rising(edges).map_err(|error| Error::content(path, error))
 }
 
 /// Reads weights, one for each pixel of an image of this shape, from a `.npy` file of any real numbers, of shape (height,
@@ -94,7 +94,7 @@ pub fn read_edges(path: &Path) -> Result<Vec<f64>> {
 pub fn read_weights(path: &Path, of: Shape) -> Result<Vec<f64>> {
     let (shape, weights) = numbers_up_to(path, &mut open(path)?, of.pixels().max(MAX_TAPS))?;
     if shape[..] != [of.height as u64, of.width as u64] {
-        let what = format!("weights have shape [{}, {}], one for each pixel, not {shape:?}", of.height, of.width);
+        let what = format!("its shape is {shape:?}, but weights must have [{}, {}], one a pixel", of.height, of.width);
         return Err(Error::content(path, what));
     }
     Ok(weights)
@@ -116,10 +116,9 @@ fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u
 }
 
 fn open(path: &Path) -> Result<File> {
-    let file = File::open(path).map_err(|error| Error::read(path, error))?;
-    // A pipe has no length to check a header against, and a device no end.
-    match file.metadata() {
-        Ok(facts) if facts.is_file() => Ok(file),
+    // A pipe has no length to check a header against, and a device no end; to open a pipe is to wait for who writes it.
+    match std::fs::metadata(path) {
+        Ok(facts) if facts.is_file() => File::open(path).map_err(|error| Error::read(path, error)),
         Ok(_) => Err(Error::content(path, "not a regular file")),
         Err(error) => Err(Error::read(path, error)),
     }

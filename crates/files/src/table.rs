@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::{OutputPath, array, extension};
-use apron_core::{Histogram, Histogram2d, WeightedHistogram};
-use serde_json::json;
+use apron_core::{Edges, Histogram, Histogram2d, WeightedHistogram};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -61,16 +61,12 @@ impl<'a> TableOutput<'a> {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_sums(&self, histogram: &WeightedHistogram, per_channel: bool) -> Result<()> {
-        let (bins, edges) = (histogram.edges.bins(), histogram.edges.values());
         self.path.write(|file| {
             match self.format {
                 Format::Csv => file.write_all(csv_of_sums(histogram, per_channel).as_bytes())?,
-                Format::Json => {
-                    let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();
-                    writeln!(file, "{}", json!({ "bins": bins, "edges": edges, "sums": sums }))?;
-                }
+                Format::Json => writeln!(file, "{}", json_of_sums(histogram))?,
                 Format::Array => {
-                    let shape = [histogram.channels as u64, bins as u64];
+                    let shape = [histogram.channels as u64, histogram.edges.bins() as u64];
                     array::write_floats(file, sides(&shape, per_channel), &histogram.sums)?;
                 }
             }
@@ -83,17 +79,12 @@ impl<'a> TableOutput<'a> {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_pairs(&self, histogram: &Histogram2d) -> Result<()> {
-        let edges = [&histogram.first, &histogram.second];
-        let bins = edges.map(|edges| edges.bins());
+        let bins = [&histogram.first, &histogram.second].map(|edges| edges.bins() as u64);
         self.path.write(|file| {
             match self.format {
                 Format::Csv => file.write_all(csv_of_pairs(histogram).as_bytes())?,
-                Format::Json => {
-                    let counts: Vec<&[u64]> = histogram.counts.chunks(bins[1]).collect();
-                    let edges = edges.map(|edges| edges.values());
-                    writeln!(file, "{}", json!({ "bins": bins, "edges": edges, "counts": counts }))?;
-                }
-                Format::Array => array::write_integers(file, &bins.map(|bins| bins as u64), &histogram.counts)?,
+                Format::Json => writeln!(file, "{}", json_of_pairs(histogram))?,
+                Format::Array => array::write_integers(file, &bins, &histogram.counts)?,
             }
             Ok(())
         })
@@ -160,7 +151,22 @@ fn lines<T: std::fmt::Display>(name: &str, edges: &[f64], values: &[T], per_chan
     text
 }
 
-fn json(histogram: &Histogram) -> serde_json::Value {
+/// An object with the number of bins, their edges, and the counts, channel by channel; JSON has null for an infinite edge.
+pub fn json(histogram: &Histogram) -> Value {
     let counts: Vec<&[u64]> = (0..histogram.channels()).map(|channel| histogram.channel(channel)).collect();
     json!({ "bins": histogram.bins(), "edges": histogram.edges(), "counts": counts })
+}
+
+/// The same of sums of weights, with sums in place of counts.
+pub fn json_of_sums(histogram: &WeightedHistogram) -> Value {
+    let bins = histogram.edges.bins();
+    let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();
+    json!({ "bins": bins, "edges": histogram.edges.values(), "sums": sums })
+}
+
+/// The same of pairs of bins: both numbers of bins, both edges, and for each bin of the first the counts by the second's.
+pub fn json_of_pairs(histogram: &Histogram2d) -> Value {
+    let edges = [&histogram.first, &histogram.second];
+    let counts: Vec<&[u64]> = histogram.counts.chunks(histogram.second.bins()).collect();
+    json!({ "bins": edges.map(Edges::bins), "edges": edges.map(Edges::values), "counts": counts })
 }

@@ -232,7 +232,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: histogram::OPERATION,
         name: "nearest-edge",
         family: Family::Histogram,
-        limits: "f32 pixels; bins as for edge-search, but wider than the steps of f32 there",
+        limits: "f32 pixels; bins as for edge-search, in a unit as many as f32 holds",
         planner: Planner::EdgeHistogram(edges::nearest),
     },
     Variant {
@@ -399,7 +399,7 @@ mod tests {
         last.push((boxes(U8, 4, 3, 257), "strips", boxes(U8, 4, 3, 259)));
         last.push((boxes(U8, 4, 3, 3), "strips", boxes(U8, 4, 2, 3)));
         last.push((edges(29053, (-1.0, 1.0), 1), "nearest-edge", edges(29054, (-1.0, 1.0), 1)));
-        last.push((edges(4, (1.0, 1.0000005), 1), "nearest-edge", edges(40, (1.0, 1.0000005), 1)));
+        last.push((edges(4, (1.0, 1.0000005), 1), "nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "edge-search", edges(11621, (1.0, 1.0), 4)));
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));

@@ -1,6 +1,6 @@
 //! The serial operations on values.
 
-use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, equalizing};
+use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, check_memory, equalizing};
 
 /// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
 ///
@@ -62,6 +62,8 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
     clahe.check()?;
     let (channels, (across, down), tile) = (image.channels(), clahe.tiles, clahe.tile());
     let index = |sample: T| sample.to_f32() as usize;
+    let number = u64::from(clahe.tiles.0) * u64::from(clahe.tiles.1) * u64::from(image.channels());
+    check_memory::<f32>(number * clahe.values() as u64, "tables of tiles")?;
     let mut tables: Vec<Vec<f32>> = Vec::new();
     for channel in 0..channels {
         for ty in 0..down {

@@ -1,7 +1,8 @@
 //! The serial histograms of weights, and of pairs of channels.
 
 use apron_core::{
-    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_weights,
+    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_memory,
+    check_weights,
 };
 
 /// Sums of weights, one a pixel, by the bins of the samples: `numpy.histogram` with weights.
@@ -64,6 +65,7 @@ pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Bi
     let [first, second] = [channel_of(image, channels[0])?, channel_of(image, channels[1])?];
     let edges = [crate::count(&first, binning[0], false, None)?, crate::count(&second, binning[1], false, None)?];
     let [first_edges, second_edges] = edges.map(|histogram| histogram.into_edges());
+    check_memory::<u64>(first_edges.bins() as u64 * second_edges.bins() as u64, "pairs of bins")?;
     let mut counts = vec![0; first_edges.bins() * second_edges.bins()];
     for (a, b) in first.rows().flatten().zip(second.rows().flatten()) {
         if let (Some(a), Some(b)) = (first_edges.bin(a.to_f64()), second_edges.bin(b.to_f64())) {

@@ -70,6 +70,18 @@ fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
     (0..count).map(|_| rng.random_range(-1.0f32..1.0)).collect()
 }
 
+/// Bins as wide as a step of f32 or more: fewer than were asked for, or of another range, where these would not be.
+fn with_widths(mut bins: Bins, extremes: (f64, f64)) -> Bins {
+    let fit = |bins: Bins| bins.edges(PixelType::F32, || extremes).is_ok();
+    while !fit(bins) && bins.count > 1 {
+        bins.count /= 2;
+    }
+    if !fit(bins) {
+        bins.range = bins.range.map(|(low, _)| (low, f64::from((low as f32).next_up())));
+    }
+    bins
+}
+
 impl Case {
     /// Dense correlation of a random image with a random mask and anchor.
     pub fn correlate(
@@ -305,7 +317,7 @@ impl Case {
         }
     }
 
-    /// A histogram of f32 by `bins`: of samples in and around their range, of which some lie exactly on an edge
+    /// A histogram of f32 by `bins`, as far as they have [widths](with_widths): of samples in and around their range, of which some lie exactly on an edge
     /// or next to one, and with [`Data::Special`] some are no numbers; or of one value everywhere.
     pub fn between_edges(seed: u64, shape: (u32, u32, u32), bins: Bins, per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
@@ -313,7 +325,8 @@ impl Case {
         let (AnyImage::F32(image), Some(range)) = (random_image(rng, PixelType::F32, shape, data), bins.range) else {
             return Case::own_range(rng, shape, bins.count, per_channel, data);
         };
-        let edges = bins.edges(PixelType::F32, || range).expect("valid bins");
+        let bins = with_widths(bins, range);
+        let edges = bins.edges(PixelType::F32, || range).expect("bins with widths");
         let edges: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
         let (low, high) = (edges[0], edges[bins.count]);
         let place = |sample: f32| {
@@ -343,7 +356,8 @@ impl Case {
         let image = random_image(rng, PixelType::F32, shape, data);
         let AnyImage::F32(samples) = &image else { unreachable!("f32 was asked for") };
         let pairs = samples.rows().flatten().map(|&sample| (sample as f64, sample as f64));
-        let (extremes, bins) = (pairs.reduce(join_extremes), Bins { count, range: None });
+        let extremes = pairs.reduce(join_extremes);
+        let bins = with_widths(Bins { count, range: None }, extremes.expect("a sample or more"));
         Case {
             problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }),
             image,

@@ -58,8 +58,12 @@ pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Res
         mask = mask.with_anchor(x, y)?;
     }
     if args.divisor != 1.0 || args.offset != 0.0 {
-        if args.divisor == 0.0 || !args.divisor.is_finite() {
-            return Err(Error::parameter(verb, "divisor", args.divisor, "finite and not 0").into());
+        if !args.divisor.is_finite() || !args.divisor.recip().is_finite() {
+            let limit = "finite, and so far from 0 that its reciprocal is";
+            return Err(Error::parameter(verb, "divisor", args.divisor, limit).into());
+        }
+        if !args.offset.is_finite() {
+            return Err(Error::parameter(verb, "offset", args.offset, "finite").into());
         }
         let mask = if verb == "convolve" { mask.flipped() } else { mask };
         let formula = Formula::Dense(mask).scaled(1.0 / args.divisor, args.offset);

@@ -5,7 +5,7 @@ use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Edges, Histogram, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Histogram, WeightedHistogram};
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ Examples:
   apron histogram photo.jpg --edges 0,16,64,256 --roi-mask mask.png --cumulative
   apron histogram photo.jpg --weights areas.npy --out sums.npy
 
-On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV.")]
+On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV, or
+stands in the report of --json.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
     #[arg(value_name = "IN")]
@@ -65,7 +66,7 @@ impl Args {
         let even = Bins { count: self.bins.unwrap_or(Bins::default().count), range: self.range };
         let binning = match &self.edges {
             None => Binning::Even(even),
-            Some(edges) => Binning::Between(Edges::rising(args::edges(edges)?)?),
+            Some(edges) => Binning::Between(args::edges(edges)?),
         };
         binning.check()?;
         match &binning {
@@ -141,7 +142,8 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let (bins, edges) = (sums.edges.bins(), sums.edges.values());
     let output = args.out.as_deref().map(Path::display).map(|path| path.to_string());
-    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel: args.per_channel, output };
+    let histogram = args.out.is_none().then(|| table::json_of_sums(&sums));
+    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel: args.per_channel, output, histogram };
     Ok((Report { ran, made }, sums))
 }
 
@@ -180,6 +182,7 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
         total,
         output: text(&args.out),
         plot: text(&args.plot),
+        histogram: (args.out.is_none() && args.plot.is_none()).then(|| table::json(&histogram)),
     };
     Ok((Report { ran, made }, histogram))
 }

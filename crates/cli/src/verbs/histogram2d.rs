@@ -15,7 +15,8 @@ Examples:
   apron histogram2d fields.npy --channels 0,1 --bins 64,32 --range -1,1,0,10 --out counts.npy
   apron histogram2d photo.jpg --channels 1,2 --edges 0,64,256 --edges2 0,16,64,256 --out counts.csv
 
-The counts are of pixels, as numpy.histogram2d gives them; without --out they are written as CSV.")]
+The counts are of pixels, as numpy.histogram2d gives them; without --out they are written as CSV, or stand in the
+report of --json.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
     #[arg(value_name = "IN")]
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges: Option<String>,
     /// Edges of the second channel's bins, where they are others
-    #[arg(long, value_name = "FILE|LIST", requires = "edges", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FILE|LIST", requires = "edges", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges2: Option<String>,
     /// Write the counts to a .csv, .json or .npy file
     #[arg(long, value_name = "FILE")]
@@ -52,9 +53,8 @@ impl Args {
         let binning = match &self.edges {
             None => [(first, range), (second, other_range)].map(|(count, range)| Binning::Even(Bins { count, range })),
             Some(edges) => {
-                let first = Edges::rising(args::edges(edges)?)?;
-                let second = self.edges2.as_deref().map(args::edges).transpose()?;
-                let second = second.map_or_else(|| Ok(first.clone()), Edges::rising)?;
+                let first = args::edges(edges)?;
+                let second = self.edges2.as_deref().map(args::edges).transpose()?.unwrap_or_else(|| first.clone());
                 [Binning::Between(first), Binning::Between(second)]
             }
         };
@@ -91,6 +91,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
         high: edges.map(|edges| edges.values()[edges.bins()]),
         total: histogram.counts.iter().sum(),
         output: args.out.as_deref().map(Path::display).map(|path| path.to_string()),
+        histogram: args.out.is_none().then(|| table::json_of_pairs(&histogram)),
     };
     Ok((Report { ran, made }, histogram))
 }

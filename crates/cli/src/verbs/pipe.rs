@@ -98,9 +98,14 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
             return Err(Error::Usage(format!("'{key}' is for the whole pipe, and not for a step")));
         }
         let argument = known.get_arguments().find(|argument| argument.get_long() == Some(key));
-        if value == Value::Bool(true) && argument.is_some_and(|argument| argument.get_action().takes_values()) {
+        let takes_values = argument.map(|argument| argument.get_action().takes_values());
+        if value == Value::Bool(true) && takes_values == Some(true) {
             return Err(Error::Usage(format!("'{key}' has no value: write {key}=...")));
         }
+        let value = match (takes_values, value.as_str().map(str::parse)) {
+            (Some(false), Some(Ok(set))) => Value::Bool(set),
+            _ => value,
+        };
         if step.insert(key.into(), value).is_some() {
             return Err(Error::Usage(format!("'{key}' is there twice")));
         }
@@ -142,7 +147,10 @@ mod tests {
             Step::new(1, words)
         };
         assert!(matches!(step("box size=3x5 border=constant:-1").unwrap().verb, Verb::Box(_)));
-        assert!(matches!(step("correlate mask='-1 0 1' normalize=false").err(), Some(Error::Step { number: 1, .. })));
+        assert!(matches!(
+            step("correlate mask='-1 0 1' clamp=false keep-alpha=true").unwrap().verb,
+            Verb::Correlate(_)
+        ));
         for (text, part) in [
             ("", "step 1 is empty"),
             ("blur", "step 1 (blur): unknown verb 'blur'"),

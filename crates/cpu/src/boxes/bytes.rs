@@ -17,6 +17,8 @@ pub(super) trait Whole:
     fn to_f64(self) -> f64;
     /// The number, if it is below 2^31.
     fn to_i32(self) -> i32;
+    /// So many of it, which are a sum that is kept.
+    fn times(self, count: u32) -> Self;
 }
 
 macro_rules! whole {
@@ -29,6 +31,10 @@ macro_rules! whole {
             #[inline(always)]
             fn to_i32(self) -> i32 {
                 self as i32
+            }
+            #[inline(always)]
+            fn times(self, count: u32) -> Self {
+                self * count as $type
             }
         }
     )*};
@@ -58,8 +64,15 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
 
     let lines = Lines::new(windows, x, length);
     columns.fill(S::default());
-    for y in y..y + height {
-        simd::run(Enter { row: lines.at(y, entering), columns });
+    if windows.repeats() {
+        for (y, times) in times(windows, y..y + height) {
+            let line = lines.at(y, entering);
+            columns.iter_mut().zip(line).for_each(|(sum, &byte)| *sum += S::from(byte).times(times));
+        }
+    } else {
+        for y in y..y + height {
+            simd::run(Enter { row: lines.at(y, entering), columns });
+        }
     }
     for (y, out) in (y..).zip(&mut tile.rows) {
         simd::run(Slide { columns, channels, width, sums });
@@ -72,6 +85,21 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
         let (entering, leaving) = (lines.at(y + height, entering), lines.at(y, leaving));
         simd::run(Replace { entering, leaving, columns });
     }
+}
+
+/// How often each of the image's rows, and the constant, are among rows of the extended image; of each the first.
+fn times(windows: &Windows<'_, u8>, rows: Range<i32>) -> Vec<(i32, u32)> {
+    let constant = windows.image.height() as usize;
+    let mut found = vec![(0, 0); constant + 1];
+    for y in rows {
+        let (first, times) = &mut found[windows.source(y).unwrap_or(constant)];
+        if *times == 0 {
+            *first = y;
+        }
+        *times += 1;
+    }
+    found.retain(|(_, times)| *times > 0);
+    found
 }
 
 /// Rows of the extended image, from a column on.

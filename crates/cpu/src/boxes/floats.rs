@@ -26,8 +26,21 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
     let across = Across { windows, x: tile.x as i32 + windows.window.origin_x, count: tile.rows[0].len() };
     let (first, height) = (tile.y as i32 + windows.window.origin_y, windows.filter.height as usize);
     let Scratch { samples, planes, rows, sums } = scratch;
-    let mut row = |y: i32, out: &mut [f32]| across.sums(windows.row(y), samples, planes, out);
     let length = across.count.next_multiple_of(LANES);
+    // The sums along each of the image's rows, and along the constant, where they are needed again and again.
+    let mut known: Vec<Option<Vec<f32>>> =
+        if windows.repeats() { vec![None; windows.image.height() as usize + 1] } else { Vec::new() };
+    let mut row = |y: i32, out: &mut [f32]| {
+        let source = windows.source(y).unwrap_or(windows.image.height() as usize);
+        match known.get_mut(source) {
+            None => across.sums(windows.row(y), samples, planes, out),
+            Some(Some(sums)) => out.copy_from_slice(sums),
+            Some(unknown) => {
+                across.sums(windows.row(y), samples, planes, out);
+                *unknown = Some(out.to_vec());
+            }
+        }
+    };
     if height <= CHUNK {
         // Rows take turns in as many places as a window has rows.
         let (rows, sums) = (rows.take(height * length), sums.take(length));

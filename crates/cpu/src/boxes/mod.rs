@@ -84,7 +84,17 @@ impl<I: Pixel> Windows<'_, I> {
 
     /// Row `y` of the extended image; `None` where it is all constant.
     fn row(&self, y: i32) -> Option<&[I]> {
+        self.source(y).map(|y| self.image.row(y as u32))
+    }
+
+    /// The image's row that stands for row `y` of the extended image.
+    fn source(&self, y: i32) -> Option<usize> {
         let (mode, _) = self.filter.border.mode();
-        mode.map(y, self.image.height() as i32).map(|y| self.image.row(y as u32))
+        mode.map(y, self.image.height() as i32).map(|y| y as usize)
+    }
+
+    /// Whether windows are so high that the image's rows come in them again and again.
+    fn repeats(&self) -> bool {
+        self.filter.height > 2 * self.image.height()
     }
 }

@@ -1,0 +1,26 @@
+//! Memory that may not be there.
+
+use crate::{Error, Result};
+use std::fmt::Display;
+
+/// Whether there is memory for so many elements, of what `of` says. It is to be asked before: an allocation that fails
+/// ends the program.
+///
+/// ```
+/// use apron_core::check_memory;
+///
+/// assert!(check_memory::<u64>(1000, "counts").is_ok());
+/// let error = check_memory::<u64>(1 << 60, "counts").unwrap_err().to_string();
+/// assert!(error.contains("9223372036854775808 bytes (counts)"), "{error}");
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] if not.
+pub fn check_memory<T>(count: u64, of: impl Display) -> Result<()> {
+    let elements = usize::try_from(count).unwrap_or(usize::MAX);
+    if Vec::<T>::new().try_reserve_exact(elements).is_ok() {
+        return Ok(());
+    }
+    let value = format!("{} bytes ({of})", u128::from(count) * size_of::<T>() as u128);
+    Err(Error::Shape { what: "size", value, limit: "what memory there is".into() })
+}

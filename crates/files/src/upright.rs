@@ -1,0 +1,69 @@
+//! Pictures the right way up: cameras write them as their sensor lay, and say in the EXIF data how to turn them.
+
+use apron_core::{AnyImage, Result, Shape};
+use image::metadata::Orientation;
+
+/// The picture as it is to be looked at.
+///
+/// # Errors
+/// What making an image says.
+pub(super) fn upright(image: AnyImage<'static>, orientation: Orientation) -> Result<AnyImage<'static>> {
+    if orientation == Orientation::NoTransforms {
+        return Ok(image);
+    }
+    let Shape { width, height, channels } = image.shape();
+    let (x_end, y_end) = (width - 1, height - 1);
+    // Where the pixel at (x, y) comes from.
+    let from = |x: u32, y: u32| match orientation {
+        Orientation::NoTransforms => (x, y),
+        Orientation::FlipHorizontal => (x_end - x, y),
+        Orientation::FlipVertical => (x, y_end - y),
+        Orientation::Rotate180 => (x_end - x, y_end - y),
+        Orientation::Rotate90 => (y, y_end - x),
+        Orientation::Rotate270 => (x_end - y, x),
+        Orientation::Rotate90FlipH => (y, x),
+        Orientation::Rotate270FlipH => (x_end - y, y_end - x),
+    };
+    let lies = !matches!(
+        orientation,
+        Orientation::NoTransforms | Orientation::FlipHorizontal | Orientation::FlipVertical | Orientation::Rotate180
+    );
+    let shape = if lies { Shape::new(height, width, channels)? } else { image.shape() };
+    let size = image.pixel_type().size_bytes() * channels as usize;
+    let bytes = image.bytes();
+    AnyImage::from_bytes(image.pixel_type(), shape, |out| {
+        let places = (0..shape.height).flat_map(|y| (0..shape.width).map(move |x| (x, y)));
+        for (out, (x, y)) in out.chunks_exact_mut(size).zip(places) {
+            let (x, y) = from(x, y);
+            out.copy_from_slice(&bytes[(y as usize * width as usize + x as usize) * size..][..size]);
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_core::Image;
+
+    #[test]
+    fn each_orientation_of_exif() {
+        // EXIF's numbers are where the first row and column of the file belong: 1 top left, 2 top right, 3 bottom right,
+        // 4 bottom left, 5 left top, 6 right top, 7 right bottom, 8 left bottom.
+        let stored: [(u8, [u32; 2], &[u16]); 8] = [
+            (1, [3, 2], &[1, 2, 3, 4, 5, 6]),
+            (2, [3, 2], &[3, 2, 1, 6, 5, 4]),
+            (3, [3, 2], &[6, 5, 4, 3, 2, 1]),
+            (4, [3, 2], &[4, 5, 6, 1, 2, 3]),
+            (5, [2, 3], &[1, 4, 2, 5, 3, 6]),
+            (6, [2, 3], &[3, 6, 2, 5, 1, 4]),
+            (7, [2, 3], &[6, 3, 5, 2, 4, 1]),
+            (8, [2, 3], &[4, 1, 5, 2, 6, 3]),
+        ];
+        for (number, [width, height], samples) in stored {
+            let image = AnyImage::U16(Image::new(width, height, 1, samples.to_vec()).unwrap());
+            let found = upright(image, Orientation::from_exif(number).unwrap()).unwrap();
+            assert_eq!(found, AnyImage::U16(Image::new(3, 2, 1, vec![1, 2, 3, 4, 5, 6]).unwrap()), "{number}");
+        }
+    }
+}
