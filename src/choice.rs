@@ -52,8 +52,12 @@ fn parse(text: &str) -> Result<Vec<(&'static str, &'static str)>> {
         let wrong = |parameter, limit: String| Error::parameter(NAME, parameter, format!("'{entry}'"), limit);
         let (operation, name) = entry.split_once('=').unwrap_or((entry, ""));
         let Some(known) = VARIANTS.iter().find(|known| known.operation == operation.trim()) else {
-            let mut operations: Vec<_> = VARIANTS.iter().map(|known| known.operation).collect();
-            operations.dedup();
+            let mut operations: Vec<&str> = Vec::new();
+            for known in VARIANTS {
+                if !operations.contains(&known.operation) {
+                    operations.push(known.operation);
+                }
+            }
             return Err(wrong("an entry", format!("OPERATION=VARIANT, with one of {}", operations.join(", "))));
         };
         let Some(variant) = variants(known.operation).find(|variant| variant.name == name.trim()) else {

@@ -34,7 +34,7 @@ pub(crate) struct Ran {
     pub(crate) total_ms: f64,
 }
 
-/// The statistics of a channel, or of all; NaN is null.
+/// The statistics of a channel, or of all; for NaN and infinity JSON has null.
 #[derive(Serialize)]
 pub(crate) struct ChannelStatistics {
     pub(crate) count: u64,

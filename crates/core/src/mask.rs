@@ -131,6 +131,9 @@ impl std::str::FromStr for Mask {
             let before = taps.len();
             for tap in row.split([' ', ',', '\t', '\n']).filter(|tap| !tap.is_empty()) {
                 let number = tap.parse::<f32>().map_err(|_| invalid("tap", format!("'{tap}'"), "a number"))?;
+                if !number.is_finite() {
+                    return Err(invalid("tap", format!("'{tap}'"), "a finite number of f32, at most 3.4028235e38"));
+                }
                 taps.push(number);
             }
             let found = taps.len() - before;

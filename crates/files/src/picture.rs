@@ -68,9 +68,18 @@ impl Format {
         if channels.map_or(!taken.is_empty(), |channels| taken.contains(&channels)) {
             return Ok(());
         }
-        let (format, asked) = (format!("{self:?}").to_ascii_uppercase(), channels.is_none());
+        let format = match self {
+            Format::Png => "PNG",
+            Format::Jpeg => "JPEG",
+            Format::Tiff => "TIFF",
+            Format::Bmp => "BMP",
+            Format::Gray => "PGM",
+            Format::Colour => "PPM",
+            Format::Pnm => "PNM",
+        };
+        let asked = channels.is_none();
         let channels = channels.filter(|_| !taken.is_empty());
-        Err(Error::Unfit { path: path.into(), format, pixel, channels, asked })
+        Err(Error::Unfit { path: path.into(), format: format.into(), pixel, channels, asked })
     }
 }
 

@@ -29,7 +29,11 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         if common.json {
             return print(&job::outcome(("input", input.into()), &result));
         }
-        failures.extend(result.err().map(|error| format!("apron: {input}: {}", error.line())));
+        failures.extend(result.err().map(|error| match error.line() {
+            // Troubles with files name them.
+            line if line.starts_with(&input) => format!("apron: {line}"),
+            line => format!("apron: {input}: {line}"),
+        }));
         Ok(())
     };
     let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
