@@ -317,7 +317,7 @@ impl Case {
         }
     }
 
-    /// A histogram of f32 by `bins`, as far as they have [widths](with_widths): of samples in and around their range, of which some lie exactly on an edge
+    /// A histogram of f32 by `bins`, as far as they have widths in f32: of samples in and around their range, of which some lie exactly on an edge
     /// or next to one, and with [`Data::Special`] some are no numbers; or of one value everywhere.
     pub fn between_edges(seed: u64, shape: (u32, u32, u32), bins: Bins, per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
