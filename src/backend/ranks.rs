@@ -2,42 +2,33 @@
 //! round those of the bin where its rank lies. Rounds need no order of the samples, no memory but counts, and as many
 //! reads of the image whatever it holds.
 
+use apron_core::{order_of, sample_of_order};
+
 /// Bins by which a round divides what a sample may be.
 const PARTS: u64 = 2048;
 /// Bins of a round, unless even a few for each rank are more.
 const MOST_BINS: u64 = 1 << 17;
 
-/// Numbers of f32 in order, both zeros one: 0 and up for those, below for negative ones.
-fn key(sample: f32) -> i64 {
-    let magnitude = i64::from(sample.to_bits() & 0x7fff_ffff);
-    if sample.is_sign_negative() { -magnitude } else { magnitude }
-}
-
-fn sample(key: i64) -> f32 {
-    let magnitude = f32::from_bits(key.unsigned_abs() as u32);
-    if key < 0 { -magnitude } else { magnitude }
-}
-
 /// A rank whose sample is sought, among what it may be.
 struct Sought {
     channel: usize,
     rank: u64,
-    low: i64,
-    high: i64,
+    low: u32,
+    high: u32,
 }
 
 /// The samples of given ranks.
 pub(super) struct Search {
     sought: Vec<Sought>,
     /// What begins each of the round's bins.
-    bins: Vec<i64>,
+    bins: Vec<u32>,
 }
 
 impl Search {
     /// For the samples of these ranks, from 0, in channels whose least and largest samples are known and no NaN.
     pub(super) fn new(ranks: impl IntoIterator<Item = (usize, u64)>, extremes: &[(f64, f64)]) -> Search {
         let sought = |(channel, rank): (usize, u64)| {
-            let [low, high] = [extremes[channel].0, extremes[channel].1].map(|end| key(end as f32));
+            let [low, high] = [extremes[channel].0, extremes[channel].1].map(|end| order_of(end as f32));
             Sought { channel, rank, low, high }
         };
         Search { sought: ranks.into_iter().map(sought).collect(), bins: Vec::new() }
@@ -45,22 +36,22 @@ impl Search {
 
     /// The edges of the bins in which all samples are to be counted, channel by channel; `None` when all are found.
     pub(super) fn edges(&mut self) -> Option<Vec<f64>> {
-        let mut open: Vec<(i64, i64)> =
+        let mut open: Vec<(u32, u32)> =
             self.sought.iter().filter(|of| of.low < of.high).map(|of| (of.low, of.high)).collect();
         open.sort_unstable();
         open.dedup();
         let parts = (MOST_BINS / (open.len() as u64).max(1)).clamp(16, PARTS);
-        let (first, last) = (key(f32::NEG_INFINITY), key(f32::INFINITY));
+        let (first, last) = (order_of(f32::NEG_INFINITY), order_of(f32::INFINITY));
         self.bins = vec![first, last];
         for &(low, high) in &open {
-            let width = ((high - low + 1) as u64).div_ceil(parts);
+            let width = (u64::from(high - low) + 1).div_ceil(parts);
             self.bins.extend((low..=high).step_by(width as usize));
             self.bins.push((high + 1).min(last));
         }
         self.bins.sort_unstable();
         self.bins.dedup();
         // The last bin holds what is infinite.
-        let edges = self.bins.iter().chain([&last]).map(|&key| f64::from(sample(key))).collect();
+        let edges = self.bins.iter().chain([&last]).map(|&order| f64::from(sample_of_order(order))).collect();
         (!open.is_empty()).then_some(edges)
     }
 
@@ -83,7 +74,7 @@ impl Search {
 
     /// The samples, in the order of the ranks.
     pub(super) fn found(&self) -> impl Iterator<Item = f64> {
-        self.sought.iter().map(|of| f64::from(sample(of.low)))
+        self.sought.iter().map(|of| f64::from(sample_of_order(of.low)))
     }
 }
 
@@ -107,14 +98,6 @@ mod tests {
             rounds += 1;
         }
         (search.found().collect(), rounds)
-    }
-
-    #[test]
-    fn keys_are_in_the_order_of_the_samples() {
-        let rising = [f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY];
-        assert!(rising.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
-        assert!(rising.iter().all(|&of| sample(key(of)) == of));
-        assert_eq!((key(-0.0), sample(key(-0.0)).to_bits()), (0, 0));
     }
 
     #[test]

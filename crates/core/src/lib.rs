@@ -58,7 +58,7 @@ pub use method::{ByMethod, Method};
 pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;
 pub use padding::Padded;
-pub use percentile::{Percentile, check_percentiles};
+pub use percentile::{Percentile, check_percentiles, order_of, sample_of_order};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, check_pixels};
 pub use statistics::Statistics;

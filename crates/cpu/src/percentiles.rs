@@ -3,7 +3,7 @@
 //! Samples become numbers of 32 bits in their order. All are counted by the upper half, which tells the lower halves among
 //! which a rank's sample is; only those are then sorted.
 
-use apron_core::{Image, Percentile, Pixel};
+use apron_core::{Image, Percentile, Pixel, order_of, sample_of_order};
 use rayon::prelude::*;
 
 /// Samples of a channel that a thread takes at a time: work enough for the counts that it starts from.
@@ -28,8 +28,8 @@ pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &
     let channels = if per_channel { image.channels() as usize } else { 1 };
     let samples = image.packed();
     let of_channel = |channel: usize| {
-        let keys = Keys { samples: &samples, channels, channel };
-        let (upto, count) = (keys.upto(), (samples.len() / channels) as u64);
+        let orders = Orders { samples: &samples, channels, channel };
+        let (upto, count) = (orders.upto(), (samples.len() / channels) as u64);
         // No other numbers come behind infinity.
         if upto[UPPER - 2] < count {
             return vec![f64::NAN; percentiles.len()];
@@ -39,42 +39,26 @@ pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &
         let mut wanted: Vec<usize> = places.iter().flat_map(|place| place.ranks.map(upper)).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let lower = keys.lower_of(&wanted);
+        let lower = orders.lower_of(&wanted);
         let nth = |rank: u64| {
             let upper = upper(rank);
             let below = if upper > 0 { upto[upper - 1] } else { 0 };
             let of = wanted.binary_search(&upper).expect("one of the wanted");
-            f64::from(sample((upper as u32) << 16 | u32::from(lower[of][(rank - below) as usize])))
+            f64::from(sample_of_order((upper as u32) << 16 | u32::from(lower[of][(rank - below) as usize])))
         };
         places.into_iter().map(|place| place.between(T::PIXEL, place.ranks.map(nth))).collect()
     };
     (0..channels).map(of_channel).collect()
 }
 
-/// A number in the order of the samples; both zeros have one, and whatever is NaN has the greatest.
-fn key(sample: f32) -> u32 {
-    let bits = (sample + 0.0).to_bits();
-    if sample.is_nan() {
-        u32::MAX
-    } else if bits >> 31 == 1 {
-        !bits
-    } else {
-        bits | 1 << 31
-    }
-}
-
-fn sample(key: u32) -> f32 {
-    f32::from_bits(if key >> 31 == 1 { key & !(1 << 31) } else { !key })
-}
-
-/// The keys of a channel's samples, or of all.
-struct Keys<'a, T> {
+/// The orders of a channel's samples, or of all.
+struct Orders<'a, T> {
     samples: &'a [T],
     channels: usize,
     channel: usize,
 }
 
-impl<T: Pixel> Keys<'_, T> {
+impl<T: Pixel> Orders<'_, T> {
     /// Goes through parts of them side by side, each from a start of its own, and joins what comes out.
     fn each<S: Send>(
         &self,
@@ -85,8 +69,10 @@ impl<T: Pixel> Keys<'_, T> {
         let of_part = |mut all: S, part: &[T]| {
             // Steps of one are not the compiler's to see.
             match self.channels {
-                1 => part.iter().for_each(|sample| take(&mut all, key(sample.to_f32()))),
-                _ => part.chunks_exact(self.channels).for_each(|of| take(&mut all, key(of[self.channel].to_f32()))),
+                1 => part.iter().for_each(|sample| take(&mut all, order_of(sample.to_f32()))),
+                _ => {
+                    part.chunks_exact(self.channels).for_each(|of| take(&mut all, order_of(of[self.channel].to_f32())))
+                }
             }
             all
         };
@@ -97,7 +83,7 @@ impl<T: Pixel> Keys<'_, T> {
     fn upto(&self) -> Vec<u64> {
         let mut counts = self.each(
             || vec![0u64; UPPER],
-            |counts, key| counts[(key >> 16) as usize] += 1,
+            |counts, order| counts[(order >> 16) as usize] += 1,
             |mut counts, more| {
                 counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
                 counts
@@ -117,9 +103,9 @@ impl<T: Pixel> Keys<'_, T> {
         wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
         let mut lower = self.each(
             || vec![Vec::new(); wanted.len()],
-            |lower, key| {
-                if let Some(number) = place[(key >> 16) as usize] {
-                    lower[number].push(key as u16);
+            |lower, order| {
+                if let Some(number) = place[(order >> 16) as usize] {
+                    lower[number].push(order as u16);
                 }
             },
             |mut lower, more| {
@@ -137,12 +123,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_in_the_order_of_the_samples() {
-        let rising = [f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY, f32::NAN];
-        assert!(rising.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
-        assert!(rising[..9].iter().all(|&of| sample(key(of)) == of));
-        assert_eq!((key(-0.0), key(-f32::NAN)), (key(0.0), key(f32::NAN)));
-        assert!(key(f32::INFINITY) >> 16 < UPPER as u32 - 1);
+    fn only_nan_is_behind_the_upper_half_of_infinity() {
+        assert!(order_of(f32::INFINITY) >> 16 < UPPER as u32 - 1 && order_of(f32::NAN) >> 16 == UPPER as u32 - 1);
     }
 
     #[test]

@@ -48,11 +48,13 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
 /// Runs a verb that reads one image, and says nothing.
 pub(super) fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     if let Some((files, _)) = on_files(verb) {
-        let several = || Error::Usage("a job has one image and one result".into());
         // Before a folder is made.
-        let asked = if files.are_many() { return Err(several()) } else { files.asked()? };
-        let Asked::One(place) = asked else { return Err(several()) };
-        devices.go_to(place);
+        if files.are_many() {
+            return Err(Error::Usage("a job has one image and one result".into()));
+        }
+        if let Asked::One(place) = files.asked()? {
+            devices.go_to(place);
+        }
     }
     work(verb, devices)
 }
