@@ -24,15 +24,19 @@ template <typename Sample, typename Level> static void together(const Work &work
     });
 }
 
-static void by_channel(const Work &work) {
+template <int CHANNELS> static void by_channel(const Work &work) {
     Buffer<unsigned char> image(work.samples());
     fill(work, image.data);
-    Buffer<unsigned> counts(4 * 256);
-    unsigned *channels[4] = {counts.data, counts.data + 256, counts.data + 512, counts.data + 768};
-    const int levels[4] = {257, 257, 257, 257}, low[4] = {0, 0, 0, 0}, high[4] = {256, 256, 256, 256};
+    Buffer<unsigned> counts(CHANNELS * 256);
+    unsigned *channels[CHANNELS];
+    int levels[CHANNELS], low[CHANNELS], high[CHANNELS];
+    for (int i = 0; i < CHANNELS; i++) {
+        channels[i] = counts.data + i * 256;
+        levels[i] = 257, low[i] = 0, high[i] = 256;
+    }
     histogram(work, [&](void *scratch, size_t &bytes) {
-        return cub::DeviceHistogram::MultiHistogramEven<4, 4>(scratch, bytes, image.data, channels, levels, low, high,
-                                                              int(work.samples() / 4));
+        return cub::DeviceHistogram::MultiHistogramEven<CHANNELS, CHANNELS>(
+            scratch, bytes, image.data, channels, levels, low, high, int(work.samples() / CHANNELS));
     });
 }
 
@@ -41,6 +45,8 @@ int main(int count, char **names) {
     return report_all(count, names, [](const Work &work) {
         if (work.is("histogram", "u8", 1)) return together<unsigned char>(work, 256);
         if (work.is("histogram", "f32", 1)) return together<float>(work, 1.0f);
-        if (work.is("histogram", "u8", 4)) return by_channel(work);
+        if (work.is("histogram", "u16", 1)) return together<unsigned short>(work, 65536);
+        if (work.is("histogram", "u8", 3)) return by_channel<3>(work);
+        if (work.is("histogram", "u8", 4)) return by_channel<4>(work);
     });
 }

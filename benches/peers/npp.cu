@@ -39,17 +39,51 @@ static size_t scratch_size(NppStatus (*ask)(NppiSize, Levels, Size *, NppStreamC
     return bytes;
 }
 
-static void filter_floats(const Work &work, NppStreamContext npp) {
+// The filters of a type and number of channels; a Gaussian has NPP's own taps.
+template <typename Sample> struct Filters {
+    using Step = Npp32s;
+    NppStatus (*box)(const Sample *, Step, NppiSize, NppiPoint, Sample *, Step, NppiSize, NppiSize, NppiPoint,
+                     NppiBorderType, NppStreamContext);
+    NppStatus (*gauss)(const Sample *, Step, NppiSize, NppiPoint, Sample *, Step, NppiSize, NppiMaskSize,
+                       NppiBorderType, NppStreamContext);
+    NppStatus (*dense)(const Sample *, Step, NppiSize, NppiPoint, Sample *, Step, NppiSize, const Npp32f *, NppiSize,
+                       NppiPoint, NppiBorderType, NppStreamContext);
+    NppStatus (*row)(const Sample *, Step, NppiSize, NppiPoint, Sample *, Step, NppiSize, const Npp32f *, Npp32s, Npp32s,
+                     NppiBorderType, NppStreamContext);
+    NppStatus (*column)(const Sample *, Step, NppiSize, NppiPoint, Sample *, Step, NppiSize, const Npp32f *, Npp32s,
+                        Npp32s, NppiBorderType, NppStreamContext);
+};
+
+// Their names end so, those of filters by taps with another part where samples are no floats.
+#define FILTERS(taps, type)                                                                             \
+    {nppiFilterBoxBorder_##type##R_Ctx, nppiFilterGaussBorder_##type##R_Ctx,                            \
+     nppiFilterBorder##taps##_##type##R_Ctx, nppiFilterRowBorder##taps##_##type##R_Ctx,                 \
+     nppiFilterColumnBorder##taps##_##type##R_Ctx}
+
+static const Filters<Npp8u> BYTES[] = {FILTERS(32f, 8u_C1), {}, FILTERS(32f, 8u_C3), FILTERS(32f, 8u_C4)};
+static const Filters<Npp16u> WORDS[] = {FILTERS(32f, 16u_C1), {}, FILTERS(32f, 16u_C3), FILTERS(32f, 16u_C4)};
+static const Filters<Npp32f> FLOATS[] = {FILTERS(, 32f_C1), {}, FILTERS(, 32f_C3), FILTERS(, 32f_C4)};
+
+// A Gaussian of 3, 5 and so on up to 15 taps.
+static const NppiMaskSize GAUSS[] = {NPP_MASK_SIZE_3_X_3,   NPP_MASK_SIZE_5_X_5,   NPP_MASK_SIZE_7_X_7,
+                                     NPP_MASK_SIZE_9_X_9,   NPP_MASK_SIZE_11_X_11, NPP_MASK_SIZE_13_X_13,
+                                     NPP_MASK_SIZE_15_X_15};
+
+template <typename Sample> static void filter(const Work &work, const Filters<Sample> *all, NppStreamContext npp) {
+    if (work.channels > 4 || !all[work.channels - 1].box) return;
+    const Filters<Sample> &filters = all[work.channels - 1];
     const NppiSize size = {int(work.width), int(work.height)};
-    const int step = int(work.width * sizeof(float));
+    const int step = int(work.width * work.channels * sizeof(Sample));
     const NppiBorderType border = NPP_BORDER_REPLICATE;
     int width = 0, height = 0;
     unsigned radius = 0;
     const bool separable = sscanf(work.rest.c_str(), "radius %u", &radius) == 1;
-    const bool dense = sscanf(work.rest.c_str(), "mask %dx%d", &width, &height) == 2;
-    if (!separable && !dense && sscanf(work.rest.c_str(), "window %dx%d", &width, &height) != 2) return;
+    const bool box = sscanf(work.rest.c_str(), "window %dx%d", &width, &height) == 2;
+    const bool masked = sscanf(work.rest.c_str(), "mask %dx%d", &width, &height) == 2;
+    const bool gauss = masked && work.operation == "gauss";
+    if ((!separable && !box && !masked) || (gauss && width > 15)) return;
 
-    Buffer<float> from(work.samples()), to(work.samples()), between(separable ? work.samples() : 0);
+    Buffer<Sample> from(work.samples()), to(work.samples()), between(separable ? work.samples() : 0);
     fill(work, from.data);
     const int taps = separable ? 2 * radius + 1 : width * height;
     Buffer<float> mask(taps);
@@ -58,45 +92,18 @@ static void filter_floats(const Work &work, NppStreamContext npp) {
     const NppiPoint anchor = {width / 2, height / 2};
     report(work, "NPP", [&] {
         if (separable) {
-            check(nppiFilterRowBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, between.data, step, size, mask.data,
-                                                  taps, radius, border, npp));
-            check(nppiFilterColumnBorder_32f_C1R_Ctx(between.data, step, size, {0, 0}, to.data, step, size, mask.data,
-                                                     taps, radius, border, npp));
-        } else if (dense) {
-            check(nppiFilterBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, mask.data, extent,
-                                               anchor, border, npp));
+            check(filters.row(from.data, step, size, {0, 0}, between.data, step, size, mask.data, taps, radius, border,
+                              npp));
+            check(filters.column(between.data, step, size, {0, 0}, to.data, step, size, mask.data, taps, radius, border,
+                                 npp));
+        } else if (box) {
+            check(filters.box(from.data, step, size, {0, 0}, to.data, step, size, extent, anchor, border, npp));
+        } else if (gauss) {
+            check(filters.gauss(from.data, step, size, {0, 0}, to.data, step, size, GAUSS[width / 2 - 1], border, npp));
         } else {
-            check(nppiFilterBoxBorder_32f_C1R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, extent, anchor,
-                                                  border, npp));
+            check(filters.dense(from.data, step, size, {0, 0}, to.data, step, size, mask.data, extent, anchor, border,
+                                npp));
         }
-    });
-}
-
-static void filter_rgba(const Work &work, NppStreamContext npp) {
-    const NppiSize size = {int(work.width), int(work.height)};
-    const int step = int(work.width * 4);
-    const NppiBorderType border = NPP_BORDER_REPLICATE;
-    int width = 0, height = 0;
-    const bool box = sscanf(work.rest.c_str(), "window %dx%d", &width, &height) == 2;
-    if (!box && sscanf(work.rest.c_str(), "mask %dx%d", &width, &height) != 2) return;
-    if (work.operation == "gauss" && width != 5) return;
-
-    Buffer<unsigned char> from(work.samples()), to(work.samples());
-    fill(work, from.data);
-    Buffer<float> mask(width * height);
-    mask.fill(weights(width * height));
-    const NppiSize extent = {width, height};
-    const NppiPoint anchor = {width / 2, height / 2};
-    report(work, "NPP", [&] {
-        if (box)
-            check(nppiFilterBoxBorder_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, extent, anchor,
-                                                 border, npp));
-        else if (work.operation == "gauss")
-            check(nppiFilterGaussBorder_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size,
-                                                   NPP_MASK_SIZE_5_X_5, border, npp));
-        else
-            check(nppiFilterBorder32f_8u_C4R_Ctx(from.data, step, size, {0, 0}, to.data, step, size, mask.data, extent,
-                                                 anchor, border, npp));
     });
 }
 
@@ -150,7 +157,9 @@ int main(int count, char **names) {
         if (histogram && work.is("histogram", "u8", 1)) return histogram_bytes(work, npp);
         if (histogram && work.is("histogram", "u8", 4)) return histogram_rgba(work, npp);
         if (histogram && work.is("histogram", "f32", 1)) return histogram_floats(work, npp);
-        if (!histogram && work.pixel == "f32" && work.channels == 1) return filter_floats(work, npp);
-        if (!histogram && work.pixel == "u8" && work.channels == 4) return filter_rgba(work, npp);
+        if (histogram || work.operation == "chain") return;
+        if (work.pixel == "u8") return filter(work, BYTES, npp);
+        if (work.pixel == "u16") return filter(work, WORDS, npp);
+        if (work.pixel == "f32") return filter(work, FLOATS, npp);
     });
 }

@@ -96,6 +96,17 @@ inline void fill(const Work &work, unsigned char *image) {
     check(cudaDeviceSynchronize());
 }
 
+// As bytes, each twice.
+static __global__ void fill_words(unsigned short *image, size_t samples) {
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < samples; i += size_t(gridDim.x) * blockDim.x)
+        image[i] = (mix(unsigned(i)) >> 24) * 257;
+}
+
+inline void fill(const Work &work, unsigned short *image) {
+    fill_words<<<4096, 256>>>(image, work.samples());
+    check(cudaDeviceSynchronize());
+}
+
 inline void fill(const Work &work, float *image) {
     fill_floats<<<4096, 256>>>(image, work.samples());
     check(cudaDeviceSynchronize());

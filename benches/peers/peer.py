@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-NAME = re.compile(r"(\w+) (u8|f32) (\d+)x(\d+)(?:x(\d+))? (.*)")
+NAME = re.compile(r"(\w+) (u8|u16|f32) (\d+)x(\d+)(?:x(\d+))? (.*)")
 
 
 class Work:
@@ -40,6 +40,8 @@ class Work:
         random = np.random.default_rng(1)
         if self.pixel == "f32":
             return random.random(shape, dtype=np.float32)
+        if self.pixel == "u16":
+            return random.integers(0, 256, shape, dtype=np.uint16) * np.uint16(257)
         if self.rest == "constant":
             return np.full(shape, 77, np.uint8)
         if self.rest == "two-valued":

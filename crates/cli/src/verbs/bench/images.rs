@@ -32,6 +32,8 @@ pub(in crate::verbs) enum Data {
 }
 
 impl Data {
+    pub(super) const ALL: [Data; 5] = [Data::Uniform, Data::Constant, Data::Natural, Data::TwoValued, Data::Sorted];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Data::Uniform => "uniform",

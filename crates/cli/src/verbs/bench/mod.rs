@@ -4,6 +4,7 @@ mod burst;
 mod chain;
 pub(super) mod images;
 mod limits;
+mod names;
 mod peers;
 mod report;
 pub(super) mod workloads;
@@ -31,8 +32,12 @@ kernels, are timed apart; with CUDA_CACHE_DISABLE=1 in the environment the drive
 --peers also times what is there of NPP and CUB (compiled by nvcc, which NVCC may name), PyTorch and
 CuPy, by the programs in --peers-dir. What is missing is said and left out.
 
-Example:
-  apron bench --only separable --peers --record benches/record/h100-speed.csv")]
+A workload's name is the operation (separable, dense, box, gauss, histogram), the type and size of the image, and the
+radius, mask, window or kind of data.
+
+Examples:
+  apron bench --only separable --peers --record benches/record/h100-speed.csv
+  apron bench --work 'box u8 1920x1080 window 5x5' --work 'histogram u8 1920x1080 natural' --peers")]
 pub(crate) struct Args {
     /// The device to measure: gpu[:N], cpu, emulator or reference; limits are those of GPUs only
     #[arg(long, default_value = "gpu")]
@@ -40,6 +45,9 @@ pub(crate) struct Args {
     /// Only workloads whose names hold this
     #[arg(long, value_name = "PATTERN")]
     only: Option<String>,
+    /// This workload instead, such as 'dense u8 1920x1080x3 mask 3x3'; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "only")]
+    work: Vec<Workload>,
     /// Time other libraries, too
     #[arg(long)]
     peers: bool,
@@ -112,7 +120,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 /// The workloads that were asked for.
 fn chosen(args: &Args) -> Result<Vec<Workload>> {
-    let all = WORKLOADS.iter().map(|workload| if args.quick { workload.quick() } else { *workload });
+    let all = if args.work.is_empty() { WORKLOADS } else { &args.work };
+    let all = all.iter().map(|workload| if args.quick { workload.quick() } else { *workload });
     let pattern = args.only.as_deref().unwrap_or("");
     let chosen: Vec<Workload> = all.filter(|workload| workload.to_string().contains(pattern)).collect();
     if chosen.is_empty() {

@@ -1,12 +1,11 @@
 //! What is timed: a row of a table each.
 
-use super::chain::{self, CHAIN};
+use super::chain;
 use super::images::{Data, Picture, mix};
 use apron::{
     Bins, Border, Device, DeviceHistogram, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps,
 };
 use apron_testkit::first_mismatch;
-use std::fmt;
 
 /// An operation on an image, what bounds it, and how near to that it should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,22 +142,6 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Separable(2), RGBA),
     shown(Separable(8), RGBA),
 ];
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let picture = &self.picture;
-        match self.operation {
-            Separable(radius) => write!(f, "separable {picture} radius {radius}"),
-            Dense(width, height) => write!(f, "dense {picture} mask {width}x{height}"),
-            Box(width, height) => write!(f, "box {picture} window {width}x{height}"),
-            Gauss(radius) => write!(f, "gauss {picture} mask {0}x{0}", 2 * radius + 1),
-            Counts => write!(f, "histogram {picture} {}", picture.data.name()),
-            PerChannel => write!(f, "histogram {picture} per channel"),
-            Range => write!(f, "histogram {picture} range 0 to 1"),
-            Chain => write!(f, "chain {picture} {CHAIN}"),
-        }
-    }
-}
 
 impl Workload {
     /// The same of a small image, which takes no time even in the emulator, and without a target.

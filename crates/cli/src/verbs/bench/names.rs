@@ -1,0 +1,135 @@
+//! The names of workloads, by which they are asked for and other libraries' programs take them.
+//!
+//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST`, where the rest is what the operation needs.
+
+use super::chain::CHAIN;
+use super::images::{Data, Picture};
+use super::workloads::{Operation, Workload};
+use Operation::{Box, Chain, Dense, Gauss, Histogram, PerChannel, Range, Separable};
+use apron::{Limit, PixelType, Shape};
+use std::fmt;
+use std::str::FromStr;
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let picture = &self.picture;
+        match self.operation {
+            Separable(radius) => write!(f, "separable {picture} radius {radius}"),
+            Dense(width, height) => write!(f, "dense {picture} mask {width}x{height}"),
+            Box(width, height) => write!(f, "box {picture} window {width}x{height}"),
+            Gauss(radius) => write!(f, "gauss {picture} mask {0}x{0}", 2 * radius + 1),
+            Histogram => write!(f, "histogram {picture} {}", picture.data.name()),
+            PerChannel => write!(f, "histogram {picture} per channel"),
+            Range => write!(f, "histogram {picture} range 0 to 1"),
+            Chain => write!(f, "chain {picture} {CHAIN}"),
+        }
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Workload, String> {
+        let wrong = || format!("'{name}' is no workload; one is 'dense u8 1920x1080x3 mask 3x3'");
+        let words: Vec<&str> = name.split_whitespace().collect();
+        let [operation, pixel, size, rest @ ..] = &words[..] else { return Err(wrong()) };
+        let pixel: PixelType = pixel.parse().map_err(|error: apron::Error| error.to_string())?;
+        let (width, height, channels) = match numbers(size).ok_or_else(wrong)?[..] {
+            [width, height] => (width, height, 1),
+            [width, height, channels] if channels > 1 => (width, height, channels),
+            _ => return Err(wrong()),
+        };
+        let (gap, rest) = match rest {
+            ["of", whole, rest @ ..] => {
+                let gap = whole.parse().ok().and_then(|whole: u32| whole.checked_sub(width));
+                (gap.filter(|gap| *gap > 0).ok_or_else(wrong)?, rest)
+            }
+            rest => (0, rest),
+        };
+        Shape::new(width.saturating_add(gap), height, channels).map_err(|error| error.to_string())?;
+        let mut data = Data::Uniform;
+        let operation = match (*operation, rest) {
+            ("separable", ["radius", radius]) => Separable(radius.parse().map_err(|_| wrong())?),
+            ("gauss", ["mask", size]) => match numbers(size).ok_or_else(wrong)?[..] {
+                [width, height] if width == height && width % 2 == 1 => Gauss(width / 2),
+                _ => return Err(wrong()),
+            },
+            ("dense" | "box", ["mask" | "window", size]) => match numbers(size).ok_or_else(wrong)?[..] {
+                [width, height] if *operation == "dense" => Dense(width, height),
+                [width, height] => Box(width, height),
+                _ => return Err(wrong()),
+            },
+            ("histogram", ["per", "channel"]) => PerChannel,
+            ("histogram", ["range", "0", "to", "1"]) => Range,
+            ("histogram", [kind]) => {
+                data = Data::ALL.into_iter().find(|data| data.name() == *kind).ok_or_else(wrong)?;
+                Histogram
+            }
+            ("chain", _) if rest.join(" ") == CHAIN => Chain,
+            _ => return Err(wrong()),
+        };
+        let picture = Picture { pixel, width, height, channels, gap, data };
+        let workload = Workload { operation, picture, limit: None, target: None };
+        let limit = match operation {
+            Histogram | PerChannel | Range => Some(Limit::Read),
+            Chain => None,
+            // An H100 multiplies so often while it moves a byte.
+            _ if workload.operations().is_some_and(|operations| operations > 22 * workload.bytes()) => {
+                Some(Limit::Ffma)
+            }
+            _ => Some(Limit::Copy),
+        };
+        let workload = Workload { limit, ..workload };
+        // Spelt in one way alone: other libraries' programs read it, too.
+        if workload.to_string() == name { Ok(workload) } else { Err(wrong()) }
+    }
+}
+
+/// Numbers above 0, with an x between.
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    text.split('x').map(|number| number.parse().ok().filter(|number| *number > 0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workloads::WORKLOADS;
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for workload in WORKLOADS {
+            let read: Workload = workload.to_string().parse().unwrap();
+            assert_eq!(read, Workload { target: None, ..*workload }, "{workload}");
+        }
+        let of = |name: &str| name.parse::<Workload>().unwrap();
+        assert_eq!(of("dense u8 1920x1080 mask 3x3").limit, Some(Limit::Copy));
+        assert_eq!(of("dense u8 1920x1080 mask 7x7").limit, Some(Limit::Ffma));
+        assert_eq!(of("histogram u16 640x480x3 per channel").operation, PerChannel);
+    }
+
+    #[test]
+    fn other_names_are_refused_with_an_example() {
+        for name in [
+            "",
+            "dense",
+            "dense u8 64x64",
+            "dense u9 64x64 mask 3x3",
+            "dense u8 0x64 mask 3x3",
+            "dense u8 64x64x1 mask 3x3",
+            "dense u8 64x64x5 mask 3x3",
+            "dense u8 64x64 window 3x3",
+            "dense u8  64x64 mask 3x3",
+            "dense u8 64x64 of 64 mask 3x3",
+            "dense u8 4294967295x2 of 4294967296 mask 3x3",
+            "gauss u8 64x64 mask 4x4",
+            "gauss u8 64x64 mask 3x5",
+            "separable f32 64x64 radius -1",
+            "histogram u8 64x64 odd",
+            "histogram f32 64x64 range 0 to 2",
+            "chain u8 64x64 sobel",
+        ] {
+            let error = name.parse::<Workload>().unwrap_err();
+            assert!(error.contains("no workload") || error.contains("u9") || error.contains('5'), "{name}: {error}");
+        }
+    }
+}
