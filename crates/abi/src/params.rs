@@ -22,6 +22,12 @@ pub const fn tap_stride(mask_width: u32) -> u32 {
 /// GPU takes bytes for numbers of 16 bits below all normal ones, which it widens as fast as it adds.
 pub const BYTE_UNIT: f32 = 1.0 / (1 << 24) as f32;
 
+/// What taps are times for the marching kernels that sum in f64. They have the bits of an integer in the upper half of
+/// an f64, below all normal numbers, where 1 is worth 2^-1042; 2^1042 would leave f64, and so [`DOUBLE_REST`] is left.
+pub const DOUBLE_SCALE: f64 = f64::from_bits((1023 + 1010) << 52);
+/// What their sums are times in the end.
+pub const DOUBLE_REST: f64 = (1u64 << 32) as f64;
+
 /// The taps of one launch; those beyond the mask's own are not read. A launch takes longer for large
 /// parameters, 0.17 us a KiB on an H100, so kernels of small masks take [`FEW_TAPS`].
 #[repr(C, align(16))]

@@ -366,7 +366,7 @@ pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32
 pub const MARCH_BLOCK: u32 = 128;
 /// Most input rows of a block of the marching kernels.
 pub const MARCH_ROWS: u32 = 768;
-/// Most words of 32 bits beside the image that a block of the marching kernels over bytes sees of a row.
+/// Most words of several samples beside the image that a block of the marching kernels sees of a row.
 pub const MARCH_BESIDE: u32 = 64;
 
 /// Rows of input of the marching kernels that are on their way while one is used.
@@ -377,21 +377,37 @@ pub const fn march_piece(src: ElementType) -> u32 {
     16 / src.size_bytes()
 }
 
-/// Adjacent outputs of a thread of the marching kernels: 16 bytes, or 8 where there would be too many sums.
-pub const fn march_across(src: ElementType, dense: bool, side: u32) -> u32 {
-    match src {
-        ElementType::U8 if side <= if dense { 5 } else { 7 } => 16,
-        ElementType::U8 => 8,
+/// What the marching kernels sum samples in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarchSums {
+    /// f32: of f32 samples, and of bytes, whose doubtful sums are taken again in f64.
+    Floats,
+    /// f64: of bytes and samples of 16 bits.
+    Doubles,
+}
+
+/// Adjacent outputs of a thread of the marching kernels: 16 bytes, or fewer where there would be too many sums.
+pub const fn march_across(src: ElementType, sums: MarchSums, dense: bool, side: u32) -> u32 {
+    match (sums, src) {
+        (MarchSums::Doubles, _) => {
+            if side <= 7 {
+                8
+            } else {
+                4
+            }
+        }
+        (_, ElementType::U8) if side <= if dense { 5 } else { 7 } => 16,
+        (_, ElementType::U8) => 8,
         _ if side <= 33 => 4,
         _ => 2,
     }
 }
 
 /// Rows of input that a block of the marching kernels holds in shared memory, a power of two: those on their
-/// way, and over bytes also those under the mask, from which doubtful sums are taken again.
-pub const fn march_stages(src: ElementType, side: u32) -> u32 {
-    match src {
-        ElementType::U8 => (side + MARCH_AHEAD).next_power_of_two(),
+/// way, and over bytes summed in f32 also those under the mask, from which doubtful sums are taken again.
+pub const fn march_stages(src: ElementType, sums: MarchSums, side: u32) -> u32 {
+    match (sums, src) {
+        (MarchSums::Floats, ElementType::U8) => (side + MARCH_AHEAD).next_power_of_two(),
         _ => MARCH_AHEAD + 1,
     }
 }
@@ -410,21 +426,19 @@ pub const fn march_samples(src: ElementType, across: u32, side: u32, channels: u
 
 /// Samples that a row has in addition, for where it starts inside a word.
 pub const fn march_spare(src: ElementType) -> u32 {
-    match src {
-        ElementType::U8 => march_piece(src),
-        _ => 0,
+    if src.size_bytes() < 4 {
+        march_piece(src)
+    } else {
+        0
     }
 }
 
 /// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each, the
-/// list of all rows, and over bytes where the samples beside the image come from.
-pub const fn march_bytes(src: ElementType, across: u32, side: u32, channels: u32) -> u32 {
+/// list of all rows, and where a word is several samples also where those beside the image come from.
+pub const fn march_bytes(src: ElementType, sums: MarchSums, across: u32, side: u32, channels: u32) -> u32 {
     let row = march_samples(src, across, side, channels) * src.size_bytes();
-    let beside = match src {
-        ElementType::U8 => MARCH_BESIDE * 16,
-        _ => 0,
-    };
-    march_stages(src, side) * (row + 8) + MARCH_ROWS * 4 + beside
+    let beside = if src.size_bytes() < 4 { MARCH_BESIDE * 16 } else { 0 };
+    march_stages(src, sums, side) * (row + 8) + MARCH_ROWS * 4 + beside
 }
 
 const BOX: SharedMemory = SharedMemory::BoxTile;
@@ -445,11 +459,22 @@ const SUMS: SharedMemory = SharedMemory::Bytes(MERGE_BLOCK * 8);
 const EDGES: SharedMemory = SharedMemory::Edges;
 /// Rows of a dense marching kernel.
 const fn dense(src: ElementType, side: u32, channels: u32) -> SharedMemory {
-    SharedMemory::Bytes(march_bytes(src, march_across(src, true, side), side, channels))
+    marching(src, MarchSums::Floats, true, side, channels)
+}
+/// Rows of one that sums in f64.
+const fn dense_f64(src: ElementType, side: u32, channels: u32) -> SharedMemory {
+    marching(src, MarchSums::Doubles, true, side, channels)
 }
 /// Rows of a separable marching kernel.
 const fn separable(src: ElementType, side: u32, channels: u32) -> SharedMemory {
-    SharedMemory::Bytes(march_bytes(src, march_across(src, false, side), side, channels))
+    marching(src, MarchSums::Floats, false, side, channels)
+}
+/// Rows of one that sums in f64.
+const fn separable_f64(src: ElementType, side: u32, channels: u32) -> SharedMemory {
+    marching(src, MarchSums::Doubles, false, side, channels)
+}
+const fn marching(src: ElementType, sums: MarchSums, dense: bool, side: u32, channels: u32) -> SharedMemory {
+    SharedMemory::Bytes(march_bytes(src, sums, march_across(src, sums, dense, side), side, channels))
 }
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
@@ -744,6 +769,138 @@ macro_rules! for_each_kernel {
             march_dense_5_c4_any_u8_u8: March "-" "march-dense" "5x4-any", march::Dense<u8, 16, 5, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 5, 4), 3, 3;
             march_dense_7_c4_u8_u8: March "-" "march-dense" "7x4", march::Dense<u8, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 2, 4;
             march_dense_7_c4_any_u8_u8: March "-" "march-dense" "7x4-any", march::Dense<u8, 8, 7, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense(ElementType::U8, 7, 4), 3, 4;
+            march_separable_f64_3_c1_u8_u8: March "-" "march-separable-f64" "3x1", march::Separable<march::Doubles<u8>, 8, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 1), 2, 4;
+            march_separable_f64_3_c1_any_u8_u8: March "-" "march-separable-f64" "3x1-any", march::Separable<march::Doubles<u8>, 8, 3, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 1), 3, 4;
+            march_separable_f64_3_c3_u8_u8: March "-" "march-separable-f64" "3x3", march::Separable<march::Doubles<u8>, 8, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 3), 2, 4;
+            march_separable_f64_3_c3_any_u8_u8: March "-" "march-separable-f64" "3x3-any", march::Separable<march::Doubles<u8>, 8, 3, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 3), 3, 4;
+            march_separable_f64_3_c4_u8_u8: March "-" "march-separable-f64" "3x4", march::Separable<march::Doubles<u8>, 8, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 4), 2, 4;
+            march_separable_f64_3_c4_any_u8_u8: March "-" "march-separable-f64" "3x4-any", march::Separable<march::Doubles<u8>, 8, 3, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 3, 4), 3, 4;
+            march_separable_f64_5_c1_u8_u8: March "-" "march-separable-f64" "5x1", march::Separable<march::Doubles<u8>, 8, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 1), 2, 3;
+            march_separable_f64_5_c1_any_u8_u8: March "-" "march-separable-f64" "5x1-any", march::Separable<march::Doubles<u8>, 8, 5, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 1), 3, 3;
+            march_separable_f64_5_c3_u8_u8: March "-" "march-separable-f64" "5x3", march::Separable<march::Doubles<u8>, 8, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 3), 2, 3;
+            march_separable_f64_5_c3_any_u8_u8: March "-" "march-separable-f64" "5x3-any", march::Separable<march::Doubles<u8>, 8, 5, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 3), 3, 3;
+            march_separable_f64_5_c4_u8_u8: March "-" "march-separable-f64" "5x4", march::Separable<march::Doubles<u8>, 8, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 4), 2, 3;
+            march_separable_f64_5_c4_any_u8_u8: March "-" "march-separable-f64" "5x4-any", march::Separable<march::Doubles<u8>, 8, 5, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 5, 4), 3, 3;
+            march_separable_f64_7_c1_u8_u8: March "-" "march-separable-f64" "7x1", march::Separable<march::Doubles<u8>, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 1), 2, 3;
+            march_separable_f64_7_c1_any_u8_u8: March "-" "march-separable-f64" "7x1-any", march::Separable<march::Doubles<u8>, 8, 7, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 1), 3, 3;
+            march_separable_f64_7_c3_u8_u8: March "-" "march-separable-f64" "7x3", march::Separable<march::Doubles<u8>, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 3), 2, 3;
+            march_separable_f64_7_c3_any_u8_u8: March "-" "march-separable-f64" "7x3-any", march::Separable<march::Doubles<u8>, 8, 7, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 3), 3, 3;
+            march_separable_f64_7_c4_u8_u8: March "-" "march-separable-f64" "7x4", march::Separable<march::Doubles<u8>, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 4), 2, 3;
+            march_separable_f64_7_c4_any_u8_u8: March "-" "march-separable-f64" "7x4-any", march::Separable<march::Doubles<u8>, 8, 7, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 7, 4), 3, 3;
+            march_separable_f64_9_c1_u8_u8: March "-" "march-separable-f64" "9x1", march::Separable<march::Doubles<u8>, 4, 9, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 1), 2, 3;
+            march_separable_f64_9_c1_any_u8_u8: March "-" "march-separable-f64" "9x1-any", march::Separable<march::Doubles<u8>, 4, 9, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 1), 3, 3;
+            march_separable_f64_9_c3_u8_u8: March "-" "march-separable-f64" "9x3", march::Separable<march::Doubles<u8>, 4, 9, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 3), 2, 3;
+            march_separable_f64_9_c3_any_u8_u8: March "-" "march-separable-f64" "9x3-any", march::Separable<march::Doubles<u8>, 4, 9, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 3), 3, 3;
+            march_separable_f64_9_c4_u8_u8: March "-" "march-separable-f64" "9x4", march::Separable<march::Doubles<u8>, 4, 9, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 4), 2, 3;
+            march_separable_f64_9_c4_any_u8_u8: March "-" "march-separable-f64" "9x4-any", march::Separable<march::Doubles<u8>, 4, 9, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 9, 4), 3, 3;
+            march_separable_f64_11_c1_u8_u8: March "-" "march-separable-f64" "11x1", march::Separable<march::Doubles<u8>, 4, 11, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 1), 2, 3;
+            march_separable_f64_11_c1_any_u8_u8: March "-" "march-separable-f64" "11x1-any", march::Separable<march::Doubles<u8>, 4, 11, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 1), 3, 3;
+            march_separable_f64_11_c3_u8_u8: March "-" "march-separable-f64" "11x3", march::Separable<march::Doubles<u8>, 4, 11, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 3), 2, 3;
+            march_separable_f64_11_c3_any_u8_u8: March "-" "march-separable-f64" "11x3-any", march::Separable<march::Doubles<u8>, 4, 11, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 3), 3, 3;
+            march_separable_f64_11_c4_u8_u8: March "-" "march-separable-f64" "11x4", march::Separable<march::Doubles<u8>, 4, 11, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 4), 2, 3;
+            march_separable_f64_11_c4_any_u8_u8: March "-" "march-separable-f64" "11x4-any", march::Separable<march::Doubles<u8>, 4, 11, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 11, 4), 3, 3;
+            march_separable_f64_13_c1_u8_u8: March "-" "march-separable-f64" "13x1", march::Separable<march::Doubles<u8>, 4, 13, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 1), 2, 3;
+            march_separable_f64_13_c1_any_u8_u8: March "-" "march-separable-f64" "13x1-any", march::Separable<march::Doubles<u8>, 4, 13, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 1), 3, 3;
+            march_separable_f64_13_c3_u8_u8: March "-" "march-separable-f64" "13x3", march::Separable<march::Doubles<u8>, 4, 13, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 3), 2, 3;
+            march_separable_f64_13_c3_any_u8_u8: March "-" "march-separable-f64" "13x3-any", march::Separable<march::Doubles<u8>, 4, 13, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 3), 3, 3;
+            march_separable_f64_13_c4_u8_u8: March "-" "march-separable-f64" "13x4", march::Separable<march::Doubles<u8>, 4, 13, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 4), 2, 3;
+            march_separable_f64_13_c4_any_u8_u8: March "-" "march-separable-f64" "13x4-any", march::Separable<march::Doubles<u8>, 4, 13, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 13, 4), 3, 3;
+            march_separable_f64_15_c1_u8_u8: March "-" "march-separable-f64" "15x1", march::Separable<march::Doubles<u8>, 4, 15, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 1), 2, 2;
+            march_separable_f64_15_c1_any_u8_u8: March "-" "march-separable-f64" "15x1-any", march::Separable<march::Doubles<u8>, 4, 15, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 1), 3, 2;
+            march_separable_f64_15_c3_u8_u8: March "-" "march-separable-f64" "15x3", march::Separable<march::Doubles<u8>, 4, 15, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 3), 2, 2;
+            march_separable_f64_15_c3_any_u8_u8: March "-" "march-separable-f64" "15x3-any", march::Separable<march::Doubles<u8>, 4, 15, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 3), 3, 2;
+            march_separable_f64_15_c4_u8_u8: March "-" "march-separable-f64" "15x4", march::Separable<march::Doubles<u8>, 4, 15, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 4), 2, 2;
+            march_separable_f64_15_c4_any_u8_u8: March "-" "march-separable-f64" "15x4-any", march::Separable<march::Doubles<u8>, 4, 15, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 15, 4), 3, 2;
+            march_separable_f64_17_c1_u8_u8: March "-" "march-separable-f64" "17x1", march::Separable<march::Doubles<u8>, 4, 17, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 1), 2, 2;
+            march_separable_f64_17_c1_any_u8_u8: March "-" "march-separable-f64" "17x1-any", march::Separable<march::Doubles<u8>, 4, 17, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 1), 3, 2;
+            march_separable_f64_17_c3_u8_u8: March "-" "march-separable-f64" "17x3", march::Separable<march::Doubles<u8>, 4, 17, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 3), 2, 2;
+            march_separable_f64_17_c3_any_u8_u8: March "-" "march-separable-f64" "17x3-any", march::Separable<march::Doubles<u8>, 4, 17, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 3), 3, 2;
+            march_separable_f64_17_c4_u8_u8: March "-" "march-separable-f64" "17x4", march::Separable<march::Doubles<u8>, 4, 17, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 4), 2, 2;
+            march_separable_f64_17_c4_any_u8_u8: March "-" "march-separable-f64" "17x4-any", march::Separable<march::Doubles<u8>, 4, 17, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U8, 17, 4), 3, 2;
+            march_dense_f64_3_c1_u8_u8: March "-" "march-dense-f64" "3x1", march::Dense<march::Doubles<u8>, 8, 3, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 1), 2, 4;
+            march_dense_f64_3_c1_any_u8_u8: March "-" "march-dense-f64" "3x1-any", march::Dense<march::Doubles<u8>, 8, 3, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 1), 3, 4;
+            march_dense_f64_3_c3_u8_u8: March "-" "march-dense-f64" "3x3", march::Dense<march::Doubles<u8>, 8, 3, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 3), 2, 4;
+            march_dense_f64_3_c3_any_u8_u8: March "-" "march-dense-f64" "3x3-any", march::Dense<march::Doubles<u8>, 8, 3, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 3), 3, 4;
+            march_dense_f64_3_c4_u8_u8: March "-" "march-dense-f64" "3x4", march::Dense<march::Doubles<u8>, 8, 3, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 4), 2, 4;
+            march_dense_f64_3_c4_any_u8_u8: March "-" "march-dense-f64" "3x4-any", march::Dense<march::Doubles<u8>, 8, 3, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 3, 4), 3, 4;
+            march_dense_f64_5_c1_u8_u8: March "-" "march-dense-f64" "5x1", march::Dense<march::Doubles<u8>, 8, 5, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 1), 2, 3;
+            march_dense_f64_5_c1_any_u8_u8: March "-" "march-dense-f64" "5x1-any", march::Dense<march::Doubles<u8>, 8, 5, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 1), 3, 3;
+            march_dense_f64_5_c3_u8_u8: March "-" "march-dense-f64" "5x3", march::Dense<march::Doubles<u8>, 8, 5, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 3), 2, 3;
+            march_dense_f64_5_c3_any_u8_u8: March "-" "march-dense-f64" "5x3-any", march::Dense<march::Doubles<u8>, 8, 5, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 3), 3, 3;
+            march_dense_f64_5_c4_u8_u8: March "-" "march-dense-f64" "5x4", march::Dense<march::Doubles<u8>, 8, 5, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 4), 2, 3;
+            march_dense_f64_5_c4_any_u8_u8: March "-" "march-dense-f64" "5x4-any", march::Dense<march::Doubles<u8>, 8, 5, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 5, 4), 3, 3;
+            march_dense_f64_7_c1_u8_u8: March "-" "march-dense-f64" "7x1", march::Dense<march::Doubles<u8>, 8, 7, 1>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 1), 2, 2;
+            march_dense_f64_7_c1_any_u8_u8: March "-" "march-dense-f64" "7x1-any", march::Dense<march::Doubles<u8>, 8, 7, 1, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 1), 3, 2;
+            march_dense_f64_7_c3_u8_u8: March "-" "march-dense-f64" "7x3", march::Dense<march::Doubles<u8>, 8, 7, 3>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 3), 2, 2;
+            march_dense_f64_7_c3_any_u8_u8: March "-" "march-dense-f64" "7x3-any", march::Dense<march::Doubles<u8>, 8, 7, 3, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 3), 3, 2;
+            march_dense_f64_7_c4_u8_u8: March "-" "march-dense-f64" "7x4", march::Dense<march::Doubles<u8>, 8, 7, 4>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 4), 2, 2;
+            march_dense_f64_7_c4_any_u8_u8: March "-" "march-dense-f64" "7x4-any", march::Dense<march::Doubles<u8>, 8, 7, 4, false>, Buffer (u8, u8), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U8, 7, 4), 3, 2;
+            march_separable_f64_3_c1_u16_u16: March "-" "march-separable-f64" "3x1", march::Separable<march::Doubles<u16>, 8, 3, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 1), 2, 4;
+            march_separable_f64_3_c1_any_u16_u16: March "-" "march-separable-f64" "3x1-any", march::Separable<march::Doubles<u16>, 8, 3, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 1), 3, 4;
+            march_separable_f64_3_c3_u16_u16: March "-" "march-separable-f64" "3x3", march::Separable<march::Doubles<u16>, 8, 3, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 3), 2, 4;
+            march_separable_f64_3_c3_any_u16_u16: March "-" "march-separable-f64" "3x3-any", march::Separable<march::Doubles<u16>, 8, 3, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 3), 3, 4;
+            march_separable_f64_3_c4_u16_u16: March "-" "march-separable-f64" "3x4", march::Separable<march::Doubles<u16>, 8, 3, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 4), 2, 4;
+            march_separable_f64_3_c4_any_u16_u16: March "-" "march-separable-f64" "3x4-any", march::Separable<march::Doubles<u16>, 8, 3, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 3, 4), 3, 4;
+            march_separable_f64_5_c1_u16_u16: March "-" "march-separable-f64" "5x1", march::Separable<march::Doubles<u16>, 8, 5, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 1), 2, 3;
+            march_separable_f64_5_c1_any_u16_u16: March "-" "march-separable-f64" "5x1-any", march::Separable<march::Doubles<u16>, 8, 5, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 1), 3, 3;
+            march_separable_f64_5_c3_u16_u16: March "-" "march-separable-f64" "5x3", march::Separable<march::Doubles<u16>, 8, 5, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 3), 2, 3;
+            march_separable_f64_5_c3_any_u16_u16: March "-" "march-separable-f64" "5x3-any", march::Separable<march::Doubles<u16>, 8, 5, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 3), 3, 3;
+            march_separable_f64_5_c4_u16_u16: March "-" "march-separable-f64" "5x4", march::Separable<march::Doubles<u16>, 8, 5, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 4), 2, 3;
+            march_separable_f64_5_c4_any_u16_u16: March "-" "march-separable-f64" "5x4-any", march::Separable<march::Doubles<u16>, 8, 5, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 5, 4), 3, 3;
+            march_separable_f64_7_c1_u16_u16: March "-" "march-separable-f64" "7x1", march::Separable<march::Doubles<u16>, 8, 7, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 1), 2, 3;
+            march_separable_f64_7_c1_any_u16_u16: March "-" "march-separable-f64" "7x1-any", march::Separable<march::Doubles<u16>, 8, 7, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 1), 3, 3;
+            march_separable_f64_7_c3_u16_u16: March "-" "march-separable-f64" "7x3", march::Separable<march::Doubles<u16>, 8, 7, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 3), 2, 3;
+            march_separable_f64_7_c3_any_u16_u16: March "-" "march-separable-f64" "7x3-any", march::Separable<march::Doubles<u16>, 8, 7, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 3), 3, 3;
+            march_separable_f64_7_c4_u16_u16: March "-" "march-separable-f64" "7x4", march::Separable<march::Doubles<u16>, 8, 7, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 4), 2, 3;
+            march_separable_f64_7_c4_any_u16_u16: March "-" "march-separable-f64" "7x4-any", march::Separable<march::Doubles<u16>, 8, 7, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 7, 4), 3, 3;
+            march_separable_f64_9_c1_u16_u16: March "-" "march-separable-f64" "9x1", march::Separable<march::Doubles<u16>, 4, 9, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 1), 2, 3;
+            march_separable_f64_9_c1_any_u16_u16: March "-" "march-separable-f64" "9x1-any", march::Separable<march::Doubles<u16>, 4, 9, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 1), 3, 3;
+            march_separable_f64_9_c3_u16_u16: March "-" "march-separable-f64" "9x3", march::Separable<march::Doubles<u16>, 4, 9, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 3), 2, 3;
+            march_separable_f64_9_c3_any_u16_u16: March "-" "march-separable-f64" "9x3-any", march::Separable<march::Doubles<u16>, 4, 9, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 3), 3, 3;
+            march_separable_f64_9_c4_u16_u16: March "-" "march-separable-f64" "9x4", march::Separable<march::Doubles<u16>, 4, 9, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 4), 2, 3;
+            march_separable_f64_9_c4_any_u16_u16: March "-" "march-separable-f64" "9x4-any", march::Separable<march::Doubles<u16>, 4, 9, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 9, 4), 3, 3;
+            march_separable_f64_11_c1_u16_u16: March "-" "march-separable-f64" "11x1", march::Separable<march::Doubles<u16>, 4, 11, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 1), 2, 3;
+            march_separable_f64_11_c1_any_u16_u16: March "-" "march-separable-f64" "11x1-any", march::Separable<march::Doubles<u16>, 4, 11, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 1), 3, 3;
+            march_separable_f64_11_c3_u16_u16: March "-" "march-separable-f64" "11x3", march::Separable<march::Doubles<u16>, 4, 11, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 3), 2, 3;
+            march_separable_f64_11_c3_any_u16_u16: March "-" "march-separable-f64" "11x3-any", march::Separable<march::Doubles<u16>, 4, 11, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 3), 3, 3;
+            march_separable_f64_11_c4_u16_u16: March "-" "march-separable-f64" "11x4", march::Separable<march::Doubles<u16>, 4, 11, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 4), 2, 3;
+            march_separable_f64_11_c4_any_u16_u16: March "-" "march-separable-f64" "11x4-any", march::Separable<march::Doubles<u16>, 4, 11, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 11, 4), 3, 3;
+            march_separable_f64_13_c1_u16_u16: March "-" "march-separable-f64" "13x1", march::Separable<march::Doubles<u16>, 4, 13, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 1), 2, 3;
+            march_separable_f64_13_c1_any_u16_u16: March "-" "march-separable-f64" "13x1-any", march::Separable<march::Doubles<u16>, 4, 13, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 1), 3, 3;
+            march_separable_f64_13_c3_u16_u16: March "-" "march-separable-f64" "13x3", march::Separable<march::Doubles<u16>, 4, 13, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 3), 2, 3;
+            march_separable_f64_13_c3_any_u16_u16: March "-" "march-separable-f64" "13x3-any", march::Separable<march::Doubles<u16>, 4, 13, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 3), 3, 3;
+            march_separable_f64_13_c4_u16_u16: March "-" "march-separable-f64" "13x4", march::Separable<march::Doubles<u16>, 4, 13, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 4), 2, 3;
+            march_separable_f64_13_c4_any_u16_u16: March "-" "march-separable-f64" "13x4-any", march::Separable<march::Doubles<u16>, 4, 13, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 13, 4), 3, 3;
+            march_separable_f64_15_c1_u16_u16: March "-" "march-separable-f64" "15x1", march::Separable<march::Doubles<u16>, 4, 15, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 1), 2, 2;
+            march_separable_f64_15_c1_any_u16_u16: March "-" "march-separable-f64" "15x1-any", march::Separable<march::Doubles<u16>, 4, 15, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 1), 3, 2;
+            march_separable_f64_15_c3_u16_u16: March "-" "march-separable-f64" "15x3", march::Separable<march::Doubles<u16>, 4, 15, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 3), 2, 2;
+            march_separable_f64_15_c3_any_u16_u16: March "-" "march-separable-f64" "15x3-any", march::Separable<march::Doubles<u16>, 4, 15, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 3), 3, 2;
+            march_separable_f64_15_c4_u16_u16: March "-" "march-separable-f64" "15x4", march::Separable<march::Doubles<u16>, 4, 15, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 4), 2, 2;
+            march_separable_f64_15_c4_any_u16_u16: March "-" "march-separable-f64" "15x4-any", march::Separable<march::Doubles<u16>, 4, 15, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 15, 4), 3, 2;
+            march_separable_f64_17_c1_u16_u16: March "-" "march-separable-f64" "17x1", march::Separable<march::Doubles<u16>, 4, 17, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 1), 2, 2;
+            march_separable_f64_17_c1_any_u16_u16: March "-" "march-separable-f64" "17x1-any", march::Separable<march::Doubles<u16>, 4, 17, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 1), 3, 2;
+            march_separable_f64_17_c3_u16_u16: March "-" "march-separable-f64" "17x3", march::Separable<march::Doubles<u16>, 4, 17, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 3), 2, 2;
+            march_separable_f64_17_c3_any_u16_u16: March "-" "march-separable-f64" "17x3-any", march::Separable<march::Doubles<u16>, 4, 17, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 3), 3, 2;
+            march_separable_f64_17_c4_u16_u16: March "-" "march-separable-f64" "17x4", march::Separable<march::Doubles<u16>, 4, 17, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 4), 2, 2;
+            march_separable_f64_17_c4_any_u16_u16: March "-" "march-separable-f64" "17x4-any", march::Separable<march::Doubles<u16>, 4, 17, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], separable_f64(ElementType::U16, 17, 4), 3, 2;
+            march_dense_f64_3_c1_u16_u16: March "-" "march-dense-f64" "3x1", march::Dense<march::Doubles<u16>, 8, 3, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 1), 2, 4;
+            march_dense_f64_3_c1_any_u16_u16: March "-" "march-dense-f64" "3x1-any", march::Dense<march::Doubles<u16>, 8, 3, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 1), 3, 4;
+            march_dense_f64_3_c3_u16_u16: March "-" "march-dense-f64" "3x3", march::Dense<march::Doubles<u16>, 8, 3, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 3), 2, 4;
+            march_dense_f64_3_c3_any_u16_u16: March "-" "march-dense-f64" "3x3-any", march::Dense<march::Doubles<u16>, 8, 3, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 3), 3, 4;
+            march_dense_f64_3_c4_u16_u16: March "-" "march-dense-f64" "3x4", march::Dense<march::Doubles<u16>, 8, 3, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 4), 2, 4;
+            march_dense_f64_3_c4_any_u16_u16: March "-" "march-dense-f64" "3x4-any", march::Dense<march::Doubles<u16>, 8, 3, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 3, 4), 3, 4;
+            march_dense_f64_5_c1_u16_u16: March "-" "march-dense-f64" "5x1", march::Dense<march::Doubles<u16>, 8, 5, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 1), 2, 3;
+            march_dense_f64_5_c1_any_u16_u16: March "-" "march-dense-f64" "5x1-any", march::Dense<march::Doubles<u16>, 8, 5, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 1), 3, 3;
+            march_dense_f64_5_c3_u16_u16: March "-" "march-dense-f64" "5x3", march::Dense<march::Doubles<u16>, 8, 5, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 3), 2, 3;
+            march_dense_f64_5_c3_any_u16_u16: March "-" "march-dense-f64" "5x3-any", march::Dense<march::Doubles<u16>, 8, 5, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 3), 3, 3;
+            march_dense_f64_5_c4_u16_u16: March "-" "march-dense-f64" "5x4", march::Dense<march::Doubles<u16>, 8, 5, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 4), 2, 3;
+            march_dense_f64_5_c4_any_u16_u16: March "-" "march-dense-f64" "5x4-any", march::Dense<march::Doubles<u16>, 8, 5, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 5, 4), 3, 3;
+            march_dense_f64_7_c1_u16_u16: March "-" "march-dense-f64" "7x1", march::Dense<march::Doubles<u16>, 8, 7, 1>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 1), 2, 2;
+            march_dense_f64_7_c1_any_u16_u16: March "-" "march-dense-f64" "7x1-any", march::Dense<march::Doubles<u16>, 8, 7, 1, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 1), 3, 2;
+            march_dense_f64_7_c3_u16_u16: March "-" "march-dense-f64" "7x3", march::Dense<march::Doubles<u16>, 8, 7, 3>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 3), 2, 2;
+            march_dense_f64_7_c3_any_u16_u16: March "-" "march-dense-f64" "7x3-any", march::Dense<march::Doubles<u16>, 8, 7, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 3), 3, 2;
+            march_dense_f64_7_c4_u16_u16: March "-" "march-dense-f64" "7x4", march::Dense<march::Doubles<u16>, 8, 7, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 4), 2, 2;
+            march_dense_f64_7_c4_any_u16_u16: March "-" "march-dense-f64" "7x4-any", march::Dense<march::Doubles<u16>, 8, 7, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 4), 3, 2;
             box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
             box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;

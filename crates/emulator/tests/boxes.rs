@@ -8,7 +8,7 @@ use apron_plan::{Machine, plan};
 const MACHINES: [Machine; 3] = [
     Machine::EMULATED,
     Machine { multiprocessors: 1, ..Machine::EMULATED },
-    Machine { target: 75, multiprocessors: 2, shared_bytes: 64 * 1024, tuning: None },
+    Machine { target: 75, multiprocessors: 2, shared_bytes: 64 * 1024, f64_ratio: 32, tuning: None },
 ];
 
 /// Numbers that look random.

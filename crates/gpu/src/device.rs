@@ -41,16 +41,13 @@ fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
     })
 }
 
-/// Shared memory that a block may have, in bytes, once its kernel asks for it.
-fn shared_bytes(ordinal: u32) -> Result<u32> {
-    use cust::sys::{CUdevice_attribute, cuDeviceGetAttribute};
-    // Not among cust's attributes.
-    let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-    let mut bytes = 0;
+/// An attribute that is not among cust's.
+fn attribute(which: cust::sys::CUdevice_attribute, ordinal: u32) -> Result<u32> {
+    let mut value = 0;
     // SAFETY: writes only the variable; CUDA numbers devices as it does.
-    let result = unsafe { cuDeviceGetAttribute(&mut bytes, attribute, ordinal as i32) };
+    let result = unsafe { cust::sys::cuDeviceGetAttribute(&mut value, which, ordinal as i32) };
     checked(result, || format!("asking GPU {ordinal}"))?;
-    Ok(bytes as u32)
+    Ok(value as u32)
 }
 
 /// Loads and starts the driver.
@@ -88,6 +85,7 @@ pub(crate) struct OpenDevice {
     target: u32,
     /// That a block may have.
     shared_bytes: u32,
+    f64_ratio: u32,
     // Before the context: modules are unloaded while it is there.
     /// Machine code by family; `None` where there is none that this driver takes.
     families: [OnceLock<Option<Module>>; Family::ALL.len()],
@@ -123,7 +121,9 @@ impl Gpu {
         };
         let opening = |error| driver(format!("opening GPU {ordinal}"), error);
         let context = Device::get_device(ordinal).and_then(Context::new).map_err(opening)?;
-        let shared_bytes = shared_bytes(ordinal)?;
+        use cust::sys::CUdevice_attribute::*;
+        let shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal)?;
+        let f64_ratio = attribute(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, ordinal)?;
         let families = [const { OnceLock::new() }; Family::ALL.len()];
         let kernels = [const { OnceLock::new() }; Kernel::ALL.len()];
         let (loading, taps_symbol, allocations) = Default::default();
@@ -132,6 +132,7 @@ impl Gpu {
             ptx,
             target,
             shared_bytes,
+            f64_ratio,
             families,
             kernels,
             loading,
@@ -192,6 +193,7 @@ impl Gpu {
             target: self.device.target,
             multiprocessors: self.device.info.multiprocessors,
             shared_bytes: self.device.shared_bytes,
+            f64_ratio: self.device.f64_ratio,
             tuning: None,
         }
     }

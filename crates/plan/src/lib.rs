@@ -52,11 +52,23 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     if let Some(of_floats) = widen::of_floats(problem) {
+        // By kernels of the type itself, where they take the problem.
+        if let Problem::Correlate(_) | Problem::Separable(_) = problem {
+            match by_own(table, problem, variant, machine) {
+                Err(Error::Unsupported { .. }) => {}
+                planned => return planned,
+            }
+        }
         return Ok(widen::widened(problem, plan_from(table, &of_floats, variant, machine)?));
     }
     if let Problem::LowRank(sum) = problem {
         return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));
     }
+    by_own(table, problem, variant, machine)
+}
+
+/// By kernels of the problem's own types.
+fn by_own(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match variant {
         Some(name) => by_name(table, problem, name, machine),
         None => choice::by_table(table, problem, machine),

@@ -4,13 +4,22 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
-    BYTE_UNIT, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, Params, march_across, march_lead,
-    march_piece, tap_stride,
+    BYTE_UNIT, DOUBLE_SCALE, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums, Params,
+    march_across, march_lead, march_piece, tap_stride,
 };
-use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Window};
+use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
 /// Correlation with a square mask.
 pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    dense_by(MarchSums::Floats, problem, variant, machine)
+}
+
+/// The same, summed in f64.
+pub(crate) fn dense_f64(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    dense_by(MarchSums::Doubles, problem, variant, machine)
+}
+
+fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let mask = &problem.mask;
     let side = mask.width();
     let window = problem.window()?;
@@ -22,14 +31,26 @@ pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -
         src: problem.src,
         dst: problem.dst,
         border: problem.border,
+        kernels: variant.name,
+        sums,
         dense: true,
         slack: if problem.src == PixelType::U8 { rounding::dense_slack(mask.taps()) } else { 0.0 },
+        total: total(mask.taps()),
     };
     image.march(variant, machine, side, &window, image.in_units(mask.taps()))
 }
 
 /// Both passes of a separable filter whose taps are as many along the rows as along the columns.
 pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    separable_by(MarchSums::Floats, problem, variant, machine)
+}
+
+/// The same, summed in f64.
+pub(crate) fn separable_f64(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    separable_by(MarchSums::Doubles, problem, variant, machine)
+}
+
+fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
     let side = problem.taps_x.len();
     let window = problem.window()?;
@@ -41,17 +62,66 @@ pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machin
         src: problem.src,
         dst: problem.dst,
         border: problem.border,
+        kernels: variant.name,
+        sums,
         dense: false,
         slack: if problem.src == PixelType::U8 { rounding::separable_slack(taps_x, taps_y) } else { 0.0 },
+        total: total(taps_x).max(1.0) * total(taps_y).max(1.0),
     };
     let mut taps = image.in_units(taps_x);
+    taps.resize(tap_stride(side) as usize * image.words(), 0.0);
+    match sums {
+        MarchSums::Floats => taps.extend(taps_y),
+        MarchSums::Doubles => taps.extend(taps_y.iter().flat_map(|tap| halves(*tap as f64))),
+    }
+    image.march(variant, machine, side, &window, taps)
+}
+
+/// Means of bytes over square windows of odd sides, as the separable kernels sum them.
+///
+/// The sums along rows, times 1, are exact. Down the columns each of `side` multiply-adds rounds a number of at most 256,
+/// by 2^-16 or less, and the reciprocal of the number of samples, rounded itself, adds as much once. Up to 17 a side that
+/// is below 2.8e-4. A mean of an odd number of samples is no nearer to halfway between two integers than half of the
+/// reciprocal: 1.7e-3.
+pub(crate) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let side = problem.width;
+    let window = problem.window()?;
+    if side != problem.height || !matches!(problem.scale, Scale::Mean) || !(3..=17).contains(&side) {
+        return Err(refused(variant, format!("windows of {side}x{}, or other than means", problem.height)));
+    }
+    let image = Image {
+        shape: problem.shape,
+        src: problem.src,
+        dst: problem.dst,
+        border: problem.border,
+        kernels: "march-separable",
+        sums: MarchSums::Floats,
+        dense: false,
+        slack: 0.0,
+        total: 1.0,
+    };
+    if image.src != PixelType::U8 {
+        return Err(refused(variant, format!("means of {}", image.src)));
+    }
+    let mut taps = image.in_units(&vec![1.0; side as usize]);
     taps.resize(tap_stride(side) as usize, 0.0);
-    taps.extend(taps_y);
+    taps.resize(taps.len() + side as usize, 1.0 / (side * side) as f32);
     image.march(variant, machine, side, &window, taps)
 }
 
 fn refused(variant: &Variant, what: String) -> apron_core::Error {
     unsupported(variant.operation, format!("{what} in variant {}", variant.name), "leave the variant to the plan")
+}
+
+/// The sum of the sizes of taps.
+fn total(taps: &[f32]) -> f64 {
+    taps.iter().map(|tap| tap.abs() as f64).sum()
+}
+
+/// The bits of a tap of f64 as two of the launch's taps, the lower half first.
+fn halves(tap: f64) -> [f32; 2] {
+    let bits = tap.to_bits();
+    [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }
 
 /// What both have in common.
@@ -60,16 +130,56 @@ struct Image {
     src: PixelType,
     dst: PixelType,
     border: Border,
+    /// The variant of the kernels in their table.
+    kernels: &'static str,
+    sums: MarchSums,
     dense: bool,
     /// How far sums in f32 may be from the exact ones, where they are rounded to bytes.
     slack: f32,
+    /// How many times a sample's size a sum may be, one between the passes, too.
+    total: f64,
 }
 
 impl Image {
-    /// Taps for samples as the kernels have them: bytes are [`BYTE_UNIT`]s there.
+    /// The words of a tap.
+    fn words(&self) -> usize {
+        if self.sums == MarchSums::Doubles { 2 } else { 1 }
+    }
+
+    /// Taps for samples as the kernels have them: bytes that are summed in f32 are [`BYTE_UNIT`]s there.
     fn in_units(&self, taps: &[f32]) -> Vec<f32> {
+        if self.sums == MarchSums::Doubles {
+            return taps.iter().flat_map(|tap| halves(*tap as f64 * DOUBLE_SCALE)).collect();
+        }
         let scale = if self.src == PixelType::U8 { 1.0 / BYTE_UNIT } else { 1.0 };
         taps.iter().map(|tap| tap * scale).collect()
+    }
+
+    /// Why its samples are not for the variant, if so.
+    fn refusal(&self, machine: &Machine) -> Option<String> {
+        let (_, constant) = self.border.mode();
+        let is_sample = match self.src {
+            PixelType::U8 => f32::from(constant as u8) == constant,
+            PixelType::U16 => f32::from(constant as u16) == constant,
+            _ => true,
+        };
+        if !is_sample {
+            return Some(format!("a constant border of {constant}"));
+        }
+        match self.sums {
+            MarchSums::Floats if self.slack > rounding::MOST_SLACK => {
+                Some("taps whose sums in f32 are too far off".into())
+            }
+            MarchSums::Doubles if self.total > MOST_TOTAL => Some(format!("taps over {MOST_TOTAL} in all")),
+            // Samples of 16 bits have no kernels that sum in f32.
+            MarchSums::Doubles if self.src == PixelType::U8 && self.slack == 0.0 => {
+                Some("taps whose sums in f32 are exact".into())
+            }
+            MarchSums::Doubles if self.src == PixelType::U8 && machine.f64_ratio > FAST_F64 => {
+                Some(format!("bytes where f64 takes {} times as long as f32", machine.f64_ratio))
+            }
+            _ => None,
+        }
     }
 
     fn march(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
@@ -80,7 +190,7 @@ impl Image {
         // The copy engine brings rows of whole pieces alone.
         let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
         let stage = format!("{side}x{channels}{any}");
-        let kernel = Kernel::find(variant.family, variant.name, &stage, src, self.dst.element());
+        let kernel = Kernel::find(variant.family, self.kernels, &stage, src, self.dst.element());
         let kernel = kernel.ok_or_else(|| {
             let what = format!("{side} taps a side over {channels} channels of {} to {} pixels", self.src, self.dst);
             let rows = format!(", rows of {samples} samples");
@@ -95,14 +205,11 @@ impl Image {
             return Err(refused(variant, format!("columns {first} to {end} of images {} wide", shape.width)));
         }
         let (mode, constant) = self.border.mode();
-        if self.src == PixelType::U8 && f32::from(constant as u8) != constant {
-            return Err(refused(variant, format!("a constant border of {constant}")));
-        }
-        if self.slack > rounding::MOST_SLACK {
-            return Err(refused(variant, "taps whose sums in f32 are too far off".into()));
+        if let Some(what) = self.refusal(machine) {
+            return Err(refused(variant, what));
         }
         assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
-        let across = march_across(src, self.dense, side);
+        let across = march_across(src, self.sums, self.dense, side);
         let origin = window.origin_x * channels as i32;
         let lead = march_lead(src, side, channels) as i32;
         let left = (origin - lead).div_euclid(piece as i32) * piece as i32;
@@ -146,6 +253,11 @@ impl Image {
         Ok((buffers, vec![launch]))
     }
 }
+
+/// Sums in f64 may be so many times a sample: their integers are then far below 2^31.
+const MOST_TOTAL: f64 = 4096.0;
+/// Bytes are summed in f64 where that takes so many times as long as f32, or less.
+const FAST_F64: u32 = 2;
 
 /// Where the tuning table is empty, for small masks and for large ones.
 const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };

@@ -97,6 +97,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
+        name: "march-separable-f64",
+        family: Family::March,
+        limits: "odd taps, as many on both axes, 3 to 17; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
+        planner: Planner::SeparableOn(march::separable_f64),
+    },
+    Variant {
+        operation: conv1d::OPERATION,
         name: "fused",
         family: Family::Conv1d,
         limits: "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
@@ -122,6 +129,13 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::March,
         limits: "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows from 16 bytes; sm_90",
         planner: Planner::CorrelateOn(march::dense),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
+        name: "march-dense-f64",
+        family: Family::March,
+        limits: "odd squares of 3 to 7; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
+        planner: Planner::CorrelateOn(march::dense_f64),
     },
     Variant {
         operation: conv2d::OPERATION,
@@ -171,6 +185,13 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::Box,
         limits: "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
         planner: Planner::BoxOn(box_filter::strips),
+    },
+    Variant {
+        operation: box_filter::OPERATION,
+        name: "march-means",
+        family: Family::March,
+        limits: "means of bytes over squares of odd sides, 3 to 17, by the kernels of march-separable; sm_90",
+        planner: Planner::BoxOn(march::means),
     },
     Variant {
         operation: box_filter::OPERATION,

@@ -108,6 +108,16 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is a multiple of 4, and all four are below the number of taps.
     unsafe fn taps4(self, index: u32) -> [f32; 4];
+    /// Tap `index` of a mask of f64, each of which is two of the launch's taps by its bits, the lower half first.
+    ///
+    /// # Safety
+    /// As [`tap`](Device::tap) for both.
+    #[inline(always)]
+    unsafe fn tap_f64(self, index: u32) -> f64 {
+        // SAFETY: the caller's promise.
+        let (low, high) = unsafe { (self.tap(2 * index), self.tap(2 * index + 1)) };
+        f64::from_bits(low.to_bits() as u64 | (high.to_bits() as u64) << 32)
+    }
     /// Reads an element of a buffer that the launch only reads.
     ///
     /// # Safety
@@ -183,6 +193,17 @@ pub trait Device: Copy {
     fn bytes_of(self, word: u32) -> [f32; 4];
     /// The word of four bytes, the lowest first: the integers nearest to `values`, half to even, limited to 0 to 255.
     fn word_of(self, values: [f32; 4]) -> u32;
+    /// The word of four integers as bytes, the lowest first, limited to 0 to 255.
+    #[inline(always)]
+    fn word_of_bytes(self, values: [i32; 4]) -> u32 {
+        u32::from_le_bytes(values.map(|value| value.clamp(0, 255) as u8))
+    }
+    /// The word of two integers as 16 bits each, the lower first, limited to 0 to 65535.
+    #[inline(always)]
+    fn word_of_halves(self, values: [i32; 2]) -> u32 {
+        let [low, high] = values.map(|value| value.clamp(0, 65535) as u32);
+        low | high << 16
+    }
     /// Makes a signal of 8 bytes of shared memory. It may be used after the next barrier.
     ///
     /// # Safety

@@ -40,6 +40,11 @@ pub trait Taps: Copy {
     /// # Safety
     /// There is a tap at `address`, which nothing writes during the launch.
     unsafe fn one(address: u64) -> f32;
+    /// Reads a tap of f64.
+    ///
+    /// # Safety
+    /// As [`one`](Taps::one); the address is a multiple of 8.
+    unsafe fn double(address: u64) -> f64;
     /// Reads four taps.
     ///
     /// # Safety
@@ -59,6 +64,14 @@ macro_rules! taps {
                 let tap: f32;
                 // SAFETY: the caller's promise.
                 unsafe { asm!(concat!($load, ".f32 {0}, [{1}];"), out(reg32) tap, in(reg64) address, options(pure, nomem, nostack)) };
+                tap
+            }
+
+            #[inline(always)]
+            unsafe fn double(address: u64) -> f64 {
+                let tap: f64;
+                // SAFETY: the caller's promise.
+                unsafe { asm!(concat!($load, ".f64 {0}, [{1}];"), out(reg64) tap, in(reg64) address, options(pure, nomem, nostack)) };
                 tap
             }
 
@@ -279,6 +292,11 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn tap_f64(self, index: u32) -> f64 {
+        unsafe { S::double(self.taps + index as u64 * 8) }
+    }
+
+    #[inline(always)]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
         // Four at once, read two by two: constant memory is what bounds dense kernels, and tap by tap
         // a 64x64 mask took 25 ms on an H100 where this takes 2.7 (docs/decisions/mask-reads.md).
@@ -457,6 +475,33 @@ impl<S: Taps> Device for Nvptx<S> {
                  cvt.pack.sat.u8.s32.b32 c, d, c, 0; cvt.pack.sat.u8.s32.b32 {0}, b, a, c; }}",
                 out(reg32) word,
                 in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+                options(pure, nomem, nostack)
+            );
+        }
+        word
+    }
+
+    #[inline(always)]
+    fn word_of_bytes(self, [a, b, c, d]: [i32; 4]) -> u32 {
+        let word: u32;
+        unsafe {
+            asm!(
+                "{{ .reg .b32 high; cvt.pack.sat.u8.s32.b32 high, {4}, {3}, 0; cvt.pack.sat.u8.s32.b32 {0}, {2}, {1}, high; }}",
+                out(reg32) word,
+                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+                options(pure, nomem, nostack)
+            );
+        }
+        word
+    }
+
+    #[inline(always)]
+    fn word_of_halves(self, [low, high]: [i32; 2]) -> u32 {
+        let word: u32;
+        unsafe {
+            asm!(
+                "cvt.pack.sat.u16.s32 {0}, {2}, {1};",
+                out(reg32) word, in(reg32) low, in(reg32) high,
                 options(pure, nomem, nostack)
             );
         }

@@ -9,13 +9,14 @@
 //! Per output: three quarters of an instruction to unpack each byte of the window, half of one to round
 //! and pack, one and three quarters to check.
 
-use super::ring::from_bit;
-use super::{Place, Results, Ring, Rows, Samples, WARP};
-use crate::device::{Device, Global};
-use apron_abi::{FromSum, MarchParams, BYTE_UNIT};
+use super::{bits, Place, Results, Ring, Rows, Samples, WARP};
+use crate::device::Device;
+use apron_abi::{FromSum, MarchParams, MarchSums, BYTE_UNIT};
 
 impl Samples for u8 {
-    const OF_WORD: u32 = 4;
+    type Element = u8;
+    type Sum = f32;
+    const SUMS: MarchSums = MarchSums::Floats;
 
     #[inline(always)]
     fn constant(constant: f32) -> u32 {
@@ -31,6 +32,14 @@ impl Samples for u8 {
     fn start(p: &MarchParams) -> f32 {
         -p.slack
     }
+
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap(index) }
+    }
+
+    bits!(u8);
 }
 
 impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
@@ -60,55 +69,7 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
             }
         }
         // SAFETY: the caller's promise.
-        unsafe {
-            if p.aligned >= 4 {
-                place.store::<D, u8>(d, P as u32 / 4, words);
-            } else {
-                store_anywhere(d, place, P / 4, words);
-            }
-        }
-    }
-}
-
-/// Stores outputs that start anywhere in a word: the words of the buffer that are all in the row and in the warp's
-/// outputs, of which the last has its neighbour's first bytes, and the rest byte by byte.
-///
-/// # Safety
-/// The place is right, and all threads of the warp are here.
-#[inline(always)]
-unsafe fn store_anywhere<D: Device>(d: D, place: Place, count: usize, words: [u32; 4]) {
-    let lane = d.thread_x() % WARP;
-    let next = d.shuffle(words[0], (lane + 1) % WARP);
-    let start = place.row as i64 + place.first as i64;
-    // Bytes in front of the first whole word, which are the neighbour's before, or nobody's.
-    let skipped = (4 - (start & 3)) as u32 % 4;
-    // SAFETY: in the row.
-    unsafe {
-        let bytes = |first: i32, mut rest: u32, count: u32| {
-            // A loop, lest the places of all are kept in registers from row to row.
-            let mut n = 0;
-            while n < count as i32 {
-                if first + n >= 0 && first + n < place.samples {
-                    d.store(Global::<u8>::at(place.row + (first + n) as u64), 0, rest as u8);
-                }
-                rest >>= 8;
-                n += 1;
-            }
-        };
-        if lane == 0 {
-            bytes(place.first, words[0], skipped);
-        }
-        for w in 0..count {
-            let last = w + 1 == count;
-            let word = from_bit(words[w], if last { next } else { words[w + 1] }, skipped * 8);
-            let first = place.first + (w as u32 * 4 + skipped) as i32;
-            let known = if last && lane + 1 == WARP { 4 - skipped } else { 4 };
-            if known == 4 && first >= 0 && first + 4 <= place.samples {
-                d.store(Global::<u32>::at(place.row + first as u64), 0, word);
-            } else {
-                bytes(first, word, known);
-            }
-        }
+        unsafe { place.store_aligned::<D, u8>(d, p.aligned, P / 4, words) };
     }
 }
 

@@ -4,7 +4,7 @@
 //! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, WARP, WINDOW};
+use super::{march, Results, Rows, Samples, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{Accumulator, MarchParams};
@@ -19,12 +19,12 @@ pub struct Dense<S, const P: usize, const K: usize, const C: usize, const PIECES
 impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool> Body
     for Dense<S, P, K, C, PIECES>
 {
-    type Src = S;
-    type Dst = S;
+    type Src = S::Element;
+    type Dst = S::Element;
     type Params = MarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &MarchParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &MarchParams) {
         // SAFETY: the launch keeps the contract.
         unsafe { march::<D, Self, S, P, K, C, PIECES>(d, src, dst, p) }
     }
@@ -36,12 +36,17 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     const DENSE: bool = true;
 
     #[inline(always)]
-    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32) {
+    unsafe fn add<D: Device, T: Samples>(
+        d: D,
+        sums: &mut [[T::Sum; P]; K],
+        window: &[T::Sum; WINDOW],
+        start: T::Sum,
+    ) {
         for j in (0..K).rev() {
             let mut some = if j == 0 { [start; P] } else { sums[j - 1] };
             for i in 0..K {
                 // SAFETY: the mask has K * K taps.
-                let tap = unsafe { d.tap((j * K + i) as u32) };
+                let tap = unsafe { T::tap(d, (j * K + i) as u32) };
                 for k in 0..P {
                     some[k] = d.fma(tap, window[k + i * C], some[k]);
                 }

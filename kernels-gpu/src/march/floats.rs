@@ -1,11 +1,13 @@
 //! Samples of f32: a word each, whose sums are the results.
 
-use super::{Place, Results, Ring, Rows, Samples};
+use super::{bits, Place, Results, Ring, Rows, Samples};
 use crate::device::Device;
-use apron_abi::MarchParams;
+use apron_abi::{MarchParams, MarchSums};
 
 impl Samples for f32 {
-    const OF_WORD: u32 = 1;
+    type Element = f32;
+    type Sum = f32;
+    const SUMS: MarchSums = MarchSums::Floats;
 
     #[inline(always)]
     fn constant(constant: f32) -> u32 {
@@ -21,6 +23,14 @@ impl Samples for f32 {
     fn start(_: &MarchParams) -> f32 {
         0.0
     }
+
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap(index) }
+    }
+
+    bits!(u32);
 }
 
 impl<const K: usize, const C: usize> Results<4, K, C> for f32 {

@@ -16,8 +16,8 @@
 //!
 //! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks
 //! that see what lies beside the image, threads bring those samples: of f32, one each, by copies as far
-//! ahead; of bytes, four each, from the row itself when it has come. Rows that are no multiple of 16 bytes are
-//! not for the copy engine: threads copy their words, and bytes that start inside a word are moved when a thread
+//! ahead; of fewer bits, a word each, from the row itself when it has come. Rows that are no multiple of 16 bytes are
+//! not for the copy engine: threads copy their words, and samples that start inside a word are moved when a thread
 //! reads them.
 //!
 //! Launch contract: the device has a copy engine, the buffers are as large as the parameters say and
@@ -26,15 +26,17 @@
 
 mod bytes;
 mod dense;
+mod doubles;
 mod floats;
 mod ring;
 mod separable;
 
 pub use dense::Dense;
+pub use doubles::Doubles;
 pub use separable::Separable;
 
 use crate::device::{Device, Global};
-use apron_abi::{march_across, Element, MarchParams, MARCH_BLOCK};
+use apron_abi::{march_across, Accumulator, Element, MarchParams, MarchSums, MARCH_BLOCK};
 use ring::Ring;
 
 /// Samples that a thread may need from a row: its outputs, and the mask over four channels.
@@ -52,8 +54,13 @@ trait Rows<const P: usize, const K: usize, const C: usize> {
     ///
     /// # Safety
     /// The launch's taps are those of the filter.
-    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32);
-    /// The sum of one output in f64, by a warp together; `sample(j, i)` is under row `j` and column `i` of the mask,
+    unsafe fn add<D: Device, S: Samples>(
+        d: D,
+        sums: &mut [[S::Sum; P]; K],
+        window: &[S::Sum; WINDOW],
+        start: S::Sum,
+    );
+    /// The sum of one output of f32 taps in f64, by a warp together; `sample(j, i)` is under row `j` and column `i` of the mask,
     /// whose last are `last`.
     ///
     /// # Safety
@@ -61,20 +68,59 @@ trait Rows<const P: usize, const K: usize, const C: usize> {
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64;
 }
 
-/// A type of samples, in words of 32 bits on the way.
-pub trait Samples: Element {
+/// A type of samples, in words of 32 bits on the way, and what they are summed in.
+pub trait Samples {
+    /// The type in memory.
+    type Element: Element;
+    /// The type of sums.
+    type Sum: Accumulator;
+    /// Which that is.
+    const SUMS: MarchSums;
     /// Samples of a word.
-    const OF_WORD: u32;
+    const OF_WORD: u32 = 4 / Self::Element::TYPE.size_bytes();
     /// The word of samples that are all `constant`.
     fn constant(constant: f32) -> u32;
     /// The samples of a word; as many as it has.
-    fn unpack<D: Device>(d: D, word: u32) -> [f32; 4];
+    fn unpack<D: Device>(d: D, word: u32) -> [Self::Sum; 4];
     /// Where sums start.
-    fn start(p: &MarchParams) -> f32;
+    fn start(p: &MarchParams) -> Self::Sum;
+    /// A tap of the launch's mask.
+    ///
+    /// # Safety
+    /// There are more.
+    unsafe fn tap<D: Device>(d: D, index: u32) -> Self::Sum;
+    /// Reads a sample as the bits that it is.
+    ///
+    /// # Safety
+    /// As [`Device::load`].
+    unsafe fn load_bits<D: Device>(d: D, from: u64, index: u64) -> u32;
+    /// Writes a sample, the lowest bits of some.
+    ///
+    /// # Safety
+    /// As [`Device::store`].
+    unsafe fn store_bits<D: Device>(d: D, to: u64, bits: u32);
 }
 
+/// What [`Samples`] are as an integer of their size: how they are read and written.
+macro_rules! bits {
+    ($integer:ty) => {
+        #[inline(always)]
+        unsafe fn load_bits<D: Device>(d: D, from: u64, index: u64) -> u32 {
+            // SAFETY: the caller's promise.
+            unsafe { d.load(crate::device::Global::<$integer>::at(from), index) as u32 }
+        }
+
+        #[inline(always)]
+        unsafe fn store_bits<D: Device>(d: D, to: u64, bits: u32) {
+            // SAFETY: the caller's promise.
+            unsafe { d.store(crate::device::Global::<$integer>::at(to), 0, bits as $integer) }
+        }
+    };
+}
+use bits;
+
 /// A type of samples, stored as results of `P` outputs of a thread.
-trait Results<const P: usize, const K: usize, const C: usize>: Samples {
+trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
     /// Stores a thread's outputs that end at input row `row`.
     ///
     /// # Safety
@@ -83,7 +129,7 @@ trait Results<const P: usize, const K: usize, const C: usize>: Samples {
         ring: &Ring<'_, D, Self, P, K, C, PIECES>,
         place: Place,
         row: u32,
-        sums: &[f32; P],
+        sums: &[Self::Sum; P],
     );
 }
 
@@ -107,14 +153,14 @@ impl Place {
     /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
     #[inline(always)]
     unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
-        let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::TYPE.size_bytes() as u64);
+        let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::Element::TYPE.size_bytes() as u64);
         // SAFETY: in the row.
         unsafe {
             if self.whole {
-                if words == 4 {
-                    d.store4(from(self.first), 0, outputs);
-                } else {
-                    d.store2(from(self.first), 0, [outputs[0], outputs[1]]);
+                match words {
+                    4 => d.store4(from(self.first), 0, outputs),
+                    2 => d.store2(from(self.first), 0, [outputs[0], outputs[1]]),
+                    _ => d.store(from(self.first), 0, outputs[0]),
                 }
             } else {
                 for w in 0..words {
@@ -122,6 +168,65 @@ impl Place {
                     if sample >= 0 && sample < self.samples {
                         d.store(from(sample), 0, outputs[w as usize]);
                     }
+                }
+            }
+        }
+    }
+
+    /// Stores outputs that are so many words, and start at multiples of `aligned` bytes.
+    ///
+    /// # Safety
+    /// The place is right, and all threads of the warp are here.
+    #[inline(always)]
+    unsafe fn store_aligned<D: Device, S: Samples>(self, d: D, aligned: u32, count: usize, words: [u32; 4]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if aligned >= 4 {
+                self.store::<D, S>(d, count as u32, words);
+            } else {
+                self.store_anywhere::<D, S>(d, count, words);
+            }
+        }
+    }
+
+    /// Stores outputs that start anywhere in a word: the words of the buffer that are all in the row and in the warp's
+    /// outputs, of which the last has its neighbour's first samples, and the rest sample by sample.
+    ///
+    /// # Safety
+    /// The place is right, and all threads of the warp are here.
+    #[inline(always)]
+    unsafe fn store_anywhere<D: Device, S: Samples>(self, d: D, count: usize, words: [u32; 4]) {
+        let (size, bits) = (S::Element::TYPE.size_bytes(), 32 / S::OF_WORD);
+        let lane = d.thread_x() % WARP;
+        let next = d.shuffle(words[0], (lane + 1) % WARP);
+        let start = self.row as i64 + self.first as i64 * size as i64;
+        // Samples in front of the first whole word, which are the neighbour's before, or nobody's.
+        let skipped = (4 - (start & 3)) as u32 % 4 / size;
+        // SAFETY: in the row.
+        unsafe {
+            let some = |first: i32, mut rest: u32, count: u32| {
+                // A loop, lest the places of all are kept in registers from row to row.
+                let mut n = 0;
+                while n < count as i32 {
+                    if first + n >= 0 && first + n < self.samples {
+                        S::store_bits(d, self.row + (first + n) as u64 * size as u64, rest);
+                    }
+                    rest >>= bits;
+                    n += 1;
+                }
+            };
+            if lane == 0 {
+                some(self.first, words[0], skipped);
+            }
+            for w in 0..count {
+                let last = w + 1 == count;
+                let word = ring::from_bit(words[w], if last { next } else { words[w + 1] }, skipped * bits);
+                let first = self.first + (w as u32 * S::OF_WORD + skipped) as i32;
+                let known = if last && lane + 1 == WARP { S::OF_WORD - skipped } else { S::OF_WORD };
+                if known == S::OF_WORD && first >= 0 && first + known as i32 <= self.samples {
+                    d.store(Global::<u32>::at(self.row + first as u64 * size as u64), 0, word);
+                } else {
+                    some(first, word, known);
                 }
             }
         }
@@ -144,11 +249,11 @@ unsafe fn march<
     const PIECES: bool,
 >(
     d: D,
-    src: Global<S>,
-    dst: Global<S>,
+    src: Global<S::Element>,
+    dst: Global<S::Element>,
     p: &MarchParams,
 ) {
-    const { assert!(P as u32 == march_across(S::TYPE, F::DENSE, K as u32)) };
+    const { assert!(P as u32 == march_across(S::Element::TYPE, S::SUMS, F::DENSE, K as u32)) };
     let strip = d.block_x() as i32 * MARCH_BLOCK as i32 * P as i32;
     // A grid may have more rows of blocks than were asked for.
     let first_row = d.block_y() * p.rows;
@@ -160,9 +265,9 @@ unsafe fn march<
     let first = p.first + strip + d.thread_x() as i32 * P as i32;
     let samples = p.out_samples as i32;
     let whole = p.aligned >= P as u32 / S::OF_WORD * 4 && first >= 0 && first + P as i32 <= samples;
-    let row_bytes = p.out_samples as u64 * S::TYPE.size_bytes() as u64;
+    let row_bytes = p.out_samples as u64 * S::Element::TYPE.size_bytes() as u64;
     let mut place = Place { row: dst.address + first_row as u64 * row_bytes, first, samples, whole };
-    let mut sums = [[0.0; P]; K];
+    let mut sums = [[S::Sum::ZERO; P]; K];
     // SAFETY: the caller's promise.
     unsafe {
         let top = first_row as i32 + p.origin_y;
@@ -179,7 +284,7 @@ unsafe fn march<
             ring.wait(row);
             d.barrier();
             ring.bring(row + p.ahead);
-            F::add(d, &mut sums, &ring.window(row), S::start(p));
+            F::add::<D, S>(d, &mut sums, &ring.window(row), S::start(p));
             if row >= p.halo_rows {
                 S::store::<D, F, PIECES>(&ring, place, row, &sums[K - 1]);
                 place.row += row_bytes;

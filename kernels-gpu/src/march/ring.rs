@@ -3,7 +3,7 @@
 use super::{Samples, WINDOW};
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
-    march_lead, march_piece, march_samples, march_spare, march_stages, BorderMode, MarchParams, MARCH_AHEAD as AHEAD,
+    march_lead, march_piece, march_samples, march_spare, march_stages, Accumulator, BorderMode, Element, MarchParams, MARCH_AHEAD as AHEAD,
     MARCH_BLOCK, MARCH_ROWS,
 };
 use core::marker::PhantomData;
@@ -42,11 +42,11 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     Ring<'p, D, S, P, K, C, PIECES>
 {
     /// Words of a row in shared memory.
-    const WORDS: u32 = march_samples(S::TYPE, P as u32, K as u32, C as u32) / S::OF_WORD;
+    const WORDS: u32 = march_samples(S::Element::TYPE, P as u32, K as u32, C as u32) / S::OF_WORD;
     /// Rows of the ring.
-    const STAGES: u32 = march_stages(S::TYPE, K as u32);
+    const STAGES: u32 = march_stages(S::Element::TYPE, S::SUMS, K as u32);
     /// Samples of the strip before the first that an output needs.
-    const LEAD: u32 = march_lead(S::TYPE, K as u32, C as u32);
+    const LEAD: u32 = march_lead(S::Element::TYPE, K as u32, C as u32);
     /// Samples that an output needs beside its own.
     const HALO: u32 = ((K - 1) * C) as u32;
 
@@ -57,7 +57,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     #[inline(always)]
     pub(super) unsafe fn start(
         d: D,
-        src: Global<S>,
+        src: Global<S::Element>,
         p: &'p MarchParams,
         strip_left: i32,
         top: i32,
@@ -67,8 +67,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // What threads whose outputs are in the image need, and what of it the image has.
         let outputs = p.out_samples as i32 - (strip_left - p.left) - p.first;
         let threads = (outputs as u32).div_ceil(P as u32);
-        let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::TYPE));
-        let row = Self::WORDS * S::OF_WORD - march_spare(S::TYPE);
+        let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::Element::TYPE));
+        let row = Self::WORDS * S::OF_WORD - march_spare(S::Element::TYPE);
         let needed = strip_left + if needed < row { needed } else { row } as i32;
         let clamp = |column: i32| {
             if column < 0 {
@@ -297,7 +297,12 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         unsafe {
             d.signal_wait(Self::signal(row), row / Self::STAGES);
             if let Some(start) = self.image_row(row) {
-                let sources = d.shared_load4(Self::SOURCES, thread * S::OF_WORD);
+                let sources = if S::OF_WORD == 4 {
+                    d.shared_load4(Self::SOURCES, thread * 4)
+                } else {
+                    let [first, second] = d.shared_load2(Self::SOURCES, thread * 2);
+                    [first, second, NONE, NONE]
+                };
                 for k in 0..S::OF_WORD {
                     let column = sources[k as usize];
                     if column != NONE {
@@ -369,8 +374,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// A sample of the row of the image that starts at `start`, from the image, as the bits that it is.
     #[inline(always)]
     unsafe fn far_sample(&self, start: u64, column: u32) -> u32 {
-        // SAFETY: in the row. Only samples of 8 bits are several to a word.
-        unsafe { self.d.load(Global::<u8>::at(self.src.address), start + column as u64) as u32 }
+        // SAFETY: in the row.
+        unsafe { S::load_bits(self.d, self.src.address, start + column as u64) }
     }
 
     /// The bits of sample `at` of a stage.
@@ -399,7 +404,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 
     /// What this thread needs of a row.
     #[inline(always)]
-    pub(super) unsafe fn window(&self, row: u32) -> [f32; WINDOW] {
+    pub(super) unsafe fn window(&self, row: u32) -> [S::Sum; WINDOW] {
         let group = P as u32 / S::OF_WORD;
         let (skipped, lead) = (Self::LEAD / P as u32, Self::LEAD % P as u32);
         let end = lead + P as u32 + Self::HALO;
@@ -408,11 +413,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // SAFETY: inside the stage, which has come.
         unsafe {
             for n in 0..count / group {
-                let some = if group == 4 {
-                    self.d.shared_load4(Self::stage(row), first + n * group)
-                } else {
-                    let [a, b] = self.d.shared_load2(Self::stage(row), first + n * group);
-                    [a, b, 0, 0]
+                let (stage, at) = (Self::stage(row), first + n * group);
+                let some = match group {
+                    4 => self.d.shared_load4(stage, at),
+                    2 => {
+                        let [a, b] = self.d.shared_load2(stage, at);
+                        [a, b, 0, 0]
+                    }
+                    _ => [self.d.shared_load(stage, at), 0, 0, 0],
                 };
                 for w in 0..group {
                     words[(n * group + w) as usize] = some[w as usize];
@@ -426,7 +434,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                 }
             }
         }
-        let mut window = [0.0; WINDOW];
+        let mut window = [S::Sum::ZERO; WINDOW];
         for word in 0..count {
             let samples = S::unpack(self.d, words[word as usize]);
             for k in 0..S::OF_WORD {

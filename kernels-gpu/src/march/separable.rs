@@ -5,7 +5,7 @@
 //! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, WARP, WINDOW};
+use super::{march, Results, Rows, Samples, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{tap_stride, Accumulator, MarchParams};
@@ -21,12 +21,12 @@ pub struct Separable<S, const P: usize, const K: usize, const C: usize, const PI
 impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool> Body
     for Separable<S, P, K, C, PIECES>
 {
-    type Src = S;
-    type Dst = S;
+    type Src = S::Element;
+    type Dst = S::Element;
     type Params = MarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &MarchParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &MarchParams) {
         // SAFETY: the launch keeps the contract.
         unsafe { march::<D, Self, S, P, K, C, PIECES>(d, src, dst, p) }
     }
@@ -38,18 +38,23 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     const DENSE: bool = false;
 
     #[inline(always)]
-    unsafe fn add<D: Device>(d: D, sums: &mut [[f32; P]; K], window: &[f32; WINDOW], start: f32) {
-        let mut row = [0.0; P];
+    unsafe fn add<D: Device, T: Samples>(
+        d: D,
+        sums: &mut [[T::Sum; P]; K],
+        window: &[T::Sum; WINDOW],
+        start: T::Sum,
+    ) {
+        let mut row = [T::Sum::ZERO; P];
         for i in 0..K {
             // SAFETY: there are K taps an axis.
-            let tap = unsafe { d.tap(i as u32) };
+            let tap = unsafe { T::tap(d, i as u32) };
             for k in 0..P {
                 row[k] = d.fma(tap, window[k + i * C], row[k]);
             }
         }
         for j in (0..K).rev() {
             // SAFETY: as above.
-            let tap = unsafe { d.tap(tap_stride(K as u32) + j as u32) };
+            let tap = unsafe { T::tap(d, tap_stride(K as u32) + j as u32) };
             let before = if j == 0 { [start; P] } else { sums[j - 1] };
             for k in 0..P {
                 sums[j][k] = d.fma(tap, row[k], before[k]);

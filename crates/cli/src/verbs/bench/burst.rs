@@ -4,34 +4,50 @@
 //! kernel comes when the host has enqueued that: the time between the events is then also the host's. So the runs are
 //! enqueued behind work that the GPU is still busy with when the host is done.
 
-use super::workloads::Workload;
+use super::workloads::{Enqueued, Workload};
 use super::{Pace, median};
 use apron::{Device, DeviceImage, DeviceName, Image, Mask, Result};
 use std::time::{Duration, Instant};
 
 /// Runs that take less are timed so, in milliseconds.
-pub(super) const SHORT_MS: f64 = 0.05;
+pub(in crate::verbs) const SHORT_MS: f64 = 0.05;
 /// Runs that are enqueued together.
 pub(super) const RUNS: usize = 20;
 
 /// The median of the times of a workload's runs, in milliseconds.
 pub(super) fn median_ms(workload: &Workload, device: &Device, image: &DeviceImage, pace: Pace) -> Result<f64> {
-    let mut before = Before::new(device)?;
+    let mut bursts = Bursts::new(device)?;
     let mut times = Vec::new();
     while times.len() < pace.reps {
-        before.start()?;
-        let start = Instant::now();
-        let runs = (0..RUNS).map(|_| workload.enqueue(device, image)).collect::<Result<Vec<_>>>()?;
-        let enqueueing = start.elapsed();
-        let burst = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
-        // Else the GPU may have waited for the host.
-        if before.image.is_none() || before.repeats >= Before::MOST || before.took()? > enqueueing {
-            times.extend(burst);
-        } else {
+        times.extend(bursts.times(|| workload.enqueue(device, image))?);
+    }
+    Ok(median(times))
+}
+
+/// Bursts on a device.
+pub(in crate::verbs) struct Bursts<'a>(Before<'a>);
+
+impl<'a> Bursts<'a> {
+    pub(in crate::verbs) fn new(device: &'a Device) -> Result<Bursts<'a>> {
+        Before::new(device).map(Bursts)
+    }
+
+    /// The times of [`RUNS`] runs.
+    pub(in crate::verbs) fn times(&mut self, run: impl Fn() -> Result<Enqueued>) -> Result<Vec<Duration>> {
+        let Bursts(before) = self;
+        loop {
+            before.start()?;
+            let start = Instant::now();
+            let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
+            let enqueueing = start.elapsed();
+            let burst = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
+            // Else the GPU may have waited for the host.
+            if before.image.is_none() || before.repeats >= Before::MOST || before.took()? > enqueueing {
+                return Ok(burst);
+            }
             before.repeats *= 2;
         }
     }
-    Ok(median(times))
 }
 
 /// Work before the runs; none on a device of the host, which has done a run when it is enqueued.

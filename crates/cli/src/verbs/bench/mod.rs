@@ -1,6 +1,6 @@
 //! `apron bench`: every workload beside the machine's own limits and, if asked for, beside other libraries.
 
-mod burst;
+pub(super) mod burst;
 mod chain;
 pub(super) mod images;
 mod limits;
@@ -212,12 +212,12 @@ fn median_of_3(mut run: impl FnMut() -> apron::Result<()>) -> apron::Result<f64>
     Ok(median((0..3).map(timed).collect::<apron::Result<Vec<_>>>()?))
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
+pub(super) fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     milliseconds(times[times.len() / 2])
 }
 
-fn milliseconds(time: Duration) -> f64 {
+pub(super) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

@@ -234,7 +234,7 @@ fn binomial(n: u32) -> Vec<f32> {
 }
 
 /// A workload on its way.
-pub(super) enum Enqueued {
+pub(in crate::verbs) enum Enqueued {
     Counts(DeviceHistogram),
     /// Of an image, which waits by itself when it is looked at.
     Done(Solved),
@@ -242,7 +242,7 @@ pub(super) enum Enqueued {
 
 impl Enqueued {
     /// What ran, and how long; waits for it.
-    pub(super) fn report(&self) -> Result<Report> {
+    pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Enqueued::Counts(counts) => counts.report(),
             Enqueued::Done(solved) => solved.report(),

@@ -6,6 +6,7 @@ mod works;
 
 use crate::error::{Error, Result};
 use crate::report::{complain, print};
+use crate::verbs::bench::burst::Bursts;
 use crate::verbs::bench::images::Picture;
 use apron::{Device, DeviceImage, DeviceName};
 use apron_files::OutputPath;
@@ -18,10 +19,10 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Every variant is timed for images of three sizes, masks of many and every common pair of types, with each
+Every variant is timed for images of several sizes, masks of many and every common pair of types, with each
 grid that it leaves open (rows of a block x blocks a multiprocessor). Times are those of the kernels,
-medians of 7 to 25 runs after two; a variant that takes over four times the best is timed once. Results
-of the variants are compared, bit for bit.
+medians of 7 to 25 runs after two, below 50 us of 20 that are enqueued while the GPU is busy; a variant
+that takes over four times the best is timed once. Results of the variants are compared, bit for bit.
 
 The table that is printed in the end belongs into crates/plan/tuning.csv, where plans find it when
 Apron is built. Rows of several GPUs may stand in it.
@@ -66,6 +67,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return Err(Error::Usage(format!("the {name} device has one variant of each operation: nothing to tune")));
     };
     let mut found = Vec::new();
+    let mut bursts = Bursts::new(&device)?;
     let mut last: Option<(Picture, DeviceImage)> = None;
     for (picture, problem) in &works {
         if !args.quiet && !args.json {
@@ -78,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         if found.is_empty() && !args.quick {
             warm_up(|| sweep::by_plan(&device, problem, &image))?;
         }
-        found.push(sweep::sweep(&device, problem, &image, args.quick)?);
+        found.push(sweep::sweep(&device, problem, &image, &mut bursts, args.quick)?);
         last = Some((*picture, image));
     }
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };

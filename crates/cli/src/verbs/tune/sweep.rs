@@ -1,6 +1,8 @@
 //! Times the variants of a workload, and compares what they give.
 
-use crate::verbs::bench::workloads::Solved;
+use crate::verbs::bench::burst::{Bursts, SHORT_MS};
+use crate::verbs::bench::workloads::{Enqueued, Solved};
+use crate::verbs::bench::{median, milliseconds};
 use apron::{Device, DeviceImage, Result, Tuning};
 use apron_core::Problem;
 use apron_plan::tuning::{Time, Work, candidates};
@@ -22,11 +24,19 @@ pub(super) struct Found {
 const CLEARLY: f64 = 0.995;
 /// A variant that takes so many times the best is timed once.
 const FAR_BEHIND: f64 = 4.0;
+/// What a run alone takes longer than one of a burst, at most, in milliseconds.
+const ALONE_MS: f64 = 0.01;
 /// Of results with more bytes only those of the two fastest variants are compared: they are copied to the host.
 const LARGE_RESULT: u64 = 64 << 20;
 
 /// Times every variant that takes the problem, with every grid that a variant leaves open.
-pub(super) fn sweep(device: &Device, problem: &Problem, image: &DeviceImage, quick: bool) -> Result<Found> {
+pub(super) fn sweep(
+    device: &Device,
+    problem: &Problem,
+    image: &DeviceImage,
+    bursts: &mut Bursts,
+    quick: bool,
+) -> Result<Found> {
     let machine = device.machine().expect("a device that runs kernels");
     let work = Work::of(problem);
     let now = apron_plan::plan(problem, None, &machine)?.variant;
@@ -34,7 +44,7 @@ pub(super) fn sweep(device: &Device, problem: &Problem, image: &DeviceImage, qui
     let mut failure = None;
     for variant in eligible(problem, &machine) {
         let best = times.iter().map(|time| time.ms).fold(f64::INFINITY, f64::min);
-        match fastest(device, problem, image, variant, best, &machine, quick) {
+        match fastest(device, problem, image, variant, best, &machine, bursts, quick) {
             Ok(time) => times.push(time),
             Err(error) => failure = Some(format!("{variant}: {error}")),
         }
@@ -65,6 +75,7 @@ fn disagreement(times: &[Time], solve: impl Fn(&Time) -> Result<Solved>) -> Resu
 }
 
 /// The time of a variant with the grid that is the best for it.
+#[allow(clippy::too_many_arguments)]
 fn fastest(
     device: &Device,
     problem: &Problem,
@@ -72,12 +83,14 @@ fn fastest(
     variant: &'static str,
     best: f64,
     machine: &Machine,
+    bursts: &mut Bursts,
     quick: bool,
 ) -> Result<Time> {
     let mut found = Time { variant, ms: f64::INFINITY, tuning: None };
     for tuning in grids(problem, variant, machine, quick)? {
-        let run = || Ok(solve(device, problem, image, Some(variant), tuning)?.report()?.kernels.as_secs_f64() * 1e3);
-        let ms = median(run, best.min(found.ms), quick)?;
+        let enqueued = || enqueue(device, problem, image, Some(variant), tuning);
+        let alone = || Ok(milliseconds(enqueued()?.report()?.kernels));
+        let ms = median_ms(alone, || Ok(median(bursts.times(enqueued)?)), best.min(found.ms), quick)?;
         if ms < found.ms * CLEARLY {
             found = Time { variant, ms, tuning };
         }
@@ -100,20 +113,28 @@ fn grids(problem: &Problem, variant: &'static str, machine: &Machine, quick: boo
     Ok(if grids.is_empty() { vec![None] } else { grids })
 }
 
-/// The median of a run's times, in milliseconds.
-fn median(mut run: impl FnMut() -> Result<f64>, best: f64, quick: bool) -> Result<f64> {
+/// The median of a run's times, in milliseconds: of runs alone, or, where they take little, of a burst.
+fn median_ms(
+    mut alone: impl FnMut() -> Result<f64>,
+    burst: impl FnOnce() -> Result<f64>,
+    best: f64,
+    quick: bool,
+) -> Result<f64> {
     if quick {
-        return run();
+        return alone();
     }
     // The first compiles the kernel.
-    run()?;
-    let second = run()?;
-    if second > best * FAR_BEHIND {
+    alone()?;
+    let second = alone()?;
+    if second > (best + ALONE_MS) * FAR_BEHIND {
         return Ok(second);
     }
-    // About 5 ms, of which small images make many runs.
+    if second < SHORT_MS {
+        return burst();
+    }
+    // About 5 ms.
     let reps = (5.0 / second).clamp(7.0, 25.0) as usize;
-    let mut times = (0..reps).map(|_| run()).collect::<Result<Vec<f64>>>()?;
+    let mut times = (0..reps).map(|_| alone()).collect::<Result<Vec<f64>>>()?;
     times.sort_by(f64::total_cmp);
     Ok(times[times.len() / 2])
 }
@@ -131,11 +152,26 @@ fn solve(
     variant: Option<&str>,
     tuning: Option<Tuning>,
 ) -> Result<Solved> {
+    Ok(match enqueue(device, problem, image, variant, tuning)? {
+        Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
+        Enqueued::Done(solved) => solved,
+    })
+}
+
+/// Enqueues that, and waits for nothing.
+fn enqueue(
+    device: &Device,
+    problem: &Problem,
+    image: &DeviceImage,
+    variant: Option<&str>,
+    tuning: Option<Tuning>,
+) -> Result<Enqueued> {
     if problem.operation() == "histogram" {
         let counting = histogram_of(device, problem, image).variant(variant).tuning(tuning);
-        return counting.run_reported().map(|(histogram, report)| Solved::Counts(histogram, report));
+        return counting.enqueue().map(Enqueued::Counts);
     }
-    filter_of(device, problem, image).variant(variant).tuning(tuning).run().map(Solved::Image)
+    let filter = filter_of(device, problem, image).variant(variant).tuning(tuning);
+    filter.run().map(|image| Enqueued::Done(Solved::Image(image)))
 }
 
 #[cfg(test)]
@@ -175,12 +211,15 @@ mod tests {
         };
         let counted = |ms, best| {
             let timed = run(ms);
-            (median(|| timed(&runs), best, false).unwrap(), runs.get())
+            (median_ms(|| timed(&runs), || Ok(0.5), best, false).unwrap(), runs.get())
         };
         assert_eq!(counted([900.0, 5.0, 0.0, 0.0], 1.0), (5.0, 2));
         // Two to warm up, and seven of which two are odd ones.
         assert_eq!(counted([900.0, 1.0, 700.0, 2.0], 1.0), (2.0, 9));
-        assert_eq!(counted([900.0, 0.001, 0.001, 0.002], 1.0), (0.002, 27));
+        assert_eq!(counted([900.0, 0.06, 0.06, 0.07], 1.0), (0.07, 27));
+        // What takes little, in a burst.
+        assert_eq!(counted([900.0, 0.04, 0.0, 0.0], 1.0), (0.5, 2));
+        assert_eq!(counted([900.0, 0.04, 0.0, 0.0], 0.001), (0.5, 2));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use apron_plan::tuning::Work;
 struct Filters {
     types: (PixelType, PixelType),
     channels: u32,
-    /// Sides of square images.
-    images: &'static [u32],
+    /// Widths and heights.
+    images: &'static [Size],
     /// Taps along each axis.
     separable: &'static [u32],
     /// Sides of masks.
@@ -19,14 +19,25 @@ struct Filters {
     boxes: &'static [u32],
 }
 
-use PixelType::{F32, U8};
+/// Width and height.
+type Size = (u32, u32);
 
-/// The sizes stand for images that give few blocks, images in the L2 cache, and images that must come from memory.
+use PixelType::{F32, U8, U16};
+
+/// Few blocks; a screen; what fits into the L2 cache; and what must come from memory.
+const TINY: Size = (256, 256);
+const SMALL: Size = (512, 512);
+const SCREEN: Size = (1920, 1080);
+const MIDDLE: Size = (2048, 2048);
+const LARGE: Size = (4096, 4096);
+const HUGE: Size = (8192, 8192);
+
+/// Types, sizes, taps and masks that are common.
 const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, F32),
         channels: 1,
-        images: &[256, 2048, 8192],
+        images: &[TINY, SMALL, SCREEN, MIDDLE, HUGE],
         separable: &[3, 5, 7, 9, 13, 17, 33, 65],
         dense: &[3, 5, 7, 9, 11, 15, 31, 64],
         boxes: &[19, 63, 255],
@@ -34,7 +45,7 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, F32),
         channels: 3,
-        images: &[256, 4096],
+        images: &[TINY, SCREEN, LARGE],
         separable: &[3, 7, 9, 17],
         dense: &[3, 5, 7, 15],
         boxes: &[31],
@@ -42,7 +53,7 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, F32),
         channels: 4,
-        images: &[256, 4096],
+        images: &[TINY, SCREEN, LARGE],
         separable: &[3, 7, 9, 17],
         dense: &[3, 5, 7, 15],
         boxes: &[31],
@@ -50,31 +61,47 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (U8, U8),
         channels: 1,
-        images: &[256, 2048, 8192],
+        images: &[TINY, SMALL, SCREEN, MIDDLE, HUGE],
         separable: &[3, 5, 9, 17, 33],
-        dense: &[3, 5, 7, 15, 31],
-        boxes: &[3, 15, 63, 255],
+        dense: &[3, 5, 7, 9, 11, 15, 31],
+        boxes: &[3, 5, 9, 15, 31, 63, 255],
     },
     Filters {
         types: (U8, U8),
         channels: 3,
-        images: &[256, 4096],
-        separable: &[5, 17],
-        dense: &[3, 7],
-        boxes: &[3, 31],
+        images: &[TINY, SCREEN, LARGE],
+        separable: &[3, 5, 9, 17],
+        dense: &[3, 5, 7, 9],
+        boxes: &[3, 5, 15, 31],
     },
     Filters {
         types: (U8, U8),
         channels: 4,
-        images: &[256, 2048, 8192],
+        images: &[TINY, SCREEN, MIDDLE, HUGE],
         separable: &[3, 5, 9, 17, 33],
         dense: &[3, 5, 7, 15],
-        boxes: &[3, 15, 63, 255],
+        boxes: &[3, 5, 15, 63, 255],
+    },
+    Filters {
+        types: (U16, U16),
+        channels: 1,
+        images: &[TINY, SMALL, SCREEN, LARGE],
+        separable: &[3, 5, 9, 17, 33],
+        dense: &[3, 5, 7, 9, 15],
+        boxes: &[],
+    },
+    Filters {
+        types: (U16, U16),
+        channels: 3,
+        images: &[TINY, SCREEN, LARGE],
+        separable: &[5, 17],
+        dense: &[3, 5, 7],
+        boxes: &[],
     },
     Filters {
         types: (U8, F32),
         channels: 1,
-        images: &[256, 4096],
+        images: &[TINY, LARGE],
         separable: &[5, 17],
         dense: &[3, 7, 15],
         boxes: &[31],
@@ -82,20 +109,20 @@ const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, U8),
         channels: 1,
-        images: &[256, 4096],
+        images: &[TINY, LARGE],
         separable: &[5, 17],
         dense: &[3, 7, 15],
         boxes: &[],
     },
 ];
 
-/// Type, channels that are counted apart, bins, and sides of square images.
-const HISTOGRAMS: &[(PixelType, u32, u32, &[u32])] = &[
-    (U8, 1, 256, &[256, 2048, 16384]),
-    (U8, 3, 256, &[256, 4096]),
-    (U8, 4, 256, &[256, 2048, 8192]),
-    (F32, 1, 256, &[256, 2048, 8192]),
-    (F32, 1, 4096, &[256, 8192]),
+/// Type, channels that are counted apart, bins, and sizes.
+const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
+    (U8, 1, 256, &[TINY, SMALL, SCREEN, MIDDLE, (16384, 16384)]),
+    (U8, 3, 256, &[TINY, SCREEN, LARGE]),
+    (U8, 4, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
+    (F32, 1, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
+    (F32, 1, 4096, &[TINY, HUGE]),
 ];
 
 /// Products above which the slow variants would take seconds.
@@ -105,10 +132,10 @@ const MOST_PRODUCTS: u64 = 1 << 37;
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
     let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
-    let images = |sides: &'static [u32]| if quick { &[32] } else { sides };
+    let images = |sizes: &'static [Size]| if quick { &[(32, 32)] } else { sizes };
     for filters in FILTERS {
-        for &side in images(filters.images) {
-            let picture = picture(filters.types.0, side, filters.channels);
+        for &size in images(filters.images) {
+            let picture = picture(filters.types.0, size, filters.channels);
             let separable = few(filters.separable).iter().map(|&taps| separable(&picture, filters.types.1, taps));
             let dense = few(filters.dense).iter().map(|&side| correlate(&picture, filters.types.1, side));
             let boxes = few(filters.boxes).iter().map(|&side| mean(&picture, filters.types.1, side));
@@ -122,17 +149,17 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             }
         }
     }
-    for &(pixel, channels, bins, sides) in HISTOGRAMS {
-        for &side in images(sides) {
-            let picture = picture(pixel, side, channels);
+    for &(pixel, channels, bins, sizes) in HISTOGRAMS {
+        for &size in images(sizes) {
+            let picture = picture(pixel, size, channels);
             works.push((picture, histogram(&picture, bins)?));
         }
     }
     Ok(works)
 }
 
-fn picture(pixel: PixelType, side: u32, channels: u32) -> Picture {
-    Picture { pixel, width: side, height: side, channels, gap: 0, data: Data::Uniform }
+fn picture(pixel: PixelType, (width, height): Size, channels: u32) -> Picture {
+    Picture { pixel, width, height, channels, gap: 0, data: Data::Uniform }
 }
 
 fn shape(picture: &Picture) -> Result<Shape> {

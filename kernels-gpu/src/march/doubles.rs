@@ -1,0 +1,130 @@
+//! Samples of 8 and 16 bits summed in f64, as all results of integers are: nothing is checked or taken again.
+//!
+//! A sample stands in the upper half of an f64 whose lower half is 0, below all normal numbers, and so is a small part of
+//! what it stands for: taps are times [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and what is left is in the multiply-add
+//! that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs
+//! one instruction, and a result another one and what packs it.
+
+use super::{bits, Place, Results, Ring, Rows, Samples};
+use crate::device::Device;
+use apron_abi::{MarchParams, MarchSums, DOUBLE_REST};
+use core::marker::PhantomData;
+
+/// Samples of type `T`, summed in f64.
+pub struct Doubles<T>(PhantomData<T>);
+
+/// Where the spacing of f64 is 1, for numbers of either sign.
+const ONES: f64 = 6755399441055744.0;
+
+/// The sample of these bits, in its unit.
+#[inline(always)]
+fn double(bits: u32) -> f64 {
+    f64::from_bits((bits as u64) << 32)
+}
+
+impl Samples for Doubles<u8> {
+    type Element = u8;
+    type Sum = f64;
+    const SUMS: MarchSums = MarchSums::Doubles;
+
+    #[inline(always)]
+    fn constant(constant: f32) -> u32 {
+        constant as u32 * 0x0101_0101
+    }
+
+    #[inline(always)]
+    fn unpack<D: Device>(d: D, word: u32) -> [f64; 4] {
+        [
+            double(d.pick::<0x4440>(word, 0)),
+            double(d.pick::<0x4441>(word, 0)),
+            double(d.pick::<0x4442>(word, 0)),
+            double(d.pick::<0x4443>(word, 0)),
+        ]
+    }
+
+    #[inline(always)]
+    fn start(_: &MarchParams) -> f64 {
+        0.0
+    }
+
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap_f64(index) }
+    }
+
+    bits!(u8);
+}
+
+impl Samples for Doubles<u16> {
+    type Element = u16;
+    type Sum = f64;
+    const SUMS: MarchSums = MarchSums::Doubles;
+
+    #[inline(always)]
+    fn constant(constant: f32) -> u32 {
+        constant as u32 * 0x0001_0001
+    }
+
+    #[inline(always)]
+    fn unpack<D: Device>(_: D, word: u32) -> [f64; 4] {
+        let (low, high) = (double(word & 0xffff), double(word >> 16));
+        [low, high, low, high]
+    }
+
+    #[inline(always)]
+    fn start(_: &MarchParams) -> f64 {
+        0.0
+    }
+
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap_f64(index) }
+    }
+
+    bits!(u16);
+}
+
+/// The integer that a sum rounds to, half to even: the plan takes no taps that it might pass 2^31 with.
+#[inline(always)]
+fn rounded<D: Device>(d: D, sum: f64) -> i32 {
+    d.fma(sum, DOUBLE_REST, ONES).to_bits() as i32
+}
+
+impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<u8> {
+    #[inline(always)]
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
+        place: Place,
+        _: u32,
+        sums: &[f64; P],
+    ) {
+        let d = ring.d;
+        let mut words = [0; 4];
+        for w in 0..P / 4 {
+            let at = |k: usize| rounded(d, sums[4 * w + k]);
+            words[w] = d.word_of_bytes([at(0), at(1), at(2), at(3)]);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { place.store_aligned::<D, Self>(d, ring.p.aligned, P / 4, words) };
+    }
+}
+
+impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<u16> {
+    #[inline(always)]
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
+        place: Place,
+        _: u32,
+        sums: &[f64; P],
+    ) {
+        let d = ring.d;
+        let mut words = [0; 4];
+        for w in 0..P / 2 {
+            words[w] = d.word_of_halves([rounded(d, sums[2 * w]), rounded(d, sums[2 * w + 1])]);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { place.store_aligned::<D, Self>(d, ring.p.aligned, P / 2, words) };
+    }
+}
