@@ -112,7 +112,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
         dst: facts.dst.name(),
         taps: match facts.taps {
             TapSpace::None => "none",
-            TapSpace::SmallParameter | TapSpace::Parameter => "parameter",
+            TapSpace::FewestParameter | TapSpace::SmallParameter | TapSpace::Parameter => "parameter",
             TapSpace::Symbol => "symbol",
             TapSpace::Global => "global",
         },

@@ -3,7 +3,7 @@
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
 use crate::{
-    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, pointwise, rgba, Body,
+    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, Body,
 };
 use apron_abi::*;
 
@@ -69,6 +69,7 @@ macro_rules! define_entry {
     (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
     (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
+    (Patch, $($rest:tt)*) => { define_entry!(@ "patch", $($rest)*); };
     (Box, $($rest:tt)*) => { define_entry!(@ "box", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
@@ -77,6 +78,7 @@ macro_rules! define_entry {
     (Local, $($rest:tt)*) => { define_entry!(@ "local", $($rest)*); };
     (Lookup, $($rest:tt)*) => { define_entry!(@ "lookup", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
+    (@ $feature:literal, FewestParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEWEST_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
     (@ $feature:literal, Taps<$most:ident>, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         define_entry!(@ $feature, $entry, $body, $src, $dst, $params, (, _taps: Taps<$most>), Parameter, {
@@ -132,6 +134,9 @@ static mut apron_taps: Taps<MAX_TAPS> = Taps([0.0; MAX_TAPS]);
 macro_rules! define_entry {
     ($family:ident, SmallParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEW_TAPS>), taps.0.as_ptr());
+    };
+    ($family:ident, FewestParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEWEST_TAPS>), taps.0.as_ptr());
     };
     ($family:ident, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
         define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<MAX_TAPS>), taps.0.as_ptr());

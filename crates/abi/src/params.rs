@@ -9,6 +9,8 @@ pub const MAX_TAPS: usize = 64 * 64;
 
 /// Taps of a parameter for small masks.
 pub const FEW_TAPS: usize = 1024;
+/// Taps of kernels whose launches are to take as little time as can be.
+pub const FEWEST_TAPS: usize = 128;
 
 /// Taps that kernels of dense masks read at once: their rows start at multiples of this.
 pub const TAPS_AT_ONCE: u32 = 4;

@@ -1,6 +1,6 @@
 //! The kernel table: every kernel once, with all that host and kernels must know of it.
 
-use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, Half, MAX_TAPS};
+use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, FEWEST_TAPS, Half, MAX_TAPS};
 
 /// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +11,8 @@ pub enum Family {
     Conv2d,
     /// Correlation with small masks, dense or separable, at the speed of memory.
     March,
+    /// The same for small images, by threads that share nothing.
+    Patch,
     /// Box filters: sums over windows, all samples alike.
     Box,
     /// 3x3 masks over RGBA images of 8 bits a channel.
@@ -29,10 +31,11 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 10] = [
+    pub const ALL: [Family; 11] = [
         Family::Conv1d,
         Family::Conv2d,
         Family::March,
+        Family::Patch,
         Family::Box,
         Family::Rgba,
         Family::Histogram,
@@ -47,6 +50,8 @@ impl Family {
         match self {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
+            // Its code is long, and what it is good for are microseconds.
+            Family::Patch => 90,
             Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
             Family::Pointwise | Family::Local | Family::Lookup => 75,
         }
@@ -58,6 +63,7 @@ impl Family {
             Family::Conv1d => "conv1d",
             Family::Conv2d => "conv2d",
             Family::March => "march",
+            Family::Patch => "patch",
             Family::Box => "box",
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
@@ -82,6 +88,8 @@ pub enum TapSpace {
     /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps) of
     /// [`FEW_TAPS`].
     SmallParameter,
+    /// The same of [`FEWEST_TAPS`].
+    FewestParameter,
     /// The same of [`MAX_TAPS`].
     Parameter,
     /// In constant memory, as the module's symbol [`TAPS_SYMBOL`]: one mask at a time.
@@ -96,6 +104,7 @@ impl TapSpace {
         match self {
             TapSpace::None => 0,
             TapSpace::SmallParameter => FEW_TAPS,
+            TapSpace::FewestParameter => FEWEST_TAPS,
             TapSpace::Parameter | TapSpace::Symbol => MAX_TAPS,
             TapSpace::Global => usize::MAX,
         }
@@ -369,6 +378,17 @@ pub const MARCH_ROWS: u32 = 768;
 /// Most words of several samples beside the image that a block of the marching kernels sees of a row.
 pub const MARCH_BESIDE: u32 = 64;
 
+/// Threads of a block of the kernels of patches, whose rows are warps.
+pub const PATCH_BLOCK: [u32; 2] = [32, 4];
+/// Output rows of a thread of theirs.
+pub const PATCH_ROWS: u32 = 4;
+
+/// Shared memory of theirs, in bytes: for each thread the columns and the rows of the image that it sees.
+pub const fn patch_bytes(side: u32, channels: u32) -> u32 {
+    let seen = 4 + (side - 1) * channels + PATCH_ROWS + side - 1;
+    seen * PATCH_BLOCK[0] * PATCH_BLOCK[1] * 4
+}
+
 /// Rows of input of the marching kernels that are on their way while one is used.
 pub const MARCH_AHEAD: u32 = 7;
 
@@ -426,11 +446,7 @@ pub const fn march_samples(src: ElementType, across: u32, side: u32, channels: u
 
 /// Samples that a row has in addition, for where it starts inside a word.
 pub const fn march_spare(src: ElementType) -> u32 {
-    if src.size_bytes() < 4 {
-        march_piece(src)
-    } else {
-        0
-    }
+    if src.size_bytes() < 4 { march_piece(src) } else { 0 }
 }
 
 /// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each, the
@@ -475,6 +491,10 @@ const fn separable_f64(src: ElementType, side: u32, channels: u32) -> SharedMemo
 }
 const fn marching(src: ElementType, sums: MarchSums, dense: bool, side: u32, channels: u32) -> SharedMemory {
     SharedMemory::Bytes(march_bytes(src, sums, march_across(src, sums, dense, side), side, channels))
+}
+/// Columns and rows of the threads of patches.
+const fn patch(side: u32, channels: u32) -> SharedMemory {
+    SharedMemory::Bytes(patch_bytes(side, channels))
 }
 /// A pair of f32 for each thread.
 const PAIRS: SharedMemory = SharedMemory::Bytes(EXTREMES_BLOCK * 8);
@@ -901,6 +921,44 @@ macro_rules! for_each_kernel {
             march_dense_f64_7_c3_any_u16_u16: March "-" "march-dense-f64" "7x3-any", march::Dense<march::Doubles<u16>, 8, 7, 3, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 3), 3, 2;
             march_dense_f64_7_c4_u16_u16: March "-" "march-dense-f64" "7x4", march::Dense<march::Doubles<u16>, 8, 7, 4>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 4), 2, 2;
             march_dense_f64_7_c4_any_u16_u16: March "-" "march-dense-f64" "7x4-any", march::Dense<march::Doubles<u16>, 8, 7, 4, false>, Buffer (u16, u16), MarchParams, SmallParameter, [128, 1], dense_f64(ElementType::U16, 7, 4), 3, 2;
+            patch_separable_3_c1_f32_f32: Patch "-" "patch-separable" "3x1", patch::Patch<march::Separable<f32, 4, 3, 1>, f32, 3, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_separable_5_c1_f32_f32: Patch "-" "patch-separable" "5x1", patch::Patch<march::Separable<f32, 4, 5, 1>, f32, 5, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_separable_7_c1_f32_f32: Patch "-" "patch-separable" "7x1", patch::Patch<march::Separable<f32, 4, 7, 1>, f32, 7, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_separable_9_c1_f32_f32: Patch "-" "patch-separable" "9x1", patch::Patch<march::Separable<f32, 4, 9, 1>, f32, 9, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(9, 1), 0;
+            patch_separable_3_c3_f32_f32: Patch "-" "patch-separable" "3x3", patch::Patch<march::Separable<f32, 4, 3, 3>, f32, 3, 3>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_separable_5_c3_f32_f32: Patch "-" "patch-separable" "5x3", patch::Patch<march::Separable<f32, 4, 5, 3>, f32, 5, 3>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_separable_3_c4_f32_f32: Patch "-" "patch-separable" "3x4", patch::Patch<march::Separable<f32, 4, 3, 4>, f32, 3, 4>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            patch_dense_3_c1_f32_f32: Patch "-" "patch-dense" "3x1", patch::Patch<march::Dense<f32, 4, 3, 1>, f32, 3, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_dense_5_c1_f32_f32: Patch "-" "patch-dense" "5x1", patch::Patch<march::Dense<f32, 4, 5, 1>, f32, 5, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_dense_7_c1_f32_f32: Patch "-" "patch-dense" "7x1", patch::Patch<march::Dense<f32, 4, 7, 1>, f32, 7, 1>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_dense_3_c3_f32_f32: Patch "-" "patch-dense" "3x3", patch::Patch<march::Dense<f32, 4, 3, 3>, f32, 3, 3>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_dense_5_c3_f32_f32: Patch "-" "patch-dense" "5x3", patch::Patch<march::Dense<f32, 4, 5, 3>, f32, 5, 3>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_dense_3_c4_f32_f32: Patch "-" "patch-dense" "3x4", patch::Patch<march::Dense<f32, 4, 3, 4>, f32, 3, 4>, Buffer (f32, f32), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            patch_separable_3_c1_u8_u8: Patch "-" "patch-separable" "3x1", patch::Patch<march::Separable<march::Doubles<u8>, 4, 3, 1>, march::Doubles<u8>, 3, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_separable_5_c1_u8_u8: Patch "-" "patch-separable" "5x1", patch::Patch<march::Separable<march::Doubles<u8>, 4, 5, 1>, march::Doubles<u8>, 5, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_separable_7_c1_u8_u8: Patch "-" "patch-separable" "7x1", patch::Patch<march::Separable<march::Doubles<u8>, 4, 7, 1>, march::Doubles<u8>, 7, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_separable_9_c1_u8_u8: Patch "-" "patch-separable" "9x1", patch::Patch<march::Separable<march::Doubles<u8>, 4, 9, 1>, march::Doubles<u8>, 9, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(9, 1), 0;
+            patch_separable_3_c3_u8_u8: Patch "-" "patch-separable" "3x3", patch::Patch<march::Separable<march::Doubles<u8>, 4, 3, 3>, march::Doubles<u8>, 3, 3>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_separable_5_c3_u8_u8: Patch "-" "patch-separable" "5x3", patch::Patch<march::Separable<march::Doubles<u8>, 4, 5, 3>, march::Doubles<u8>, 5, 3>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_separable_3_c4_u8_u8: Patch "-" "patch-separable" "3x4", patch::Patch<march::Separable<march::Doubles<u8>, 4, 3, 4>, march::Doubles<u8>, 3, 4>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            patch_dense_3_c1_u8_u8: Patch "-" "patch-dense" "3x1", patch::Patch<march::Dense<march::Doubles<u8>, 4, 3, 1>, march::Doubles<u8>, 3, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_dense_5_c1_u8_u8: Patch "-" "patch-dense" "5x1", patch::Patch<march::Dense<march::Doubles<u8>, 4, 5, 1>, march::Doubles<u8>, 5, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_dense_7_c1_u8_u8: Patch "-" "patch-dense" "7x1", patch::Patch<march::Dense<march::Doubles<u8>, 4, 7, 1>, march::Doubles<u8>, 7, 1>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_dense_3_c3_u8_u8: Patch "-" "patch-dense" "3x3", patch::Patch<march::Dense<march::Doubles<u8>, 4, 3, 3>, march::Doubles<u8>, 3, 3>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_dense_5_c3_u8_u8: Patch "-" "patch-dense" "5x3", patch::Patch<march::Dense<march::Doubles<u8>, 4, 5, 3>, march::Doubles<u8>, 5, 3>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_dense_3_c4_u8_u8: Patch "-" "patch-dense" "3x4", patch::Patch<march::Dense<march::Doubles<u8>, 4, 3, 4>, march::Doubles<u8>, 3, 4>, Buffer (u8, u8), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            patch_separable_3_c1_u16_u16: Patch "-" "patch-separable" "3x1", patch::Patch<march::Separable<march::Doubles<u16>, 4, 3, 1>, march::Doubles<u16>, 3, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_separable_5_c1_u16_u16: Patch "-" "patch-separable" "5x1", patch::Patch<march::Separable<march::Doubles<u16>, 4, 5, 1>, march::Doubles<u16>, 5, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_separable_7_c1_u16_u16: Patch "-" "patch-separable" "7x1", patch::Patch<march::Separable<march::Doubles<u16>, 4, 7, 1>, march::Doubles<u16>, 7, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_separable_3_c3_u16_u16: Patch "-" "patch-separable" "3x3", patch::Patch<march::Separable<march::Doubles<u16>, 4, 3, 3>, march::Doubles<u16>, 3, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_separable_5_c3_u16_u16: Patch "-" "patch-separable" "5x3", patch::Patch<march::Separable<march::Doubles<u16>, 4, 5, 3>, march::Doubles<u16>, 5, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_separable_3_c4_u16_u16: Patch "-" "patch-separable" "3x4", patch::Patch<march::Separable<march::Doubles<u16>, 4, 3, 4>, march::Doubles<u16>, 3, 4>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            patch_dense_3_c1_u16_u16: Patch "-" "patch-dense" "3x1", patch::Patch<march::Dense<march::Doubles<u16>, 4, 3, 1>, march::Doubles<u16>, 3, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 1), 0;
+            patch_dense_5_c1_u16_u16: Patch "-" "patch-dense" "5x1", patch::Patch<march::Dense<march::Doubles<u16>, 4, 5, 1>, march::Doubles<u16>, 5, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(5, 1), 0;
+            patch_dense_7_c1_u16_u16: Patch "-" "patch-dense" "7x1", patch::Patch<march::Dense<march::Doubles<u16>, 4, 7, 1>, march::Doubles<u16>, 7, 1>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(7, 1), 0;
+            patch_dense_3_c3_u16_u16: Patch "-" "patch-dense" "3x3", patch::Patch<march::Dense<march::Doubles<u16>, 4, 3, 3>, march::Doubles<u16>, 3, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
+            patch_dense_5_c3_u16_u16: Patch "-" "patch-dense" "5x3", patch::Patch<march::Dense<march::Doubles<u16>, 4, 5, 3>, march::Doubles<u16>, 5, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
+            patch_dense_3_c4_u16_u16: Patch "-" "patch-dense" "3x4", patch::Patch<march::Dense<march::Doubles<u16>, 4, 3, 4>, march::Doubles<u16>, 3, 4>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
             box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
             box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
@@ -1105,6 +1163,7 @@ mod tests {
                 (Family::Conv1d, "fused", _) => [FUSED_BLOCK, 1],
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
+                (Family::Patch, ..) => PATCH_BLOCK,
                 (Family::Box, "chunks", _) => [BOX_BLOCK, 1],
                 (Family::Box, "strips", _) => [BOX_STRIP / BOX_BYTES, 1],
                 (Family::Box, "simple", _) => SIMPLE_BLOCK,

@@ -3,7 +3,7 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
-use apron_abi::{FEW_TAPS, Layers, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
+use apron_abi::{FEW_TAPS, FEWEST_TAPS, Layers, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
 use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
 use cust::event::{Event, EventFlags};
@@ -162,7 +162,7 @@ impl<'a> Prepared<'a> {
         allow_shared(gpu, &function, launch.shared_bytes + launch.reserved_bytes)?;
         let global_taps = match launch.kernel.facts().taps {
             TapSpace::Global => Some(GpuBuffer::from_bytes(gpu, operation, &bytes_of(&launch.taps))?),
-            TapSpace::None | TapSpace::SmallParameter | TapSpace::Parameter | TapSpace::Symbol => None,
+            _ => None,
         };
         Ok(Prepared { launch, function, global_taps })
     }
@@ -175,19 +175,23 @@ impl<'a> Prepared<'a> {
         let (grid, mut layers) = grid(launch.blocks, recipe.images, recipe.steps(launch));
         let mut arguments: Vec<*mut c_void> =
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params), (&raw mut layers).cast()];
-        let mut few_taps = Taps([0.0; FEW_TAPS]);
-        let mut parameter_taps = Taps([0.0; MAX_TAPS]);
+        // Made only where they are asked for: clearing them takes as long as some launches.
+        let (mut fewest_taps, mut few_taps, mut parameter_taps);
         let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
         // Held until the launch is enqueued, so that no other mask comes between.
         let mut symbol = None;
         match facts.taps {
             TapSpace::None => {}
+            TapSpace::FewestParameter => {
+                fewest_taps = parameter::<FEWEST_TAPS>(&launch.taps);
+                arguments.push((&raw mut fewest_taps).cast());
+            }
             TapSpace::SmallParameter => {
-                few_taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
+                few_taps = parameter::<FEW_TAPS>(&launch.taps);
                 arguments.push((&raw mut few_taps).cast());
             }
             TapSpace::Parameter => {
-                parameter_taps.0[..launch.taps.len()].copy_from_slice(&launch.taps);
+                parameter_taps = parameter::<MAX_TAPS>(&launch.taps);
                 arguments.push((&raw mut parameter_taps).cast());
             }
             TapSpace::Symbol => {
@@ -208,6 +212,13 @@ impl<'a> Prepared<'a> {
         })?;
         used
     }
+}
+
+/// Taps as a parameter.
+fn parameter<const MOST: usize>(taps: &[f32]) -> Taps<MOST> {
+    let mut all = Taps([0.0; MOST]);
+    all.0[..taps.len()].copy_from_slice(taps);
+    all
 }
 
 /// Shared memory that a block may have without asking.

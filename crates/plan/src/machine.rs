@@ -19,11 +19,6 @@ pub struct Machine {
 
 impl Machine {
     /// The GPU that the emulator stands for: an H100.
-    pub const EMULATED: Machine = Machine {
-        target: 90,
-        multiprocessors: 132,
-        shared_bytes: 227 * 1024,
-        f64_ratio: 2,
-        tuning: None,
-    };
+    pub const EMULATED: Machine =
+        Machine { target: 90, multiprocessors: 132, shared_bytes: 227 * 1024, f64_ratio: 2, tuning: None };
 }

@@ -4,8 +4,8 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
-    BYTE_UNIT, DOUBLE_SCALE, FEW_TAPS, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums, Params,
-    march_across, march_lead, march_piece, tap_stride,
+    BYTE_UNIT, DOUBLE_SCALE, FEW_TAPS, Family, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums,
+    PATCH_BLOCK, PATCH_ROWS, Params, march_across, march_lead, march_piece, tap_stride,
 };
 use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
@@ -17,6 +17,11 @@ pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -
 /// The same, summed in f64.
 pub(crate) fn dense_f64(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     dense_by(MarchSums::Doubles, problem, variant, machine)
+}
+
+/// The same for small images.
+pub(crate) fn dense_patch(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    dense_by(patch_sums(problem.src), problem, variant, machine)
 }
 
 fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
@@ -37,7 +42,8 @@ fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &M
         slack: if problem.src == PixelType::U8 { rounding::dense_slack(mask.taps()) } else { 0.0 },
         total: total(mask.taps()),
     };
-    image.march(variant, machine, side, &window, image.in_units(mask.taps()))
+    let taps = image.in_units(mask.taps());
+    image.steps(variant, machine, side, &window, taps)
 }
 
 /// Both passes of a separable filter whose taps are as many along the rows as along the columns.
@@ -48,6 +54,16 @@ pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machin
 /// The same, summed in f64.
 pub(crate) fn separable_f64(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     separable_by(MarchSums::Doubles, problem, variant, machine)
+}
+
+/// The same for small images.
+pub(crate) fn separable_patch(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    separable_by(patch_sums(problem.src), problem, variant, machine)
+}
+
+/// Patches sum integers in f64.
+fn patch_sums(src: PixelType) -> MarchSums {
+    if src == PixelType::F32 { MarchSums::Floats } else { MarchSums::Doubles }
 }
 
 fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
@@ -74,7 +90,7 @@ fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine
         MarchSums::Floats => taps.extend(taps_y),
         MarchSums::Doubles => taps.extend(taps_y.iter().flat_map(|tap| halves(*tap as f64))),
     }
-    image.march(variant, machine, side, &window, taps)
+    image.steps(variant, machine, side, &window, taps)
 }
 
 /// Means of bytes over square windows of odd sides, as the separable kernels sum them.
@@ -82,20 +98,24 @@ fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine
 /// The sums along rows, times 1, are exact. Down the columns each of `side` multiply-adds rounds a number of at most 256,
 /// by 2^-16 or less, and the reciprocal of the number of samples, rounded itself, adds as much once. Up to 17 a side that
 /// is below 2.8e-4. A mean of an odd number of samples is no nearer to halfway between two integers than half of the
-/// reciprocal: 1.7e-3.
+/// reciprocal: 1.7e-3. In f64 all that is off by much less.
 pub(crate) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let side = problem.width;
     let window = problem.window()?;
     if side != problem.height || !matches!(problem.scale, Scale::Mean) || !(3..=17).contains(&side) {
         return Err(refused(variant, format!("windows of {side}x{}, or other than means", problem.height)));
     }
+    let (kernels, sums) = match variant.family {
+        Family::Patch => ("patch-separable", MarchSums::Doubles),
+        _ => ("march-separable", MarchSums::Floats),
+    };
     let image = Image {
         shape: problem.shape,
         src: problem.src,
         dst: problem.dst,
         border: problem.border,
-        kernels: "march-separable",
-        sums: MarchSums::Floats,
+        kernels,
+        sums,
         dense: false,
         slack: 0.0,
         total: 1.0,
@@ -104,9 +124,15 @@ pub(crate) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -
         return Err(refused(variant, format!("means of {}", image.src)));
     }
     let mut taps = image.in_units(&vec![1.0; side as usize]);
-    taps.resize(tap_stride(side) as usize, 0.0);
-    taps.resize(taps.len() + side as usize, 1.0 / (side * side) as f32);
-    image.march(variant, machine, side, &window, taps)
+    taps.resize(tap_stride(side) as usize * image.words(), 0.0);
+    let pixels = (side * side) as f64;
+    for _ in 0..side {
+        match sums {
+            MarchSums::Floats => taps.push((1.0 / pixels) as f32),
+            MarchSums::Doubles => taps.extend(halves(1.0 / pixels)),
+        }
+    }
+    image.steps(variant, machine, side, &window, taps)
 }
 
 fn refused(variant: &Variant, what: String) -> apron_core::Error {
@@ -172,9 +198,6 @@ impl Image {
             }
             MarchSums::Doubles if self.total > MOST_TOTAL => Some(format!("taps over {MOST_TOTAL} in all")),
             // Samples of 16 bits have no kernels that sum in f32.
-            MarchSums::Doubles if self.src == PixelType::U8 && self.slack == 0.0 => {
-                Some("taps whose sums in f32 are exact".into())
-            }
             MarchSums::Doubles if self.src == PixelType::U8 && machine.f64_ratio > FAST_F64 => {
                 Some(format!("bytes where f64 takes {} times as long as f32", machine.f64_ratio))
             }
@@ -182,20 +205,21 @@ impl Image {
         }
     }
 
+    fn steps(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
+        match variant.family {
+            Family::Patch => self.patch(variant, machine, side, window, taps),
+            _ => self.march(variant, machine, side, window, taps),
+        }
+    }
+
     fn march(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
         let (shape, out, src) = (self.shape, window.out, self.src.element());
         let channels = shape.channels;
-        let (samples, out_samples) = (shape.row_samples(), out.row_samples());
+        let samples = shape.row_samples();
         let piece = march_piece(src) as usize;
         // The copy engine brings rows of whole pieces alone.
         let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
-        let stage = format!("{side}x{channels}{any}");
-        let kernel = Kernel::find(variant.family, self.kernels, &stage, src, self.dst.element());
-        let kernel = kernel.ok_or_else(|| {
-            let what = format!("{side} taps a side over {channels} channels of {} to {} pixels", self.src, self.dst);
-            let rows = format!(", rows of {samples} samples");
-            refused(variant, what + if any.is_empty() { "" } else { &rows })
-        })?;
+        let kernel = self.kernel(variant, &format!("{side}x{channels}{any}"), side)?;
         if samples >= 1 << 30 || samples < piece {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
@@ -204,53 +228,110 @@ impl Image {
         if (-first).max(0) + (end - shape.width as i64).max(0) > side as i64 - 1 {
             return Err(refused(variant, format!("columns {first} to {end} of images {} wide", shape.width)));
         }
-        let (mode, constant) = self.border.mode();
+        if let Some(what) = self.refusal(machine) {
+            return Err(refused(variant, what));
+        }
+        if self.sums == MarchSums::Doubles && self.src == PixelType::U8 && self.slack == 0.0 {
+            return Err(refused(variant, "taps whose sums in f32 are exact".into()));
+        }
+        assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
+        let params = self.params(side, window);
+        let strip = MARCH_BLOCK * march_across(src, self.sums, self.dense, side);
+        let strips = (params.out_samples as u64 + params.first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
+        let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
+        let rows = rows(tuning, side, strips, out.height, machine);
+        let shared_bytes = kernel.facts().shared.bytes(0, 0);
+        let launch = Launch {
+            kernel,
+            blocks: [strips, out.height.div_ceil(rows)],
+            shared_bytes,
+            reserved_bytes: reserved(shared_bytes, tuning.residents, machine),
+            src: 0,
+            dst: 1,
+            params: Params::MarchParams(MarchParams { rows, ..params }),
+            taps,
+        };
+        Ok((self.buffers(out), vec![launch]))
+    }
+
+    /// By threads that share nothing: of images so small that a march would be over before it is under way.
+    fn patch(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
+        let (shape, out) = (self.shape, window.out);
+        let samples = shape.row_samples();
+        let kernel = self.kernel(variant, &format!("{side}x{}", shape.channels), side)?;
+        if samples >= 1 << 30 || !samples.is_multiple_of(4) {
+            return Err(refused(variant, format!("rows of {samples} samples")));
+        }
         if let Some(what) = self.refusal(machine) {
             return Err(refused(variant, what));
         }
         assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
-        let across = march_across(src, self.sums, self.dense, side);
-        let origin = window.origin_x * channels as i32;
-        let lead = march_lead(src, side, channels) as i32;
-        let left = (origin - lead).div_euclid(piece as i32) * piece as i32;
-        let first = left + lead - origin;
-        let strip = MARCH_BLOCK * across;
-        let strips = (out_samples as u64 + first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
-        let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
-        let rows = rows(tuning, side, strips, out.height, machine);
+        let params = self.params(side, window);
+        if params.aligned < 4 {
+            return Err(refused(variant, format!("rows of {} outputs from {}", params.out_samples, params.first)));
+        }
+        let across = (params.out_samples as u64 + params.first.unsigned_abs() as u64).div_ceil(4);
+        let [width, height] = PATCH_BLOCK;
         let launch = Launch {
             kernel,
-            blocks: [strips, out.height.div_ceil(rows)],
+            blocks: [across.div_ceil(width as u64) as u32, out.height.div_ceil(height * PATCH_ROWS)],
             shared_bytes: kernel.facts().shared.bytes(0, 0),
-            reserved_bytes: reserved(kernel.facts().shared.bytes(0, 0), tuning.residents, machine),
+            reserved_bytes: 0,
             src: 0,
             dst: 1,
-            params: Params::MarchParams(MarchParams {
-                samples: samples as u32,
-                height: shape.height,
-                row_stride: samples as u32,
-                out_samples: out_samples as u32,
-                out_height: out.height,
-                rows,
-                left,
-                first,
-                origin_y: window.origin_y,
-                border: mode as u32,
-                constant,
-                ahead: MARCH_AHEAD,
-                halo_rows: side - 1,
-                aligned: 1
-                    << ((first as u32 | out_samples as u32).trailing_zeros() + src.size_bytes().trailing_zeros())
-                        .min(4),
-                slack: self.slack,
-            }),
+            params: Params::MarchParams(params),
             taps,
         };
-        let buffers = vec![
-            Buffer { role: Role::Input, element: self.src.element(), elems: shape.samples() },
+        Ok((self.buffers(out), vec![launch]))
+    }
+
+    /// A kernel of the variant.
+    fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
+        let kernel = Kernel::find(variant.family, self.kernels, stage, self.src.element(), self.dst.element());
+        kernel.ok_or_else(|| {
+            let (channels, samples) = (self.shape.channels, self.shape.row_samples());
+            let types = format!("{} to {} pixels", self.src, self.dst);
+            refused(
+                variant,
+                format!("{side} taps a side over {channels} channels of {types}, rows of {samples} samples"),
+            )
+        })
+    }
+
+    fn buffers(&self, out: Shape) -> Vec<Buffer> {
+        vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
             Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
-        ];
-        Ok((buffers, vec![launch]))
+        ]
+    }
+
+    /// Outputs start where the windows of the first begin at a piece of the input, or so many samples before.
+    fn params(&self, side: u32, window: &Window) -> MarchParams {
+        let (shape, out, src) = (self.shape, window.out, self.src.element());
+        let (mode, constant) = self.border.mode();
+        let out_samples = out.row_samples() as u32;
+        let origin = window.origin_x * shape.channels as i32;
+        let (lead, piece) = (march_lead(src, side, shape.channels) as i32, march_piece(src) as i32);
+        let left = (origin - lead).div_euclid(piece) * piece;
+        let first = left + lead - origin;
+        let bits = (first as u32 | out_samples).trailing_zeros() + src.size_bytes().trailing_zeros();
+        MarchParams {
+            samples: shape.row_samples() as u32,
+            height: shape.height,
+            row_stride: shape.row_samples() as u32,
+            out_samples,
+            out_height: out.height,
+            rows: 0,
+            left,
+            first,
+            origin_y: window.origin_y,
+            border: mode as u32,
+            constant,
+            ahead: MARCH_AHEAD,
+            halo_rows: side - 1,
+            aligned: 1 << bits.min(4),
+            slack: self.slack,
+        }
     }
 }
 

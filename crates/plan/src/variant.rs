@@ -104,6 +104,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
+        name: "patch-separable",
+        family: Family::Patch,
+        limits: "odd taps, as many on both axes: 3 to 9 (u16: 7, 3 channels: 5, 4: 3); f32, u8, u16; rows counted in fours; sm_90",
+        planner: Planner::SeparableOn(march::separable_patch),
+    },
+    Variant {
+        operation: conv1d::OPERATION,
         name: "fused",
         family: Family::Conv1d,
         limits: "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
@@ -136,6 +143,13 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::March,
         limits: "odd squares of 3 to 7; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
         planner: Planner::CorrelateOn(march::dense_f64),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
+        name: "patch-dense",
+        family: Family::Patch,
+        limits: "odd squares: 3 to 7 (3 channels: 5, 4: 3); f32, u8, u16; rows counted in fours; sm_90",
+        planner: Planner::CorrelateOn(march::dense_patch),
     },
     Variant {
         operation: conv2d::OPERATION,
@@ -191,6 +205,13 @@ pub static VARIANTS: &[Variant] = &[
         name: "march-means",
         family: Family::March,
         limits: "means of bytes over squares of odd sides, 3 to 17, by the kernels of march-separable; sm_90",
+        planner: Planner::BoxOn(march::means),
+    },
+    Variant {
+        operation: box_filter::OPERATION,
+        name: "patch-means",
+        family: Family::Patch,
+        limits: "means of bytes over squares of odd sides, 3 to 9, by the kernels of patch-separable; sm_90",
         planner: Planner::BoxOn(march::means),
     },
     Variant {
@@ -339,7 +360,7 @@ pub static VARIANTS: &[Variant] = &[
 mod tests {
     use super::*;
     use apron_abi::Kernel;
-    use apron_core::PixelType::{self, F32, U8};
+    use apron_core::PixelType::{self, F32, U8, U16};
     use apron_core::{
         Bins, Border, Clahe, Edges, Error, Extent, Mask, PairHistogram, PointOp, Scale, Shape, Taps, WeightedBins,
     };
@@ -375,6 +396,10 @@ mod tests {
             }
             other => other,
         };
+        let words = |taps| match separable(taps) {
+            Problem::Separable(problem) => Problem::Separable(Separable { src: U16, dst: U16, ..problem }),
+            other => other,
+        };
         // 19 samples are no whole 16 bytes.
         let narrower = |problem| match problem {
             Problem::Separable(problem) => {
@@ -392,6 +417,11 @@ mod tests {
             (narrower(march(33)), "march-separable", narrower(march(35))),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
+            (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
+            (words(17), "march-separable-f64", words(19)),
+            (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
+            (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
+            (march(9), "patch-separable", march(11)),
             (separable(305), "fused", separable(306)),
             (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
             (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
@@ -419,6 +449,9 @@ mod tests {
         last.push((boxes(U8, 4, 129, 253), "strips", boxes(U8, 4, 131, 3)));
         last.push((boxes(U8, 4, 3, 257), "strips", boxes(U8, 4, 3, 259)));
         last.push((boxes(U8, 4, 3, 3), "strips", boxes(U8, 4, 2, 3)));
+        last.push((boxes(U8, 1, 17, 17), "march-means", boxes(U8, 1, 19, 19)));
+        last.push((boxes(U8, 1, 3, 3), "march-means", boxes(U8, 1, 3, 5)));
+        last.push((boxes(U8, 1, 9, 9), "patch-means", boxes(U8, 1, 11, 11)));
         last.push((edges(29053, (-1.0, 1.0), 1), "nearest-edge", edges(29054, (-1.0, 1.0), 1)));
         last.push((edges(4, (1.0, 1.0000005), 1), "nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "edge-search", edges(11621, (1.0, 1.0), 4)));
@@ -468,7 +501,9 @@ mod tests {
         }
         for variant in VARIANTS {
             let mut facts = Kernel::ALL.iter().map(|kernel| kernel.facts());
-            assert!(facts.any(|facts| (facts.family, facts.variant) == (variant.family, variant.name)), "{variant:?}");
+            // Means are by the kernels of separable filters.
+            let name = variant.name.replace("means", "separable");
+            assert!(facts.any(|facts| (facts.family, facts.variant) == (variant.family, &name)), "{variant:?}");
             let rivals = variants(variant.operation).filter(|other| other.is_alone());
             assert!(!variant.is_alone() || rivals.count() == 1, "{variant:?}");
             let same = VARIANTS.iter().filter(|v| (v.operation, v.name) == (variant.operation, variant.name));

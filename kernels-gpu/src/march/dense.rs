@@ -36,12 +36,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     const DENSE: bool = true;
 
     #[inline(always)]
-    unsafe fn add<D: Device, T: Samples>(
-        d: D,
-        sums: &mut [[T::Sum; P]; K],
-        window: &[T::Sum; WINDOW],
-        start: T::Sum,
-    ) {
+    unsafe fn add<D: Device, T: Samples>(d: D, sums: &mut [[T::Sum; P]; K], window: &[T::Sum; WINDOW], start: T::Sum) {
         for j in (0..K).rev() {
             let mut some = if j == 0 { [start; P] } else { sums[j - 1] };
             for i in 0..K {

@@ -5,7 +5,7 @@
 //! that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs
 //! one instruction, and a result another one and what packs it.
 
-use super::{bits, Place, Results, Ring, Rows, Samples};
+use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
 use crate::device::Device;
 use apron_abi::{MarchParams, MarchSums, DOUBLE_REST};
 use core::marker::PhantomData;
@@ -92,26 +92,33 @@ fn rounded<D: Device>(d: D, sum: f64) -> i32 {
     d.fma(sum, DOUBLE_REST, ONES).to_bits() as i32
 }
 
-impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<u8> {
+impl<const P: usize> Packed<P> for Doubles<u8> {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
-        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
-        place: Place,
-        _: u32,
-        sums: &[f64; P],
-    ) {
-        let d = ring.d;
+    fn pack<D: Device>(d: D, sums: &[f64; P]) -> [u32; 4] {
         let mut words = [0; 4];
         for w in 0..P / 4 {
             let at = |k: usize| rounded(d, sums[4 * w + k]);
             words[w] = d.word_of_bytes([at(0), at(1), at(2), at(3)]);
         }
-        // SAFETY: the caller's promise.
-        unsafe { place.store_aligned::<D, Self>(d, ring.p.aligned, P / 4, words) };
+        words
     }
 }
 
-impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<u16> {
+impl<const P: usize> Packed<P> for Doubles<u16> {
+    #[inline(always)]
+    fn pack<D: Device>(d: D, sums: &[f64; P]) -> [u32; 4] {
+        let mut words = [0; 4];
+        for w in 0..P / 2 {
+            words[w] = d.word_of_halves([rounded(d, sums[2 * w]), rounded(d, sums[2 * w + 1])]);
+        }
+        words
+    }
+}
+
+impl<T, const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<T>
+where
+    Self: Packed<P, Sum = f64>,
+{
     #[inline(always)]
     unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, Self, P, K, C, PIECES>,
@@ -119,12 +126,8 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Double
         _: u32,
         sums: &[f64; P],
     ) {
-        let d = ring.d;
-        let mut words = [0; 4];
-        for w in 0..P / 2 {
-            words[w] = d.word_of_halves([rounded(d, sums[2 * w]), rounded(d, sums[2 * w + 1])]);
-        }
+        let words = Self::pack(ring.d, sums);
         // SAFETY: the caller's promise.
-        unsafe { place.store_aligned::<D, Self>(d, ring.p.aligned, P / 2, words) };
+        unsafe { place.store_aligned::<D, Self>(ring.d, ring.p.aligned, P / Self::OF_WORD as usize, words) };
     }
 }

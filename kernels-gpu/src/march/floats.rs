@@ -1,6 +1,6 @@
 //! Samples of f32: a word each, whose sums are the results.
 
-use super::{bits, Place, Results, Ring, Rows, Samples};
+use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
 use crate::device::Device;
 use apron_abi::{MarchParams, MarchSums};
 
@@ -33,28 +33,32 @@ impl Samples for f32 {
     bits!(u32);
 }
 
-impl<const K: usize, const C: usize> Results<4, K, C> for f32 {
+impl Packed<4> for f32 {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<4, K, C>, const PIECES: bool>(
-        ring: &Ring<'_, D, f32, 4, K, C, PIECES>,
-        place: Place,
-        _: u32,
-        &[a, b, c, d]: &[f32; 4],
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { place.store::<D, f32>(ring.d, 4, [a.to_bits(), b.to_bits(), c.to_bits(), d.to_bits()]) };
+    fn pack<D: Device>(_: D, sums: &[f32; 4]) -> [u32; 4] {
+        sums.map(f32::to_bits)
     }
 }
 
-impl<const K: usize, const C: usize> Results<2, K, C> for f32 {
+impl Packed<2> for f32 {
     #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<2, K, C>, const PIECES: bool>(
-        ring: &Ring<'_, D, f32, 2, K, C, PIECES>,
+    fn pack<D: Device>(_: D, [a, b]: &[f32; 2]) -> [u32; 4] {
+        [a.to_bits(), b.to_bits(), 0, 0]
+    }
+}
+
+impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for f32
+where
+    f32: Packed<P, Sum = f32>,
+{
+    #[inline(always)]
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, f32, P, K, C, PIECES>,
         place: Place,
         _: u32,
-        &[a, b]: &[f32; 2],
+        sums: &[f32; P],
     ) {
         // SAFETY: the caller's promise.
-        unsafe { place.store::<D, f32>(ring.d, 2, [a.to_bits(), b.to_bits(), 0, 0]) };
+        unsafe { place.store::<D, f32>(ring.d, P as u32, f32::pack(ring.d, sums)) };
     }
 }

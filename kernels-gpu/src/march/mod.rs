@@ -40,13 +40,13 @@ use apron_abi::{march_across, Accumulator, Element, MarchParams, MarchSums, MARC
 use ring::Ring;
 
 /// Samples that a thread may need from a row: its outputs, and the mask over four channels.
-const WINDOW: usize = 72;
+pub(crate) const WINDOW: usize = 72;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
 
 /// What a filter of `K` x `K` taps makes of a row.
-trait Rows<const P: usize, const K: usize, const C: usize> {
+pub trait Rows<const P: usize, const K: usize, const C: usize> {
     /// Whether it is a dense mask.
     const DENSE: bool;
     /// Adds a row to the sums of `P` adjacent outputs, for each row of the mask, each moved on by one mask
@@ -54,12 +54,7 @@ trait Rows<const P: usize, const K: usize, const C: usize> {
     ///
     /// # Safety
     /// The launch's taps are those of the filter.
-    unsafe fn add<D: Device, S: Samples>(
-        d: D,
-        sums: &mut [[S::Sum; P]; K],
-        window: &[S::Sum; WINDOW],
-        start: S::Sum,
-    );
+    unsafe fn add<D: Device, S: Samples>(d: D, sums: &mut [[S::Sum; P]; K], window: &[S::Sum; WINDOW], start: S::Sum);
     /// The sum of one output of f32 taps in f64, by a warp together; `sample(j, i)` is under row `j` and column `i` of the mask,
     /// whose last are `last`.
     ///
@@ -119,6 +114,12 @@ macro_rules! bits {
 }
 use bits;
 
+/// A type of samples, `P` sums of which are results in words.
+pub trait Packed<const P: usize>: Samples {
+    /// The words of the results.
+    fn pack<D: Device>(d: D, sums: &[Self::Sum; P]) -> [u32; 4];
+}
+
 /// A type of samples, stored as results of `P` outputs of a thread.
 trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
     /// Stores a thread's outputs that end at input row `row`.
@@ -135,15 +136,15 @@ trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
 
 /// Where a thread's outputs go.
 #[derive(Clone, Copy)]
-struct Place {
+pub(crate) struct Place {
     /// The address of their row.
-    row: u64,
+    pub(crate) row: u64,
     /// The first of them in its row.
-    first: i32,
+    pub(crate) first: i32,
     /// Samples of the row.
-    samples: i32,
+    pub(crate) samples: i32,
     /// Whether all are in the row, and start at a multiple of their size.
-    whole: bool,
+    pub(crate) whole: bool,
 }
 
 impl Place {
@@ -152,7 +153,7 @@ impl Place {
     /// # Safety
     /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
     #[inline(always)]
-    unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
+    pub(crate) unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
         let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::Element::TYPE.size_bytes() as u64);
         // SAFETY: in the row.
         unsafe {

@@ -3,8 +3,8 @@
 use super::{Samples, WINDOW};
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
-    march_lead, march_piece, march_samples, march_spare, march_stages, Accumulator, BorderMode, Element, MarchParams, MARCH_AHEAD as AHEAD,
-    MARCH_BLOCK, MARCH_ROWS,
+    march_lead, march_piece, march_samples, march_spare, march_stages, Accumulator, BorderMode, Element, MarchParams,
+    MARCH_AHEAD as AHEAD, MARCH_BLOCK, MARCH_ROWS,
 };
 use core::marker::PhantomData;
 

@@ -38,12 +38,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     const DENSE: bool = false;
 
     #[inline(always)]
-    unsafe fn add<D: Device, T: Samples>(
-        d: D,
-        sums: &mut [[T::Sum; P]; K],
-        window: &[T::Sum; WINDOW],
-        start: T::Sum,
-    ) {
+    unsafe fn add<D: Device, T: Samples>(d: D, sums: &mut [[T::Sum; P]; K], window: &[T::Sum; WINDOW], start: T::Sum) {
         let mut row = [T::Sum::ZERO; P];
         for i in 0..K {
             // SAFETY: there are K taps an axis.

@@ -49,13 +49,15 @@ pub(super) enum Target {
 
 use Data::{Constant, Natural, Sorted, TwoValued, Uniform};
 use Operation::{Box, Chain, Dense, Gauss, Histogram as Counts, PerChannel, Range, Separable};
-use PixelType::{F32, U8};
+use PixelType::{F32, U8, U16};
 
 const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Picture {
     Picture { pixel, width, height, channels, gap: 0, data: Uniform }
 }
 
 const LARGE: [u32; 3] = [8192, 8192, 1];
+/// What a screen shows.
+const SCREEN: [u32; 3] = [1920, 1080, 1];
 const PLANE: Picture = picture(F32, LARGE);
 const RGBA: Picture = picture(U8, [8192, 8192, 4]);
 /// A width that is a multiple of nothing.
@@ -138,6 +140,19 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Separable(2), picture(U8, [8191, 8192, 1])),
     shown(Separable(2), picture(U8, LARGE)),
     shown(Separable(8), picture(U8, LARGE)),
+    shown(Dense(3, 3), picture(U8, LARGE)),
+    shown(Dense(5, 5), picture(U8, LARGE)),
+    shown(Box(3, 3), picture(U8, LARGE)),
+    shown(Box(15, 15), picture(U8, LARGE)),
+    shown(Dense(3, 3), picture(U8, SCREEN)),
+    shown(Dense(5, 5), picture(U8, SCREEN)),
+    shown(Separable(2), picture(U8, SCREEN)),
+    shown(Box(5, 5), picture(U8, SCREEN)),
+    shown(Dense(3, 3), picture(U8, [1920, 1080, 3])),
+    shown(Gauss(2), picture(U8, [1920, 1080, 3])),
+    shown(Dense(5, 5), picture(F32, SCREEN)),
+    shown(Dense(3, 3), picture(U16, [4096, 4096, 1])),
+    shown(Separable(8), picture(U16, [4096, 4096, 1])),
     shown(Separable(8), picture(F32, [8192, 8192, 3])),
     shown(Separable(2), RGBA),
     shown(Separable(8), RGBA),

@@ -75,11 +75,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         let image = match last.take() {
             Some((made, image)) if made == *picture => image,
-            _ => device.upload(&picture.make()?)?,
+            _ => {
+                let image = device.upload(&picture.make()?)?;
+                // While the host made it, the GPU lowered its clock.
+                if !args.quick {
+                    warm_up(|| sweep::by_plan(&device, problem, &image))?;
+                }
+                image
+            }
         };
-        if found.is_empty() && !args.quick {
-            warm_up(|| sweep::by_plan(&device, problem, &image))?;
-        }
         found.push(sweep::sweep(&device, problem, &image, &mut bursts, args.quick)?);
         last = Some((*picture, image));
     }
@@ -107,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 /// Keeps the device busy until its clock is up.
 fn warm_up(run: impl Fn() -> apron::Result<()>) -> apron::Result<()> {
     let start = Instant::now();
-    while start.elapsed() < Duration::from_millis(300) {
+    while start.elapsed() < Duration::from_millis(100) {
         run()?;
     }
     Ok(())

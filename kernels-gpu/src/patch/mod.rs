@@ -1,0 +1,231 @@
+//! Patches: a thread makes four adjacent outputs of [`PATCH_ROWS`] rows from what it reads itself. Nothing is shared,
+//! nobody waits for others, and all that a thread reads is on its way at once: for images so small that a launch is over
+//! before a [march](crate::march) is under way.
+//!
+//! ```text
+//! for each input row under the patch:                                   (all of them unrolled)
+//!     the samples under the masks, in words of the buffer; or, where the warp sees the border, one by one
+//!     sums[k] = sums[k - 1] + what mask row k makes of this row
+//!     store sums[last]
+//! ```
+//!
+//! Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory
+//! is [`apron_abi::patch_bytes`], rows of input start at multiples of four samples, outputs at multiples of 4 bytes, and the parameters are those that the plan
+//! gives.
+
+use crate::device::{Device, Global, Shared};
+use crate::march::{Packed, Place, Rows, WINDOW};
+use crate::Body;
+use apron_abi::{march_lead, Accumulator, BorderMode, Element, MarchParams, PATCH_BLOCK, PATCH_ROWS};
+use core::marker::PhantomData;
+
+/// The kernel of a filter `F` of `K` x `K` taps over `C` channels of samples `S`.
+pub struct Patch<F, S, const K: usize, const C: usize>(PhantomData<(F, S)>);
+
+/// No column or row, where all is constant.
+const NONE: u32 = u32::MAX;
+
+/// Adjacent outputs of a thread.
+const ACROSS: usize = 4;
+
+#[allow(private_bounds)] // nobody else has filters to run
+impl<F: Rows<ACROSS, K, C>, S: Packed<ACROSS>, const K: usize, const C: usize> Body for Patch<F, S, K, C> {
+    type Src = S::Element;
+    type Dst = S::Element;
+    type Params = MarchParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &MarchParams) {
+        let first_row = (d.block_y() * PATCH_BLOCK[1] + d.thread_y()) * PATCH_ROWS;
+        if first_row >= p.out_height {
+            return;
+        }
+        let thread = d.block_x() * PATCH_BLOCK[0] + d.thread_x();
+        let samples = p.out_samples as i32;
+        let first = p.first + thread as i32 * ACROSS as i32;
+        let whole = p.aligned >= ACROSS as u32 / S::OF_WORD * 4 && first >= 0 && first + ACROSS as i32 <= samples;
+        let row_bytes = p.out_samples as u64 * S::Element::TYPE.size_bytes() as u64;
+        let place = Place { row: dst.address + first_row as u64 * row_bytes, first, samples, whole };
+        // One behind the last output sees what that sees.
+        let threads = ((samples - p.first) as u32).div_ceil(ACROSS as u32);
+        let seer = |thread: u32| if thread < threads { thread } else { threads - 1 };
+        let lead = march_lead(S::Element::TYPE, K as u32, C as u32) as i32;
+        let column = |thread: u32| p.left + lead + (seer(thread) * ACROSS as u32) as i32;
+        let row = first_row as i32 + p.origin_y;
+        let patch = Part::<D, S, K, C> { d, p, src: src.address, column: column(thread), row, samples: PhantomData };
+        // A warp goes one way.
+        let warp = d.block_x() * PATCH_BLOCK[0];
+        let inside = column(warp) >= 0 && patch.is_inside(column(warp + PATCH_BLOCK[0] - 1));
+        // SAFETY: the launch keeps the contract.
+        unsafe {
+            if inside && first_row + PATCH_ROWS <= p.out_height {
+                patch.run::<F, true>(place, PATCH_ROWS, row_bytes);
+            } else {
+                let rows = p.out_height - first_row;
+                patch.run::<F, false>(place, if rows < PATCH_ROWS { rows } else { PATCH_ROWS }, row_bytes);
+            }
+        }
+    }
+}
+
+/// What a thread sees.
+struct Part<'p, D, S, const K: usize, const C: usize> {
+    d: D,
+    p: &'p MarchParams,
+    src: u64,
+    /// The first sample under the masks, in its row, and that row.
+    column: i32,
+    row: i32,
+    samples: PhantomData<S>,
+}
+
+impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S, K, C> {
+    /// Samples of a row under the masks.
+    const SEEN: usize = ACROSS + (K - 1) * C;
+    /// How many lie before the first in its piece of four.
+    const LEAD: usize = (march_lead(S::Element::TYPE, K as u32, C as u32) % ACROSS as u32) as usize;
+    /// Words of a piece.
+    const PIECE: usize = ACROSS / S::OF_WORD as usize;
+    /// Input rows under the patch.
+    const ROWS: usize = PATCH_ROWS as usize + K - 1;
+
+    /// Whether the image has all its rows, and its columns up to those of a thread that sees this one first.
+    #[inline(always)]
+    fn is_inside(&self, last: i32) -> bool {
+        let (right, bottom) = (last + Self::SEEN as i32, self.row + Self::ROWS as i32);
+        right <= self.p.samples as i32 && self.row >= 0 && bottom <= self.p.height as i32
+    }
+
+    /// Filters, and stores so many rows.
+    #[inline(always)]
+    unsafe fn run<F: Rows<ACROSS, K, C>, const INSIDE: bool>(&self, mut place: Place, rows: u32, row_bytes: u64) {
+        // SAFETY: this thread's own.
+        let columns = if INSIDE { [0; WINDOW] } else { unsafe { self.columns() } };
+        let mut sums = [[S::Sum::ZERO; ACROSS]; K];
+        for row in 0..Self::ROWS {
+            // SAFETY: inside, or mapped into the image.
+            let window = unsafe {
+                if INSIDE {
+                    self.window(row)
+                } else {
+                    self.mapped(row, &columns)
+                }
+            };
+            // SAFETY: the launch's taps are the filter's; the place is right, and the warp is here.
+            unsafe {
+                F::add::<D, S>(self.d, &mut sums, &window, S::start(self.p));
+                if row + 1 >= K && (INSIDE || ((row + 1 - K) as u32) < rows) {
+                    let words = S::pack(self.d, &sums[K - 1]);
+                    place.store::<D, S>(self.d, Self::PIECE as u32, words);
+                    place.row += row_bytes;
+                }
+            }
+        }
+    }
+
+    /// The samples of a row of the image.
+    #[inline(always)]
+    unsafe fn window(&self, row: usize) -> [S::Sum; WINDOW] {
+        let start = (self.row + row as i32) as u32 as u64 * self.p.row_stride as u64;
+        let first = (start + (self.column - Self::LEAD as i32) as i64 as u64) / S::OF_WORD as u64;
+        let from = Global::<u32>::at(self.src);
+        let mut words = [0; WINDOW];
+        for piece in 0..(Self::LEAD + Self::SEEN).div_ceil(ACROSS) {
+            // The words that are needed, of a piece's.
+            let begin = Self::LEAD.saturating_sub(piece * ACROSS) / S::OF_WORD as usize;
+            let end = (Self::LEAD + Self::SEEN - piece * ACROSS).div_ceil(S::OF_WORD as usize);
+            let end = if end < Self::PIECE { end } else { Self::PIECE };
+            let at = piece * Self::PIECE;
+            // SAFETY: what is needed is in the row, and pieces start at multiples of their size.
+            unsafe {
+                if end - begin == 1 {
+                    words[at + begin] = self.d.load(from, first + (at + begin) as u64);
+                } else if begin / 2 == (end - 1) / 2 {
+                    let at = at + begin / 2 * 2;
+                    let two = self.d.load(Global::<u64>::at(self.src), (first + at as u64) / 2);
+                    (words[at], words[at + 1]) = (two as u32, (two >> 32) as u32);
+                } else {
+                    [words[at], words[at + 1], words[at + 2], words[at + 3]] =
+                        self.d.load_words(from, first + at as u64);
+                }
+            }
+        }
+        self.unpacked(&words)
+    }
+
+    /// Where this thread alone keeps the column, or row, of the image that stands for one that it sees.
+    #[inline(always)]
+    fn own(&self, index: u32) -> Shared<u32> {
+        let thread = self.d.thread_y() * PATCH_BLOCK[0] + self.d.thread_x();
+        Shared::at((index * PATCH_BLOCK[0] * PATCH_BLOCK[1] + thread) * 4)
+    }
+
+    /// The columns of the image that stand for those that it sees, or [`NONE`]. Rows it leaves behind them.
+    #[inline(always)]
+    unsafe fn columns(&self) -> [u32; WINDOW] {
+        let border = BorderMode::from_u32(self.p.border);
+        // Loops that are not unrolled, lest the map is there for each column and row.
+        let (seen, rows) = (self.d.anew(Self::SEEN as u32), self.d.anew(Self::ROWS as u32));
+        let pixels = self.p.samples as i32 / C as i32;
+        let mut columns = [0; WINDOW];
+        // SAFETY: this thread's own.
+        unsafe {
+            let mut i = 0;
+            while i < seen {
+                let at = self.column + i as i32;
+                let pixel = at.div_euclid(C as i32);
+                let mapped = border.map(pixel, pixels);
+                let mapped = mapped.map_or(NONE, |mapped| (mapped * C as i32 + at - pixel * C as i32) as u32);
+                self.d.shared_store(self.own(i), 0, mapped);
+                i += 1;
+            }
+            let mut row = 0;
+            while row < rows {
+                let mapped = border.map(self.row + row as i32, self.p.height as i32);
+                self.d.shared_store(self.own(seen + row), 0, mapped.map_or(NONE, |mapped| mapped as u32));
+                row += 1;
+            }
+            for i in 0..Self::SEEN {
+                columns[i] = self.d.shared_load(self.own(i as u32), 0);
+            }
+        }
+        columns
+    }
+
+    /// The samples of a row, one by one, of columns of the image.
+    #[inline(always)]
+    unsafe fn mapped(&self, row: usize, columns: &[u32; WINDOW]) -> [S::Sum; WINDOW] {
+        // SAFETY: this thread's own, behind the columns.
+        let y = unsafe { self.d.shared_load(self.own((Self::SEEN + row) as u32), 0) };
+        let start = (if y == NONE { 0 } else { y }) as u64 * self.p.row_stride as u64;
+        let bits = 32 / S::OF_WORD as usize;
+        let constant = S::constant(self.p.constant) << (32 - bits) >> (32 - bits);
+        let mut words = [0; WINDOW];
+        for i in 0..Self::SEEN {
+            // Read in any case: a branch would have to wait for the sample before.
+            let column = if columns[i] == NONE { 0 } else { columns[i] };
+            // SAFETY: in the image.
+            let sample = unsafe { S::load_bits(self.d, self.src, start + column as u64) };
+            let sample = if columns[i] == NONE || y == NONE { constant } else { sample };
+            let at = Self::LEAD + i;
+            words[at / S::OF_WORD as usize] |= sample << (at % S::OF_WORD as usize * bits);
+        }
+        self.unpacked(&words)
+    }
+
+    /// Words as the samples under the masks.
+    #[inline(always)]
+    fn unpacked(&self, words: &[u32; WINDOW]) -> [S::Sum; WINDOW] {
+        let mut window = [S::Sum::ZERO; WINDOW];
+        for word in 0..(Self::LEAD + Self::SEEN).div_ceil(S::OF_WORD as usize) {
+            let samples = S::unpack(self.d, words[word]);
+            for k in 0..S::OF_WORD as usize {
+                let at = word * S::OF_WORD as usize + k;
+                if at >= Self::LEAD && at < Self::LEAD + Self::SEEN {
+                    window[at - Self::LEAD] = samples[k];
+                }
+            }
+        }
+        window
+    }
+}
