@@ -4,8 +4,8 @@ use crate::recipe::Steps;
 use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role, Tuning, rounding, unsupported};
 use apron_abi::{
-    BYTE_UNIT, DOUBLE_SCALE, FEW_TAPS, Family, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums,
-    PATCH_BLOCK, PATCH_ROWS, Params, march_across, march_lead, march_piece, tap_stride,
+    BYTE_UNIT, DOUBLE_SCALE, FEW_TAPS, FEWEST_TAPS, Family, Kernel, MARCH_AHEAD, MARCH_BLOCK, MARCH_ROWS, MarchParams,
+    MarchSums, PATCH_BLOCK, PATCH_ROWS, Params, march_across, march_lead, march_piece, tap_stride,
 };
 use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
@@ -265,7 +265,11 @@ impl Image {
         if let Some(what) = self.refusal(machine) {
             return Err(refused(variant, what));
         }
-        assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
+        // The table knows bytes whose sums are checked, which take a march longer.
+        if self.src == PixelType::U8 && self.slack == 0.0 && out.samples() > LARGE_PATCHES {
+            return Err(refused(variant, format!("{} outputs of taps whose sums in f32 are exact", out.samples())));
+        }
+        assert!(taps.len() <= FEWEST_TAPS, "masks of kernels in the table fit");
         let params = self.params(side, window);
         if params.aligned < 4 {
             return Err(refused(variant, format!("rows of {} outputs from {}", params.out_samples, params.first)));
@@ -337,6 +341,8 @@ impl Image {
 
 /// Sums in f64 may be so many times a sample: their integers are then far below 2^31.
 const MOST_TOTAL: f64 = 4096.0;
+/// Above so many outputs of bytes a march whose sums in f32 are exact is faster than patches, which sum in f64.
+const LARGE_PATCHES: u64 = 1 << 22;
 /// Bytes are summed in f64 where that takes so many times as long as f32, or less.
 const FAST_F64: u32 = 2;
 

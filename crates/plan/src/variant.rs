@@ -97,7 +97,7 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "march-separable-f64",
+        name: "f64-separable",
         family: Family::March,
         limits: "odd taps, as many on both axes, 3 to 17; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
         planner: Planner::SeparableOn(march::separable_f64),
@@ -139,7 +139,7 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "march-dense-f64",
+        name: "f64-dense",
         family: Family::March,
         limits: "odd squares of 3 to 7; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
         planner: Planner::CorrelateOn(march::dense_f64),
@@ -417,8 +417,8 @@ mod tests {
             (narrower(march(33)), "march-separable", narrower(march(35))),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
-            (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
-            (words(17), "march-separable-f64", words(19)),
+            (correlate(1, U16, (7, 7)), "f64-dense", correlate(1, U16, (9, 9))),
+            (words(17), "f64-separable", words(19)),
             (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
             (march(9), "patch-separable", march(11)),

@@ -52,7 +52,9 @@ impl Ptxas {
 
     /// Assembles the file at `ptx` for `architecture`.
     pub(super) fn assemble(&self, ptx: &Path, architecture: &str) -> Result<Assembled, String> {
-        let cubin = std::env::temp_dir().join(format!("apron-{}.cubin", std::process::id()));
+        // Others are at work beside it.
+        let name = ptx.file_stem().unwrap_or_default().display();
+        let cubin = std::env::temp_dir().join(format!("apron-{}-{name}-{architecture}.cubin", std::process::id()));
         let mut command = Command::new(&self.path);
         command.arg("-v").arg(format!("-arch={architecture}")).arg(ptx).arg("-o").arg(&cubin);
         let output = command.output().map_err(|error| crate::at(&self.path, error))?;

@@ -13,6 +13,7 @@ use lint::Expected;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use text::Module;
 
 /// The GPUs that files are made for, each with the architectures that load its files.
@@ -99,7 +100,7 @@ pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
 /// Checks every PTX file: as its source makes it, without faults, accepted by ptxas.
 pub(crate) fn check() -> Result<(), String> {
     let (mut failures, assembled) = std::thread::scope(|scope| {
-        // Both take minutes, each on one core.
+        // Both take minutes.
         let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, |_| true)));
         (compare_all(), assembled.join().expect("no panic"))
     });
@@ -240,26 +241,27 @@ fn with_rows(table: &str, family: &str, made: &str) -> String {
 /// table of resources and the machine code that is kept.
 fn assemble_all(ptxas: &Ptxas, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
     let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
-    for (_, target, architectures, name) in files().filter(|(family, ..)| wanted(*family)) {
-        let path = folder().join(&name);
-        if !path.exists() {
-            continue; // said elsewhere
-        }
-        for architecture in architectures {
-            match ptxas.assemble(&path, architecture)? {
-                Assembled::Kernels(all, code) => {
-                    failures.extend(assemble::complaints(&name, architecture, &all));
-                    rows.extend(all.into_iter().map(|row| (row, target, *architecture)));
-                    if *architecture == target && KEPT.contains(architecture) {
-                        made.insert(cubin(&name), code);
-                    }
+    // What is not there is said elsewhere.
+    let there = files().filter(|(family, .., name)| wanted(*family) && folder().join(name).exists());
+    let works: Vec<_> = there
+        .flat_map(|(_, target, architectures, name)| {
+            architectures.iter().map(move |which| (target, *which, name.clone()))
+        })
+        .collect();
+    for ((target, architecture, name), assembled) in works.iter().zip(assemble_each(ptxas, &works)) {
+        match assembled? {
+            Assembled::Kernels(all, code) => {
+                failures.extend(assemble::complaints(name, architecture, &all));
+                rows.extend(all.into_iter().map(|row| (row, *target, *architecture)));
+                if architecture == target && KEPT.contains(architecture) {
+                    made.insert(cubin(name), code);
                 }
-                Assembled::UnknownArchitecture => {
-                    println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
-                }
-                Assembled::Refused(said) => {
-                    failures.push(file_failure(&name, &said, &format!("PTX that ptxas takes for {architecture}")));
-                }
+            }
+            Assembled::UnknownArchitecture => {
+                println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
+            }
+            Assembled::Refused(said) => {
+                failures.push(file_failure(name, &said, &format!("PTX that ptxas takes for {architecture}")));
             }
         }
     }
@@ -274,6 +276,25 @@ fn assemble_all(ptxas: &Ptxas, wanted: impl Fn(Family) -> bool) -> Result<(Files
     let head = format!("# ptxas {}\nentry,target,arch,registers,spill_bytes,static_shared_bytes\n", ptxas.version);
     made.insert(RESOURCES.into(), (head + &lines.concat()).into_bytes());
     Ok((made, failures))
+}
+
+/// Assembles files for architectures, as many at a time as there are cores: each takes one, some for minutes.
+fn assemble_each(ptxas: &Ptxas, works: &[(&str, &str, String)]) -> Vec<Result<Assembled, String>> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((at, (_, architecture, name))) = works.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+            done.push((at, ptxas.assemble(&folder().join(name), architecture)));
+        }
+        done
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, assembled)| assembled).collect()
 }
 
 #[cfg(test)]

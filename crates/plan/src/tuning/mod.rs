@@ -89,7 +89,7 @@ pub fn candidates(variant: &str) -> Vec<Tuning> {
         pairs.collect()
     };
     match variant {
-        "march-dense" | "march-separable" | "march-dense-f64" | "march-separable-f64" | "march-means" => {
+        "march-dense" | "march-separable" | "f64-dense" | "f64-separable" | "march-means" => {
             all(&[8, 16, 32, 64, 125, 249, 342, 683], &[3, 4, 5])
         }
         "chunks" => all(&[0, 64, 128, 256, 384, 512, 768], &[1]),
