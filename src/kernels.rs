@@ -168,7 +168,9 @@ mod tests {
         assert_eq!((entries.len(), kernels.len()), (of_variants, of_variants));
         let mut variants: Vec<_> = kernels.iter().map(|kernel| (kernel.operation, kernel.variant)).collect();
         variants.dedup();
-        assert_eq!(variants, VARIANTS.iter().map(|variant| (variant.operation, variant.name)).collect::<Vec<_>>());
+        // Means go by the kernels of separable filters.
+        let expected = VARIANTS.iter().filter(|variant| !variant.name.ends_with("-means"));
+        assert_eq!(variants, expected.map(|variant| (variant.operation, variant.name)).collect::<Vec<_>>());
     }
 
     #[test]

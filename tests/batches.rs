@@ -71,9 +71,22 @@ fn check_all(device: &Device, cases: u64) {
         let (shape, types) = ((290 + seed as u32, 40, 4), (PixelType::U8, PixelType::U8));
         Case::box_filter(seed, shape, types, (5, 9), Border::Reflect, Data::Uniform)
     };
+    // Rows of fours, for patches.
+    let fours = |seed: u64| {
+        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 3));
+        let types = [(PixelType::F32, PixelType::F32), (PixelType::U16, PixelType::U16)][seed as usize % 2];
+        Case::separable(seed, shape, types, (side, side), Border::Replicate, Data::Uniform)
+    };
+    let means = |seed: u64| {
+        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 4));
+        Case::box_filter(seed, shape, (PixelType::U8, PixelType::U8), (side, side), Border::Wrap, Data::Uniform)
+            .centered()
+    };
     let mut ran = BTreeSet::new();
     let random = (0..cases).map(|seed| (seed, random_case(seed)));
-    for (seed, case) in random.chain((0..4).flat_map(|seed| [(seed, square(seed)), (seed, pixels(seed))])) {
+    for (seed, case) in random
+        .chain((0..8).flat_map(|seed| [square(seed), pixels(seed), fours(seed), means(seed)].map(|case| (seed, case))))
+    {
         if case.problem.filtered().is_some() {
             ran.extend(check(device, &case, 2 + seed % 3));
         }

@@ -99,14 +99,14 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv1d::OPERATION,
         name: "f64-separable",
         family: Family::March,
-        limits: "odd taps, as many on both axes, 3 to 17; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
+        limits: "3 to 17 odd taps on both axes; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
         planner: Planner::SeparableOn(march::separable_f64),
     },
     Variant {
         operation: conv1d::OPERATION,
         name: "patch-separable",
         family: Family::Patch,
-        limits: "odd taps, as many on both axes: 3 to 9 (u16: 7, 3 channels: 5, 4: 3); f32, u8, u16; rows counted in fours; sm_90",
+        limits: "3 to 9 odd taps on both axes (u16: 7, RGB: 5, RGBA: 3); f32, u8, u16; rows in fours; sm_90",
         planner: Planner::SeparableOn(march::separable_patch),
     },
     Variant {
@@ -141,14 +141,14 @@ pub static VARIANTS: &[Variant] = &[
         operation: conv2d::OPERATION,
         name: "f64-dense",
         family: Family::March,
-        limits: "odd squares of 3 to 7; u16, and u8 whose sums f32 does not hold; 1, 3, 4 channels; sm_90",
+        limits: "odd squares of 3 to 7; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
         planner: Planner::CorrelateOn(march::dense_f64),
     },
     Variant {
         operation: conv2d::OPERATION,
         name: "patch-dense",
         family: Family::Patch,
-        limits: "odd squares: 3 to 7 (3 channels: 5, 4: 3); f32, u8, u16; rows counted in fours; sm_90",
+        limits: "odd squares of 3 to 7 (RGB: 5, RGBA: 3); f32, u8, u16; rows in fours; sm_90",
         planner: Planner::CorrelateOn(march::dense_patch),
     },
     Variant {

@@ -133,6 +133,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::separable(next(), (9, 7, 1 + n as u32 % 3), types, taps, borders()[n], Data::Uniform));
     }
     marching_bytes(&mut cases, &mut next);
+    small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
@@ -287,6 +288,18 @@ fn marching_bytes(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
                 }
             }
         }
+    }
+}
+
+/// Windows of bytes over odd squares, in rows of fours, half of them means.
+fn small_means(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
+    for n in 0..80u32 {
+        let channels = [1, 3, 4][n as usize % 3];
+        let side = 3 + 2 * (n / 3 % [4, 2, 1][n as usize % 3]);
+        let (shape, border) = ((16 + 4 * n, 17 + n % 5, channels), borders()[n as usize % 5]);
+        let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
+        let types = (PixelType::U8, PixelType::U8);
+        cases.push(Case::box_filter(next(), shape, types, (side, side), border, Data::Uniform).centered());
     }
 }
 

@@ -73,8 +73,8 @@ impl FromStr for Workload {
         let limit = match operation {
             Histogram | PerChannel | Range => Some(Limit::Read),
             Chain => None,
-            // An H100 multiplies so often while it moves a byte.
-            _ if workload.operations().is_some_and(|operations| operations > 22 * workload.bytes()) => {
+            // An H100 then multiplies for twice as long as it moves bytes.
+            _ if workload.operations().is_some_and(|operations| operations > 45 * workload.bytes()) => {
                 Some(Limit::Ffma)
             }
             _ => Some(Limit::Copy),
