@@ -221,8 +221,8 @@ impl DeviceImage {
 
 impl DeviceHistogram {
     /// Where the counts are, for the caller's kernels: a `u64` for each bin of the first channel, then of the next. `None`
-    /// where there is no GPU, and where the host makes them of the counts of values: for bins of integers that are not
-    /// one for each value of the type, as they are [by default](crate::Bins) for u8.
+    /// where there is no GPU, and where the host makes them of the counts of values: for bins of u8 that are not the
+    /// [default's](crate::Bins), and for explicit edges, a mask's pixels or no range of u16 and i16.
     ///
     /// They are there for what is enqueued on the histogram's [stream](Self::cust_stream), until it is dropped.
     ///

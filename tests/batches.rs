@@ -4,7 +4,7 @@ use apron::{
     AnyImage, Border, Borders, Constants, Device, Error, Image, Mask, Method, PixelType, Region, Result, Shape, Source,
     filters,
 };
-use apron_testkit::{Case, Data, eligible, first_mismatch, gpu_or_skip, random_case, random_image};
+use apron_testkit::{Case, Data, eligible, first_mismatch, gpu_or_skip, random_case, random_image, seldom};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::BTreeSet;
@@ -56,37 +56,9 @@ fn check(device: &Device, case: &Case, images: u64) -> Vec<&'static str> {
 }
 
 fn check_all(device: &Device, cases: u64) {
-    let square = |seed: u64| {
-        let types = [(PixelType::F32, PixelType::F32), (PixelType::U8, PixelType::U8)][seed as usize % 2];
-        Case::separable(
-            seed,
-            (70 + seed as u32, 40, 1 + seed as u32 % 4),
-            types,
-            (7, 7),
-            Border::Reflect,
-            Data::Uniform,
-        )
-    };
-    let pixels = |seed: u64| {
-        let (shape, types) = ((290 + seed as u32, 40, 4), (PixelType::U8, PixelType::U8));
-        Case::box_filter(seed, shape, types, (5, 9), Border::Reflect, Data::Uniform)
-    };
-    // Rows of fours, for patches.
-    let fours = |seed: u64| {
-        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 3));
-        let types = [(PixelType::F32, PixelType::F32), (PixelType::U16, PixelType::U16)][seed as usize % 2];
-        Case::separable(seed, shape, types, (side, side), Border::Replicate, Data::Uniform)
-    };
-    let means = |seed: u64| {
-        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 4));
-        Case::box_filter(seed, shape, (PixelType::U8, PixelType::U8), (side, side), Border::Wrap, Data::Uniform)
-            .centered()
-    };
     let mut ran = BTreeSet::new();
     let random = (0..cases).map(|seed| (seed, random_case(seed)));
-    for (seed, case) in random
-        .chain((0..8).flat_map(|seed| [square(seed), pixels(seed), fours(seed), means(seed)].map(|case| (seed, case))))
-    {
+    for (seed, case) in random.chain((0..8).flat_map(|seed| seldom(seed).map(|case| (seed, case)))) {
         if case.problem.filtered().is_some() {
             ran.extend(check(device, &case, 2 + seed % 3));
         }

@@ -136,6 +136,7 @@ fn counts_where_the_device_has_them() {
     for counting in [
         device.histogram(&bytes),
         device.histogram(&words).bins(values()),
+        device.histogram(&words).bins(apron::Bins { count: 100, range: Some((0.0, 65536.0)) }),
         device.histogram(&floats),
         device.histogram(&floats).edges(edges()),
     ] {

@@ -1,9 +1,9 @@
 //! Parts of images on a device: read as the same pixels alone, whatever lies around them, and written alone.
 
-use apron::{AnyImage, Border, Device, Image, Pixel, PixelType, Shape, Source};
+use apron::{AnyImage, Device, Image, Pixel, Shape, Source};
 use apron_abi::Accumulator;
 use apron_core::each_type;
-use apron_testkit::{Case, Data, eligible, first_mismatch, gpu_or_skip, random_case};
+use apron_testkit::{Case, eligible, first_mismatch, gpu_or_skip, random_case, seldom};
 use std::collections::BTreeSet;
 
 /// An image of `width` x `height` pixels of ones that are like no others, with `image` at column `x` and row `y`.
@@ -57,33 +57,8 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
 /// Regions that kernels read where they are, and others, of which they get a copy.
 fn check_all(device: &Device, cases: u64) {
     let mut ran = BTreeSet::new();
-    // Random taps are seldom as many along both axes, for which there is a variant.
-    let square = |seed: u64| {
-        let shape = (70 + seed as u32, 40, 1 + seed as u32 % 4);
-        let types =
-            if seed.is_multiple_of(2) { (PixelType::F32, PixelType::F32) } else { (PixelType::U8, PixelType::U8) };
-        Case::separable(seed, shape, types, (7, 7), Border::Reflect, Data::Uniform)
-    };
-    // As are windows over pixels of four bytes, of which half are means.
-    let pixels = |seed: u64| {
-        let shape = (290 + seed as u32, 40, 4);
-        Case::box_filter(seed, shape, (PixelType::U8, PixelType::U8), (5, 9), Border::Reflect, Data::Uniform)
-    };
-    // Rows of fours, for patches.
-    let fours = |seed: u64| {
-        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 3));
-        let types = [(PixelType::F32, PixelType::F32), (PixelType::U16, PixelType::U16)][seed as usize % 2];
-        Case::separable(seed, shape, types, (side, side), Border::Replicate, Data::Uniform)
-    };
-    let means = |seed: u64| {
-        let (shape, side) = ((64 + 4 * seed as u32, 23, 1), 3 + 2 * (seed as u32 % 4));
-        Case::box_filter(seed, shape, (PixelType::U8, PixelType::U8), (side, side), Border::Wrap, Data::Uniform)
-            .centered()
-    };
     let random = (0..cases).map(|seed| (seed, random_case(seed)));
-    for (seed, case) in random
-        .chain((0..8).flat_map(|seed| [square(seed), pixels(seed), fours(seed), means(seed)].map(|case| (seed, case))))
-    {
+    for (seed, case) in random.chain((0..8).flat_map(|seed| seldom(seed).map(|case| (seed, case)))) {
         let Some((Shape { width, .. }, pixel)) = case.problem.filtered() else { continue };
         // Pixels of 16 bytes, for any number of channels.
         let piece = 16 / pixel.size_bytes() as u32;

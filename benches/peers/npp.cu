@@ -118,6 +118,18 @@ static void histogram_bytes(const Work &work, NppStreamContext npp) {
     });
 }
 
+static void histogram_words(const Work &work, NppStreamContext npp) {
+    const NppiSize size = {int(work.width), int(work.height)};
+    Buffer<unsigned short> from(work.samples());
+    fill(work, from.data);
+    Buffer<Npp32s> counts(256);
+    Buffer<Npp8u> scratch(scratch_size(nppiHistogramEvenGetBufferSize_16u_C1R_Ctx, size, 257, npp));
+    const int step = int(work.width * sizeof(unsigned short));
+    report(work, "NPP", [&] {
+        check(nppiHistogramEven_16u_C1R_Ctx(from.data, step, size, counts.data, 257, 0, 65536, scratch.data, npp));
+    });
+}
+
 static void histogram_rgba(const Work &work, NppStreamContext npp) {
     const NppiSize size = {int(work.width), int(work.height)};
     Buffer<unsigned char> from(work.samples());
@@ -155,6 +167,7 @@ int main(int count, char **names) {
         const NppStreamContext npp = context();
         const bool histogram = work.operation == "histogram";
         if (histogram && work.is("histogram", "u8", 1)) return histogram_bytes(work, npp);
+        if (histogram && work.is("histogram", "u16", 1)) return histogram_words(work, npp);
         if (histogram && work.is("histogram", "u8", 4)) return histogram_rgba(work, npp);
         if (histogram && work.is("histogram", "f32", 1)) return histogram_floats(work, npp);
         if (histogram || work.operation == "chain") return;

@@ -83,12 +83,16 @@ impl Backend {
                 found.made.report.kernels += finding;
                 Ok(found)
             }
-            (PixelType::F32, Binning::Even(bins), None) => self.between_edges(source, bins, None, *per_channel, choice),
+            (PixelType::F32 | PixelType::U16 | PixelType::I16, Binning::Even(bins), None)
+                if bins.range.is_some() && Bins::of_values(src) != Some(*bins) && choice.variant != Some("slices") =>
+            {
+                self.between_edges(source, bins, None, *per_channel, choice)
+            }
             _ => self.by_cells(source, counting, choice),
         }
     }
 
-    /// Counts samples of f32; `extremes` are the range of bins without one.
+    /// Counts samples in even bins; `extremes` are the range of those without one.
     fn between_edges(
         &self,
         source: &Source<'_>,
@@ -97,11 +101,12 @@ impl Backend {
         per_channel: bool,
         choice: &Choice<'_>,
     ) -> Result<DeviceHistogram> {
-        let problem = EdgeHistogram { shape: source.shape(), bins: *bins, extremes, per_channel };
+        let (shape, src) = (source.shape(), source.pixel_type());
+        let problem = EdgeHistogram { shape, src, bins: *bins, extremes, per_channel };
         let (edges, channels) = (problem.edges()?, problem.channels());
         match self.count(&Problem::EdgeHistogram(problem), source, None, choice) {
             Ok((written, made)) => Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made }),
-            // More bins than shared memory holds.
+            // More bins than shared memory holds, or narrower than an integer.
             Err(Error::Unsupported { .. }) if choice.variant.is_none() => {
                 let counting = Counting { binning: Binning::Between(edges), per_channel, roi: None };
                 self.by_cells(source, &counting, choice)

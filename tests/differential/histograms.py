@@ -98,7 +98,7 @@ def counts(rng):
             extent = (float(np.rint(low)), float(np.rint(high) + 1))
         options.update(bins=bins, range=f"{extent[0]!r},{extent[1]!r}")
     roi = None
-    if rng.random() < 0.6:
+    if rng.random() < 0.4:
         roi = rng.choice(np.array([0, 1, 255], np.uint8), image.shape[:2])
         arrays["roi-mask"] = roi
     options["per-channel"] = apart = bool(rng.random() < 0.5)

@@ -293,7 +293,7 @@ pub struct HistogramTotalsParams {
     pub rounds: Rounds,
 }
 
-/// Parameters of the kernels that count f32 samples between edges.
+/// Parameters of the kernels that count samples between edges.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramEdgesParams {
@@ -464,6 +464,20 @@ pub struct HistogramCellsParams {
     pub reserved: u32,
 }
 
+/// Parameters of the kernels that count samples of 16 bits by value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramValuesParams {
+    /// Samples to count.
+    pub samples: u64,
+    /// The threads' reads, in a row of blocks.
+    pub rounds: Rounds,
+    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    pub channels: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
 /// Parameters of the kernels that find the bins of samples.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -616,6 +630,7 @@ pub enum Params {
     PadParams(PadParams),
     LocalParams(LocalParams),
     HistogramCellsParams(HistogramCellsParams),
+    HistogramValuesParams(HistogramValuesParams),
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),

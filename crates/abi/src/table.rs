@@ -236,7 +236,7 @@ pub const MAX_CELLS: u32 = 48 * 1024;
 /// Most zeroed memory that a launch takes, in bytes: for the totals of so many cells.
 pub const ZEROED_BYTES: u64 = MAX_CELLS as u64 * 8;
 
-/// Threads of a block of the kernels that count f32 samples between edges.
+/// Threads of a block of the kernels that count samples between edges.
 pub const EDGES_BLOCK: u32 = 1024;
 /// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
 pub const EXTREMES_BLOCK: u32 = 256;
@@ -1010,8 +1010,10 @@ macro_rules! for_each_kernel {
             histogram_one_launch_4_u8_u64: Histogram "-" "one-launch" "4", histogram::OneLaunch<4>, Buffer (u8, u64), HistogramTotalsParams, None, [1024, 1], columns(4), 2;
             histogram_partial_u8_u32: Histogram "P6" "partials" "partials", histogram::Partial, Buffer (u8, u32), HistogramPartialParams, None, [256, 1], ROWS, 2;
             histogram_merge_u32_u64: Histogram "P7" "partials" "merge", histogram::Merge, Buffer (u32, u64), HistogramMergeParams, None, [256, 1], SUMS, 9;
-            histogram_nearest_edge_f32_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
-            histogram_edge_search_f32_u64: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_nearest_edge_f32_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest, f32>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_nearest_edge_u16_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest, u16>, Buffer (u16, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_nearest_edge_i16_u64: Histogram "-" "nearest-edge" "count", histogram::Edges<histogram::Nearest, i16>, Buffer (i16, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
+            histogram_edge_search_f32_u64: Histogram "-" "edge-search" "count", histogram::Edges<histogram::Search, f32>, Buffer (f32, u64), HistogramEdgesParams, Global, [1024, 1], EDGES, 2;
             histogram_extremes_f32_f32: Histogram "-" "nearest-edge" "extremes", histogram::Extremes<false>, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             histogram_masked_extremes_f32_f32: Histogram "-" "slices" "extremes", histogram::Extremes<true>, Buffer (f32, f32), HistogramExtremesParams, None, [256, 1], PAIRS, 9;
             limits_read_u32_u32: Limits "-" "read" "", limits::Read, Buffer (u32, u32), LimitsReadParams, None, [256, 1], NONE, 0;
@@ -1049,8 +1051,8 @@ macro_rules! for_each_kernel {
             local_std_columns_f64_u16: Local "-" "sums" "columns", local::Columns<u16>, Buffer (f64, u16), LocalParams, None, [32, 8], NONE, 0;
             local_std_columns_f64_i16: Local "-" "sums" "columns", local::Columns<i16>, Buffer (f64, i16), LocalParams, None, [32, 8], NONE, 0;
             local_std_columns_f64_f32: Local "-" "sums" "columns", local::Columns<f32>, Buffer (f64, f32), LocalParams, None, [32, 8], NONE, 0;
-            histogram_slices_u16_u32: Histogram "-" "slices" "all", histogram::Slices<u16, false>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
-            histogram_slices_i16_u32: Histogram "-" "slices" "all", histogram::Slices<i16, false>, Buffer (i16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_u16_u32: Histogram "-" "slices" "all", histogram::Values<u16>, Buffer (u16, u32), HistogramValuesParams, None, [1024, 1], SLICE, 2;
+            histogram_slices_i16_u32: Histogram "-" "slices" "all", histogram::Values<i16>, Buffer (i16, u32), HistogramValuesParams, None, [1024, 1], SLICE, 2;
             histogram_slices_f32_u32: Histogram "-" "slices" "all", histogram::Slices<f32, false>, Buffer (f32, u32), HistogramCellsParams, Global, [1024, 1], SLICE, 2;
             histogram_slices_masked_u8_u32: Histogram "-" "slices" "masked", histogram::Slices<u8, true>, Buffer (u8, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;
             histogram_slices_masked_u16_u32: Histogram "-" "slices" "masked", histogram::Slices<u16, true>, Buffer (u16, u32), HistogramCellsParams, None, [1024, 1], SLICE, 2;

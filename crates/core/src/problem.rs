@@ -92,11 +92,13 @@ impl ByteHistogram {
     }
 }
 
-/// Counts of the samples of an f32 image between edges, of all channels together or of each apart.
+/// Counts of samples in even bins, of all channels together or of each apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeHistogram {
     /// Shape of the input.
     pub shape: Shape,
+    /// Pixel type of the input.
+    pub src: PixelType,
     /// How many bins, over which range.
     pub bins: Bins,
     /// The least and the largest sample: the range of bins without one.
@@ -111,7 +113,7 @@ impl EdgeHistogram {
     /// # Errors
     /// As [`Bins::edges`]; samples whose extremes are not known have no range.
     pub fn edges(&self) -> Result<Edges> {
-        self.bins.edges(PixelType::F32, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
+        self.bins.edges(self.src, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
     }
 
     /// Channels counted apart.

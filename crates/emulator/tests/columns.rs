@@ -1,7 +1,7 @@
 //! Histograms between edges on GPUs of little shared memory, where lanes share columns of counters.
 
 use apron_abi::Params;
-use apron_core::{Bins, EdgeHistogram, Problem, Shape};
+use apron_core::{Bins, EdgeHistogram, PixelType, Problem, Shape};
 use apron_emulator::execute;
 use apron_plan::{Machine, plan};
 
@@ -13,7 +13,7 @@ fn every_number_of_columns_counts_the_same() {
     let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_ne_bytes()).collect();
     let bins = Bins { count: BINS as usize, range: Some((-1.0, 1.0)) };
     for per_channel in [false, true] {
-        let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
+        let problem = EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel };
         let (edges, channels) = (problem.edges().unwrap(), problem.channels());
         let mut counts = vec![0u64; (BINS * channels) as usize];
         for (i, &sample) in samples.iter().enumerate() {

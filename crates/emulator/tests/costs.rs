@@ -114,7 +114,8 @@ fn histogram_between_edges() {
     let samples = 1024 * 16 + 3;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let bins = Bins { count: 8, range: Some((0.0, 1.0)) };
-    let problem = Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false });
+    let problem =
+        Problem::EdgeHistogram(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: false });
     // Five blocks, so that a thread has one read of four, and three of them a sample more. All blocks add each bin's
     // counters to its total, and one takes it away again.
     let (sums, atomics) = (5 * 8 * 32 / 4, 6 * 8);

@@ -173,7 +173,16 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         for (variant, problem) in [
             ("fused", Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same })),
             ("columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
-            ("nearest-edge", Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: false })),
+            (
+                "nearest-edge",
+                Problem::EdgeHistogram(EdgeHistogram {
+                    shape,
+                    src: PixelType::F32,
+                    bins,
+                    extremes: None,
+                    per_channel: false,
+                }),
+            ),
         ] {
             let blocks = |residents| {
                 let machine = Machine { tuning: Some(crate::Tuning { rows: 0, residents }), ..Machine::EMULATED };

@@ -1,32 +1,46 @@
-//! Recipes of histograms of f32, between edges.
+//! Recipes of histograms between edges.
 
 use crate::histogram::{OPERATION, TOTALS, launch, rounds, with_totals};
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
 use apron_abi::{
     EDGES_BLOCK, EXTREMES_BLOCK, ElementType, HISTOGRAM_COLUMNS, HistogramEdgesParams, HistogramExtremesParams, Kernel,
-    Params, WORDS_AT_ONCE, edges_bytes, nearest_edge,
+    Params, edges_bytes, nearest_edge,
 };
-use apron_core::{EdgeHistogram, Result, Shape};
+use apron_core::{EdgeHistogram, PixelType, Result, Shape};
 
-/// Samples of four loads of 16 bytes, which a thread has in flight: what is worth a thread.
-const SAMPLES_PER_THREAD: u64 = 16;
+/// Bytes that a thread reads at once.
+const READ: u64 = 16;
+/// Such reads that it has in flight: what is worth a thread.
+const READS_PER_THREAD: u64 = 4;
 
 /// The edge nearest to a sample tells its bin.
 pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
+    let (kernel, hint) = match problem.src {
+        PixelType::F32 => (Kernel::histogram_nearest_edge_f32_u64, "use --variant edge-search"),
+        PixelType::U16 => (Kernel::histogram_nearest_edge_u16_u64, BY_VALUE),
+        PixelType::I16 => (Kernel::histogram_nearest_edge_i16_u64, BY_VALUE),
+        pixel => return Err(unsupported(OPERATION, format!("edges of {pixel}"), "use --device cpu")),
+    };
     let edges = edges(problem)?;
     match per_unit(&edges) {
-        Some(per_unit) => count(problem, machine, Kernel::histogram_nearest_edge_f32_u64, edges, per_unit),
+        Some(per_unit) => count(problem, machine, kernel, edges, per_unit),
         None => {
             let (low, high) = (edges[0], edges[edges.len() - 1]);
             let what = format!("bins so narrow, {} from {low} to {high}", edges.len() - 1);
-            Err(unsupported(OPERATION, what, "use --variant edge-search"))
+            Err(unsupported(OPERATION, what, hint))
         }
     }
 }
 
+/// What counts integers in any bins.
+const BY_VALUE: &str = "use --variant slices";
+
 /// The bin of a sample is searched.
 pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
+    if problem.src != PixelType::F32 {
+        return Err(unsupported(OPERATION, format!("searched edges of {}", problem.src), BY_VALUE));
+    }
     count(problem, machine, Kernel::histogram_edge_search_f32_u64, edges(problem)?, 0.0)
 }
 
@@ -40,7 +54,7 @@ pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     };
     // As many threads as a multiprocessor holds.
     let most = machine.multiprocessors as u64 * (2048 / EXTREMES_BLOCK) as u64;
-    let blocks = samples.div_ceil(EXTREMES_BLOCK as u64 * SAMPLES_PER_THREAD).clamp(1, most);
+    let blocks = (samples * 4).div_ceil(EXTREMES_BLOCK as u64 * READ * READS_PER_THREAD).clamp(1, most);
     let mut buffers = vec![
         Buffer { role: Role::Input, element: ElementType::F32, elems: samples },
         Buffer { role: Role::Output, element: ElementType::F32, elems: 2 * blocks },
@@ -59,9 +73,21 @@ pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     }
 }
 
-/// The edges, which are f32 numbers.
+/// The edges as f32 numbers, which tell the same bin of every sample.
 fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
-    Ok(problem.edges()?.values().iter().map(|&edge| edge as f32).collect())
+    let edges = problem.edges()?;
+    let edges = edges.values();
+    if problem.src == PixelType::F32 {
+        // So they are.
+        return Ok(edges.iter().map(|&edge| edge as f32).collect());
+    }
+    // Those below which no further integer is. Of 16 bits they are f32 numbers; all that rounding can move are such that no
+    // sample comes near.
+    let mut integers: Vec<f32> = edges.iter().map(|edge| edge.ceil() as f32).collect();
+    // The end belongs to the last bin: up to the next integer.
+    let end = edges.len() - 1;
+    integers[end] = ((edges[end].floor() + 1.0) as f32).next_down();
+    Ok(integers)
 }
 
 /// Edges in a unit, by which [`nearest_edge`] leads to the right bin for every sample in the range: to the
@@ -101,9 +127,10 @@ fn count(
     // A column for each lane, or as many as there is room for.
     let columns = (0..=HISTOGRAM_COLUMNS.ilog2()).rev().map(|log| 1 << log);
     let Some(columns) = columns.into_iter().find(|&columns| bytes(columns) <= machine.shared_bytes as u64) else {
-        let what = format!("{bins} bins of f32 and {channels} channels, in {} bytes of shared memory", {
-            machine.shared_bytes
-        });
+        let what = format!(
+            "{bins} bins of {} and {channels} channels, in {} bytes of shared memory",
+            problem.src, machine.shared_bytes
+        );
         return Err(unsupported(OPERATION, what, "use --device cpu"));
     };
     let low = edges[0];
@@ -114,9 +141,10 @@ fn count(
     // same channels in all that they read.
     let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
     let most = machine.multiprocessors * residents / channels;
-    let enough = samples.div_ceil(EDGES_BLOCK as u64 * WORDS_AT_ONCE).div_ceil(channels as u64);
+    let of_read = READ / problem.src.element().size_bytes() as u64;
+    let enough = samples.div_ceil(EDGES_BLOCK as u64 * of_read).div_ceil(channels as u64);
     let blocks = enough.clamp(1, most.max(1) as u64) as u32 * channels;
-    let rounds = rounds(samples, samples / WORDS_AT_ONCE, blocks, EDGES_BLOCK)?;
+    let rounds = rounds(samples, samples / of_read, blocks, EDGES_BLOCK)?;
     let params =
         HistogramEdgesParams { samples, totals: TOTALS, rounds, low, per_unit, bins, channels, columns, reserved: 0 };
     let params = Params::HistogramEdgesParams(params);
@@ -132,7 +160,7 @@ mod tests {
 
     fn problem(count: usize, range: (f64, f64), channels: u32) -> EdgeHistogram {
         let (shape, bins) = (Shape::new(4096, 4096, channels).unwrap(), Bins { count, range: Some(range) });
-        EdgeHistogram { shape, bins, extremes: None, per_channel: true }
+        EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: true }
     }
 
     fn params(problem: EdgeHistogram, machine: &Machine) -> (&'static str, u32, HistogramEdgesParams) {

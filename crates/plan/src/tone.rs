@@ -1,11 +1,12 @@
 //! Recipes of operations on values: counts by slices, tables, and equalised histograms.
 
-use crate::histogram::{check_counters, launch, one_launch};
+use crate::histogram::{check_counters, launch, one_launch, rounds};
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, Kernel, LOOKUP_BLOCK,
-    LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams, WIDE_SLICES,
+    BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, HistogramValuesParams,
+    Kernel, LOOKUP_BLOCK, LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams,
+    WIDE_SLICES,
 };
 use apron_core::{ByteHistogram, CellHistogram, Lookup, PixelType, Result, Shape, Tone};
 
@@ -16,7 +17,9 @@ pub(crate) const CLAHE: &str = "clahe";
 /// Pixels that a thread should have to count before another block is worth its row.
 const PIXELS_PER_THREAD: u64 = 16;
 /// Blocks of the slices' kernels that a multiprocessor has room for.
-const RESIDENTS: u32 = 2;
+pub(crate) const RESIDENTS: u32 = 2;
+/// Of those that count by value, which have more on their way.
+const VALUES_RESIDENTS: u32 = 1;
 /// Most counts in the rows of all columns of blocks together.
 const MAX_ROW_CELLS: u64 = 1 << 26;
 
@@ -32,27 +35,28 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
         }
         (_, values) => (values.map_or(0, |(low, _)| low), Vec::new(), 0.0),
     };
-    let (slices, rows) = (cells.div_ceil(SLICE_CELLS as u64), rows_of(pixels, cells, machine));
     let kernel = counting(problem)?;
-    let mask = if problem.masked { MASK } else { 0 };
-    let params = HistogramCellsParams {
-        pixels,
-        beside: mask,
-        low,
-        bins: problem.cells() as u32,
-        channels,
-        apart,
-        last,
-        reserved: 0,
+    let samples = problem.shape.samples();
+    let (rows, params) = if !problem.masked && problem.src != PixelType::F32 {
+        // The kernel's threads then meet the same channels in all that they read.
+        let rows = (rows_of(samples, cells, VALUES_RESIDENTS, machine) / apart).max(1) * apart;
+        let rounds = rounds(samples, samples / 8, rows, SLICES_BLOCK)?;
+        let params = HistogramValuesParams { samples, rounds, channels: apart, reserved: 0 };
+        (rows, Params::HistogramValuesParams(params))
+    } else {
+        let (beside, bins) = (if problem.masked { MASK } else { 0 }, problem.cells() as u32);
+        let params = HistogramCellsParams { pixels, beside, low, bins, channels, apart, last, reserved: 0 };
+        (rows_of(pixels, cells, RESIDENTS, machine), Params::HistogramCellsParams(params))
     };
-    let counting = launch(kernel, rows, Params::HistogramCellsParams(params));
-    let counting = Launch { blocks: [rows, slices as u32], taps: edges, ..counting };
-    check_counters(problem.shape.samples(), rows)?;
+    let counting = launch(kernel, rows, params);
+    let slices = cells.div_ceil(SLICE_CELLS as u64) as u32;
+    let counting = Launch { blocks: [rows, slices], taps: edges, ..counting };
+    check_counters(samples, rows)?;
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows, bins: cells as u32 });
     let sums = launch(Kernel::histogram_slices_sums_u32_u64, (cells as u32).div_ceil(MERGE_BLOCK), params);
     let launches = vec![counting, Launch { src: 1, dst: 2, ..sums }];
     let mut buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Input, element: problem.src.element(), elems: samples },
         Buffer { role: Role::Scratch, element: ElementType::U32, elems: rows as u64 * cells },
         Buffer { role: Role::Output, element: ElementType::U64, elems: cells },
     ];
@@ -63,10 +67,10 @@ pub(crate) fn slices(tone: &Tone, machine: &Machine) -> Result<Steps> {
 }
 
 /// How many columns of blocks count so many cells.
-pub(crate) fn rows_of(pixels: u64, cells: u64, machine: &Machine) -> u32 {
+pub(crate) fn rows_of(pixels: u64, cells: u64, residents: u32, machine: &Machine) -> u32 {
     let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
     let slices = cells.div_ceil(SLICE_CELLS as u64);
-    let most = ((machine.multiprocessors * RESIDENTS) as u64 / slices).min(MAX_ROW_CELLS / cells);
+    let most = ((machine.multiprocessors * residents) as u64 / slices).min(MAX_ROW_CELLS / cells);
     enough.clamp(1, most.max(1)) as u32
 }
 
@@ -204,7 +208,9 @@ mod tests {
     fn every_cell_has_a_slice_and_few_rows_are_enough_for_few_pixels() {
         let blocks = |recipe: Recipe| (recipe.launches[0].blocks, recipe.launches[1].blocks);
         assert_eq!(blocks(cells((10, 10, 1), PixelType::U16, 0, false, false)), ([1, 4], [256, 1]));
-        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([66, 4], [256, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([33, 4], [256, 1]));
+        // A multiple of the channels.
+        assert_eq!(blocks(cells((8192, 8192, 3), PixelType::I16, 0, true, false)), ([9, 12], [768, 1]));
         assert_eq!(blocks(cells((8192, 8192, 4), PixelType::I16, 0, true, true)), ([16, 16], [1024, 1]));
         assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U8, 0, true, true)), ([264, 1], [1, 1]));
         let many = blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 24, false, false));

@@ -274,7 +274,7 @@ pub static VARIANTS: &[Variant] = &[
         operation: histogram::OPERATION,
         name: "nearest-edge",
         family: Family::Histogram,
-        limits: "f32 pixels; bins as for edge-search, in a unit as many as f32 holds",
+        limits: "f32, u16 and i16 pixels; bins as for edge-search, in a unit as many as f32 holds",
         planner: Planner::EdgeHistogram(edges::nearest),
     },
     Variant {
@@ -428,7 +428,13 @@ mod tests {
         ];
         let edges = |count, range, channels| {
             let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
-            Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes: None, per_channel: true })
+            Problem::EdgeHistogram(EdgeHistogram {
+                shape,
+                src: PixelType::F32,
+                bins,
+                extremes: None,
+                per_channel: true,
+            })
         };
         let boxes = |pixel, channels, width, height| {
             let (scale, border) = (Scale::Mean, Border::Replicate);

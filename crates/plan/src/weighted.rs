@@ -2,7 +2,7 @@
 
 use crate::histogram::{check_counters, launch};
 use crate::recipe::Steps;
-use crate::tone::rows_of;
+use crate::tone::{RESIDENTS, rows_of};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     BINS_BLOCK, ElementType, Family, HistogramBinsParams, HistogramCellsParams, HistogramMergeParams,
@@ -102,7 +102,7 @@ pub(crate) fn pairs(tone: &Tone, machine: &Machine) -> Result<Steps> {
         reserved: 0,
     });
     let finding = launch(kernel("pairs", "cells", src), blocks(pixels, machine), params);
-    let rows = rows_of(pixels, cells, machine);
+    let rows = rows_of(pixels, cells, RESIDENTS, machine);
     check_counters(pixels, rows)?;
     let params = HistogramCellsParams { pixels, bins: cells as u32, channels: 1, apart: 1, ..Default::default() };
     let counting = launch(Kernel::histogram_pairs_counts_u32_u32, 1, Params::HistogramCellsParams(params));

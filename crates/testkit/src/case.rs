@@ -346,11 +346,29 @@ impl Case {
         };
         let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
         let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
-        let problem = EdgeHistogram { shape, bins, extremes: None, per_channel };
+        let problem = EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel };
         Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), second: None, chosen: None }
     }
 
-    /// The same over the range from the least to the largest sample, which are numbers.
+    /// A histogram of u16 or i16 by `bins` over a range: of all values in turn, in an order of no pattern, if there are 65536
+    /// samples or more.
+    pub fn values_between_edges(shape: (u32, u32, u32), src: PixelType, bins: Bins, per_channel: bool) -> Case {
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        // The number is odd, so no value comes twice before all came.
+        let values = (0..shape.samples()).map(|i| (i as u16).wrapping_mul(40503).wrapping_add(7));
+        fn image<T: Pixel>(shape: Shape, samples: Vec<T>) -> AnyImage<'static> {
+            T::into_any(Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape"))
+        }
+        let image = match src {
+            PixelType::U16 => image(shape, values.collect::<Vec<u16>>()),
+            _ => image(shape, values.map(|value| value as i16).collect::<Vec<i16>>()),
+        };
+        let problem = EdgeHistogram { shape, src, bins, extremes: None, per_channel };
+        Case { problem: Problem::EdgeHistogram(problem), image, second: None, chosen: None }
+    }
+
+    /// The same as [`between_edges`](Case::between_edges) over the range from the least to the largest sample, which are
+    /// numbers.
     fn own_range(rng: &mut StdRng, shape: Shape, count: usize, per_channel: bool, data: Data) -> Case {
         let data = if data == Data::Special { Data::Uniform } else { data };
         let image = random_image(rng, PixelType::F32, shape, data);
@@ -359,12 +377,29 @@ impl Case {
         let extremes = pairs.reduce(join_extremes);
         let bins = with_widths(Bins { count, range: None }, extremes.expect("a sample or more"));
         Case {
-            problem: Problem::EdgeHistogram(EdgeHistogram { shape, bins, extremes, per_channel }),
+            problem: Problem::EdgeHistogram(EdgeHistogram { shape, src: PixelType::F32, bins, extremes, per_channel }),
             image,
             second: None,
             chosen: None,
         }
     }
+}
+
+/// Filters that random cases are seldom, and for which there are variants.
+pub fn seldom(seed: u64) -> [Case; 4] {
+    use PixelType::{F32, U8, U16};
+    let n = seed as u32;
+    let types = |odd| if n % 2 == 0 { (F32, F32) } else { (odd, odd) };
+    // Taps as many along both axes.
+    let square = Case::separable(seed, (70 + n, 40, 1 + n % 4), types(U8), (7, 7), Border::Reflect, Data::Uniform);
+    // Windows over pixels of four bytes, of which half are means.
+    let pixels = Case::box_filter(seed, (290 + n, 40, 4), (U8, U8), (5, 9), Border::Reflect, Data::Uniform);
+    // Rows of fours, for patches.
+    let (fours, side) = ((64 + 4 * n, 23, 1), 3 + 2 * (n % 3));
+    let patches = Case::separable(seed, fours, types(U16), (side, side), Border::Replicate, Data::Uniform);
+    let side = 3 + 2 * (n % 4);
+    let means = Case::box_filter(seed, fours, (U8, U8), (side, side), Border::Wrap, Data::Uniform).centered();
+    [square, pixels, patches, means]
 }
 
 /// A case drawn from everything that the kernels take, for a seed.
@@ -426,6 +461,13 @@ pub fn random_case(seed: u64) -> Case {
             let range = if rng.random_ratio(1, 4) { None } else { Some((middle - half, middle + half)) };
             Case::between_edges(seed, shape, Bins { count, range }, rng.random(), data)
         }
+        0 if src != PixelType::U8 => {
+            let count = [1, 7, 256, 1000, 5000][rng.random_range(0..5)];
+            let (low, width) = (rng.random_range(-40000.0..40000.0), 10f64.powi(rng.random_range(0..6)));
+            let bins = Bins { count, range: Some((low, low + width * rng.random_range(1.0..10.0))) };
+            let src = [PixelType::U16, PixelType::I16][rng.random_range(0..2)];
+            Case::values_between_edges(shape, src, bins, rng.random())
+        }
         0 => Case::histogram(seed, shape, rng.random(), if rng.random() { Data::Uniform } else { Data::Constant }),
         1 => {
             let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));
@@ -473,7 +515,7 @@ impl fmt::Display for Case {
             Problem::EdgeHistogram(p) => {
                 let apart = if p.per_channel { " per channel" } else { "" };
                 let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
-                write!(f, "{} f32 {} bins{range}{apart}", p.shape, p.bins.count)
+                write!(f, "{} {} {} bins{range}{apart}", p.shape, p.src, p.bins.count)
             }
             Problem::LocalStd(p) => {
                 let over = Over(p.extent, p.shape);

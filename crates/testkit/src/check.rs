@@ -5,7 +5,7 @@ use crate::exact;
 use apron::{
     AnyImage, Bins, Device, DeviceName, Error, Extent, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source,
 };
-use apron_core::Problem;
+use apron_core::{Problem, each_type};
 use apron_plan::Machine;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -73,8 +73,9 @@ impl Expected {
         if let (Problem::ByteHistogram(problem), AnyImage::U8(image)) = (&case.problem, &case.image) {
             return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
         }
-        if let (Problem::EdgeHistogram(problem), AnyImage::F32(image)) = (&case.problem, &case.image) {
-            let histogram = apron_reference::histogram(image, &problem.bins, problem.per_channel)?;
+        if let Problem::EdgeHistogram(problem) = &case.problem {
+            let (bins, apart) = (&problem.bins, problem.per_channel);
+            let histogram = each_type!(&case.image, image => apron_reference::histogram(image, bins, apart))?;
             return Ok(Expected::Counts(histogram.counts().to_vec()));
         }
         if let Problem::Tone(tone) = &case.problem {

@@ -21,7 +21,7 @@ mod suite;
 mod tone;
 mod watchdog;
 
-pub use case::{Case, Data, random_case, random_image};
+pub use case::{Case, Data, random_case, random_image, seldom};
 pub use check::{
     Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of, variants,
 };

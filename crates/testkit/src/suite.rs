@@ -207,6 +207,33 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         let bins = Bins { count, range: Some((-1.0, 1.0)) };
         cases.push(Case::between_edges(next(), (97, 61, 3), bins, false, Data::Uniform));
     }
+    // Integers between edges, all values: on edges and between them, wide bins, those of a value or two, and narrower ones.
+    for (n, src) in [PixelType::U16, PixelType::I16].into_iter().enumerate() {
+        let low = src.values().expect("an integer type").0 as f64;
+        for (m, (from, to, count)) in [
+            (low, low + 65536.0, 256),
+            (low, low + 65535.0, 1000),
+            (low - 9.5, low + 70000.3, 7),
+            (low + 0.5, low + 65534.5, 5000),
+            (-300.2, 977.1, 100),
+            (-12.0, 400.0, 206),
+            (99.5, 130.7, 256),
+            (77.0, 77.0, 1),
+            (-1e9, 1e12, 3),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let (channels, bins) = ((n + m) as u32 % 4 + 1, Bins { count, range: Some((from, to)) });
+            let size = (65536 / channels + 1, if m == 0 { 3 } else { 1 }, channels);
+            cases.push(Case::values_between_edges(size, src, bins, (n + m / 2) % 2 == 0));
+        }
+        // Lengths around eights of samples.
+        for width in [1, 3, 7, 8, 9, 23] {
+            let bins = Bins { count: 256, range: Some((low, low + 65536.0)) };
+            cases.push(Case::values_between_edges((width, 1, width % 4 + 1), src, bins, n == 0));
+        }
+    }
     methods::boxes(scale, &mut next, &mut cases);
     methods::low_ranks(scale, &mut next, &mut cases);
     methods::chosen(&mut next, &mut cases);

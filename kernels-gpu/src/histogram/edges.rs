@@ -1,4 +1,5 @@
-//! Histograms of f32 between edges, with as many columns of counters as shared memory holds, in one launch.
+//! Histograms of f32, and of integers of 16 bits, between edges, with as many columns of counters as shared memory
+//! holds, in one launch.
 //!
 //! ```text
 //! start reading 4 x 16 bytes; zero the block's counters, copy the edges to shared memory; barrier
@@ -8,7 +9,7 @@
 //! who was the last to add to a total writes it to the output
 //! ```
 //!
-//! An edge is an f32, so that comparing a sample with it is exact: no bin depends on rounding. What
+//! Samples and edges are f32 numbers, so that comparing them is exact: no bin depends on rounding. What
 //! arithmetic tells is only which edge to compare with ([`Nearest`]); where it cannot tell that, edges
 //! are searched ([`Search`]).
 //!
@@ -16,11 +17,11 @@
 //! branch.
 //!
 //! With 32 columns a lane has its own, all in one bank of shared memory: whatever the samples are, the
-//! increments of a warp take one pass. Per sample: 1/4 of a global load, one shared load (of `Search` one
-//! for each doubling of the bins), one shared atomic; two barriers a block, a global atomic a bin.
+//! increments of a warp take one pass. Per sample: 1/4 of a global load (1/8 for integers), one shared load (of `Search`
+//! one for each doubling of the bins), one shared atomic; two barriers a block, a global atomic a bin.
 
 use super::channel_of;
-use super::reads::{Count, Reads};
+use super::reads::{Count, Numbered, Reads};
 use super::totals;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -78,18 +79,18 @@ impl Place for Search {
 /// The kernel: writes `channels * bins` counts.
 ///
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of its
-/// whole fours; the taps are the edges as `Place::row` wants them; the totals are as `totals::add` wants them, the
+/// whole sixteens of bytes; the taps are the edges as `Place::row` wants them; the totals are as `totals::add` wants them, the
 /// shared memory is what the kernel table says, the number of blocks is a multiple of the channels and below 2^16, and
 /// no block counts 2^32 samples or more.
-pub struct Edges<P>(PhantomData<P>);
+pub struct Edges<P, T>(PhantomData<(P, T)>);
 
-impl<P: Place> Body for Edges<P> {
-    type Src = f32;
+impl<P: Place, T: Numbered> Body for Edges<P, T> {
+    type Src = T;
     type Dst = u64;
     type Params = HistogramEdgesParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, counts: Global<u64>, p: &HistogramEdgesParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<T>, counts: Global<u64>, p: &HistogramEdgesParams) {
         let (cells, thread) = (p.channels * p.bins, d.thread_x());
         let (first, threads) = (d.block_x() * EDGES_BLOCK + thread, d.blocks_x() * EDGES_BLOCK);
         let counters = edge_rows(p.bins, p.channels) * p.columns;
@@ -118,16 +119,18 @@ impl<P: Place> Body for Edges<P> {
             Shared::<u32>::at((channel_row(p.bins, channel) * p.columns + column) * 4)
         };
         // The same for all that the thread reads: its distance is a multiple of the channels.
-        let four = first as u64 * WORDS_AT_ONCE;
-        let own =
-            Own::<P> { edges, counters: [of(four), of(four + 1), of(four + 2), of(four + 3)], p, place: PhantomData };
-        // The 0 to 3 samples behind the last whole four.
-        let tail = p.samples / WORDS_AT_ONCE * WORDS_AT_ONCE + first as u64;
+        let (of_word, of_read) = (T::OF_WORD as u64, T::OF_WORD as u64 * WORDS_AT_ONCE);
+        let own_of =
+            |sample: u64| [of(sample), of(sample + of_word), of(sample + 2 * of_word), of(sample + 3 * of_word)];
+        let own = first as u64 * of_read;
+        let own = Own::<P, T> { edges, counters: [own_of(own), own_of(own + 1)], p, of: PhantomData };
+        // The samples behind the last whole read.
+        let tail = p.samples / of_read * of_read + first as u64;
         // SAFETY: the input holds so many samples; every row has a counter.
         unsafe {
             reads.count(d, own);
             if tail < p.samples {
-                own.add(d, [of(tail)], [d.load(src, tail)]);
+                own.add(d, [of(tail)], [d.load(src, tail).number()]);
             }
         }
         d.barrier();
@@ -168,31 +171,37 @@ unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
 }
 
 /// What a thread counts by.
-struct Own<'a, P> {
+struct Own<'a, P, T> {
     edges: Shared<f32>,
-    /// Of each of four samples: the thread's counter of its channel's first row.
-    counters: [Shared<u32>; 4],
+    /// Of the first sample of each of four words, and of the second if there is one: the thread's counter of its
+    /// channel's first row.
+    counters: [[Shared<u32>; 4]; 2],
     p: &'a HistogramEdgesParams,
-    place: PhantomData<P>,
+    of: PhantomData<(P, T)>,
 }
 
-impl<P> Clone for Own<'_, P> {
+impl<P, T> Clone for Own<'_, P, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<P> Copy for Own<'_, P> {}
+impl<P, T> Copy for Own<'_, P, T> {}
 
-impl<P: Place> Count for Own<'_, P> {
+impl<P: Place, T: Numbered> Count for Own<'_, P, T> {
     #[inline(always)]
     unsafe fn words<D: Device>(self, d: D, words: [u32; 4]) {
         // SAFETY: the caller's promise.
-        unsafe { self.add(d, self.counters, words.map(f32::from_bits)) };
+        unsafe {
+            self.add(d, self.counters[0], words.map(|word| T::of_word(word, 0)));
+            if T::OF_WORD == 2 {
+                self.add(d, self.counters[1], words.map(|word| T::of_word(word, 1)));
+            }
+        }
     }
 }
 
-impl<P: Place> Own<'_, P> {
+impl<P: Place, T: Numbered> Own<'_, P, T> {
     /// Counts samples, each among the counters of its channel.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory

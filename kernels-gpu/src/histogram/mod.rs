@@ -1,4 +1,4 @@
-//! Histograms of bytes, of f32 between edges, and of any samples by slices: partial histograms in shared memory, and
+//! Histograms of bytes, of others between edges, and of any samples by slices: partial histograms in shared memory, and
 //! their sum. Sums of weights by bins. Statistics of floats:
 //! sums of rows, and of those.
 
@@ -15,6 +15,7 @@ mod rows;
 mod slices;
 mod sums;
 mod totals;
+mod values;
 mod weights;
 
 pub use bins::{Bins, Pairs};
@@ -25,9 +26,11 @@ pub use fold::Fold;
 pub use merge::Merge;
 pub use one_launch::OneLaunch;
 pub use partial::Partial;
+pub use reads::Numbered;
 pub use rows::Rows;
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
+pub use values::{Valued, Values};
 pub use weights::Weights;
 
 /// The pixel of a sample.

@@ -5,7 +5,50 @@
 //! for all of them to pass one on, and so have one on its way.
 
 use crate::device::{Device, Global};
-use apron_abi::{Rounds, WORDS_AT_ONCE};
+use apron_abi::{Element, Rounds, WORDS_AT_ONCE};
+
+/// A type of samples that are counted as f32 numbers.
+pub trait Numbered: Element {
+    /// Samples of a word.
+    const OF_WORD: usize;
+    /// The number of sample `k` of a word.
+    fn of_word(word: u32, k: usize) -> f32;
+    /// The sample's own.
+    fn number(self) -> f32;
+}
+
+macro_rules! numbered_halves {
+    ($($type:ty),*) => {$(
+        impl Numbered for $type {
+            const OF_WORD: usize = 2;
+
+            #[inline(always)]
+            fn of_word(word: u32, k: usize) -> f32 {
+                ((word >> (16 * k)) as $type).number()
+            }
+
+            #[inline(always)]
+            fn number(self) -> f32 {
+                self as f32
+            }
+        }
+    )*};
+}
+numbered_halves!(u16, i16);
+
+impl Numbered for f32 {
+    const OF_WORD: usize = 1;
+
+    #[inline(always)]
+    fn of_word(word: u32, _: usize) -> f32 {
+        f32::from_bits(word)
+    }
+
+    #[inline(always)]
+    fn number(self) -> f32 {
+        self
+    }
+}
 
 /// Counts what was read.
 pub(super) trait Count: Copy {

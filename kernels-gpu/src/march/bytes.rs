@@ -33,12 +33,6 @@ impl Samples for u8 {
         -p.slack
     }
 
-    #[inline(always)]
-    unsafe fn tap<D: Device>(d: D, index: u32) -> f32 {
-        // SAFETY: the caller's promise.
-        unsafe { d.tap(index) }
-    }
-
     bits!(u8);
 }
 

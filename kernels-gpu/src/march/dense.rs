@@ -4,7 +4,7 @@
 //! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, Samples, WARP, WINDOW};
+use super::{march, Results, Rows, Samples, Summed, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{Accumulator, MarchParams};
@@ -41,7 +41,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
             let mut some = if j == 0 { [start; P] } else { sums[j - 1] };
             for i in 0..K {
                 // SAFETY: the mask has K * K taps.
-                let tap = unsafe { T::tap(d, (j * K + i) as u32) };
+                let tap = unsafe { T::Sum::tap(d, (j * K + i) as u32) };
                 for k in 0..P {
                     some[k] = d.fma(tap, window[k + i * C], some[k]);
                 }

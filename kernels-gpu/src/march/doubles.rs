@@ -7,7 +7,7 @@
 
 use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
 use crate::device::Device;
-use apron_abi::{MarchParams, MarchSums, DOUBLE_REST};
+use apron_abi::{MarchSums, DOUBLE_REST};
 use core::marker::PhantomData;
 
 /// Samples of type `T`, summed in f64.
@@ -42,17 +42,6 @@ impl Samples for Doubles<u8> {
         ]
     }
 
-    #[inline(always)]
-    fn start(_: &MarchParams) -> f64 {
-        0.0
-    }
-
-    #[inline(always)]
-    unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
-        // SAFETY: the caller's promise.
-        unsafe { d.tap_f64(index) }
-    }
-
     bits!(u8);
 }
 
@@ -70,17 +59,6 @@ impl Samples for Doubles<u16> {
     fn unpack<D: Device>(_: D, word: u32) -> [f64; 4] {
         let (low, high) = (double(word & 0xffff), double(word >> 16));
         [low, high, low, high]
-    }
-
-    #[inline(always)]
-    fn start(_: &MarchParams) -> f64 {
-        0.0
-    }
-
-    #[inline(always)]
-    unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
-        // SAFETY: the caller's promise.
-        unsafe { d.tap_f64(index) }
     }
 
     bits!(u16);

@@ -2,7 +2,7 @@
 
 use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
 use crate::device::Device;
-use apron_abi::{MarchParams, MarchSums};
+use apron_abi::MarchSums;
 
 impl Samples for f32 {
     type Element = f32;
@@ -17,17 +17,6 @@ impl Samples for f32 {
     #[inline(always)]
     fn unpack<D: Device>(_: D, word: u32) -> [f32; 4] {
         [f32::from_bits(word); 4]
-    }
-
-    #[inline(always)]
-    fn start(_: &MarchParams) -> f32 {
-        0.0
-    }
-
-    #[inline(always)]
-    unsafe fn tap<D: Device>(d: D, index: u32) -> f32 {
-        // SAFETY: the caller's promise.
-        unsafe { d.tap(index) }
     }
 
     bits!(u32);

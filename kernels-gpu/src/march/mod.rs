@@ -68,7 +68,7 @@ pub trait Samples {
     /// The type in memory.
     type Element: Element;
     /// The type of sums.
-    type Sum: Accumulator;
+    type Sum: Summed;
     /// Which that is.
     const SUMS: MarchSums;
     /// Samples of a word.
@@ -78,12 +78,10 @@ pub trait Samples {
     /// The samples of a word; as many as it has.
     fn unpack<D: Device>(d: D, word: u32) -> [Self::Sum; 4];
     /// Where sums start.
-    fn start(p: &MarchParams) -> Self::Sum;
-    /// A tap of the launch's mask.
-    ///
-    /// # Safety
-    /// There are more.
-    unsafe fn tap<D: Device>(d: D, index: u32) -> Self::Sum;
+    #[inline(always)]
+    fn start(_: &MarchParams) -> Self::Sum {
+        Self::Sum::ZERO
+    }
     /// Reads a sample as the bits that it is.
     ///
     /// # Safety
@@ -94,6 +92,31 @@ pub trait Samples {
     /// # Safety
     /// As [`Device::store`].
     unsafe fn store_bits<D: Device>(d: D, to: u64, bits: u32);
+}
+
+/// A type of sums, and of the taps in them.
+pub trait Summed: Accumulator {
+    /// A tap of the launch's mask.
+    ///
+    /// # Safety
+    /// There are more.
+    unsafe fn tap<D: Device>(d: D, index: u32) -> Self;
+}
+
+impl Summed for f32 {
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap(index) }
+    }
+}
+
+impl Summed for f64 {
+    #[inline(always)]
+    unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
+        // SAFETY: the caller's promise.
+        unsafe { d.tap_f64(index) }
+    }
 }
 
 /// What [`Samples`] are as an integer of their size: how they are read and written.

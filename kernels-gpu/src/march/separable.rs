@@ -5,7 +5,7 @@
 //! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, Samples, WARP, WINDOW};
+use super::{march, Results, Rows, Samples, Summed, WARP, WINDOW};
 use crate::device::{Device, Global};
 use crate::Body;
 use apron_abi::{tap_stride, Accumulator, MarchParams};
@@ -42,14 +42,14 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
         let mut row = [T::Sum::ZERO; P];
         for i in 0..K {
             // SAFETY: there are K taps an axis.
-            let tap = unsafe { T::tap(d, i as u32) };
+            let tap = unsafe { T::Sum::tap(d, i as u32) };
             for k in 0..P {
                 row[k] = d.fma(tap, window[k + i * C], row[k]);
             }
         }
         for j in (0..K).rev() {
             // SAFETY: as above.
-            let tap = unsafe { T::tap(d, tap_stride(K as u32) + j as u32) };
+            let tap = unsafe { T::Sum::tap(d, tap_stride(K as u32) + j as u32) };
             let before = if j == 0 { [start; P] } else { sums[j - 1] };
             for k in 0..P {
                 sums[j][k] = d.fma(tap, row[k], before[k]);

@@ -120,7 +120,7 @@ impl Work {
             Problem::ByteHistogram(p) => (p.shape, PixelType::U8, PixelType::U8, p.channels(), 256),
             Problem::EdgeHistogram(p) => {
                 let bins = u32::try_from(p.bins.count).unwrap_or(u32::MAX);
-                (p.shape, PixelType::F32, PixelType::F32, p.channels(), bins)
+                (p.shape, p.src, p.src, p.channels(), bins)
             }
             Problem::LocalStd(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
             Problem::Pointwise(p) => (p.shape, p.src, p.dst, p.shape.channels, 1),
@@ -213,7 +213,7 @@ mod tests {
         let separable = Separable { shape, src, dst, taps_x: taps(17), taps_y: taps(2), border, extent: Extent::Same };
         let together = ByteHistogram { shape, per_channel: false };
         let bins = Bins { count: 1000, range: None };
-        let apart = EdgeHistogram { shape, bins, extremes: None, per_channel: true };
+        let apart = EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: true };
         let problems = [Problem::Separable(separable), Problem::ByteHistogram(together), Problem::EdgeHistogram(apart)];
         assert_eq!(
             problems.each_ref().map(|problem| Work::of(problem).to_string()),

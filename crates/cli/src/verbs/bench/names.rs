@@ -4,7 +4,7 @@
 
 use super::chain::CHAIN;
 use super::images::{Data, Picture};
-use super::workloads::{Operation, Workload};
+use super::workloads::{Operation, Workload, range};
 use Operation::{Box, Chain, Dense, Gauss, Histogram, PerChannel, Range, Separable};
 use apron::{Limit, PixelType, Shape};
 use std::fmt;
@@ -20,7 +20,10 @@ impl fmt::Display for Workload {
             Gauss(radius) => write!(f, "gauss {picture} mask {0}x{0}", 2 * radius + 1),
             Histogram => write!(f, "histogram {picture} {}", picture.data.name()),
             PerChannel => write!(f, "histogram {picture} per channel"),
-            Range => write!(f, "histogram {picture} range 0 to 1"),
+            Range => {
+                let (low, high) = range(picture.pixel);
+                write!(f, "histogram {picture} range {low} to {high}")
+            }
             Chain => write!(f, "chain {picture} {CHAIN}"),
         }
     }
@@ -60,7 +63,7 @@ impl FromStr for Workload {
                 _ => return Err(wrong()),
             },
             ("histogram", ["per", "channel"]) => PerChannel,
-            ("histogram", ["range", "0", "to", "1"]) => Range,
+            ("histogram", ["range", _, "to", _]) => Range,
             ("histogram", [kind]) => {
                 data = Data::ALL.into_iter().find(|data| data.name() == *kind).ok_or_else(wrong)?;
                 Histogram
@@ -105,6 +108,7 @@ mod tests {
         assert_eq!(of("dense u8 1920x1080 mask 3x3").limit, Some(Limit::Copy));
         assert_eq!(of("dense u8 1920x1080 mask 7x7").limit, Some(Limit::Ffma));
         assert_eq!(of("histogram u16 640x480x3 per channel").operation, PerChannel);
+        assert_eq!(of("histogram u16 640x480 range 0 to 65536").operation, Range);
     }
 
     #[test]
@@ -126,6 +130,7 @@ mod tests {
             "separable f32 64x64 radius -1",
             "histogram u8 64x64 odd",
             "histogram f32 64x64 range 0 to 2",
+            "histogram u16 64x64 range 0 to 1",
             "chain u8 64x64 sobel",
         ] {
             let error = name.parse::<Workload>().unwrap_err();

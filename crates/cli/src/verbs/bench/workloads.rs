@@ -32,7 +32,7 @@ pub(super) enum Operation {
     Histogram,
     /// A histogram a channel.
     PerChannel,
-    /// 256 bins from 0 to 1.
+    /// 256 bins over the [range] of its samples.
     Range,
     /// Several operations, recorded.
     Chain,
@@ -115,6 +115,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     copied(Box(15, 15), PLANE, 1.12),
     copied(Box(63, 63), PLANE, 1.12),
     read(Range, PLANE, 1.10),
+    row(Range, picture(U16, LARGE), Limit::Read, None),
     multiplied(Dense(64, 64), picture(F32, [2048, 2048, 1]), 1.35),
     copied(Box(3, 3), RGBA, 1.12),
     copied(Box(15, 15), RGBA, 1.12),
@@ -224,7 +225,8 @@ impl Workload {
                 device.separable(image, taps.clone(), taps)
             }
             Counts | PerChannel | Range => {
-                let bins = Bins { range: (self.operation == Range).then_some((0.0, 1.0)), ..Bins::default() };
+                let range = (self.operation == Range).then(|| range(self.picture.pixel));
+                let bins = Bins { range, ..Bins::default() };
                 let counting = device.histogram(image).bins(bins).per_channel(self.operation == PerChannel);
                 return counting.enqueue().map(Enqueued::Counts);
             }
@@ -232,6 +234,11 @@ impl Workload {
         };
         Ok(Enqueued::Done(Solved::Image(filter.border(Border::Replicate).run()?)))
     }
+}
+
+/// From 0 to 1, or all values of an integer type.
+pub(super) fn range(pixel: PixelType) -> (f64, f64) {
+    Bins::of_values(pixel).and_then(|bins| bins.range).unwrap_or((0.0, 1.0))
 }
 
 /// Weights above 0 that no row is a multiple of another of.

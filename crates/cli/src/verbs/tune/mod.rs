@@ -16,6 +16,7 @@ use report::Sweep;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use sweep::Task;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -79,12 +80,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 let image = device.upload(&picture.make()?)?;
                 // While the host made it, the GPU lowered its clock.
                 if !args.quick {
-                    warm_up(|| sweep::by_plan(&device, problem, &image))?;
+                    let task = Task { device: &device, problem, image: &image };
+                    warm_up(|| task.solve(None, None)?.report().map(drop))?;
                 }
                 image
             }
         };
-        found.push(sweep::sweep(&device, problem, &image, &mut bursts, args.quick)?);
+        found.push(sweep::sweep(&Task { device: &device, problem, image: &image }, &mut bursts, args.quick)?);
         last = Some((*picture, image));
     }
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };

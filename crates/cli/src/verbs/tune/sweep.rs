@@ -29,32 +29,53 @@ const ALONE_MS: f64 = 0.01;
 /// Of results with more bytes only those of the two fastest variants are compared: they are copied to the host.
 const LARGE_RESULT: u64 = 64 << 20;
 
+/// A problem, for an image on a device.
+pub(super) struct Task<'a> {
+    pub(super) device: &'a Device,
+    pub(super) problem: &'a Problem,
+    pub(super) image: &'a DeviceImage,
+}
+
+impl Task<'_> {
+    /// Solves it by a variant and a grid, or as it would be now, and waits for that.
+    pub(super) fn solve(&self, variant: Option<&str>, tuning: Option<Tuning>) -> Result<Solved> {
+        Ok(match self.enqueue(variant, tuning)? {
+            Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
+            Enqueued::Done(solved) => solved,
+        })
+    }
+
+    /// Enqueues that, and waits for nothing.
+    fn enqueue(&self, variant: Option<&str>, tuning: Option<Tuning>) -> Result<Enqueued> {
+        if self.problem.operation() == "histogram" {
+            let counting = histogram_of(self.device, self.problem, self.image).variant(variant).tuning(tuning);
+            return counting.enqueue().map(Enqueued::Counts);
+        }
+        let filter = filter_of(self.device, self.problem, self.image).variant(variant).tuning(tuning);
+        filter.run().map(|image| Enqueued::Done(Solved::Image(image)))
+    }
+}
+
 /// Times every variant that takes the problem, with every grid that a variant leaves open.
-pub(super) fn sweep(
-    device: &Device,
-    problem: &Problem,
-    image: &DeviceImage,
-    bursts: &mut Bursts,
-    quick: bool,
-) -> Result<Found> {
-    let machine = device.machine().expect("a device that runs kernels");
-    let work = Work::of(problem);
-    let now = apron_plan::plan(problem, None, &machine)?.variant;
+pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result<Found> {
+    let machine = task.device.machine().expect("a device that runs kernels");
+    let work = Work::of(task.problem);
+    let now = apron_plan::plan(task.problem, None, &machine)?.variant;
     let mut times: Vec<Time> = Vec::new();
     let mut failure = None;
-    for variant in eligible(problem, &machine) {
+    for variant in eligible(task.problem, &machine) {
         let best = times.iter().map(|time| time.ms).fold(f64::INFINITY, f64::min);
-        match fastest(device, problem, image, variant, best, &machine, bursts, quick) {
+        match fastest(task, variant, best, bursts, quick) {
             Ok(time) => times.push(time),
             Err(error) => failure = Some(format!("{variant}: {error}")),
         }
     }
     // Of equal times the first in the order of the variants stays the first.
     times.sort_by(|a, b| a.ms.total_cmp(&b.ms));
-    let result_bytes =
-        if work.operation == "histogram" { 0 } else { image.shape().samples() * work.dst.size_bytes() as u64 };
+    let samples = task.image.shape().samples();
+    let result_bytes = if work.operation == "histogram" { 0 } else { samples * work.dst.size_bytes() as u64 };
     let compared = if result_bytes > LARGE_RESULT { 2 } else { times.len() };
-    let solved = |time: &Time| solve(device, problem, image, Some(time.variant), time.tuning);
+    let solved = |time: &Time| task.solve(Some(time.variant), time.tuning);
     failure = failure.or(disagreement(&times[..compared.min(times.len())], solved)?);
     if failure.is_some() {
         times.clear();
@@ -75,20 +96,11 @@ fn disagreement(times: &[Time], solve: impl Fn(&Time) -> Result<Solved>) -> Resu
 }
 
 /// The time of a variant with the grid that is the best for it.
-#[allow(clippy::too_many_arguments)]
-fn fastest(
-    device: &Device,
-    problem: &Problem,
-    image: &DeviceImage,
-    variant: &'static str,
-    best: f64,
-    machine: &Machine,
-    bursts: &mut Bursts,
-    quick: bool,
-) -> Result<Time> {
+fn fastest(task: &Task<'_>, variant: &'static str, best: f64, bursts: &mut Bursts, quick: bool) -> Result<Time> {
     let mut found = Time { variant, ms: f64::INFINITY, tuning: None };
-    for tuning in grids(problem, variant, machine, quick)? {
-        let enqueued = || enqueue(device, problem, image, Some(variant), tuning);
+    let machine = task.device.machine().expect("a device that runs kernels");
+    for tuning in grids(task.problem, variant, &machine, quick)? {
+        let enqueued = || task.enqueue(Some(variant), tuning);
         let alone = || Ok(milliseconds(enqueued()?.report()?.kernels));
         let ms = median_ms(alone, || Ok(median(bursts.times(enqueued)?)), best.min(found.ms), quick)?;
         if ms < found.ms * CLEARLY {
@@ -137,41 +149,6 @@ fn median_ms(
     let mut times = (0..reps).map(|_| alone()).collect::<Result<Vec<f64>>>()?;
     times.sort_by(f64::total_cmp);
     Ok(times[times.len() / 2])
-}
-
-/// Solves a problem as it would be now, and waits for that.
-pub(super) fn by_plan(device: &Device, problem: &Problem, image: &DeviceImage) -> Result<()> {
-    solve(device, problem, image, None, None)?.report().map(drop)
-}
-
-/// Solves a problem by a variant.
-fn solve(
-    device: &Device,
-    problem: &Problem,
-    image: &DeviceImage,
-    variant: Option<&str>,
-    tuning: Option<Tuning>,
-) -> Result<Solved> {
-    Ok(match enqueue(device, problem, image, variant, tuning)? {
-        Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
-        Enqueued::Done(solved) => solved,
-    })
-}
-
-/// Enqueues that, and waits for nothing.
-fn enqueue(
-    device: &Device,
-    problem: &Problem,
-    image: &DeviceImage,
-    variant: Option<&str>,
-    tuning: Option<Tuning>,
-) -> Result<Enqueued> {
-    if problem.operation() == "histogram" {
-        let counting = histogram_of(device, problem, image).variant(variant).tuning(tuning);
-        return counting.enqueue().map(Enqueued::Counts);
-    }
-    let filter = filter_of(device, problem, image).variant(variant).tuning(tuning);
-    filter.run().map(|image| Enqueued::Done(Solved::Image(image)))
 }
 
 #[cfg(test)]

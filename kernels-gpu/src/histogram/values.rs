@@ -1,0 +1,146 @@
+//! Counts of integers of 16 bits by value, however many channels are counted apart: [`Slices`](super::Slices) of their
+//! cells, of which there is one for each value.
+//!
+//! ```text
+//! start reading 4 x 16 bytes; zero the block's counters, which are those of one slice of the cells; barrier
+//! each thread, striding by the row of blocks: for each sample of eight
+//!     if its value is of the slice, increment its counter, four more reads on their way      (atomically)
+//! barrier; write the counters to the row's part of the output
+//! ```
+//!
+//! 64 KiB of shared memory. Per sample and slice: 1/8 of a global load, four instructions, one shared atomic in one of the
+//! slices; two barriers a block.
+
+use super::channel_of;
+use super::reads::{Count, Reads};
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{Element, HistogramValuesParams, SLICES_BLOCK, SLICE_CELLS, WIDE_VALUES, WORDS_AT_ONCE};
+use core::marker::PhantomData;
+
+/// Samples of a read.
+const EIGHT: u64 = 2 * WORDS_AT_ONCE;
+
+/// A type of samples with a cell for each value.
+pub trait Valued: Element {
+    /// The number of a value's cell.
+    fn cell(self) -> u32;
+    /// The sample of these bits.
+    fn of_bits(bits: u32) -> Self;
+}
+
+macro_rules! valued {
+    ($($type:ty),*) => {$(
+        impl Valued for $type {
+            #[inline(always)]
+            fn cell(self) -> u32 {
+                (self as i32 - <$type>::MIN as i32) as u32
+            }
+
+            #[inline(always)]
+            fn of_bits(bits: u32) -> $type {
+                bits as $type
+            }
+        }
+    )*};
+}
+valued!(u16, i16);
+
+/// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
+///
+/// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of the whole
+/// eights by the threads of a row of blocks, whose number is a multiple of the channels; the output has a row of
+/// [`WIDE_VALUES`] counts a channel for each column of blocks; there are as many rows of blocks as slices of these; the
+/// shared memory is what the kernel table says, and no block counts 2^32 samples or more.
+pub struct Values<T>(PhantomData<T>);
+
+impl<T: Valued> Body for Values<T> {
+    type Src = T;
+    type Dst = u32;
+    type Params = HistogramValuesParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<T>, rows: Global<u32>, p: &HistogramValuesParams) {
+        let counters = Shared::<u32>::at(0);
+        let thread = d.thread_x();
+        let start = d.block_y() * SLICE_CELLS;
+        let (first, threads) = (d.block_x() * SLICES_BLOCK + thread, d.blocks_x() * SLICES_BLOCK);
+        // SAFETY: the launch contract's. A counter is one thread's.
+        let reads = unsafe {
+            let reads = Reads::start(d, src.address, first, threads, p.rounds);
+            let mut counter = thread;
+            while counter < SLICE_CELLS {
+                d.shared_store(counters, counter, 0);
+                counter += SLICES_BLOCK;
+            }
+            reads
+        };
+        d.barrier();
+
+        // Where the cells of a sample's channel start: below 0 is above any slice.
+        let of = |sample: u64| (channel_of(sample, p.channels) * WIDE_VALUES).wrapping_sub(start);
+        // The same for all that the thread reads: its distance is a multiple of the channels.
+        let own = first as u64 * EIGHT;
+        let own = Own::<T> {
+            low: [of(own), of(own + 2), of(own + 4), of(own + 6)],
+            high: [of(own + 1), of(own + 3), of(own + 5), of(own + 7)],
+            of: PhantomData,
+        };
+        // The samples behind the last whole eight.
+        let tail = p.samples / EIGHT * EIGHT + first as u64;
+        // SAFETY: the input holds so many samples.
+        unsafe {
+            reads.count(d, own);
+            if tail < p.samples {
+                add(d, of(tail), d.load(src, tail));
+            }
+        }
+        d.barrier();
+
+        let row = d.block_x() as u64 * (p.channels * WIDE_VALUES) as u64 + start as u64;
+        let mut counter = thread;
+        while counter < SLICE_CELLS {
+            // SAFETY: inside the block's part of the row; nobody changes the counters any more.
+            unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
+            counter += SLICES_BLOCK;
+        }
+    }
+}
+
+/// Counts a sample, if it is of the slice, whose cells are `first` in front of the channel's.
+#[inline(always)]
+unsafe fn add<D: Device, T: Valued>(d: D, first: u32, sample: T) {
+    let place = first.wrapping_add(sample.cell());
+    if place < SLICE_CELLS {
+        // SAFETY: a counter of the slice.
+        unsafe { d.shared_increment(Shared::<u32>::at(0), place) };
+    }
+}
+
+/// What a thread counts by: of the lower and the upper sample of each of four words, where the cells of its channel start.
+struct Own<T> {
+    low: [u32; 4],
+    high: [u32; 4],
+    of: PhantomData<T>,
+}
+
+impl<T> Clone for Own<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Own<T> {}
+
+impl<T: Valued> Count for Own<T> {
+    #[inline(always)]
+    unsafe fn words<D: Device>(self, d: D, words: [u32; 4]) {
+        for k in 0..4 {
+            // SAFETY: the caller's promise.
+            unsafe {
+                add(d, self.low[k], T::of_bits(words[k]));
+                add(d, self.high[k], T::of_bits(words[k] >> 16));
+            }
+        }
+    }
+}
