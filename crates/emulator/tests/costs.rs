@@ -3,7 +3,8 @@
 
 use apron_abi::SourceSpace;
 use apron_core::{
-    Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable, Shape, Taps,
+    Bins, Border, ByteHistogram, CellHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable,
+    Shape, Taps, Tone,
 };
 use apron_emulator::Costs;
 use apron_plan::{Machine, plan};
@@ -124,4 +125,16 @@ fn histogram_between_edges() {
     assert_eq!(costs(&problem, "nearest-edge"), [nearest]);
     // 10 rows, of which the second is found in 4 steps.
     assert_eq!(costs(&problem, "edge-search"), [Costs { shared_loads: 4 * samples + sums, ..count }]);
+}
+
+#[test]
+fn histogram_by_value() {
+    // A read of eight samples for each thread of two blocks, and 5 samples more; four slices of 16384 values, which two
+    // blocks each look at all samples for.
+    let samples = 1024 * 16 + 5;
+    let shape = Shape::new(samples as u32, 1, 1).unwrap();
+    let problem = CellHistogram { shape, src: PixelType::U16, edges: None, per_channel: false, masked: false };
+    let launches = costs(&Problem::Tone(Tone::Cells(problem)), "slices");
+    let loads = Costs { loads: 4 * (samples / 2 + 3), most_loads: 4 + 1, ..Costs::default() };
+    assert_eq!(launches[0], Costs { shared_loads: 2 * 4 * 16384, increments: samples, ..loads });
 }
