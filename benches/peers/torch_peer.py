@@ -30,7 +30,7 @@ def busy():
 
 def prepare(work):
     if work.operation == "histogram":
-        if work.channels > 1:
+        if work.channels > 1 or work.pixel == "u16":  # neither counts those
             return None
         samples = on_gpu(work.image()).flatten()
         if work.pixel == "f32":

@@ -389,7 +389,7 @@ impl Case {
 pub fn seldom(seed: u64) -> [Case; 4] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
-    let types = |odd| if n % 2 == 0 { (F32, F32) } else { (odd, odd) };
+    let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
     // Taps as many along both axes.
     let square = Case::separable(seed, (70 + n, 40, 1 + n % 4), types(U8), (7, 7), Border::Reflect, Data::Uniform);
     // Windows over pixels of four bytes, of which half are means.
