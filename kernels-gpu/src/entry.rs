@@ -22,7 +22,7 @@ macro_rules! define_entries {
             match (kernel, params) {
                 $((Kernel::$entry, Params::$params(params)) => {
                     // SAFETY: the caller keeps the contract.
-                    unsafe { run_body::<$body, D>(device, src, dst, params) }
+                    unsafe { <$body>::run_alone(device, src, dst, params) }
                 })*
                 _ => panic!("{kernel:?} does not take {params:?}"),
             }
@@ -30,16 +30,23 @@ macro_rules! define_entries {
     };
 }
 
-/// Runs a body, in a function of its own for each: all in one take the compiler minutes.
-///
-/// # Safety
-/// The launch contract of the body holds.
+/// A body in a function of its own: all in one take the compiler minutes. As a method it is compiled with its body's module,
+/// beside others; functions of one module would be compiled one after the other.
 #[cfg(not(target_arch = "nvptx64"))]
-#[inline(never)]
-unsafe fn run_body<B: Body, D: crate::device::Device>(device: D, src: u64, dst: u64, params: &B::Params) {
-    // SAFETY: the caller keeps the contract.
-    unsafe { B::run(device, Global::at(src), Global::at(dst), params) }
+trait Alone: Body {
+    /// Runs it.
+    ///
+    /// # Safety
+    /// The launch contract of the body holds.
+    #[inline(never)]
+    unsafe fn run_alone<D: crate::device::Device>(device: D, src: u64, dst: u64, params: &Self::Params) {
+        // SAFETY: the caller keeps the contract.
+        unsafe { Self::run(device, Global::at(src), Global::at(dst), params) }
+    }
 }
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<B: Body> Alone for B {}
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 #[allow(unused_imports)]
