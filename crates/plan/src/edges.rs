@@ -81,8 +81,8 @@ fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
         // So they are.
         return Ok(edges.iter().map(|&edge| edge as f32).collect());
     }
-    // Those below which no further integer is. Of 16 bits they are f32 numbers; all that rounding can move are such that no
-    // sample comes near.
+    // An integer is below an edge where it is below the least integer that is not. f32 holds all of 16 bits, and rounds only
+    // what is far beyond them.
     let mut integers: Vec<f32> = edges.iter().map(|edge| edge.ceil() as f32).collect();
     // The end belongs to the last bin: up to the next integer.
     let end = edges.len() - 1;

@@ -123,7 +123,6 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
     (U8, 4, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
     (F32, 1, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
     (F32, 1, 4096, &[TINY, HUGE]),
-    (U16, 1, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
 ];
 
 /// Products above which the slow variants would take seconds.
@@ -213,8 +212,7 @@ fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
     if picture.pixel == U8 {
         return Ok(Problem::ByteHistogram(ByteHistogram { shape, per_channel }));
     }
-    let range = if picture.pixel == F32 { (0.0, 1.0) } else { (0.0, 65536.0) };
-    let bins = Bins { count: bins as usize, range: Some(range) };
+    let bins = Bins { count: bins as usize, range: Some((0.0, 1.0)) };
     Ok(Problem::EdgeHistogram(EdgeHistogram { shape, src: picture.pixel, bins, extremes: None, per_channel }))
 }
 
