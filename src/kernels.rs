@@ -66,6 +66,10 @@ const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask height) x 4";
 const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
+/// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] in words, which a block has several rows of.
+const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
+const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";
+
 /// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
@@ -122,6 +126,8 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::Bytes(bytes) => SharedSize::Bytes(bytes),
             SharedMemory::Blocked(8) => SharedSize::Formula(BLOCKED),
             SharedMemory::Blocked(_) => SharedSize::Formula(BLOCKED_WIDE),
+            SharedMemory::Words(..) => SharedSize::Formula(WORDS),
+            SharedMemory::WordsAndSums(..) => SharedSize::Formula(WORDS_AND_SUMS),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),
@@ -158,6 +164,7 @@ fn resources(table: &str) -> impl Iterator<Item = Resources<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use apron_abi::ElementType;
     use std::collections::HashSet;
 
     #[test]
@@ -222,6 +229,15 @@ mod tests {
                 format!("({columns} + mask width, up to a multiple of 8) x ({rows} + mask height) x 4")
             );
             assert_eq!(SharedMemory::Blocked(across).bytes(5, 3), 136 * (rows + 3) * 4);
+        }
+        for src in [ElementType::U8, ElementType::U16, ElementType::F32] {
+            let (sample, sum) = (src.size_bytes(), if src == ElementType::F32 { 4 } else { 8 });
+            let about = |formula: u32, memory: SharedMemory| {
+                let bytes = memory.bytes(17, 15);
+                assert!(formula.abs_diff(bytes) < bytes / 8, "{src:?}: {formula}, but {bytes}");
+            };
+            about(17 * 15 * sum + (128 + 17 * 3) * (8 + 15) * sample, SharedMemory::Words(src, 3, 8));
+            about((15 + 15) * ((128 + 17 * 3) * sample + 128 * sum), SharedMemory::WordsAndSums(src, 3, 16));
         }
         assert!(FUSED_ROWS.contains("32 x (147 + taps x) + (24 + taps y) x 132"));
         for (taps_x, taps_y) in [(1, 1), (5, 18), (33, 33), (65, 255)] {

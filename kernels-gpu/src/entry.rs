@@ -3,7 +3,8 @@
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
 use crate::{
-    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, Body,
+    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, words,
+    Body,
 };
 use apron_abi::*;
 
@@ -77,6 +78,7 @@ macro_rules! define_entry {
     (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
     (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
     (Patch, $($rest:tt)*) => { define_entry!(@ "patch", $($rest)*); };
+    (Words, $($rest:tt)*) => { define_entry!(@ "words", $($rest)*); };
     (Box, $($rest:tt)*) => { define_entry!(@ "box", $($rest)*); };
     (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
     (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };

@@ -27,6 +27,7 @@ pub mod patch;
 pub mod pointwise;
 pub mod rgba;
 mod taps;
+pub mod words;
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "rust-cuda"))]
 pub use entry::*;

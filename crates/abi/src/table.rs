@@ -1,6 +1,6 @@
 //! The kernel table: every kernel once, with all that host and kernels must know of it.
 
-use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, FEWEST_TAPS, Half, MAX_TAPS};
+use crate::{BoxSums, BoxTile, ElementType, FEW_TAPS, FEWEST_TAPS, Half, MAX_TAPS, tap_stride};
 
 /// A group of kernels compiled into one PTX file and loaded together: a folder of `kernels-gpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +13,8 @@ pub enum Family {
     March,
     /// The same for small images, by threads that share nothing.
     Patch,
+    /// Correlation with any masks, dense or separable, over tiles of the image's own words.
+    Words,
     /// Box filters: sums over windows, all samples alike.
     Box,
     /// 3x3 masks over RGBA images of 8 bits a channel.
@@ -31,11 +33,12 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 11] = [
+    pub const ALL: [Family; 12] = [
         Family::Conv1d,
         Family::Conv2d,
         Family::March,
         Family::Patch,
+        Family::Words,
         Family::Box,
         Family::Rgba,
         Family::Histogram,
@@ -50,8 +53,8 @@ impl Family {
         match self {
             // The copy engine that signals its end came with sm_90.
             Family::March => 90,
-            // Its code is long, and what it is good for are microseconds.
-            Family::Patch => 90,
+            // Their code is long, and nobody measured them on older ones.
+            Family::Patch | Family::Words => 90,
             Family::Conv1d | Family::Conv2d | Family::Box | Family::Rgba | Family::Histogram | Family::Limits => 75,
             Family::Pointwise | Family::Local | Family::Lookup => 75,
         }
@@ -64,6 +67,7 @@ impl Family {
             Family::Conv2d => "conv2d",
             Family::March => "march",
             Family::Patch => "patch",
+            Family::Words => "words",
             Family::Box => "box",
             Family::Rgba => "rgba",
             Family::Histogram => "histogram",
@@ -134,6 +138,11 @@ pub enum SharedMemory {
     FusedRows,
     /// An f32 for each pixel under the mask at any pixel of a [`blocked_tile`] of so many outputs across a thread.
     Blocked(u32),
+    /// The taps of a dense mask in the type of sums, and the words of the samples of a type, of so many interleaved channels,
+    /// under the mask at any pixel of so many rows of [`BLOCKED_COLUMNS`] samples.
+    Words(ElementType, u32, u32),
+    /// The same of a separable filter, and a sum for each of those samples in all rows.
+    WordsAndSums(ElementType, u32, u32),
     /// What [`edges_bytes`] says.
     Edges,
     /// What [`BoxTile`] says.
@@ -148,6 +157,16 @@ impl SharedMemory {
         match self {
             SharedMemory::Blocked(across) => {
                 blocked_pitch(mask_width) * (blocked_tile(across)[1] + mask_height - 1) * 4
+            }
+            SharedMemory::Words(src, channels, rows) => {
+                let taps = mask_height * tap_stride(mask_width) * words_sum_bytes(src);
+                taps + words_pitch(src, mask_width, channels) * (rows + mask_height - 1) * 4
+            }
+            SharedMemory::WordsAndSums(src, channels, rows) => {
+                let (rows, sum) = (rows + mask_height - 1, words_sum_bytes(src));
+                let taps = (tap_stride(mask_width) + tap_stride(mask_height)) * sum;
+                let tile = words_pitch(src, mask_width, channels) * rows * 4;
+                (taps + tile).next_multiple_of(8) + BLOCKED_COLUMNS * rows * sum
             }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
@@ -309,7 +328,7 @@ pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;
 
 /// Threads of a block of the dense kernel with several outputs a thread.
 pub const BLOCKED_BLOCK: u32 = 256;
-/// Output pixels of its blocks across.
+/// Output pixels of its blocks across; samples, where the tile has all channels.
 pub const BLOCKED_COLUMNS: u32 = 128;
 
 /// Output pixels of its blocks, across and down: four rows a thread, of so many outputs each.
@@ -320,6 +339,23 @@ pub const fn blocked_tile(across: u32) -> [u32; 2] {
 /// Samples from one row of its tile to the next.
 pub const fn blocked_pitch(mask_width: u32) -> u32 {
     (BLOCKED_COLUMNS + mask_width - 1).next_multiple_of(8)
+}
+
+/// Output rows of blocks of as many threads and columns, with so many outputs across and down a thread.
+pub const fn words_rows(across: u32, down: u32) -> u32 {
+    BLOCKED_BLOCK * across * down / BLOCKED_COLUMNS
+}
+
+/// Words from one row of their tile to the next: what windows see, taps counted in fours, and where they may start inside
+/// a word, one more.
+pub const fn words_pitch(src: ElementType, mask_width: u32, channels: u32) -> u32 {
+    let of_word = 4 / src.size_bytes();
+    (BLOCKED_COLUMNS + tap_stride(mask_width) * channels) / of_word + (of_word > 1) as u32
+}
+
+/// Bytes of their sums: f32, or f64 of integers.
+const fn words_sum_bytes(src: ElementType) -> u32 {
+    if src.size_bytes() == 4 { 4 } else { 8 }
 }
 
 /// Threads of a block of the fused separable kernel, and columns of its strip of all channels, or a few less.
@@ -464,6 +500,18 @@ const F64_TILE: SharedMemory = SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * 8);
 const FUSED: SharedMemory = SharedMemory::FusedRows;
 const BLOCKED: SharedMemory = SharedMemory::Blocked(8);
 const BLOCKED_WIDE: SharedMemory = SharedMemory::Blocked(16);
+/// Words under 4x4 outputs a thread.
+const fn words(src: ElementType, channels: u32) -> SharedMemory {
+    SharedMemory::Words(src, channels, words_rows(4, 4))
+}
+/// The same under 4x1.
+const fn few_words(src: ElementType, channels: u32) -> SharedMemory {
+    SharedMemory::Words(src, channels, words_rows(4, 1))
+}
+/// The same under 4x2, with sums.
+const fn words_and_sums(src: ElementType, channels: u32) -> SharedMemory {
+    SharedMemory::WordsAndSums(src, channels, words_rows(4, 2))
+}
 const MASK_TILE: SharedMemory = SharedMemory::MaskTile;
 const PIXELS: SharedMemory = SharedMemory::Bytes(RGBA_TILE_BYTES);
 const ROWS: SharedMemory = SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4);
@@ -959,6 +1007,38 @@ macro_rules! for_each_kernel {
             patch_dense_3_c3_u16_u16: Patch "-" "patch-dense" "3x3", patch::Patch<march::Dense<march::Doubles<u16>, 4, 3, 3>, march::Doubles<u16>, 3, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 3), 0;
             patch_dense_5_c3_u16_u16: Patch "-" "patch-dense" "5x3", patch::Patch<march::Dense<march::Doubles<u16>, 4, 5, 3>, march::Doubles<u16>, 5, 3>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(5, 3), 0;
             patch_dense_3_c4_u16_u16: Patch "-" "patch-dense" "3x4", patch::Patch<march::Dense<march::Doubles<u16>, 4, 3, 4>, march::Doubles<u16>, 3, 4>, Buffer (u16, u16), MarchParams, FewestParameter, [32, 4], patch(3, 4), 0;
+            words_dense_1_u8_u8: Words "-" "f64-blocked" "1", words::Dense<march::Doubles<u8>, 4, 4, 1>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U8, 1), 1, 2;
+            words_dense_2_u8_u8: Words "-" "f64-blocked" "2", words::Dense<march::Doubles<u8>, 4, 4, 2>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U8, 2), 1, 2;
+            words_dense_3_u8_u8: Words "-" "f64-blocked" "3", words::Dense<march::Doubles<u8>, 4, 4, 3>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U8, 3), 1, 2;
+            words_dense_4_u8_u8: Words "-" "f64-blocked" "4", words::Dense<march::Doubles<u8>, 4, 4, 4>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U8, 4), 1, 2;
+            words_dense_1_u16_u16: Words "-" "f64-blocked" "1", words::Dense<march::Doubles<u16>, 4, 4, 1>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U16, 1), 1, 2;
+            words_dense_2_u16_u16: Words "-" "f64-blocked" "2", words::Dense<march::Doubles<u16>, 4, 4, 2>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U16, 2), 1, 2;
+            words_dense_3_u16_u16: Words "-" "f64-blocked" "3", words::Dense<march::Doubles<u16>, 4, 4, 3>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U16, 3), 1, 2;
+            words_dense_4_u16_u16: Words "-" "f64-blocked" "4", words::Dense<march::Doubles<u16>, 4, 4, 4>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words(ElementType::U16, 4), 1, 2;
+            words_small_dense_1_u8_u8: Words "-" "small-blocked" "1", words::Dense<march::Doubles<u8>, 4, 1, 1>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U8, 1), 1;
+            words_small_dense_2_u8_u8: Words "-" "small-blocked" "2", words::Dense<march::Doubles<u8>, 4, 1, 2>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U8, 2), 1;
+            words_small_dense_3_u8_u8: Words "-" "small-blocked" "3", words::Dense<march::Doubles<u8>, 4, 1, 3>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U8, 3), 1;
+            words_small_dense_4_u8_u8: Words "-" "small-blocked" "4", words::Dense<march::Doubles<u8>, 4, 1, 4>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U8, 4), 1;
+            words_small_dense_1_u16_u16: Words "-" "small-blocked" "1", words::Dense<march::Doubles<u16>, 4, 1, 1>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U16, 1), 1;
+            words_small_dense_2_u16_u16: Words "-" "small-blocked" "2", words::Dense<march::Doubles<u16>, 4, 1, 2>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U16, 2), 1;
+            words_small_dense_3_u16_u16: Words "-" "small-blocked" "3", words::Dense<march::Doubles<u16>, 4, 1, 3>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U16, 3), 1;
+            words_small_dense_4_u16_u16: Words "-" "small-blocked" "4", words::Dense<march::Doubles<u16>, 4, 1, 4>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::U16, 4), 1;
+            words_small_dense_1_f32_f32: Words "-" "small-blocked" "1", words::Dense<f32, 4, 1, 1>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::F32, 1), 1;
+            words_small_dense_2_f32_f32: Words "-" "small-blocked" "2", words::Dense<f32, 4, 1, 2>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::F32, 2), 1;
+            words_small_dense_3_f32_f32: Words "-" "small-blocked" "3", words::Dense<f32, 4, 1, 3>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::F32, 3), 1;
+            words_small_dense_4_f32_f32: Words "-" "small-blocked" "4", words::Dense<f32, 4, 1, 4>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], few_words(ElementType::F32, 4), 1;
+            words_separable_1_u8_u8: Words "-" "small-fused" "1", words::Separable<march::Doubles<u8>, 1>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U8, 1), 2;
+            words_separable_2_u8_u8: Words "-" "small-fused" "2", words::Separable<march::Doubles<u8>, 2>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U8, 2), 2;
+            words_separable_3_u8_u8: Words "-" "small-fused" "3", words::Separable<march::Doubles<u8>, 3>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U8, 3), 2;
+            words_separable_4_u8_u8: Words "-" "small-fused" "4", words::Separable<march::Doubles<u8>, 4>, Buffer (u8, u8), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U8, 4), 2;
+            words_separable_1_u16_u16: Words "-" "small-fused" "1", words::Separable<march::Doubles<u16>, 1>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U16, 1), 2;
+            words_separable_2_u16_u16: Words "-" "small-fused" "2", words::Separable<march::Doubles<u16>, 2>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U16, 2), 2;
+            words_separable_3_u16_u16: Words "-" "small-fused" "3", words::Separable<march::Doubles<u16>, 3>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U16, 3), 2;
+            words_separable_4_u16_u16: Words "-" "small-fused" "4", words::Separable<march::Doubles<u16>, 4>, Buffer (u16, u16), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::U16, 4), 2;
+            words_separable_1_f32_f32: Words "-" "small-fused" "1", words::Separable<f32, 1>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::F32, 1), 2;
+            words_separable_2_f32_f32: Words "-" "small-fused" "2", words::Separable<f32, 2>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::F32, 2), 2;
+            words_separable_3_f32_f32: Words "-" "small-fused" "3", words::Separable<f32, 3>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::F32, 3), 2;
+            words_separable_4_f32_f32: Words "-" "small-fused" "4", words::Separable<f32, 4>, Buffer (f32, f32), Conv2dParams, SmallParameter, [256, 1], words_and_sums(ElementType::F32, 4), 2;
             box_chunks_1_f32_f32: Box "-" "chunks" "1", box_filter::Floats<1, 128>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 3;
             box_chunks_2_f32_f32: Box "-" "chunks" "2", box_filter::Floats<2, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
             box_chunks_3_f32_f32: Box "-" "chunks" "3", box_filter::Floats<3, 64>, Buffer (f32, f32), BoxParams, None, [256, 1], BOX, 4, 2;
@@ -1166,6 +1246,7 @@ mod tests {
                 (Family::Conv1d | Family::Conv2d, "simple" | "naive" | "constant", _) => SIMPLE_BLOCK,
                 (Family::March, ..) => [MARCH_BLOCK, 1],
                 (Family::Patch, ..) => PATCH_BLOCK,
+                (Family::Words, ..) => [BLOCKED_BLOCK, 1],
                 (Family::Box, "chunks", _) => [BOX_BLOCK, 1],
                 (Family::Box, "strips", _) => [BOX_STRIP / BOX_BYTES, 1],
                 (Family::Box, "simple", _) => SIMPLE_BLOCK,

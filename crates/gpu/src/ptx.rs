@@ -41,12 +41,13 @@ mod tests {
     use super::*;
     use apron_abi::Kernel;
 
-    const FILES: [(Family, &str); 11] = [
+    const FILES: [(Family, &str); 12] = [
         (Family::Box, include_str!("../../../kernels-gpu/ptx/box.sm_90.ptx")),
         (Family::Conv1d, include_str!("../../../kernels-gpu/ptx/conv1d.sm_90.ptx")),
         (Family::Conv2d, include_str!("../../../kernels-gpu/ptx/conv2d.sm_90.ptx")),
         (Family::March, include_str!("../../../kernels-gpu/ptx/march.sm_90.ptx")),
         (Family::Patch, include_str!("../../../kernels-gpu/ptx/patch.sm_90.ptx")),
+        (Family::Words, include_str!("../../../kernels-gpu/ptx/words.sm_90.ptx")),
         (Family::Rgba, include_str!("../../../kernels-gpu/ptx/rgba.sm_90.ptx")),
         (Family::Histogram, include_str!("../../../kernels-gpu/ptx/histogram.sm_90.ptx")),
         (Family::Limits, include_str!("../../../kernels-gpu/ptx/limits.sm_90.ptx")),

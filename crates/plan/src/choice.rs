@@ -133,7 +133,7 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         let recipe = planned(&bytes, &Machine::EMULATED);
         assert_eq!((recipe.variant, recipe.why.contains("not measured")), ("march-dense", true));
         // Not for this machine, whose blocks have no room for it.
-        let recipe = planned(&bytes, &Machine { shared_bytes: 8_000, ..Machine::EMULATED });
+        let recipe = planned(&bytes, &Machine { shared_bytes: 5_300, ..Machine::EMULATED });
         assert_eq!(recipe.variant, "tiled");
         assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
         let untuned = crate::untuned(&bytes, None, &Machine::EMULATED).unwrap();

@@ -116,7 +116,7 @@ pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
 }
 
 /// The mask's taps with each row padded to the kernel's stride.
-fn padded_rows(mask: &Mask) -> Vec<f32> {
+pub(crate) fn padded_rows(mask: &Mask) -> Vec<f32> {
     let stride = tap_stride(mask.width()) as usize;
     let mut padded = vec![0.0; stride * mask.height() as usize];
     for (to, from) in padded.chunks_mut(stride).zip(mask.taps().chunks(mask.width() as usize)) {

@@ -26,6 +26,7 @@ pub mod tuning;
 mod variant;
 mod weighted;
 mod widen;
+mod words;
 
 pub use edges::extremes;
 pub use machine::Machine;

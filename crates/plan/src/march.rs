@@ -31,17 +31,7 @@ fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &M
     if side != mask.height() || problem.clamp {
         return Err(refused(variant, format!("{side}x{} masks, or clamped sums", mask.height())));
     }
-    let image = Image {
-        shape: problem.shape,
-        src: problem.src,
-        dst: problem.dst,
-        border: problem.border,
-        kernels: variant.name,
-        sums,
-        dense: true,
-        slack: if problem.src == PixelType::U8 { rounding::dense_slack(mask.taps()) } else { 0.0 },
-        total: total(mask.taps()),
-    };
+    let image = Image::of_dense(sums, problem, variant);
     let taps = image.in_units(mask.taps());
     image.steps(variant, machine, side, &window, taps)
 }
@@ -61,36 +51,19 @@ pub(crate) fn separable_patch(problem: &Separable, variant: &Variant, machine: &
     separable_by(patch_sums(problem.src), problem, variant, machine)
 }
 
-/// Patches sum integers in f64.
-fn patch_sums(src: PixelType) -> MarchSums {
+/// What patches, and tiles of words, sum in: integers in f64.
+pub(crate) fn patch_sums(src: PixelType) -> MarchSums {
     if src == PixelType::F32 { MarchSums::Floats } else { MarchSums::Doubles }
 }
 
 fn separable_by(sums: MarchSums, problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
-    let side = problem.taps_x.len();
+    let (side, other) = (problem.taps_x.len(), problem.taps_y.len());
     let window = problem.window()?;
-    if taps_x.len() != taps_y.len() {
-        return Err(refused(variant, format!("{side} taps along rows and {} along columns", taps_y.len())));
+    if side != other {
+        return Err(refused(variant, format!("{side} taps along rows and {other} along columns")));
     }
-    let image = Image {
-        shape: problem.shape,
-        src: problem.src,
-        dst: problem.dst,
-        border: problem.border,
-        kernels: variant.name,
-        sums,
-        dense: false,
-        slack: if problem.src == PixelType::U8 { rounding::separable_slack(taps_x, taps_y) } else { 0.0 },
-        total: total(taps_x).max(1.0) * total(taps_y).max(1.0),
-    };
-    let mut taps = image.in_units(taps_x);
-    taps.resize(tap_stride(side) as usize * image.words(), 0.0);
-    match sums {
-        MarchSums::Floats => taps.extend(taps_y),
-        MarchSums::Doubles => taps.extend(taps_y.iter().flat_map(|tap| halves(*tap as f64))),
-    }
-    image.steps(variant, machine, side, &window, taps)
+    let image = Image::of_separable(sums, problem, variant);
+    image.steps(variant, machine, side, &window, image.separable_taps(problem))
 }
 
 /// Means of bytes over square windows of odd sides, as the separable kernels sum them.
@@ -135,7 +108,7 @@ pub(crate) fn means(problem: &BoxFilter, variant: &Variant, machine: &Machine) -
     image.steps(variant, machine, side, &window, taps)
 }
 
-fn refused(variant: &Variant, what: String) -> apron_core::Error {
+pub(crate) fn refused(variant: &Variant, what: String) -> apron_core::Error {
     unsupported(variant.operation, format!("{what} in variant {}", variant.name), "leave the variant to the plan")
 }
 
@@ -151,11 +124,11 @@ fn halves(tap: f64) -> [f32; 2] {
 }
 
 /// What both have in common.
-struct Image {
-    shape: Shape,
-    src: PixelType,
-    dst: PixelType,
-    border: Border,
+pub(crate) struct Image {
+    pub(crate) shape: Shape,
+    pub(crate) src: PixelType,
+    pub(crate) dst: PixelType,
+    pub(crate) border: Border,
     /// The variant of the kernels in their table.
     kernels: &'static str,
     sums: MarchSums,
@@ -167,13 +140,54 @@ struct Image {
 }
 
 impl Image {
+    pub(crate) fn of_dense(sums: MarchSums, problem: &Correlate, variant: &Variant) -> Image {
+        let taps = problem.mask.taps();
+        Image {
+            shape: problem.shape,
+            src: problem.src,
+            dst: problem.dst,
+            border: problem.border,
+            kernels: variant.name,
+            sums,
+            dense: true,
+            slack: if problem.src == PixelType::U8 { rounding::dense_slack(taps) } else { 0.0 },
+            total: total(taps),
+        }
+    }
+
+    pub(crate) fn of_separable(sums: MarchSums, problem: &Separable, variant: &Variant) -> Image {
+        let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
+        Image {
+            shape: problem.shape,
+            src: problem.src,
+            dst: problem.dst,
+            border: problem.border,
+            kernels: variant.name,
+            sums,
+            dense: false,
+            slack: if problem.src == PixelType::U8 { rounding::separable_slack(taps_x, taps_y) } else { 0.0 },
+            total: total(taps_x).max(1.0) * total(taps_y).max(1.0),
+        }
+    }
+
+    /// Those along rows, for samples as the kernels have them, padded to [`tap_stride`], and those along columns.
+    pub(crate) fn separable_taps(&self, problem: &Separable) -> Vec<f32> {
+        let mut taps = self.in_units(problem.taps_x.taps());
+        taps.resize(tap_stride(problem.taps_x.len()) as usize * self.words(), 0.0);
+        match self.sums {
+            MarchSums::Floats => taps.extend(problem.taps_y.taps()),
+            MarchSums::Doubles => taps.extend(problem.taps_y.taps().iter().flat_map(|tap| halves(*tap as f64))),
+        }
+        taps
+    }
+
     /// The words of a tap.
-    fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         if self.sums == MarchSums::Doubles { 2 } else { 1 }
     }
 
     /// Taps for samples as the kernels have them: bytes that are summed in f32 are [`BYTE_UNIT`]s there.
-    fn in_units(&self, taps: &[f32]) -> Vec<f32> {
+    pub(crate) fn in_units(&self, taps: &[f32]) -> Vec<f32> {
         if self.sums == MarchSums::Doubles {
             return taps.iter().flat_map(|tap| halves(*tap as f64 * DOUBLE_SCALE)).collect();
         }
@@ -182,7 +196,7 @@ impl Image {
     }
 
     /// Why its samples are not for the variant, if so.
-    fn refusal(&self, machine: &Machine) -> Option<String> {
+    pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
         let (_, constant) = self.border.mode();
         let is_sample = match self.src {
             PixelType::U8 => f32::from(constant as u8) == constant,
@@ -302,7 +316,7 @@ impl Image {
         })
     }
 
-    fn buffers(&self, out: Shape) -> Vec<Buffer> {
+    pub(crate) fn buffers(&self, out: Shape) -> Vec<Buffer> {
         vec![
             Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
             Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },

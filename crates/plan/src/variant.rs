@@ -3,7 +3,7 @@
 use crate::recipe::Steps;
 use crate::{
     Machine, box_filter, conv1d, conv2d, edges, histogram, local, march, pad, pointwise, rgba, statistics, tone,
-    weighted,
+    weighted, words,
 };
 use apron_abi::Family;
 use apron_core::{
@@ -118,6 +118,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
+        name: "small-fused",
+        family: Family::Words,
+        limits: "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: 132 an axis of f32; sm_90",
+        planner: Planner::SeparableOn(words::separable),
+    },
+    Variant {
+        operation: conv1d::OPERATION,
         name: "simple",
         family: Family::Conv1d,
         limits: "any number of taps, over 4096 an axis from a buffer",
@@ -153,6 +160,13 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv2d::OPERATION,
+        name: "f64-blocked",
+        family: Family::Words,
+        limits: "masks up to 512 taps, rows counted in fours; u16, and u8 where f64 is half as fast as f32; sm_90",
+        planner: Planner::CorrelateOn(words::dense),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
         name: "blocked",
         family: Family::Conv2d,
         limits: "masks up to 4096 taps, rows counted in fours, as far as shared memory holds the tile",
@@ -164,6 +178,13 @@ pub static VARIANTS: &[Variant] = &[
         family: Family::Conv2d,
         limits: "masks up to 64x64",
         planner: Planner::Correlate(conv2d::tiled),
+    },
+    Variant {
+        operation: conv2d::OPERATION,
+        name: "small-blocked",
+        family: Family::Words,
+        limits: "as f64-blocked, and f32 up to 1024 taps",
+        planner: Planner::CorrelateOn(words::dense),
     },
     Variant {
         operation: conv2d::OPERATION,
@@ -423,6 +444,9 @@ mod tests {
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
             (march(9), "patch-separable", march(11)),
             (separable(305), "fused", separable(306)),
+            (correlate(1, U16, (21, 21)), "f64-blocked", correlate(1, U16, (21, 22))),
+            (correlate(1, F32, (32, 32)), "small-blocked", correlate(1, F32, (33, 32))),
+            (march(132), "small-fused", march(133)),
             (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
             (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
         ];

@@ -35,8 +35,9 @@ pub use dense::Dense;
 pub use doubles::Doubles;
 pub use separable::Separable;
 
-use crate::device::{Device, Global};
+use crate::device::{Device, Global, Shared};
 use apron_abi::{march_across, Accumulator, Element, MarchParams, MarchSums, MARCH_BLOCK};
+pub(crate) use ring::from_bit;
 use ring::Ring;
 
 /// Samples that a thread may need from a row: its outputs, and the mask over four channels.
@@ -101,6 +102,11 @@ pub trait Summed: Accumulator {
     /// # Safety
     /// There are more.
     unsafe fn tap<D: Device>(d: D, index: u32) -> Self;
+    /// Numbers `index` to `index + 3` of shared memory.
+    ///
+    /// # Safety
+    /// As [`Device::shared_load4`]; `index` is a multiple of 4, and the array's offset one of 16.
+    unsafe fn four<D: Device>(d: D, from: Shared<Self>, index: u32) -> [Self; 4];
 }
 
 impl Summed for f32 {
@@ -109,6 +115,12 @@ impl Summed for f32 {
         // SAFETY: the caller's promise.
         unsafe { d.tap(index) }
     }
+
+    #[inline(always)]
+    unsafe fn four<D: Device>(d: D, from: Shared<f32>, index: u32) -> [f32; 4] {
+        // SAFETY: the caller's promise.
+        unsafe { d.shared_load4(from, index) }
+    }
 }
 
 impl Summed for f64 {
@@ -116,6 +128,15 @@ impl Summed for f64 {
     unsafe fn tap<D: Device>(d: D, index: u32) -> f64 {
         // SAFETY: the caller's promise.
         unsafe { d.tap_f64(index) }
+    }
+
+    #[inline(always)]
+    unsafe fn four<D: Device>(d: D, from: Shared<f64>, index: u32) -> [f64; 4] {
+        let halves = Shared::<u32>::at(from.offset);
+        // SAFETY: the caller's promise.
+        let (ab, ce) = unsafe { (d.shared_load4(halves, 2 * index), d.shared_load4(halves, 2 * index + 4)) };
+        let number = |low: u32, high: u32| f64::from_bits(low as u64 | (high as u64) << 32);
+        [number(ab[0], ab[1]), number(ab[2], ab[3]), number(ce[0], ce[1]), number(ce[2], ce[3])]
     }
 }
 

@@ -470,6 +470,6 @@ fn with<S: Samples>(word: u32, k: u32, sample: u32) -> u32 {
 
 /// The 32 bits from `bit` of the first word on, which the second follows.
 #[inline(always)]
-pub(super) fn from_bit(word: u32, next: u32, bit: u32) -> u32 {
+pub(crate) fn from_bit(word: u32, next: u32, bit: u32) -> u32 {
     ((word as u64 | (next as u64) << 32) >> bit) as u32
 }

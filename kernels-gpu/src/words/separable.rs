@@ -1,0 +1,122 @@
+//! Both passes of a separable filter over a tile of words, in one launch: for images so small that a
+//! [march](crate::march) would be over before it is under way.
+//!
+//! ```text
+//! bring the tile of 16 output rows; barrier
+//! for each eighth row of the tile, two at a time: sum along it, and leave the sums in shared memory; barrier
+//! for each row of sums under the thread's 4x2 outputs: add its share to both rows
+//! store the sums as words
+//! ```
+//!
+//! Per output: (15 + taps) / 16 sums along rows, for the halo's rows, and one down the column.
+
+use super::{add, store, Tile};
+use crate::device::{Device, Global, Shared};
+use crate::march::{Packed, Samples, Summed};
+use crate::Body;
+use apron_abi::{tap_stride, words_rows, Accumulator, Conv2dParams, BLOCKED_BLOCK, BLOCKED_COLUMNS};
+use core::marker::PhantomData;
+
+/// The kernel for `C` channels of samples `S`; the mask's width and height are the taps along rows and columns.
+///
+/// Launch contract: that of [`Dense`](super::Dense), but the taps along columns follow those along rows, and the shared
+/// memory is [`apron_abi::SharedMemory::WordsAndSums`].
+pub struct Separable<S, const C: usize>(PhantomData<S>);
+
+/// Outputs of a thread.
+const ACROSS: usize = 4;
+const DOWN: usize = 2;
+/// Rows that a thread sums along at once: in one, each sum would wait for the one before.
+const ROWS: usize = 2;
+/// Threads beside each other: a warp.
+const THREADS: u32 = BLOCKED_COLUMNS / ACROSS as u32;
+const WARPS: u32 = BLOCKED_BLOCK / THREADS;
+
+#[allow(private_bounds)] // nobody else has samples to filter
+impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
+    type Src = S::Element;
+    type Dst = S::Element;
+    type Params = Conv2dParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &Conv2dParams) {
+        let rows = words_rows(ACROSS as u32, DOWN as u32);
+        let (strip, top) = (d.block_x() * BLOCKED_COLUMNS, d.block_y() * rows);
+        // A grid may have more rows of blocks than were asked for.
+        if top >= p.out_height {
+            return;
+        }
+        let (lane, warp) = (d.thread_x() % THREADS, d.thread_x() / THREADS);
+        let taps_y = tap_stride(p.mask_width);
+        let tile = Tile::<D, S, C>::new(d, p, strip, taps_y + tap_stride(p.mask_height));
+        let tile_rows = rows + p.mask_height - 1;
+        // Rows of sums behind the tile, where each of a thread's neighbours has a place among those of the other threads.
+        let between = Shared::<S::Sum>::at((tile.words.offset + tile.pitch * tile_rows * 4).next_multiple_of(8));
+        let place = |row: u32, k: usize| row * BLOCKED_COLUMNS + k as u32 * THREADS + lane;
+        // SAFETY: the launch keeps the contract; a barrier stands between writing the tile, or the sums, and reading them.
+        unsafe {
+            tile.bring(src.address, top as i32 + p.origin_y, tile_rows);
+            d.barrier();
+            let mut row = warp;
+            while row < tile_rows {
+                // Of rows behind the last, which it stands for, nothing is kept.
+                let of =
+                    |n: usize| if row + n as u32 * WARPS < tile_rows { row + n as u32 * WARPS } else { tile_rows - 1 };
+                let sums = tile.along_rows([of(0), of(1)], lane * ACROSS as u32 / S::OF_WORD);
+                for n in 0..ROWS {
+                    if row + (n as u32) * WARPS < tile_rows {
+                        for k in 0..ACROSS {
+                            d.shared_store(between, place(of(n), k), sums[n][k]);
+                        }
+                    }
+                }
+                row += ROWS as u32 * WARPS;
+            }
+            d.barrier();
+            let first = warp * DOWN as u32;
+            let mut sums = [[S::Sum::ZERO; ACROSS]; DOWN];
+            let mut row = 0;
+            while row < p.mask_height + DOWN as u32 - 1 {
+                let samples = [0, 1, 2, 3].map(|k| d.shared_load(between, place(first + row, k)));
+                for j in 0..DOWN {
+                    if row >= j as u32 && row - (j as u32) < p.mask_height {
+                        let tap = d.shared_load(Tile::<D, S, C>::TAPS, taps_y + row - j as u32);
+                        for k in 0..ACROSS {
+                            sums[j][k] = d.fma(tap, samples[k], sums[j][k]);
+                        }
+                    }
+                }
+                row += 1;
+            }
+            store::<D, S, ACROSS, DOWN, C>(d, dst.address, p, (strip + lane * ACROSS as u32, top + first), &sums);
+        }
+    }
+}
+
+impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
+    /// The sums along rows of the tile of a thread's neighbours, the first of which begins in word `column` of each.
+    #[inline(always)]
+    unsafe fn along_rows(&self, rows: [u32; ROWS], column: u32) -> [[S::Sum; ACROSS]; ROWS] {
+        let (d, width) = (self.d, self.p.mask_width);
+        let mut sums = [[S::Sum::ZERO; ACROSS]; ROWS];
+        // SAFETY: all are in the tile.
+        unsafe {
+            let mut windows = rows.map(|row| self.window::<ACROSS>(row * self.pitch + column));
+            let mut tap = 0;
+            while tap < width {
+                let taps = S::Sum::four(d, Self::TAPS, tap);
+                for n in 0..ROWS {
+                    let samples = windows[n].next(self);
+                    // Four without a question for each.
+                    if width - tap >= 4 {
+                        add::<D, S::Sum, ACROSS, C>(d, &mut sums[n], taps, 4, &samples);
+                    } else {
+                        add::<D, S::Sum, ACROSS, C>(d, &mut sums[n], taps, width - tap, &samples);
+                    }
+                }
+                tap += 4;
+            }
+        }
+        sums
+    }
+}
