@@ -58,6 +58,7 @@ const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Pictu
 const LARGE: [u32; 3] = [8192, 8192, 1];
 /// What a screen shows.
 const SCREEN: [u32; 3] = [1920, 1080, 1];
+const SMALL: [u32; 3] = [512, 512, 1];
 const PLANE: Picture = picture(F32, LARGE);
 const RGBA: Picture = picture(U8, [8192, 8192, 4]);
 /// A width that is a multiple of nothing.
@@ -145,6 +146,9 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Dense(5, 5), picture(U8, LARGE)),
     shown(Box(3, 3), picture(U8, LARGE)),
     shown(Box(15, 15), picture(U8, LARGE)),
+    row(Dense(15, 15), picture(U8, LARGE), Limit::Ffma, None),
+    row(Dense(9, 9), picture(U8, SMALL), Limit::Ffma, None),
+    shown(Separable(8), picture(U8, SMALL)),
     shown(Dense(3, 3), picture(U8, SCREEN)),
     shown(Dense(5, 5), picture(U8, SCREEN)),
     shown(Separable(2), picture(U8, SCREEN)),
@@ -153,6 +157,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
     shown(Gauss(2), picture(U8, [1920, 1080, 3])),
     shown(Dense(5, 5), picture(F32, SCREEN)),
     shown(Dense(3, 3), picture(U16, [4096, 4096, 1])),
+    shown(Dense(9, 9), picture(U16, [4096, 4096, 1])),
     shown(Separable(8), picture(U16, [4096, 4096, 1])),
     shown(Separable(8), picture(F32, [8192, 8192, 3])),
     shown(Separable(2), RGBA),
