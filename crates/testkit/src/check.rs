@@ -32,12 +32,49 @@ pub struct Outcome {
 
 /// What a case's result must be.
 pub enum Expected {
-    /// The image, to the bit.
-    Image(AnyImage<'static>),
+    /// The image, to the bit, and how far it is from the exact result: so is each that equals it.
+    Image(AnyImage<'static>, Errors),
     /// The counts.
     Counts(Vec<u64>),
     /// The numbers, to the bit.
     Numbers(Vec<f64>),
+}
+
+/// How far samples of f32 are from the exact result. Integers are exact: nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Errors {
+    largest: f64,
+    bound: f64,
+    /// The largest share of what is allowed at a sample.
+    to_bound: f64,
+    /// The first sample that is further away than it may be.
+    beyond: Option<String>,
+}
+
+impl Errors {
+    fn of(case: &Case, image: &AnyImage<'_>) -> Errors {
+        let mut errors = Errors::default();
+        let AnyImage::F32(image) = image else { return errors };
+        let (row, channels) = (image.shape().row_samples(), image.channels() as usize);
+        for index in (0..image.shape().samples() as usize).step_by(exact::stride(&case.problem)) {
+            let (x, y, channel) = (index % row / channels, index / row, index % channels);
+            let exact = exact::filter(case, x as u32, y as u32, channel as u32);
+            if exact.value.is_nan() {
+                continue;
+            }
+            let found = image.row(y as u32)[index % row];
+            let error = (found as f64 - exact.value).abs();
+            errors.largest = errors.largest.max(error);
+            errors.bound = errors.bound.max(exact.bound);
+            errors.to_bound = errors.to_bound.max(error / exact.bound);
+            if error.is_nan() || error > exact.bound {
+                let place = place(image, index);
+                errors.beyond = Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value));
+                break;
+            }
+        }
+        errors
+    }
 }
 
 /// Products above which the serial reference would take many seconds.
@@ -88,10 +125,12 @@ impl Expected {
             && p.extent == Extent::Same
         {
             return apron_reference::rgba3x3(image, &p.mask, p.border)
-                .map(|image| Expected::Image(AnyImage::U8(image)));
+                .map(|image| Expected::Image(AnyImage::U8(image), Errors::default()));
         }
         let device = if case.is_large() { Device::cpu() } else { Device::reference() };
-        Ok(Expected::Image(run(&device, case, None)?.0))
+        let (image, _) = run(&device, case, None)?;
+        let errors = Errors::of(case, &image);
+        Ok(Expected::Image(image, errors))
     }
 }
 
@@ -110,7 +149,7 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Exp
     let compared = match expected {
         Expected::Counts(counts) => histogram(device, case, variant, counts, &mut outcome),
         Expected::Numbers(expected) => numbers(device, case, variant, expected, &mut outcome),
-        Expected::Image(image) => filter(device, case, variant, image, &mut outcome),
+        Expected::Image(image, errors) => filter(device, case, variant, image, errors, &mut outcome),
     };
     match compared {
         Ok(mismatch) => outcome.failure = mismatch,
@@ -245,6 +284,7 @@ fn filter(
     case: &Case,
     variant: Option<&str>,
     expected: &AnyImage<'_>,
+    errors: &Errors,
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
     let (result, ran) = run(device, case, variant)?;
@@ -252,25 +292,10 @@ fn filter(
     if let Some(mismatch) = first_mismatch(&result, expected) {
         return Ok(Some(format!("against the reference: {mismatch}")));
     }
-    let AnyImage::F32(result) = &result else { return Ok(None) };
-    let (row, channels) = (result.shape().row_samples(), result.channels() as usize);
-    for index in (0..result.shape().samples() as usize).step_by(exact::stride(&case.problem)) {
-        let (x, y, channel) = (index % row / channels, index / row, index % channels);
-        let exact = exact::filter(case, x as u32, y as u32, channel as u32);
-        if exact.value.is_nan() {
-            continue;
-        }
-        let found = result.row(y as u32)[index % row];
-        let error = (found as f64 - exact.value).abs();
-        outcome.largest_error = outcome.largest_error.max(error);
-        outcome.bound = outcome.bound.max(exact.bound);
-        outcome.error_to_bound = outcome.error_to_bound.max(error / exact.bound);
-        if error.is_nan() || error > exact.bound {
-            let place = place(result, index);
-            return Ok(Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value)));
-        }
-    }
-    Ok(None)
+    outcome.largest_error = errors.largest;
+    outcome.bound = errors.bound;
+    outcome.error_to_bound = errors.to_bound;
+    Ok(errors.beyond.clone())
 }
 
 fn histogram(
@@ -355,6 +380,20 @@ mod tests {
         let wrong = AnyImage::F32(Image::new(5, 4, 2, samples).unwrap());
         let mismatch = first_mismatch(&wrong, &right).unwrap();
         assert!(mismatch.starts_with("row 2, column 1, channel 1"), "{mismatch}");
+    }
+
+    #[test]
+    fn a_result_beyond_the_bound_is_found_and_named() {
+        let case = Case::correlate(1, (5, 4, 2), (U8, F32), (3, 3), Border::Wrap, crate::Data::Uniform);
+        let (right, _) = run(&Device::reference(), &case, None).unwrap();
+        let errors = Errors::of(&case, &right);
+        assert!(errors.beyond.is_none() && (0.0..=1.0).contains(&errors.to_bound) && errors.bound > 0.0, "{errors:?}");
+        let AnyImage::F32(image) = right else { panic!("f32 was asked for") };
+        let mut samples = image.into_packed();
+        samples[5 * 2 * 2 + 3] += 2.0 * errors.bound as f32;
+        let errors = Errors::of(&case, &AnyImage::F32(Image::new(5, 4, 2, samples).unwrap()));
+        let beyond = errors.beyond.unwrap();
+        assert!(errors.to_bound > 1.0 && beyond.starts_with("row 2, column 1, channel 1: "), "{beyond}");
     }
 
     #[test]

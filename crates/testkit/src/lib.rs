@@ -23,7 +23,8 @@ mod watchdog;
 
 pub use case::{Case, Data, random_case, random_image, seldom};
 pub use check::{
-    Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of, variants,
+    Errors, Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of,
+    variants,
 };
 pub use suite::{Scale, exhaustive, suite};
 

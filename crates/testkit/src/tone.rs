@@ -1,7 +1,7 @@
 //! Cases of operations on values. What they take beside the image follows from its shape.
 
 use crate::case::{Case, Data, random_image};
-use crate::check::Expected;
+use crate::check::{Errors, Expected};
 use crate::suite::Scale;
 use apron::{
     AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, Statistics, ToneOf,
@@ -111,7 +111,7 @@ fn numbers(statistics: &[Statistics]) -> Vec<f64> {
 /// What the serial reference gives.
 pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expected> {
     let bytes = |of: &dyn Fn(&Image<'_, u8>) -> Image<'static, u8>| match image {
-        AnyImage::U8(image) => Expected::Image(AnyImage::U8(of(image))),
+        AnyImage::U8(image) => Expected::Image(AnyImage::U8(of(image)), Errors::default()),
         _ => panic!("tables are of bytes"),
     };
     Ok(match tone {
@@ -137,11 +137,14 @@ pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expecte
             let of = each_type!(image, image => apron_reference::histogram2d(image, p.channels, [&first, &second]));
             Expected::Numbers(counts(&of?.counts))
         }
-        Tone::Clahe(problem) => Expected::Image(match image {
-            AnyImage::U8(image) => AnyImage::U8(apron_reference::clahe(image, problem)?),
-            AnyImage::U16(image) => AnyImage::U16(apron_reference::clahe(image, problem)?),
-            _ => panic!("of integers without a sign"),
-        }),
+        Tone::Clahe(problem) => {
+            let image = match image {
+                AnyImage::U8(image) => AnyImage::U8(apron_reference::clahe(image, problem)?),
+                AnyImage::U16(image) => AnyImage::U16(apron_reference::clahe(image, problem)?),
+                _ => panic!("of integers without a sign"),
+            };
+            Expected::Image(image, Errors::default())
+        }
     })
 }
 
