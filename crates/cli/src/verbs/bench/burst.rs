@@ -40,17 +40,19 @@ impl<'a> Bursts<'a> {
     /// The times of [`RUNS`] runs.
     pub(in crate::verbs) fn times(&mut self, run: impl Fn() -> Result<Enqueued>) -> Result<Vec<Duration>> {
         let Bursts(before) = self;
+        let mut repeats = Before::LEAST;
         loop {
-            before.start()?;
+            // The GPU may be at it before all of it is enqueued.
             let start = Instant::now();
+            before.start(repeats)?;
             let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
             let enqueueing = start.elapsed();
             let burst = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
             // Else the GPU may have waited for the host.
-            if before.image.is_none() || before.repeats >= Before::MOST || before.took()? > enqueueing {
+            if before.image.is_none() || repeats >= Before::MOST || before.took()? > enqueueing {
                 return Ok(burst);
             }
-            before.repeats *= 2;
+            repeats *= 2;
         }
     }
 }
@@ -60,29 +62,29 @@ struct Before<'a> {
     device: &'a Device,
     image: Option<DeviceImage>,
     running: Vec<DeviceImage>,
-    repeats: usize,
 }
 
 impl<'a> Before<'a> {
-    /// Most repetitions: some seconds, after which the host is taken for too slow to ever be ahead.
+    /// Repetitions, each of which takes an H100 half a millisecond.
+    const LEAST: usize = 4;
+    /// Most: some seconds, after which the host is taken for too slow to ever be ahead.
     const MOST: usize = 1 << 10;
 
     fn new(device: &'a Device) -> Result<Before<'a>> {
         let is_gpu = matches!(device.name(), DeviceName::Gpu(_));
         let image = || device.upload(&Image::new(2048, 2048, 1, vec![0.5f32; 2048 * 2048])?);
-        // A repeat takes an H100 half a millisecond.
-        let mut before = Before { device, image: is_gpu.then(image).transpose()?, running: Vec::new(), repeats: 4 };
+        let mut before = Before { device, image: is_gpu.then(image).transpose()?, running: Vec::new() };
         // Its kernel is compiled when it first runs.
-        before.start()?;
+        before.start(1)?;
         before.took()?;
         Ok(before)
     }
 
     /// Enqueues it.
-    fn start(&mut self) -> Result<()> {
+    fn start(&mut self, repeats: usize) -> Result<()> {
         self.running.clear();
         if let Some(image) = &self.image {
-            for _ in 0..self.repeats {
+            for _ in 0..repeats {
                 let mask = Mask::new(64, 64, vec![1.0 / 4096.0; 4096])?;
                 self.running.push(self.device.correlate(image, mask).run()?);
             }
