@@ -1,7 +1,7 @@
 //! How a variant is chosen: the fastest that takes the problem, by what was measured.
 
 use crate::tuning::{Row, Table, Time, Work};
-use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
+use crate::{Machine, Recipe, Variant, recipe, unsupported, variants, widen};
 use apron_core::{Error, Problem, Result};
 
 /// By the first variant that takes the problem, of those for it from the best on.
@@ -11,7 +11,14 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     let (mut refusal, mut faster) = (None, 0);
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
-        match recipe(problem, variant, tuning, machine) {
+        let planned = match (recipe(problem, variant, tuning, machine), widen::of_floats(problem)) {
+            // Its time is then that of the floats.
+            (Err(Error::Unsupported { .. }), Some(floats)) if time.is_some() => {
+                recipe(&floats, variant, tuning, machine).map(|recipe| widen::widened(problem, recipe))
+            }
+            (planned, _) => planned,
+        };
+        match planned {
             Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time), faster).into(), ..recipe }),
             // If none takes it, what the best one says is the error to know.
             Err(error @ Error::Unsupported { .. }) => refusal = refusal.or(Some(error)),
@@ -59,11 +66,11 @@ mod tests {
 
     /// Invented times of the dense variants: tiles win on small images, marching on large ones.
     const TIMES: &str = "\
-gpu,target,multiprocessors,operation,src,dst,channels,side,width,height,times
-Some GPU,90,132,correlate,f32,f32,1,5,256,256,tiled=0.002;march-dense=0.003@16x4;blocked=0.005;naive=0.009
-Some GPU,90,132,correlate,f32,f32,1,5,8192,8192,march-dense=0.2@249x5;blocked=0.5;tiled=0.9;naive=2
-Some GPU,90,132,correlate,f32,f32,1,9,8192,8192,blocked=0.6;march-dense=0.7@64x3;tiled=0.9
-Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
+gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times
+Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,tiled=0.002;march-dense=0.003@16x4;blocked=0.005;naive=0.009
+Some GPU,90,132,correlate,f32,f32,any,1,5,8192,8192,march-dense=0.2@249x5;blocked=0.5;tiled=0.9;naive=2
+Some GPU,90,132,correlate,f32,f32,any,1,9,8192,8192,blocked=0.6;march-dense=0.7@64x3;tiled=0.9
+Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
 ";
 
     fn correlate(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Problem {
@@ -124,6 +131,25 @@ Some GPU,90,132,correlate,u8,u8,1,5,8192,8192,tiled=0.5;constant=0.6
         let recipe = planned(&problem, &Machine { target: 75, ..Machine::EMULATED });
         assert_eq!(recipe.variant, "blocked");
         assert!(recipe.why.starts_with("measured fastest of 4 (1 faster: refused) for the nearest"), "{}", recipe.why);
+    }
+
+    #[test]
+    fn a_variant_of_floats_is_chosen_where_it_is_faster_than_those_of_the_type() {
+        let times = |times: &str| {
+            format!(
+                "{}Some GPU,90,132,separable,u16,u16,any,1,33,2048,2048,{times}\n",
+                TIMES.split_inclusive('\n').next().unwrap()
+            )
+        };
+        let taps = Taps::new(vec![1.0 / 33.0; 33]).unwrap();
+        let (src, shape) = (PixelType::U16, Shape::new(2048, 2048, 1).unwrap());
+        let (taps_x, taps_y, border, extent) = (taps.clone(), taps, Border::Wrap, Extent::Same);
+        let problem = Problem::Separable(Separable { shape, src, dst: src, taps_x, taps_y, border, extent });
+        for (faster, launches) in [("small-fused=0.1;fused=0.2@4", 1), ("fused=0.1@4;small-fused=0.2", 2)] {
+            let recipe = plan_from(&Table::parse(&times(faster)), &problem, None, &Machine::EMULATED).unwrap();
+            assert_eq!((recipe.launches.len(), &faster[..recipe.variant.len()]), (launches, recipe.variant));
+            assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
+        }
     }
 
     #[test]

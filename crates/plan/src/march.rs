@@ -245,9 +245,6 @@ impl Image {
         if let Some(what) = self.refusal(machine) {
             return Err(refused(variant, what));
         }
-        if self.sums == MarchSums::Doubles && self.src == PixelType::U8 && self.slack == 0.0 {
-            return Err(refused(variant, "taps whose sums in f32 are exact".into()));
-        }
         assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
         let params = self.params(side, window);
         let strip = MARCH_BLOCK * march_across(src, self.sums, self.dense, side);
@@ -278,10 +275,6 @@ impl Image {
         }
         if let Some(what) = self.refusal(machine) {
             return Err(refused(variant, what));
-        }
-        // The table knows bytes whose sums are checked, which take a march longer.
-        if self.src == PixelType::U8 && self.slack == 0.0 && out.samples() > LARGE_PATCHES {
-            return Err(refused(variant, format!("{} outputs of taps whose sums in f32 are exact", out.samples())));
         }
         assert!(taps.len() <= FEWEST_TAPS, "masks of kernels in the table fit");
         let params = self.params(side, window);
@@ -355,8 +348,6 @@ impl Image {
 
 /// Sums in f64 may be so many times a sample: their integers are then far below 2^31.
 const MOST_TOTAL: f64 = 4096.0;
-/// Above so many outputs of bytes a march whose sums in f32 are exact is faster than patches, which sum in f64.
-const LARGE_PATCHES: u64 = 1 << 22;
 /// Bytes are summed in f64 where that takes so many times as long as f32, or less.
 const FAST_F64: u32 = 2;
 

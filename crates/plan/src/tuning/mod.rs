@@ -5,7 +5,7 @@
 
 mod text;
 
-use crate::{Machine, Variant};
+use crate::{Machine, Variant, rounding};
 use apron_core::{PixelType, Problem, Tone};
 use std::sync::LazyLock;
 
@@ -34,6 +34,8 @@ pub struct Work {
     pub src: PixelType,
     /// Type of the output's samples; of histograms the input's.
     pub dst: PixelType,
+    /// Whether the taps are such that all sums of bytes are exact in f32, so that no variant has to check any.
+    pub exact: bool,
     /// Channels; of histograms those that are counted apart.
     pub channels: u32,
     /// Side of the square mask with as many taps; of histograms the bins.
@@ -80,7 +82,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(TEXT));
 const TEXT: &str = include_str!("../../tuning.csv");
 
 /// The table's header: lines that start with `#` stand above it, a row each below.
-pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,channels,side,width,height,times";
+pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times";
 
 /// What a sweep tries for a variant; nothing where a variant's grid follows from the problem.
 pub fn candidates(variant: &str) -> Vec<Tuning> {
@@ -139,7 +141,13 @@ impl Work {
         };
         // Channels that are counted together are as more columns.
         let width = shape.width.saturating_mul(shape.channels / channels);
-        Work { operation, src, dst, channels, side, width, height: shape.height }
+        let exact = (src, dst) == (PixelType::U8, PixelType::U8)
+            && match problem {
+                Problem::Correlate(p) => rounding::dense_slack(p.mask.taps()) == 0.0,
+                Problem::Separable(p) => rounding::separable_slack(p.taps_x.taps(), p.taps_y.taps()) == 0.0,
+                _ => false,
+            };
+        Work { operation, src, dst, exact, channels, side, width, height: shape.height }
     }
 
     fn samples(&self) -> f64 {
@@ -148,14 +156,15 @@ impl Work {
 }
 
 impl Row {
-    /// How far away it is: the GPU counts before the channels, these before the side, that before the size, which
-    /// is what each multiprocessor has to do.
-    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 5] {
+    /// How far away it is: the GPU counts before how taps are, that before the channels, these before the side, that
+    /// before the size, which is what each multiprocessor has to do.
+    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 6] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
         [
             ratio(self.target as f64, machine.target as f64),
             ratio(self.multiprocessors as f64, machine.multiprocessors as f64),
+            f64::from(self.work.exact != work.exact),
             ratio(self.work.channels as f64, work.channels as f64),
             ratio(self.work.side as f64, work.side as f64),
             ratio(share(&self.work, self.multiprocessors), share(work, machine.multiprocessors)),
@@ -203,7 +212,7 @@ mod tests {
     use super::text::tests::ROW;
     use super::*;
     use crate::VARIANTS;
-    use apron_core::{Bins, Border, ByteHistogram, EdgeHistogram, Extent, Separable, Shape, Taps};
+    use apron_core::{Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, Separable, Shape, Taps};
 
     #[test]
     fn what_a_time_depends_on() {
@@ -240,6 +249,36 @@ mod tests {
             ["large", "small", "old", "large"]
         );
         assert_eq!(table.nearest(&Work { dst: PixelType::U8, ..work }, &Machine::EMULATED), None);
+    }
+
+    #[test]
+    fn taps_whose_sums_are_exact_have_rows_of_their_own() {
+        let of = |exact, side| Row { work: Work { exact, side, ..row(ROW).unwrap().work }, ..row(ROW).unwrap() };
+        let (any, exact) = (of(false, 17), of(true, 5));
+        let nearest = |table: Vec<Row>, work| Table(table).nearest(&work, &Machine::EMULATED).unwrap().work;
+        for work in [any.work, Work { exact: true, ..any.work }] {
+            assert_eq!(nearest(vec![any.clone(), exact.clone()], work).exact, work.exact);
+            // Better than none.
+            assert!(!nearest(vec![any.clone()], work).exact);
+        }
+    }
+
+    #[test]
+    fn sums_of_bytes_with_few_bits_are_exact() {
+        let work = |src, dst, tap: f32| {
+            let (shape, taps) = (Shape::new(9, 9, 1).unwrap(), Taps::new(vec![tap; 3]).unwrap());
+            let (taps_x, taps_y, border, extent) = (taps.clone(), taps, Border::Crop, Extent::Same);
+            let separable = Separable { shape, src, dst, taps_x, taps_y, border, extent };
+            let mask = Mask::new(3, 3, vec![tap; 9]).unwrap();
+            let dense = Correlate { shape, src, dst, mask, border, clamp: false, extent };
+            let [dense, separable] =
+                [Problem::Correlate(dense), Problem::Separable(separable)].map(|problem| Work::of(&problem).exact);
+            assert_eq!(dense, separable);
+            dense
+        };
+        use PixelType::{F32, U8, U16};
+        assert!(work(U8, U8, 0.25));
+        assert!(!work(U8, U8, 1.0 / 3.0) && !work(U8, F32, 0.25) && !work(U16, U16, 0.25));
     }
 
     #[test]

@@ -4,10 +4,15 @@ use super::{Row, Time, Tuning, Work};
 use crate::VARIANTS;
 use std::fmt;
 
+/// What a row says of sums.
+const ANY: &str = "any";
+const EXACT: &str = "exact";
+
 /// The row that a line is.
 pub(super) fn row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [gpu, target, multiprocessors, operation, src, dst, channels, side, width, height, times] = cells[..] else {
+    let [gpu, target, multiprocessors, operation, src, dst, sums, channels, side, width, height, times] = cells[..]
+    else {
         return None;
     };
     let whole = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
@@ -30,6 +35,7 @@ pub(super) fn row(line: &str) -> Option<Row> {
             operation,
             src: src.parse().ok()?,
             dst: dst.parse().ok()?,
+            exact: [ANY, EXACT].iter().position(|of| *of == sums)? == 1,
             channels: whole(channels)?,
             side: whole(side)?,
             width: whole(width)?,
@@ -47,7 +53,7 @@ impl fmt::Display for Tuning {
 
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Work { operation, src, dst, channels, side, width, height } = self;
+        let Work { operation, src, dst, exact, channels, side, width, height } = self;
         write!(f, "{operation} {src} ")?;
         if src != dst {
             write!(f, "to {dst} ")?;
@@ -56,20 +62,26 @@ impl fmt::Display for Work {
         if *channels > 1 {
             write!(f, "x{channels}")?;
         }
-        if *operation == "histogram" { write!(f, " {side} bins") } else { write!(f, " mask {side}x{side}") }
+        if *operation == "histogram" {
+            write!(f, " {side} bins")?
+        } else {
+            write!(f, " mask {side}x{side}")?
+        }
+        if *exact { write!(f, ", exact sums") } else { Ok(()) }
     }
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { gpu, target, multiprocessors, work, times } = self;
-        let Work { operation, src, dst, channels, side, width, height } = work;
+        let Work { operation, src, dst, exact, channels, side, width, height } = work;
         let time = |time: &Time| {
             let tuning = time.tuning.map_or(String::new(), |tuning| format!("@{tuning}"));
             format!("{}={:.5}{tuning}", time.variant, time.ms)
         };
         let times: Vec<String> = times.iter().map(time).collect();
         write!(f, "{},{target},{multiprocessors},{operation},{src},{dst},", gpu.replace(',', " "))?;
+        write!(f, "{},", if *exact { EXACT } else { ANY })?;
         write!(f, "{channels},{side},{width},{height},{}", times.join(";"))
     }
 }
@@ -80,7 +92,7 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::tuning) const ROW: &str =
-        "Some GPU,90,132,separable,u8,f32,3,17,8192,100,fused=0.20801@4;march-separable=0.21000@16x4;simple=1.5";
+        "Some GPU,90,132,separable,u8,f32,any,3,17,8192,100,fused=0.20801@4;march-separable=0.21000@16x4;simple=1.5";
 
     #[test]
     fn the_committed_table_is_sound() {
@@ -110,6 +122,9 @@ pub(super) mod tests {
         assert_eq!(read.time("simple"), Some(&Time { variant: "simple", ms: 1.5, tuning: None }));
         assert_eq!(read.work.to_string(), "separable u8 to f32 8192x100x3 mask 17x17");
         assert_eq!(row(&read.to_string()), Some(read.clone()));
+        let exact = Row { work: Work { exact: true, ..read.work }, ..read.clone() };
+        assert_eq!(row(&exact.to_string()), Some(exact.clone()));
+        assert_eq!(exact.work.to_string(), "separable u8 to f32 8192x100x3 mask 17x17, exact sums");
         let odd = Row { gpu: "A, B".into(), ..read };
         assert_eq!(row(&odd.to_string()).unwrap().gpu, "A  B");
     }
@@ -120,6 +135,7 @@ pub(super) mod tests {
             ("separable", "blur"),
             ("fused", "fast"),
             ("u8", "u7"),
+            ("any", "some"),
             ("90", "0"),
             ("17", "x"),
             ("1.5", "0"),

@@ -105,6 +105,7 @@ fn object(found: &Found) -> Value {
         "operation": work.operation,
         "src": work.src.to_string(),
         "dst": work.dst.to_string(),
+        "exact": work.exact,
         "channels": work.channels,
         "side": work.side,
         "width": work.width,

@@ -136,10 +136,14 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     for filters in FILTERS {
         for &size in images(filters.images) {
             let picture = picture(filters.types.0, size, filters.channels);
-            let separable = few(filters.separable).iter().map(|&taps| separable(&picture, filters.types.1, taps));
-            let dense = few(filters.dense).iter().map(|&side| correlate(&picture, filters.types.1, side));
-            let boxes = few(filters.boxes).iter().map(|&side| mean(&picture, filters.types.1, side));
-            for problem in separable.chain(dense).chain(boxes) {
+            let (separables, sides, dst) = (few(filters.separable), few(filters.dense), filters.types.1);
+            let weighted = |weights: Weights| {
+                let separable = separables.iter().map(move |&taps| separable(&picture, dst, weights(taps)));
+                separable.chain(sides.iter().map(move |&side| correlate(&picture, dst, side, weights(side * side))))
+            };
+            let exact = if filters.types == (U8, U8) { Some(weighted(few_bits)) } else { None };
+            let boxes = few(filters.boxes).iter().map(|&side| mean(&picture, dst, side));
+            for problem in weighted(uneven).chain(exact.into_iter().flatten()).chain(boxes) {
                 let problem = problem?;
                 let side = Work::of(&problem).side as u64;
                 let products = if let Problem::Correlate(_) = problem { side * side } else { side };
@@ -166,13 +170,23 @@ fn shape(picture: &Picture) -> Result<Shape> {
     Shape::new(picture.width, picture.height, picture.channels)
 }
 
-/// Weights that are no product, and no multiples of a power of two.
-fn weights(count: u32) -> Vec<f32> {
-    (0..count).map(|i| 1.0 / (3 + i * i % 23) as f32).collect()
+/// So many, that are no product.
+type Weights = fn(u32) -> Vec<f32>;
+
+/// No multiples of a power of two; they sum to 1.
+fn uneven(count: u32) -> Vec<f32> {
+    let weights = (0..count).map(|i| 1.0 / (3 + i * i % 23) as f32);
+    let sum: f32 = weights.clone().sum();
+    weights.map(|weight| weight / sum).collect()
 }
 
-fn separable(picture: &Picture, dst: PixelType, taps: u32) -> Result<Problem> {
-    let taps_x = Taps::new(weights(taps))?.normalized()?;
+/// Multiples of a power of two, as a binomial filter's: sums of bytes in f32 are exact.
+fn few_bits(count: u32) -> Vec<f32> {
+    (0..count).map(|i| (1 + i * i % 23 % 7) as f32 / 64.0).collect()
+}
+
+fn separable(picture: &Picture, dst: PixelType, weights: Vec<f32>) -> Result<Problem> {
+    let taps_x = Taps::new(weights)?;
     let (shape, src, taps_y) = (shape(picture)?, picture.pixel, taps_x.clone());
     Ok(Problem::Separable(Separable {
         shape,
@@ -185,8 +199,8 @@ fn separable(picture: &Picture, dst: PixelType, taps: u32) -> Result<Problem> {
     }))
 }
 
-fn correlate(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
-    let mask = Mask::new(side, side, weights(side * side))?.normalized()?;
+fn correlate(picture: &Picture, dst: PixelType, side: u32, weights: Vec<f32>) -> Result<Problem> {
+    let mask = Mask::new(side, side, weights)?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
 }
@@ -242,7 +256,20 @@ mod tests {
 
     #[test]
     fn masks_are_no_products() {
-        let weights = weights(9);
-        assert_ne!(weights[0] * weights[4], weights[1] * weights[3]);
+        for weights in [uneven(9), few_bits(9)] {
+            assert_ne!(weights[0] * weights[4], weights[1] * weights[3]);
+        }
+    }
+
+    #[test]
+    fn bytes_are_filtered_with_both_kinds_of_taps() {
+        let works = works(false).unwrap();
+        let [exact, any] = [true, false].map(|exact| {
+            let of = works.iter().map(|(_, problem)| Work::of(problem));
+            of.filter(|work| (work.src, work.dst) == (U8, U8) && work.exact == exact && work.operation != "box")
+                .filter(|work| work.operation != "histogram")
+                .count()
+        });
+        assert!(exact == any && exact > 50, "{exact} exact, {any} any");
     }
 }
