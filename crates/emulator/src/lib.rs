@@ -1,25 +1,10 @@
-//! Runs recipes on the host, with the GPU's own kernel bodies and block sizes, and reports every
-//! rule that a kernel breaks: accesses out of bounds, reads of memory that nothing wrote, data
-//! races between barriers, and barriers that not every thread of a block reaches.
-//!
-//! Blocks run one after the other; inside a block every thread runs up to its next barrier before
-//! any goes on. A race is found by who accessed what since the last barrier, not by what the order
-//! of execution happened to make of it.
-#![deny(unsafe_code)]
-
-mod fault;
-mod global;
-mod launch;
-mod shared;
-mod thread;
-
-pub use fault::Fault;
-pub use global::Memory;
-pub use launch::{Geometry, launch};
-pub use thread::{Costs, Thread};
+//! Runs recipes on the host, by the GPU's own kernels, and reports every rule that a kernel breaks: those
+//! of [`apron_simt`], which runs one launch, and those between the launches and blocks of a recipe.
+#![forbid(unsafe_code)]
 
 use apron_core::{Error, Result};
 use apron_plan::{Recipe, Role};
+use apron_simt::{Costs, Geometry, Memory, launch_kernel};
 
 /// Runs a recipe on `input` and gives the bytes of its output.
 ///
@@ -88,13 +73,7 @@ fn run(recipe: &Recipe, input: &[u8], beside: &[u8], backwards: bool) -> Result<
             backwards,
         };
         let (src, dst, params) = (addresses[step.src], addresses[step.dst], step.params_at(&addresses));
-        let ended = launch(&mut memory, &geometry, &step.taps, |thread| {
-            // SAFETY: the emulator checks every access, so no launch contract can be broken unseen.
-            #[allow(unsafe_code)]
-            unsafe {
-                kernels_gpu::run_on(thread, step.kernel, src, dst, &params);
-            }
-        });
+        let ended = launch_kernel(&mut memory, &geometry, &step.taps, step.kernel, [src, dst], &params);
         costs.push(ended.map_err(|fault| Error::Fault { fault: fault.to_string() })?);
     }
     for (buffer, &address) in recipe.buffers.iter().zip(&addresses) {

@@ -3,8 +3,9 @@
 
 use apron_abi::ElementType;
 use apron_core::{ByteHistogram, Problem, Shape};
-use apron_emulator::{Fault, Geometry, Memory, Thread, execute, launch};
+use apron_emulator::execute;
 use apron_plan::{Machine, Role, plan};
+use apron_simt::{Fault, Geometry, Memory, Thread, launch};
 use kernels_gpu::device::{Device, Global};
 
 const WIDTH: u32 = 8;

@@ -6,8 +6,8 @@ use apron_core::{
     Bins, Border, ByteHistogram, CellHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable,
     Shape, Taps, Tone,
 };
-use apron_emulator::Costs;
 use apron_plan::{Machine, plan};
+use apron_simt::Costs;
 
 /// The costs of each launch by which `variant` solves `problem`.
 fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {

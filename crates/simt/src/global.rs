@@ -190,7 +190,7 @@ impl Memory {
     }
 
     /// The first element of the buffer at `address` that is not all zeros.
-    pub(crate) fn first_not_zero(&self, address: u64) -> Option<usize> {
+    pub fn first_not_zero(&self, address: u64) -> Option<usize> {
         let buffer = &self.buffers[(address >> SPACING_BITS) as usize - 1];
         let byte = buffer.bytes.iter().position(|byte| *byte != 0)?;
         Some(byte / buffer.element.size_bytes() as usize)

@@ -3,7 +3,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
 
 use apron_abi::ElementType;
-use apron_emulator::{Fault, Geometry, Memory, Thread, launch};
+use apron_simt::{Fault, Geometry, Memory, Thread, launch};
 use kernels_gpu::device::{Device, Global, Shared};
 
 const THREADS: u32 = 8;

@@ -159,7 +159,8 @@ fn address_of<T: Element>(at: Global<T>, index: u64) -> u64 {
     at.address.wrapping_add(index.wrapping_mul(T::TYPE.size_bytes() as u64))
 }
 
-// SAFETY contracts of the trait are checked here instead of trusted.
+// SAFETY contracts of the trait are checked here instead of trusted. Accesses are calls: inlined into every
+// kernel, their checks would be most of what the compiler has to translate.
 #[allow(unsafe_code)]
 impl Device for Thread<'_, '_> {
     fn thread_x(self) -> u32 {
@@ -205,7 +206,7 @@ impl Device for Thread<'_, '_> {
         self.exchange(value)(lane)
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn tap(self, index: u32) -> f32 {
         match self.taps.get(index as usize) {
             Some(tap) => *tap,
@@ -213,7 +214,7 @@ impl Device for Thread<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
         if !index.is_multiple_of(4) {
             self.access(|_| Err(format!("reads 4 taps at {index}: misaligned")))
@@ -222,7 +223,7 @@ impl Device for Thread<'_, '_> {
         [0, 1, 2, 3].map(|i| unsafe { self.tap(index + i) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         self.count(|costs, loads| {
             (costs.loads, *loads) = (costs.loads + 1, *loads + 1);
@@ -231,7 +232,7 @@ impl Device for Thread<'_, '_> {
         self.access(|state| state.memory.load(address_of(from, index), self.accessor(state)))
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4] {
         if !address_of(from, index).is_multiple_of(16) {
             self.access(|_| Err(format!("reads 4 words from word {index} of a buffer: misaligned")))
@@ -240,46 +241,47 @@ impl Device for Thread<'_, '_> {
         [0, 1, 2, 3].map(|k| unsafe { self.load(from, index.wrapping_add(k)) })
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         self.count(|costs, _| costs.texels += 1);
         self.access(|state| state.memory.texel(texture.0, column, row))
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T) {
         self.access(|state| state.memory.store(address_of(to, index), value, self.accessor(state)));
     }
 
+    #[inline(never)]
     unsafe fn atomic_add(self, to: Global<u64>, index: u64, value: u64) -> u64 {
         self.count(|costs, _| costs.atomics += 1);
         self.access(|state| state.memory.atomic_add(address_of(to, index), value, self.accessor(state)))
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_load<T: Element>(self, from: Shared<T>, index: u32) -> T {
         let [element] = self.shared_elements(from, index);
         element
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_store<T: Element>(self, to: Shared<T>, index: u32, value: T) {
         self.access(|state| state.shared.store(byte_of(to, index), value, self.number, state.interval));
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4] {
         self.aligned(byte_of(from, index) as u64, 16, "reads 4 words from shared memory");
         self.shared_elements(from, index)
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2] {
         self.aligned(byte_of(from, index) as u64, 8, "reads 2 words from shared memory");
         self.shared_elements(from, index)
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]) {
         self.aligned(byte_of(to, index) as u64, 16, "writes 4 words to shared memory");
         for (i, value) in (0..).zip(values) {
@@ -288,7 +290,7 @@ impl Device for Thread<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
         self.aligned(address_of(to, index), 16, "writes 4 words to global memory");
         for (i, value) in (0..).zip(values) {
@@ -297,7 +299,7 @@ impl Device for Thread<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]) {
         self.aligned(address_of(to, index), 8, "writes 2 words to global memory");
         for (i, value) in (0..).zip(values) {
@@ -316,14 +318,17 @@ impl Device for Thread<'_, '_> {
         u32::from_le_bytes(values.map(u8::from_sum))
     }
 
+    #[inline(never)]
     unsafe fn signal_start(self, signal: Shared<u64>) {
         self.access(|state| state.shared.start_signal(byte_of(signal, 0), self.number, state.interval));
     }
 
+    #[inline(never)]
     unsafe fn signal(self, signal: Shared<u64>) {
         self.access(|state| state.shared.give_signal(byte_of(signal, 0), state.interval));
     }
 
+    #[inline(never)]
     unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
         let (start, bytes) = (byte_of(to, 0), count.saturating_mul(T::TYPE.size_bytes()));
         let aligned = [start as u64, bytes as u64, address_of(from, index)].iter().all(|at| at.is_multiple_of(16));
@@ -343,10 +348,12 @@ impl Device for Thread<'_, '_> {
         });
     }
 
+    #[inline(never)]
     unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
         self.access(|state| state.shared.wait_signal(byte_of(signal, 0), times, self.number));
     }
 
+    #[inline(never)]
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
         self.count(|costs, _| costs.loads += 1);
         self.access(|state| {
@@ -355,6 +362,7 @@ impl Device for Thread<'_, '_> {
         });
     }
 
+    #[inline(never)]
     unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
         self.aligned(byte_of(to, index) as u64 | address_of(from, at), 16, "copies 16 bytes");
         for k in 0..4 {
@@ -363,6 +371,7 @@ impl Device for Thread<'_, '_> {
         }
     }
 
+    #[inline(never)]
     fn end_copies(self) {
         self.access(|state| {
             state.shared.end_copies(self.number);
@@ -370,6 +379,7 @@ impl Device for Thread<'_, '_> {
         });
     }
 
+    #[inline(never)]
     fn wait_copies<const PENDING: u32>(self) {
         self.access(|state| {
             state.shared.wait_copies(PENDING, self.number, state.interval);
@@ -377,7 +387,7 @@ impl Device for Thread<'_, '_> {
         });
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         self.count(|costs, _| costs.increments += 1);
         self.access(|state| state.shared.increment(byte_of(counters, index), self.number, state.interval));

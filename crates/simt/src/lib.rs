@@ -1,0 +1,48 @@
+//! Thread blocks on the host, with the GPU's own kernel bodies and block sizes. Reports every rule that a
+//! kernel breaks: accesses out of bounds, reads of memory that nothing wrote, data races between barriers,
+//! and barriers that not every thread of a block reaches.
+//!
+//! Blocks run one after the other; inside a block every thread runs up to its next barrier before
+//! any goes on. A race is found by who accessed what since the last barrier, not by what the order
+//! of execution happened to make of it.
+//!
+//! This crate depends on the kernels and on nothing that plans them: all kernels are compiled for the host
+//! here, and only a change of a kernel compiles them again.
+#![deny(unsafe_code)]
+
+mod fault;
+mod global;
+mod launch;
+mod shared;
+mod thread;
+
+pub use fault::Fault;
+pub use global::Memory;
+pub use launch::{Geometry, launch};
+pub use thread::{Costs, Thread};
+
+use apron_abi::{Kernel, Params};
+
+/// Runs a kernel of the table for every thread of the grid, and counts what that costs.
+///
+/// # Errors
+/// The first [`Fault`], at the end of the block in which it happened.
+///
+/// # Panics
+/// If the kernel does not take such parameters.
+pub fn launch_kernel(
+    memory: &mut Memory,
+    geometry: &Geometry,
+    taps: &[f32],
+    kernel: Kernel,
+    [src, dst]: [u64; 2],
+    params: &Params,
+) -> Result<Costs, Fault> {
+    launch(memory, geometry, taps, |thread| {
+        // SAFETY: every access is checked, so no launch contract can be broken unseen.
+        #[allow(unsafe_code)]
+        unsafe {
+            kernels_gpu::run_on(thread, kernel, src, dst, params);
+        }
+    })
+}
