@@ -55,11 +55,11 @@ impl Rung {
     }
 }
 
-const SEPARABLE: &[Rung] = &[rung("GPU", "simple", 0.28), rung("shared tile", "tiled", 0.20)];
-const SHARED_TILE: Rung = rung("shared tile", "tiled-symbol", 2.4).twinned();
-const MASK_IN_LAUNCH: Rung = rung("mask in the launch", "tiled", 2.4).twinned();
+const SEPARABLE: &[Rung] = &[rung("GPU", "conv1d-simple", 0.28), rung("shared tile", "conv1d-tiled", 0.20)];
+const SHARED_TILE: Rung = rung("shared tile", "conv2d-tiled-symbol", 2.4).twinned();
+const MASK_IN_LAUNCH: Rung = rung("mask in the launch", "conv2d-tiled", 2.4).twinned();
 const DENSE: &[Rung] =
-    &[rung("GPU", "naive", 8.1), rung("constant memory", "constant", 7.0), SHARED_TILE, MASK_IN_LAUNCH];
+    &[rung("GPU", "conv2d-naive", 8.1), rung("constant memory", "conv2d-constant", 7.0), SHARED_TILE, MASK_IN_LAUNCH];
 const DENSE_TILED: &[Rung] = &[SHARED_TILE.not_predicted(), MASK_IN_LAUNCH.not_predicted()];
 const RGBA: &[Rung] = &[
     rung("GPU", "rgba-naive", 0.33),
@@ -67,7 +67,7 @@ const RGBA: &[Rung] = &[
     rung("tile by one thread", "rgba-one-loader", 2.1),
     rung("tile by all threads", "rgba-cooperative", 0.35),
 ];
-const HISTOGRAM: &[Rung] = &[rung("shared partials", "partials", 0.036).twinned()];
+const HISTOGRAM: &[Rung] = &[rung("shared partials", "histogram-partials", 0.036).twinned()];
 
 fn ladders() -> Vec<Ladder> {
     let dense = |serial, rungs, mask: [u32; 2]| {

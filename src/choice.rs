@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use apron_plan::{Recipe, Tuning, VARIANTS, variants};
 
-/// The environment variable that names variants: `correlate=tiled,separable=fused`.
+/// The environment variable that names variants: `correlate=conv2d-tiled,separable=conv1d-fused`.
 const NAME: &str = "APRON_VARIANT";
 
 /// What a caller asks for beside the problem.
@@ -80,22 +80,22 @@ mod tests {
     #[test]
     fn entries_name_an_operation_and_its_variant() {
         assert_eq!(parse("").unwrap(), []);
-        assert_eq!(parse("correlate=tiled").unwrap(), [("correlate", "tiled")]);
-        let both = parse(" separable = simple ,correlate=naive,").unwrap();
-        assert_eq!(both, [("separable", "simple"), ("correlate", "naive")]);
+        assert_eq!(parse("correlate=conv2d-tiled").unwrap(), [("correlate", "conv2d-tiled")]);
+        let both = parse(" separable = conv1d-simple ,correlate=conv2d-naive,").unwrap();
+        assert_eq!(both, [("separable", "conv1d-simple"), ("correlate", "conv2d-naive")]);
     }
 
     #[test]
     fn names_that_do_not_exist_are_usage_errors_that_name_what_does() {
         for (text, part) in [
             ("blur=tiled", "correlate, "),
-            ("tiled", "OPERATION=VARIANT"),
+            ("conv2d-tiled", "OPERATION=VARIANT"),
             ("correlate", "one of march-dense"),
-            ("correlate=", "blocked, tiled"),
-            ("correlate=fused", "'correlate=fused', but must be correlate= and one of"),
-            ("histogram=tiled,correlate=tiled", "columns"),
-            ("correlate=tiled,correlate=naive", "'correlate=naive', but must be the only one"),
-            ("correlate=tiled;separable=fused", "one of"),
+            ("correlate=", "conv2d-blocked, conv2d-tiled"),
+            ("correlate=conv1d-fused", "'correlate=conv1d-fused', but must be correlate= and one of"),
+            ("histogram=conv2d-tiled,correlate=conv2d-tiled", "histogram-columns"),
+            ("correlate=conv2d-tiled,correlate=conv2d-naive", "'correlate=conv2d-naive', but must be the only one"),
+            ("correlate=conv2d-tiled;separable=conv1d-fused", "one of"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{text}");

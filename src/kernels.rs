@@ -85,7 +85,7 @@ const EDGES: &str = "(32 x (channels x (bins + 2) + 1) + bins + 2) x 4";
 /// let kernels = apron::kernels();
 /// let mut histograms = kernels.iter().filter(|kernel| kernel.operation == "histogram");
 /// let partials = histograms.find(|kernel| kernel.stage == "partials").unwrap();
-/// assert_eq!((partials.variant, partials.program, partials.block), ("partials", "P6", [256, 1]));
+/// assert_eq!((partials.variant, partials.program, partials.block), ("histogram-partials", "P6", [256, 1]));
 /// assert_eq!((partials.src, partials.dst, partials.shared.to_string()), ("u8", "u32", "8192".into()));
 /// assert!(partials.registers.iter().any(|(arch, _)| *arch == "sm_90"));
 /// ```

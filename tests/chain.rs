@@ -158,7 +158,7 @@ fn what_cannot_be_recorded_on_the_gpu() {
     refused(&|device, frame| device.histogram(frame).run().map(drop));
     refused(&|device, frame| device.gaussian(frame, 1.0).run()?.download::<u8>().map(drop));
     refused(&|device, _| device.gaussian(&outside, 1.0).run().map(drop));
-    refused(&|device, frame| device.correlate(frame, sobel()).variant("tiled-symbol").run().map(drop));
+    refused(&|device, frame| device.correlate(frame, sobel()).variant("conv2d-tiled-symbol").run().map(drop));
     let floats = |device: &Device, frame: &DeviceImage| device.gaussian(frame, 1.0).out_type(PixelType::F32).run();
     refused(&|device, frame| device.histogram(&floats(device, frame)?).enqueue().map(drop));
     // With a range nothing must be found, and what the host brings is copied once.

@@ -34,8 +34,8 @@ fn a_ring_is_gone_round_several_times() {
         let (taps, border) = ((side, side), [Border::Reflect, Border::Wrap, Border::Constant(9.0)][n % 3]);
         for (types, separable, dense) in [
             (BYTES, "march-separable", "march-dense"),
-            (BYTES, "f64-separable", "f64-dense"),
-            (WORDS, "f64-separable", "f64-dense"),
+            (BYTES, "march-separable-f64", "march-dense-f64"),
+            (WORDS, "march-separable-f64", "march-dense-f64"),
         ] {
             let case = Case::separable(n as u64, (48, 60, 3), types, taps, border, Data::Uniform).averaging();
             assert!(marched(&case, separable) == expected(&case), "{separable}: {case}");
@@ -59,8 +59,8 @@ fn rows_start_anywhere_in_a_word() {
             let (shape, border) = ((width, 33, channels), borders[n % borders.len()]);
             for (types, separable, dense) in [
                 (BYTES, "march-separable", "march-dense"),
-                (BYTES, "f64-separable", "f64-dense"),
-                (WORDS, "f64-separable", "f64-dense"),
+                (BYTES, "march-separable-f64", "march-dense-f64"),
+                (WORDS, "march-separable-f64", "march-dense-f64"),
             ] {
                 // There are no sums in f64 over two channels.
                 if channels == 2 && separable.starts_with("f64") {

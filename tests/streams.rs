@@ -42,7 +42,8 @@ fn two_streams_with_two_masks() {
 /// What shares more than memory between launches: the mask in the module's one constant symbol, the
 /// stream's one texture (of two sizes in turn, so that it is made anew), beside masks in parameters
 /// and in global memory.
-const SHARED: [&str; 6] = ["tiled-symbol", "tiled", "rgba-texture", "constant", "naive", "rgba-cooperative"];
+const SHARED: [&str; 6] =
+    ["conv2d-tiled-symbol", "conv2d-tiled", "rgba-texture", "conv2d-constant", "conv2d-naive", "rgba-cooperative"];
 
 /// An input on the device, its mask, and what comes out of it.
 struct Lane {
@@ -157,7 +158,7 @@ fn histograms_in_one_launch_under_load() {
                 let expected = Device::reference().histogram(&image).run().unwrap();
                 let on_device = device.upload(&image).unwrap();
                 for launch in 0..LAUNCHES {
-                    let counted = device.histogram(&on_device).variant("one-launch").run().unwrap();
+                    let counted = device.histogram(&on_device).variant("histogram-one-launch").run().unwrap();
                     assert!(counted.counts() == expected.counts(), "seed {seed}, launch {launch}");
                 }
             });

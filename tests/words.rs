@@ -52,9 +52,9 @@ fn hold_everywhere(device: &Device) {
             let types = (pixel, pixel);
             let dense = Case::correlate(seed, shape, types, taps, border, Data::Uniform).averaging();
             let separable = Case::separable(seed, shape, types, taps, border, Data::Uniform).averaging();
-            held[0] += usize::from(pixel != PixelType::F32 && holds(device, &dense, "f64-blocked"));
-            held[1] += usize::from(holds(device, &dense, "small-blocked"));
-            held[2] += usize::from(holds(device, &separable, "small-fused"));
+            held[0] += usize::from(pixel != PixelType::F32 && holds(device, &dense, "words-dense"));
+            held[1] += usize::from(holds(device, &dense, "words-dense-small"));
+            held[2] += usize::from(holds(device, &separable, "words-separable"));
         }
     }
     assert!(held[0] >= 30 && held[1] >= 50 && held[2] >= 50, "{held:?} cases");

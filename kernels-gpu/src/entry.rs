@@ -3,15 +3,16 @@
 // A PTX build holds one family, and needs not all of these.
 #[allow(unused_imports)]
 use crate::{
-    box_filter, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, words,
-    Body,
+    boxes, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, samples,
+    statistics, words, Body,
 };
 use apron_abi::*;
 
 macro_rules! define_entries {
-    ($($entry:ident: $family:ident $program:literal $variant:literal $stage:literal, $body:ty,
-       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, [$bx:literal, $by:literal], $shared:expr, $barriers:literal $(, $residents:literal)?;)*) => {
-        $(define_entry!($family, $taps, $entry, $body, $src, $dst, $params);)*
+    ($($entry:ident: $family:ident $feature:literal $program:literal $variant:literal $stage:literal, $body:ty,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:literal,
+       $residents:literal;)*) => {
+        $(define_entry!(@ $feature, $taps, $entry, $body, $src, $dst, $params);)*
 
         /// Runs the body of `kernel` as one thread of `device`.
         ///
@@ -74,18 +75,6 @@ fn of_image<D: crate::device::Device, S, T>(
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 macro_rules! define_entry {
-    (Conv1d, $($rest:tt)*) => { define_entry!(@ "conv1d", $($rest)*); };
-    (Conv2d, $($rest:tt)*) => { define_entry!(@ "conv2d", $($rest)*); };
-    (March, $($rest:tt)*) => { define_entry!(@ "march", $($rest)*); };
-    (Patch, $($rest:tt)*) => { define_entry!(@ "patch", $($rest)*); };
-    (Words, $($rest:tt)*) => { define_entry!(@ "words", $($rest)*); };
-    (Box, $($rest:tt)*) => { define_entry!(@ "box", $($rest)*); };
-    (Rgba, $($rest:tt)*) => { define_entry!(@ "rgba", $($rest)*); };
-    (Histogram, $($rest:tt)*) => { define_entry!(@ "histogram", $($rest)*); };
-    (Limits, $($rest:tt)*) => { define_entry!(@ "limits", $($rest)*); };
-    (Pointwise, $($rest:tt)*) => { define_entry!(@ "pointwise", $($rest)*); };
-    (Local, $($rest:tt)*) => { define_entry!(@ "local", $($rest)*); };
-    (Lookup, $($rest:tt)*) => { define_entry!(@ "lookup", $($rest)*); };
     (@ $feature:literal, SmallParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEW_TAPS>, $($rest)*); };
     (@ $feature:literal, FewestParameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<FEWEST_TAPS>, $($rest)*); };
     (@ $feature:literal, Parameter, $($rest:tt)*) => { define_entry!(@ $feature, Taps<MAX_TAPS>, $($rest)*); };
@@ -141,25 +130,25 @@ static mut apron_taps: Taps<MAX_TAPS> = Taps([0.0; MAX_TAPS]);
 
 #[cfg(feature = "rust-cuda")]
 macro_rules! define_entry {
-    ($family:ident, SmallParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEW_TAPS>), taps.0.as_ptr());
+    (@ $feature:literal, SmallParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEW_TAPS>), taps.0.as_ptr());
     };
-    ($family:ident, FewestParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEWEST_TAPS>), taps.0.as_ptr());
+    (@ $feature:literal, FewestParameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (, taps: Taps<FEWEST_TAPS>), taps.0.as_ptr());
     };
-    ($family:ident, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Taps<MAX_TAPS>), taps.0.as_ptr());
+    (@ $feature:literal, Parameter, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (, taps: Taps<MAX_TAPS>), taps.0.as_ptr());
     };
-    ($family:ident, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (), (&raw const apron_taps).cast::<f32>());
+    (@ $feature:literal, Symbol, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (), (&raw const apron_taps).cast::<f32>());
     };
-    ($family:ident, Global, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (, taps: Global<f32>), taps.address as *const f32);
+    (@ $feature:literal, Global, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (, taps: Global<f32>), taps.address as *const f32);
     };
-    ($family:ident, None, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
-        define_entry!(@ $entry, $body, $src, $dst, $params, (), core::ptr::null());
+    (@ $feature:literal, None, $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident) => {
+        define_entry!(@@ $entry, $body, $src, $dst, $params, (), core::ptr::null());
     };
-    (@ $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident, ($(, $taps:ident: $type:ty)?), $pointer:expr) => {
+    (@@ $entry:ident, $body:ty, $src:ty, $dst:ty, $params:ident, ($(, $taps:ident: $type:ty)?), $pointer:expr) => {
         /// Entry under Rust-CUDA.
         ///
         /// # Safety

@@ -13,7 +13,7 @@
     allow(internal_features)
 )]
 
-pub mod box_filter;
+pub mod boxes;
 pub mod conv1d;
 pub mod conv2d;
 pub mod device;
@@ -26,6 +26,8 @@ pub mod march;
 pub mod patch;
 pub mod pointwise;
 pub mod rgba;
+pub mod samples;
+pub mod statistics;
 mod taps;
 pub mod words;
 

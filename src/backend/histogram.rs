@@ -84,7 +84,9 @@ impl Backend {
                 Ok(found)
             }
             (PixelType::F32 | PixelType::U16 | PixelType::I16, Binning::Even(bins), None)
-                if bins.range.is_some() && Bins::of_values(src) != Some(*bins) && choice.variant != Some("slices") =>
+                if bins.range.is_some()
+                    && Bins::of_values(src) != Some(*bins)
+                    && choice.variant != Some("histogram-slices") =>
             {
                 self.between_edges(source, bins, None, *per_channel, choice)
             }

@@ -61,6 +61,62 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { angle.copysign(y) }
 }
 
+/// Parameters of the pointwise kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PointwiseParams {
+    /// Samples of each image.
+    pub samples: u64,
+    /// Address of the second image; in a recipe, the number of its buffer. Of one image alone, its own.
+    pub second: u64,
+    /// The weight of the first image.
+    pub a: f64,
+    /// The weight of the second.
+    pub b: f64,
+    /// What is added.
+    pub c: f64,
+    /// The least difference that counts.
+    pub threshold: f64,
+    /// Whether there is a second image: 0 or 1.
+    pub two: u32,
+    /// Interleaved channels.
+    pub channels: u32,
+    /// Of a batch: from one second image to the next, in [`IMAGE_ALIGNMENT`]s.
+    pub second_step: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Parameters of the kernels that pad.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PadParams {
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Input column at output column 0.
+    pub origin_x: i32,
+    /// Input row at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode) left and right.
+    pub border_x: u32,
+    /// The same above and below.
+    pub border_y: u32,
+    /// The bits of the samples left and right, by channel, where the border is constant.
+    pub constants_x: [u32; 4],
+    /// The same above and below.
+    pub constants_y: [u32; 4],
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

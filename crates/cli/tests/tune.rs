@@ -73,14 +73,14 @@ fn ran(ended: &Ended) -> (String, String) {
 #[test]
 fn the_environment_forces_a_variant_and_an_option_wins_over_it() {
     let folder = Folder::new();
-    let forced = [("APRON_VARIANT", "separable=fused, correlate=naive")];
+    let forced = [("APRON_VARIANT", "separable=conv1d-fused, correlate=conv2d-naive")];
     let by = |environment: &[(&str, &str)], more: &[&str]| {
         ran(&sharpened(&folder, environment, &[&["--json"], more].concat()))
     };
-    assert_eq!(by(&forced, &[]), ("naive".into(), "forced by APRON_VARIANT".into()));
-    assert_eq!(by(&forced, &["--variant", "tiled"]), ("tiled".into(), "asked for by name".into()));
+    assert_eq!(by(&forced, &[]), ("conv2d-naive".into(), "forced by APRON_VARIANT".into()));
+    assert_eq!(by(&forced, &["--variant", "conv2d-tiled"]), ("conv2d-tiled".into(), "asked for by name".into()));
     let free = by(&[], &[]);
-    assert_eq!(by(&[("APRON_VARIANT", "separable=simple")], &[]), free);
+    assert_eq!(by(&[("APRON_VARIANT", "separable=conv1d-simple")], &[]), free);
     assert!(free.1.contains("measured"), "{free:?}");
     // What the variant does not take is refused, and the message says who asked for it.
     let refused = sharpened(&folder, &[("APRON_VARIANT", "correlate=rgba-naive")], &[]);

@@ -104,7 +104,7 @@ fn additions_beside_other_accesses() {
 fn zeroed_memory_that_is_not_zeroed_again() {
     let shape = Shape::new(100, 1, 1).unwrap();
     let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
-    let mut recipe = plan(&problem, Some("columns"), &Machine::EMULATED).unwrap();
+    let mut recipe = plan(&problem, Some("histogram-columns"), &Machine::EMULATED).unwrap();
     assert!(execute(&recipe, &[3; 100]).is_ok());
     recipe.buffers[1].role = Role::Zeroed;
     let error = execute(&recipe, &[3; 100]).unwrap_err().to_string();

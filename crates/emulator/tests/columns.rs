@@ -25,7 +25,7 @@ fn every_number_of_columns_counts_the_same() {
         for columns in [1, 2, 4, 8, 16, 32] {
             let shared_bytes = (BINS + 2 + ((BINS + 2) * channels + 1) * columns) * 4;
             let machine = Machine { shared_bytes, ..Machine::EMULATED };
-            for variant in ["nearest-edge", "edge-search"] {
+            for variant in ["histogram-nearest-edge", "histogram-edge-search"] {
                 let recipe = plan(&Problem::EdgeHistogram(problem.clone()), Some(variant), &machine).unwrap();
                 let Params::HistogramEdgesParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
                 assert_eq!((params.columns, recipe.launches[0].shared_bytes), (columns, shared_bytes));

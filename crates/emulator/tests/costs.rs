@@ -37,11 +37,11 @@ fn dense() {
     // 64x96 pixels of 2 channels, in tiles 2 across and 3 down.
     let (samples, blocks, taps) = (64 * 96 * 2, 2 * 3, 5 * 7);
     let problem = correlate((64, 96, 2), PixelType::F32, (5, 7));
-    for variant in ["naive", "constant"] {
+    for variant in ["conv2d-naive", "conv2d-constant"] {
         let expected = Costs { loads: samples * taps, most_loads: 2 * taps, ..Costs::default() };
         assert_eq!(costs(&problem, variant), [expected], "{variant}");
     }
-    for variant in ["tiled", "tiled-symbol"] {
+    for variant in ["conv2d-tiled", "conv2d-tiled-symbol"] {
         let (loads, shared_loads) = (blocks * 2 * (31 + 5) * (31 + 7), samples * taps);
         // 1368 elements a tile are 2 batches of 1024 threads, in each of 2 channels.
         let expected = Costs { loads, shared_loads, most_loads: 2 * 2, ..Costs::default() };
@@ -65,9 +65,9 @@ fn separable() {
         extent: Extent::Same,
     });
     let simple = Costs { loads: 64 * 64 * 17, most_loads: 17, ..Costs::default() };
-    assert_eq!(costs(&problem, "simple"), [simple; 2]);
+    assert_eq!(costs(&problem, "conv1d-simple"), [simple; 2]);
     let tiled = Costs { loads: 4 * 32 * 64, shared_loads: 64 * 64 * 17, most_loads: 1, ..Costs::default() };
-    assert_eq!(costs(&problem, "tiled"), [tiled; 2]);
+    assert_eq!(costs(&problem, "conv1d-tiled"), [tiled; 2]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn histogram() {
     // 3 blocks of 256 threads and 16 words each, and 3 bytes more.
     let bytes = 3 * 256 * 16 * 4 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
-    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "partials");
+    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "histogram-partials");
     let words = bytes / 4;
     let loads = Costs { loads: words + 3, most_loads: 17, ..Costs::default() };
     let partial = Costs { shared_loads: 3 * 8 * 256, increments: bytes, ..loads };
@@ -102,7 +102,7 @@ fn histogram_in_one_launch() {
     // Two blocks of 1024 threads and 16 bytes each, of which the second has 5 sixteens, and 3 bytes more.
     let bytes = 1029 * 16 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
-    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "one-launch");
+    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "histogram-one-launch");
     // Both add each bin's 32 counters, four a load, to its total, and one takes it away again.
     let (shared_loads, atomics) = (2 * 256 * 32 / 4, 3 * 256);
     let loads = Costs { loads: bytes / 4 + 3, most_loads: 4 + 1, ..Costs::default() };
@@ -122,9 +122,9 @@ fn histogram_between_edges() {
     let (sums, atomics) = (5 * 8 * 32 / 4, 6 * 8);
     let count = Costs { loads: samples, increments: samples, atomics, most_loads: 4 + 1, ..Costs::default() };
     let nearest = Costs { shared_loads: samples + sums, ..count };
-    assert_eq!(costs(&problem, "nearest-edge"), [nearest]);
+    assert_eq!(costs(&problem, "histogram-nearest-edge"), [nearest]);
     // 10 rows, of which the second is found in 4 steps.
-    assert_eq!(costs(&problem, "edge-search"), [Costs { shared_loads: 4 * samples + sums, ..count }]);
+    assert_eq!(costs(&problem, "histogram-edge-search"), [Costs { shared_loads: 4 * samples + sums, ..count }]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn histogram_by_value() {
     let samples = 1024 * 16 + 5;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let problem = CellHistogram { shape, src: PixelType::U16, edges: None, per_channel: false, masked: false };
-    let launches = costs(&Problem::Tone(Tone::Cells(problem)), "slices");
+    let launches = costs(&Problem::Tone(Tone::Cells(problem)), "histogram-slices");
     let loads = Costs { loads: 4 * (samples / 2 + 3), most_loads: 4 + 1, ..Costs::default() };
     assert_eq!(launches[0], Costs { shared_loads: 2 * 4 * 16384, increments: samples, ..loads });
 }

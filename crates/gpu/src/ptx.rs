@@ -42,7 +42,7 @@ mod tests {
     use apron_abi::Kernel;
 
     const FILES: [(Family, &str); 12] = [
-        (Family::Box, include_str!("../../../kernels-gpu/ptx/box.sm_90.ptx")),
+        (Family::Boxes, include_str!("../../../kernels-gpu/ptx/box.sm_90.ptx")),
         (Family::Conv1d, include_str!("../../../kernels-gpu/ptx/conv1d.sm_90.ptx")),
         (Family::Conv2d, include_str!("../../../kernels-gpu/ptx/conv2d.sm_90.ptx")),
         (Family::March, include_str!("../../../kernels-gpu/ptx/march.sm_90.ptx")),

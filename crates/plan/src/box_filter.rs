@@ -137,7 +137,7 @@ fn kinds(problem: &BoxFilter) -> Vec<Kind> {
             vec![kind(wide, BoxSums::Bytes, 128), kind(narrow, BoxSums::Bytes, 64)]
         }
         _ => {
-            let (stage, strip) = [("1", 128), ("2", 64), ("3", 64), ("4", 64)][channels as usize - 1];
+            let (stage, strip) = [("c1", 128), ("c2", 64), ("c3", 64), ("c4", 64)][channels as usize - 1];
             vec![kind(stage, BoxSums::Floats, strip)]
         }
     }
@@ -195,7 +195,7 @@ pub(crate) fn simple(problem: &BoxFilter, variant: &Variant) -> Result<Steps> {
 }
 
 fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, dst: ElementType) -> Result<Kernel> {
-    Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+    Kernel::find(variant.name, stage, src, dst).ok_or_else(|| {
         let what = format!("{} to {} pixels of {} channels", problem.src, problem.dst, problem.shape.channels);
         unsupported(OPERATION, what, "use --device cpu")
     })
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn chunks_are_the_images_and_blocks_whole_chunks() {
         let (recipe, params) = planned(&mean(PixelType::F32, 1, [63, 63]), &Machine::EMULATED);
-        assert_eq!((recipe.variant, recipe.launches[0].kernel), ("chunks", Kernel::box_chunks_1_f32_f32));
+        assert_eq!((recipe.variant, recipe.launches[0].kernel), ("boxes-chunks", Kernel::boxes_chunks_c1_f32_f32));
         // Windows begin at -31; a strip of 128 at -32.
         assert_eq!((params.left, params.top, params.rows % 16), (-32, -32, 0));
         assert_eq!(recipe.launches[0].blocks[0], 8193u32.div_ceil(128));
@@ -294,16 +294,16 @@ mod tests {
         let kernel = |problem: &BoxFilter| planned(problem, &Machine::EMULATED).0.launches[0].kernel;
         let u8 = |channels, size| kernel(&mean(PixelType::U8, channels, size));
         // By the table; strips take means of odd numbers of pixels only.
-        assert_eq!(u8(4, [15, 15]), Kernel::box_strips_small_u8_u8);
-        assert_eq!(u8(4, [17, 17]), Kernel::box_strips_large_u8_u8);
-        assert_eq!(u8(4, [15, 16]), Kernel::box_chunks_small_pixels_u8_u8);
+        assert_eq!(u8(4, [15, 15]), Kernel::boxes_strips_small_u8_u8);
+        assert_eq!(u8(4, [17, 17]), Kernel::boxes_strips_large_u8_u8);
+        assert_eq!(u8(4, [15, 16]), Kernel::boxes_chunks_small_rgba_u8_u8);
         // 257 bytes of 255 are the most of 16 bits.
-        assert_eq!(u8(3, [257, 1]), Kernel::box_chunks_small_u8_u8);
-        assert_eq!(u8(2, [129, 2]), Kernel::box_chunks_large_u8_u8);
-        assert_eq!(u8(4, [255, 255]), Kernel::box_chunks_narrow_pixels_u8_u8);
-        assert_eq!(u8(1, [1, 2000]), Kernel::box_simple_rows_u8_u32);
-        assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::box_chunks_3_f32_f32);
-        assert_eq!(kernel(&mean(PixelType::F32, 1, [63, 999])), Kernel::box_simple_rows_f32_f32);
+        assert_eq!(u8(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
+        assert_eq!(u8(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
+        assert_eq!(u8(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
+        assert_eq!(u8(1, [1, 2000]), Kernel::boxes_simple_rows_u8_u32);
+        assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::boxes_chunks_c3_f32_f32);
+        assert_eq!(kernel(&mean(PixelType::F32, 1, [63, 999])), Kernel::boxes_simple_rows_f32_f32);
     }
 
     #[test]
@@ -325,7 +325,8 @@ mod tests {
 
     #[test]
     fn the_sums_between_have_a_row_of_the_constant() {
-        let recipe = plan(&Problem::Box(mean(PixelType::F32, 3, [3, 3])), Some("simple"), &Machine::EMULATED).unwrap();
+        let recipe =
+            plan(&Problem::Box(mean(PixelType::F32, 3, [3, 3])), Some("boxes-simple"), &Machine::EMULATED).unwrap();
         let between = recipe.buffers[1];
         assert_eq!((between.role, between.elems), (Role::Scratch, 8193 * 8192 * 3));
         assert_eq!((recipe.launches[0].blocks[1], recipe.launches[1].blocks[1]), (1025, 1024));
@@ -346,7 +347,8 @@ mod tests {
     fn rows_wait_in_a_ring_where_as_many_blocks_have_room() {
         let tile = |side, residents| {
             let machine = Machine { tuning: Some(Tuning { rows: 8, residents }), ..Machine::EMULATED };
-            let recipe = plan(&Problem::Box(mean(PixelType::U8, 4, [side, side])), Some("strips"), &machine).unwrap();
+            let recipe =
+                plan(&Problem::Box(mean(PixelType::U8, 4, [side, side])), Some("boxes-strips"), &machine).unwrap();
             let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
             params.tile
         };

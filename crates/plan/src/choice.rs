@@ -67,10 +67,10 @@ mod tests {
     /// Invented times of the dense variants: tiles win on small images, marching on large ones.
     const TIMES: &str = "\
 gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times
-Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,tiled=0.002;march-dense=0.003@16x4;blocked=0.005;naive=0.009
-Some GPU,90,132,correlate,f32,f32,any,1,5,8192,8192,march-dense=0.2@249x5;blocked=0.5;tiled=0.9;naive=2
-Some GPU,90,132,correlate,f32,f32,any,1,9,8192,8192,blocked=0.6;march-dense=0.7@64x3;tiled=0.9
-Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
+Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,conv2d-tiled=0.002;march-dense=0.003@16x4;conv2d-blocked=0.005;conv2d-naive=0.009
+Some GPU,90,132,correlate,f32,f32,any,1,5,8192,8192,march-dense=0.2@249x5;conv2d-blocked=0.5;conv2d-tiled=0.9;conv2d-naive=2
+Some GPU,90,132,correlate,f32,f32,any,1,9,8192,8192,conv2d-blocked=0.6;march-dense=0.7@64x3;conv2d-tiled=0.9
+Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-constant=0.6
 ";
 
     fn correlate(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Problem {
@@ -101,7 +101,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
         assert_eq!(variant, "march-dense");
         assert_eq!(why, "measured fastest of 4 for correlate f32 8192x8192 mask 5x5: 0.2000 ms on Some GPU");
         let (variant, why) = chosen(F32, (256, 256), (5, 5));
-        assert_eq!(variant, "tiled");
+        assert_eq!(variant, "conv2d-tiled");
         assert!(why.ends_with("of 4 for correlate f32 256x256 mask 5x5: 0.0020 ms on Some GPU"), "{why}");
     }
 
@@ -109,12 +109,12 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
     fn what_was_not_measured_goes_by_the_nearest() {
         use PixelType::{F32, U8};
         // Between the sizes the middle of the logarithms decides: 1448 squared.
-        assert_eq!(chosen(F32, (1440, 1440), (5, 5)).0, "tiled");
+        assert_eq!(chosen(F32, (1440, 1440), (5, 5)).0, "conv2d-tiled");
         let (variant, why) = chosen(F32, (1456, 1456), (5, 5));
         assert_eq!(variant, "march-dense");
         assert!(why.contains("of 4 for the nearest workload, correlate f32 8192x8192 mask 5x5"), "{why}");
         // 7 is nearer to 9 than to 5; 6 is not; a mask is as large as the square of as many taps.
-        assert_eq!(chosen(F32, (8192, 8192), (7, 7)).0, "blocked");
+        assert_eq!(chosen(F32, (8192, 8192), (7, 7)).0, "conv2d-blocked");
         assert_eq!(chosen(F32, (8192, 8192), (5, 7)).1.matches("mask 5x5").count(), 1);
         assert_eq!(chosen(F32, (8192, 8192), (1, 81)).1.matches("mask 9x9").count(), 1);
         // Sizes are what a multiprocessor has to do: an image is larger for a smaller GPU.
@@ -129,7 +129,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
         // An older GPU does not march.
         let problem = correlate(PixelType::F32, (8191, 8192), (5, 5));
         let recipe = planned(&problem, &Machine { target: 75, ..Machine::EMULATED });
-        assert_eq!(recipe.variant, "blocked");
+        assert_eq!(recipe.variant, "conv2d-blocked");
         assert!(recipe.why.starts_with("measured fastest of 4 (1 faster: refused) for the nearest"), "{}", recipe.why);
     }
 
@@ -145,7 +145,9 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
         let (src, shape) = (PixelType::U16, Shape::new(2048, 2048, 1).unwrap());
         let (taps_x, taps_y, border, extent) = (taps.clone(), taps, Border::Wrap, Extent::Same);
         let problem = Problem::Separable(Separable { shape, src, dst: src, taps_x, taps_y, border, extent });
-        for (faster, launches) in [("small-fused=0.1;fused=0.2@4", 1), ("fused=0.1@4;small-fused=0.2", 2)] {
+        for (faster, launches) in
+            [("words-separable=0.1;conv1d-fused=0.2@4", 1), ("conv1d-fused=0.1@4;words-separable=0.2", 2)]
+        {
             let recipe = plan_from(&Table::parse(&times(faster)), &problem, None, &Machine::EMULATED).unwrap();
             assert_eq!((recipe.launches.len(), &faster[..recipe.variant.len()]), (launches, recipe.variant));
             assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
@@ -160,7 +162,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
         assert_eq!((recipe.variant, recipe.why.contains("not measured")), ("march-dense", true));
         // Not for this machine, whose blocks have no room for it.
         let recipe = planned(&bytes, &Machine { shared_bytes: 5_300, ..Machine::EMULATED });
-        assert_eq!(recipe.variant, "tiled");
+        assert_eq!(recipe.variant, "conv2d-tiled");
         assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
         let untuned = crate::untuned(&bytes, None, &Machine::EMULATED).unwrap();
         assert_eq!(untuned.variant, "march-dense");
@@ -197,10 +199,13 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,tiled=0.5;constant=0.6
         let (src, dst, border, taps_y) = (PixelType::F32, PixelType::F32, Border::Replicate, taps_x.clone());
         let bins = Bins { count: 256, range: Some((0.0, 1.0)) };
         for (variant, problem) in [
-            ("fused", Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same })),
-            ("columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
             (
-                "nearest-edge",
+                "conv1d-fused",
+                Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same }),
+            ),
+            ("histogram-columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
+            (
+                "histogram-nearest-edge",
                 Problem::EdgeHistogram(EdgeHistogram {
                     shape,
                     src: PixelType::F32,

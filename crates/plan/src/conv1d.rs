@@ -19,10 +19,10 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
     taps.extend(padded(taps_y));
     if taps.len() > FEW_TAPS {
         let what = format!("filters of over {FEW_TAPS} taps, both axes together (this one has {})", taps.len());
-        return Err(unsupported(OPERATION, what, "use --variant simple"));
+        return Err(unsupported(OPERATION, what, "use --variant conv1d-simple"));
     }
     let (src, dst) = (problem.src.element(), problem.dst.element());
-    let kernel = Kernel::find(variant.family, variant.name, "", src, dst).ok_or_else(|| {
+    let kernel = Kernel::find(variant.name, "", src, dst).ok_or_else(|| {
         unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu")
     })?;
     let (mode, constant) = problem.border.mode();
@@ -98,7 +98,7 @@ fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
     match [&problem.taps_x, &problem.taps_y].into_iter().find(|taps| taps.len() > limit) {
         Some(taps) => {
             let what = format!("filters of over {limit} taps (this one has {})", taps.len());
-            Err(unsupported(OPERATION, what, "use --variant simple"))
+            Err(unsupported(OPERATION, what, "use --variant conv1d-simple"))
         }
         None => Ok(()),
     }
@@ -114,7 +114,7 @@ fn two_passes(
 ) -> Result<Steps> {
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
-    let find = |stage, src, dst| Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(missing);
+    let find = |stage, src, dst| Kernel::find(variant.name, stage, src, dst).ok_or_else(missing);
     // What constant memory does not hold is in a buffer.
     let is_long = |taps: &Taps| taps.len() as usize > MAX_TAPS;
     let (stage_x, stage_y) = (
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn the_sums_between_the_passes_never_leave_the_device() {
         let types = [(PixelType::F32, ElementType::F32), (PixelType::U8, ElementType::F64)];
-        for ((dst, sums), variant) in types.into_iter().flat_map(|t| [(t, "simple"), (t, "tiled")]) {
+        for ((dst, sums), variant) in types.into_iter().flat_map(|t| [(t, "conv1d-simple"), (t, "conv1d-tiled")]) {
             let recipe = plan(&problem(dst, Border::Reflect), Some(variant), &Machine::EMULATED).unwrap();
             let between = recipe.buffers[1];
             assert_eq!((between.role, between.element), (Role::Scratch, sums));
@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn rows_then_columns_and_the_constant_is_filtered_too() {
-        let recipe = plan(&problem(PixelType::U8, Border::Constant(10.0)), Some("simple"), &Machine::EMULATED).unwrap();
+        let recipe =
+            plan(&problem(PixelType::U8, Border::Constant(10.0)), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.why, "asked for by name");
         assert_eq!(recipe.launches[0].kernel, Kernel::conv1d_simple_rows_u8_f64);
         assert_eq!(recipe.launches[1].kernel, Kernel::conv1d_simple_columns_f64_u8);
@@ -248,7 +249,7 @@ mod tests {
         let outside = |dst| {
             let Problem::Separable(mut problem) = problem(dst, Border::Constant(300.7)) else { unreachable!() };
             problem.taps_x = Taps::new(taps).unwrap();
-            let recipe = plan(&Problem::Separable(problem), Some("simple"), &Machine::EMULATED).unwrap();
+            let recipe = plan(&Problem::Separable(problem), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
             let Params::Conv1dParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
             params.constant
         };
@@ -261,18 +262,18 @@ mod tests {
     #[test]
     fn tiles_give_as_many_outputs_as_their_halo_leaves() {
         // 3 taps leave 30 of 32 outputs, 5 leave 28: 40 columns of 3 channels, 20 rows.
-        let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("tiled"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("conv1d-tiled"), &Machine::EMULATED).unwrap();
         let blocks: Vec<[u32; 2]> = recipe.launches.iter().map(|launch| launch.blocks).collect();
         assert_eq!(blocks, [[2 * 3, 1], [4, 1]]);
         let Problem::Separable(mut wide) = problem(PixelType::F32, Border::Reflect) else { unreachable!() };
         wide.taps_y = Taps::new([1.0; 33]).unwrap();
-        let error = plan(&Problem::Separable(wide), Some("tiled"), &Machine::EMULATED).unwrap_err().to_string();
-        assert!(error.contains("32") && error.contains("33") && error.contains("simple"), "{error}");
+        let error = plan(&Problem::Separable(wide), Some("conv1d-tiled"), &Machine::EMULATED).unwrap_err().to_string();
+        assert!(error.contains("32") && error.contains("33") && error.contains("conv1d-simple"), "{error}");
     }
 
     #[test]
     fn crop_shrinks_each_axis_in_its_pass() {
-        let recipe = plan(&problem(PixelType::F32, Border::Crop), Some("simple"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem(PixelType::F32, Border::Crop), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.buffers[1].elems, 38 * 20 * 3);
         assert_eq!(recipe.buffers[2].elems, 38 * 16 * 3);
     }

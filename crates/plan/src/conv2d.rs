@@ -85,7 +85,7 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32
 /// The variant's kernel for the problem's types.
 fn find(problem: &Correlate, variant: &Variant, stage: &str) -> Result<Kernel> {
     let types = (problem.src.element(), problem.dst.element());
-    Kernel::find(variant.family, variant.name, stage, types.0, types.1).ok_or_else(|| {
+    Kernel::find(variant.name, stage, types.0, types.1).ok_or_else(|| {
         let what = format!("{} to {} pixels in variant {}", problem.src, problem.dst, variant.name);
         let preferred = crate::variants(OPERATION).next().is_some_and(|preferred| preferred.name == variant.name);
         let hint = if preferred { "use --device cpu" } else { "leave the variant to the plan, or use --device cpu" };
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn one_launch_covers_the_output() {
-        let recipe = plan(&Problem::Correlate(problem()), Some("tiled"), &Machine::EMULATED).unwrap();
-        assert_eq!(recipe.variant, "tiled");
+        let recipe = plan(&Problem::Correlate(problem()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
+        assert_eq!(recipe.variant, "conv2d-tiled");
         let roles: Vec<_> = recipe.buffers.iter().map(|b| (b.role, b.element, b.elems)).collect();
         let samples = 33 * 65 * 3;
         assert_eq!(roles, [(Role::Input, ElementType::U8, samples), (Role::Output, ElementType::F32, samples)]);
@@ -174,7 +174,7 @@ mod tests {
         ] {
             let mask = Mask::new(size.0, size.1, vec![1.0; (size.0 * size.1) as usize]).unwrap();
             let problem = Problem::Correlate(Correlate { mask, ..problem() });
-            let recipe = plan(&problem, Some("tiled"), &Machine::EMULATED).unwrap();
+            let recipe = plan(&problem, Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
             assert_eq!(recipe.launches[0].kernel, kernel);
         }
     }
@@ -191,7 +191,7 @@ mod tests {
             let side = taps.len().isqrt() as u32;
             let mask = Mask::new(side, side, taps).unwrap();
             let problem = Problem::Correlate(Correlate { mask, dst, ..problem() });
-            assert_eq!(plan(&problem, Some("blocked"), &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
+            assert_eq!(plan(&problem, Some("conv2d-blocked"), &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
         }
     }
 
@@ -209,14 +209,15 @@ mod tests {
         let wide = Correlate { mask: Mask::new(65, 1, [1.0; 65]).unwrap(), ..problem() };
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         for problem in [&wide, &clamped] {
-            let error = plan(&Problem::Correlate(problem.clone()), Some("tiled"), &Machine::EMULATED).unwrap_err();
+            let error =
+                plan(&Problem::Correlate(problem.clone()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
         let error = plan(&Problem::Correlate(clamped), None, &Machine::EMULATED).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         let recipe = plan(&Problem::Correlate(wide.clone()), None, &Machine::EMULATED).unwrap();
-        assert_eq!(recipe.variant, "blocked");
-        for (variant, works) in [("naive", true), ("constant", true), ("tiled-symbol", false)] {
+        assert_eq!(recipe.variant, "conv2d-blocked");
+        for (variant, works) in [("conv2d-naive", true), ("conv2d-constant", true), ("conv2d-tiled-symbol", false)] {
             assert_eq!(
                 plan(&Problem::Correlate(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),
                 works,
@@ -224,12 +225,13 @@ mod tests {
             );
         }
         let many = Correlate { mask: Mask::new(4097, 1, [1.0; 4097]).unwrap(), ..problem() };
-        assert!(plan(&Problem::Correlate(many.clone()), Some("naive"), &Machine::EMULATED).is_ok());
-        let error = plan(&Problem::Correlate(many), Some("constant"), &Machine::EMULATED).unwrap_err().to_string();
+        assert!(plan(&Problem::Correlate(many.clone()), Some("conv2d-naive"), &Machine::EMULATED).is_ok());
+        let error =
+            plan(&Problem::Correlate(many), Some("conv2d-constant"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("4096") && error.contains("4100"), "{error}");
         let large = Correlate { mask: Mask::new(34, 1, [1.0; 34]).unwrap(), border: Border::Crop, ..problem() };
         assert!(matches!(plan(&Problem::Correlate(large), None, &Machine::EMULATED), Err(Error::NoWindow { .. })));
         let unknown = plan(&Problem::Correlate(problem()), Some("fft"), &Machine::EMULATED).unwrap_err().to_string();
-        assert!(unknown.contains("'fft'") && unknown.contains("tiled"), "{unknown}");
+        assert!(unknown.contains("'fft'") && unknown.contains("conv2d-tiled"), "{unknown}");
     }
 }

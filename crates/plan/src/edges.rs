@@ -17,9 +17,9 @@ const READS_PER_THREAD: u64 = 4;
 /// The edge nearest to a sample tells its bin.
 pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
     let (kernel, hint) = match problem.src {
-        PixelType::F32 => (Kernel::histogram_nearest_edge_f32_u64, "use --variant edge-search"),
-        PixelType::U16 => (Kernel::histogram_nearest_edge_u16_u64, BY_VALUE),
-        PixelType::I16 => (Kernel::histogram_nearest_edge_i16_u64, BY_VALUE),
+        PixelType::F32 => (Kernel::histogram_nearest_edge_count_f32_u64, "use --variant histogram-edge-search"),
+        PixelType::U16 => (Kernel::histogram_nearest_edge_count_u16_u64, BY_VALUE),
+        PixelType::I16 => (Kernel::histogram_nearest_edge_count_i16_u64, BY_VALUE),
         pixel => return Err(unsupported(OPERATION, format!("edges of {pixel}"), "use --device cpu")),
     };
     let edges = edges(problem)?;
@@ -34,14 +34,14 @@ pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Step
 }
 
 /// What counts integers in any bins.
-const BY_VALUE: &str = "use --variant slices";
+const BY_VALUE: &str = "use --variant histogram-slices";
 
 /// The bin of a sample is searched.
 pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
     if problem.src != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("searched edges of {}", problem.src), BY_VALUE));
     }
-    count(problem, machine, Kernel::histogram_edge_search_f32_u64, edges(problem)?, 0.0)
+    count(problem, machine, Kernel::histogram_edge_search_count_f32_u64, edges(problem)?, 0.0)
 }
 
 /// The least and the largest sample of an f32 image, of all pixels or of those that a mask selects: pairs of them, one
@@ -49,8 +49,8 @@ pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps
 pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     let (samples, channels) = (shape.samples(), shape.channels);
     let (kernel, beside) = match masked {
-        false => (Kernel::histogram_extremes_f32_f32, 0),
-        true => (Kernel::histogram_masked_extremes_f32_f32, 2),
+        false => (Kernel::histogram_nearest_edge_extremes_f32_f32, 0),
+        true => (Kernel::histogram_slices_extremes_f32_f32, 2),
     };
     // As many threads as a multiprocessor holds.
     let most = machine.multiprocessors as u64 * (2048 / EXTREMES_BLOCK) as u64;
@@ -176,7 +176,11 @@ mod tests {
     fn ordinary_ranges_need_no_search() {
         for count in [1, 2, 3, 10, 255, 256, 1000, 5000, 29053] {
             for range in [(0.0, 1.0), (-1.0, 1.0), (0.1, 0.7), (-7e5, 3.0), (1e-30, 3e38), (-1e-40, 3.0), (3.0, 4.0)] {
-                assert_eq!(params(problem(count, range, 1), &Machine::EMULATED).0, "nearest-edge", "{count} {range:?}");
+                assert_eq!(
+                    params(problem(count, range, 1), &Machine::EMULATED).0,
+                    "histogram-nearest-edge",
+                    "{count} {range:?}"
+                );
             }
         }
     }
@@ -186,7 +190,7 @@ mod tests {
         // Their bins in a unit are more than f32 holds.
         let tiny = [(0.0, 4.3e-43), (1e-39, 3e-39), (-1e-38, 1e-38)];
         for range in tiny {
-            assert_eq!(params(problem(256, range, 1), &Machine::EMULATED).0, "edge-search", "{range:?}");
+            assert_eq!(params(problem(256, range, 1), &Machine::EMULATED).0, "histogram-edge-search", "{range:?}");
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn partials(problem: &ByteHistogram, _: &Machine) -> Result<Steps> {
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
     // The kernel's threads then meet one channel in each byte of their words.
     let partials = partials.next_multiple_of(channels as u64);
-    two_launches(problem, Kernel::histogram_partial_u8_u32, partials)
+    two_launches(problem, Kernel::histogram_partials_partials_u8_u32, partials)
 }
 
 /// Rows of counts by `counting`, a block each, and their sum.
@@ -38,7 +38,7 @@ pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<St
     let partials = counting.blocks[0];
     check_counters(samples, partials)?;
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials, bins });
-    let merging = Launch { src: 1, dst: 2, ..launch(Kernel::histogram_merge_u32_u64, bins, params) };
+    let merging = Launch { src: 1, dst: 2, ..launch(Kernel::histogram_partials_merge_u32_u64, bins, params) };
     Ok((
         vec![
             Buffer { role: Role::Input, element: counting.kernel.facts().src, elems: samples },
@@ -74,10 +74,10 @@ pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
 /// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.
 pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
     let kernel = match problem.channels() {
-        1 => Kernel::histogram_columns_1_u8_u32,
-        2 => Kernel::histogram_columns_2_u8_u32,
-        3 => Kernel::histogram_columns_3_u8_u32,
-        _ => Kernel::histogram_columns_4_u8_u32,
+        1 => Kernel::histogram_columns_c1_u8_u32,
+        2 => Kernel::histogram_columns_c2_u8_u32,
+        3 => Kernel::histogram_columns_c3_u8_u32,
+        _ => Kernel::histogram_columns_c4_u8_u32,
     };
     let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
     two_launches(problem, kernel, column_blocks(problem, machine.multiprocessors * residents))
@@ -96,10 +96,10 @@ fn column_blocks(problem: &ByteHistogram, most: u32) -> u64 {
 pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let kernel = match channels {
-        1 => Kernel::histogram_one_launch_1_u8_u64,
-        2 => Kernel::histogram_one_launch_2_u8_u64,
-        3 => Kernel::histogram_one_launch_3_u8_u64,
-        _ => Kernel::histogram_one_launch_4_u8_u64,
+        1 => Kernel::histogram_one_launch_c1_u8_u64,
+        2 => Kernel::histogram_one_launch_c2_u8_u64,
+        3 => Kernel::histogram_one_launch_c3_u8_u64,
+        _ => Kernel::histogram_one_launch_c4_u8_u64,
     };
     let residents = machine.tuning.map_or(1, |tuning| tuning.residents);
     let blocks = column_blocks(problem, machine.multiprocessors * residents) as u32;
@@ -146,7 +146,10 @@ mod tests {
             plan(&Problem::ByteHistogram(problem), variant, &Machine::EMULATED).unwrap()
         };
         let small = recipe(4096, None);
-        assert_eq!((small.variant, small.launches.len(), small.launches[0].blocks), ("one-launch", 1, [132, 1]));
+        assert_eq!(
+            (small.variant, small.launches.len(), small.launches[0].blocks),
+            ("histogram-one-launch", 1, [132, 1])
+        );
         let zeroed = small.buffers[1];
         assert_eq!((zeroed.role, zeroed.elems), (Role::Zeroed, total_of(1024, 1024)));
         let Params::HistogramTotalsParams(params) = small.launches[0].params_at(&[7, 77, 777]) else { panic!() };
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!(params.rounds, Rounds { whole: 31, rest: (4 << 20) - 31 * 132 * 1024 });
         assert_eq!((small.launches[0].src, small.buffers[small.launches[0].dst].role), (0, Role::Output));
         // Two if asked for.
-        assert_eq!(recipe(4096, Some("columns")).launches.len(), 2);
+        assert_eq!(recipe(4096, Some("histogram-columns")).launches.len(), 2);
     }
 
     fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {
@@ -165,7 +168,7 @@ mod tests {
 
     #[test]
     fn blocks_grow_with_the_image_up_to_a_limit() {
-        let partials = |shape, per_channel| launches(shape, per_channel, Some("partials"), Machine::EMULATED);
+        let partials = |shape, per_channel| launches(shape, per_channel, Some("histogram-partials"), Machine::EMULATED);
         assert_eq!(partials((1, 1, 1), false), [1, 256]);
         assert_eq!(partials((16384, 2, 1), false), [2, 256]);
         assert_eq!(partials((1 << 15, 1 << 15, 3), true), [1026, 768]);
@@ -178,7 +181,7 @@ mod tests {
         let error = check_counters(1000 * most, 1000).unwrap_err();
         assert!(error.to_string().contains("--device cpu"), "{error}");
         let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
-        for variant in ["partials", "columns", "one-launch"] {
+        for variant in ["histogram-partials", "histogram-columns", "histogram-one-launch"] {
             let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
             assert!(plan(&problem, Some(variant), &Machine::EMULATED).is_err(), "{variant}");
         }
@@ -188,7 +191,7 @@ mod tests {
     fn blocks_with_columns_fill_the_gpu_and_no_more() {
         let columns = |shape, per_channel, multiprocessors| {
             let machine = Machine { multiprocessors, ..Machine::EMULATED };
-            launches(shape, per_channel, Some("columns"), machine)
+            launches(shape, per_channel, Some("histogram-columns"), machine)
         };
         assert_eq!(columns((1, 1, 1), false, 132), [1, 256]);
         assert_eq!(columns((16384, 2, 1), false, 132), [2, 256]);
@@ -196,8 +199,8 @@ mod tests {
         assert_eq!(columns((1 << 15, 1 << 15, 3), true, 100), [99, 768]);
         assert_eq!(columns((1 << 15, 1 << 15, 4), true, 2), [4, 1024]);
         let machine = Machine { multiprocessors: 100, ..Machine::EMULATED };
-        assert_eq!(launches((1 << 15, 1 << 15, 3), true, Some("one-launch"), machine), [99]);
-        assert_eq!(launches((1, 1, 3), true, Some("one-launch"), machine), [3]);
+        assert_eq!(launches((1 << 15, 1 << 15, 3), true, Some("histogram-one-launch"), machine), [99]);
+        assert_eq!(launches((1, 1, 3), true, Some("histogram-one-launch"), machine), [3]);
     }
 
     #[test]

@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn a_limit_is_one_launch_with_an_output_a_thread() {
         let read = read(1001, 3);
-        assert_eq!((read.variant, read.buffers[0].elems, read.buffers[1].elems), ("read", 1004, 3 * 256));
+        assert_eq!((read.variant, read.buffers[0].elems, read.buffers[1].elems), ("limits-read", 1004, 3 * 256));
         assert_eq!(read.launches[0].params, Params::LimitsReadParams(LimitsReadParams { words: 1004 }));
         let ffma = ffma(5, 3);
-        assert_eq!((ffma.variant, ffma.buffers[0].elems, ffma.launches[0].blocks), ("ffma", 2, [3, 1]));
+        assert_eq!((ffma.variant, ffma.buffers[0].elems, ffma.launches[0].blocks), ("limits-ffma", 2, [3, 1]));
         assert_eq!(ffma_operations(5, 3), 2 * 512 * 5 * 3 * 256);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn plan(problem: &LocalStd, variant: &Variant) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);
     let find = |stage, src, dst| {
-        Kernel::find(variant.family, variant.name, stage, src, dst).ok_or_else(|| {
+        Kernel::find(variant.name, stage, src, dst).ok_or_else(|| {
             let what = format!("{} to {} pixels", problem.src, problem.dst);
             unsupported(OPERATION, what, "use --device cpu")
         })
@@ -79,7 +79,7 @@ mod tests {
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
         assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);
         let kernels: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
-        let expected = [(Kernel::local_std_rows_u8_f64, [9, 4]), (Kernel::local_std_columns_f64_u16, [9, 4])];
+        let expected = [(Kernel::local_sums_rows_u8_f64, [9, 4]), (Kernel::local_sums_columns_f64_u16, [9, 4])];
         assert_eq!(kernels, expected);
         let wrong = LocalStd { width: 0, ..problem };
         assert!(plan(&Problem::LocalStd(wrong), None, &Machine::EMULATED).is_err());

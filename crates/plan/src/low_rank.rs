@@ -1,7 +1,7 @@
 //! Recipes of sums of separable correlations: those of the terms, and additions between them.
 
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
-use apron_abi::{Family, Kernel};
+use apron_abi::Kernel;
 use apron_core::{LowRank, PixelType, Problem, Result, Shape};
 
 /// The recipe for a sum, from those that `plan` gives for its terms.
@@ -50,7 +50,7 @@ fn moved(launches: &mut [Launch], to: impl Fn(usize) -> usize) {
 /// The launch that adds the term in this buffer.
 fn addition(out: Shape, term: usize) -> Launch {
     let f32 = PixelType::F32.element();
-    let kernel = Kernel::find(Family::Pointwise, pointwise::OPERATION, "weighted-f32", f32, f32);
+    let kernel = Kernel::find(pointwise::OPERATION, "weighted-f32", f32, f32);
     let kernel = kernel.expect("a kernel that adds f32");
     pointwise::launch(kernel, (out.samples(), out.channels), LowRank::addition(out).op, Some(term as u64))
 }
@@ -70,7 +70,7 @@ mod tests {
 
     /// From which buffer to which each launch goes, and which it reads besides.
     fn ways(terms: usize) -> Vec<(usize, usize, Option<u64>)> {
-        let recipe = plan(&sum(PixelType::F32, terms, 5), Some("simple"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&sum(PixelType::F32, terms, 5), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
         let [input, between, output] = [Role::Input, Role::Scratch, Role::Output];
         assert_eq!(roles[..], [input, between, output, Role::Scratch, Role::Scratch][..roles.len()], "{terms}");
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn samples_of_16_bits_become_f32_once() {
-        let recipe = plan(&sum(PixelType::U16, 3, 5), Some("simple"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&sum(PixelType::U16, 3, 5), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.launches.len(), 1 + 3 * 2 + 2);
         assert_eq!(recipe.buffers.iter().filter(|buffer| buffer.role == Role::Input).count(), 1);
         assert!(recipe.why.starts_with("3 terms, each: asked for by name"), "{}", recipe.why);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_limits_are_those_of_the_terms() {
-        let refused = plan(&sum(PixelType::F32, 2, 33), Some("tiled"), &Machine::EMULATED).unwrap_err();
+        let refused = plan(&sum(PixelType::F32, 2, 33), Some("conv1d-tiled"), &Machine::EMULATED).unwrap_err();
         assert!(matches!(refused, Error::Unsupported { operation: "separable", .. }), "{refused}");
         let none = plan(&sum(PixelType::F32, 0, 5), None, &Machine::EMULATED).unwrap_err();
         assert!(matches!(none, Error::Parameter { parameter: "terms", .. }), "{none}");

@@ -233,7 +233,7 @@ impl Image {
         let piece = march_piece(src) as usize;
         // The copy engine brings rows of whole pieces alone.
         let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
-        let kernel = self.kernel(variant, &format!("{side}x{channels}{any}"), side)?;
+        let kernel = self.kernel(variant, &format!("{side}-c{channels}{any}"), side)?;
         if samples >= 1 << 30 || samples < piece {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
@@ -269,7 +269,7 @@ impl Image {
     fn patch(&self, variant: &Variant, machine: &Machine, side: u32, window: &Window, taps: Vec<f32>) -> Result<Steps> {
         let (shape, out) = (self.shape, window.out);
         let samples = shape.row_samples();
-        let kernel = self.kernel(variant, &format!("{side}x{}", shape.channels), side)?;
+        let kernel = self.kernel(variant, &format!("{side}-c{}", shape.channels), side)?;
         if samples >= 1 << 30 || !samples.is_multiple_of(4) {
             return Err(refused(variant, format!("rows of {samples} samples")));
         }
@@ -298,7 +298,7 @@ impl Image {
 
     /// A kernel of the variant.
     fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
-        let kernel = Kernel::find(variant.family, self.kernels, stage, self.src.element(), self.dst.element());
+        let kernel = Kernel::find(self.kernels, stage, self.src.element(), self.dst.element());
         kernel.ok_or_else(|| {
             let (channels, samples) = (self.shape.channels, self.shape.row_samples());
             let types = format!("{} to {} pixels", self.src, self.dst);

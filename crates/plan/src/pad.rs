@@ -12,7 +12,7 @@ pub(crate) const OPERATION: &str = "pad";
 pub(crate) fn plan(problem: &Pad, variant: &Variant) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
-    let kernel = Kernel::find(variant.family, variant.name, "", element.bits(), element.bits());
+    let kernel = Kernel::find(variant.name, "", element.bits(), element.bits());
     let ((border_x, constants_x), (border_y, constants_y)) = (problem.borders.x.mode(), problem.borders.y.mode());
     let bits = |constants: [f32; 4]| constants.map(|value| bits_of(problem.pixel, value));
     let params = PadParams {

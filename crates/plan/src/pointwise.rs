@@ -24,7 +24,7 @@ pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
         _ => "none",
     };
     let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
-    let kernel = Kernel::find(variant.family, variant.name, stage, moved.0, moved.1).ok_or_else(|| {
+    let kernel = Kernel::find(variant.name, stage, moved.0, moved.1).ok_or_else(|| {
         let types = problem.second.map_or(problem.src.to_string(), |second| format!("{} and {second}", problem.src));
         unsupported(OPERATION, format!("{types} to {} pixels", problem.dst), "use --device cpu")
     })?;

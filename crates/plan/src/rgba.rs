@@ -24,7 +24,7 @@ pub(crate) fn plan(problem: &Correlate, variant: &Variant) -> apron_core::Result
         return Err(refuse("clamped sums".into()));
     }
     let types = (problem.src.element(), problem.dst.element());
-    let kernel = Kernel::find(variant.family, variant.name, "", types.0, types.1)
+    let kernel = Kernel::find(variant.name, "", types.0, types.1)
         .ok_or_else(|| refuse(format!("{} to {} pixels", problem.src, problem.dst)))?;
     let facts = kernel.facts();
     let textured = facts.source == SourceSpace::Texture;

@@ -3,7 +3,7 @@
 use crate::histogram::launch;
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{ElementType, FOUND_NUMBERS, Family, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
+use apron_abi::{ElementType, FOUND_NUMBERS, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
 use apron_core::{Result, Tone};
 
 pub(crate) const OPERATION: &str = "stats";
@@ -13,7 +13,7 @@ pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
     let Tone::Statistics(problem) = tone else { unreachable!("of floats") };
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let of_rows = |stage| {
-        let kernel = Kernel::find(Family::Histogram, "row-sums", stage, src.element(), ElementType::F64);
+        let kernel = Kernel::find("statistics-row-sums", stage, src.element(), ElementType::F64);
         kernel.ok_or_else(|| unsupported(OPERATION, format!("{src} pixels"), "integers are counted"))
     };
     let samples = shape.row_samples() as u32;
@@ -24,9 +24,9 @@ pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
     let fold = |kernel| Launch { src: 1, dst: 2, ..launch(kernel, apart, params) };
     let launches = vec![
         launch(of_rows("rows")?, blocks, params),
-        fold(Kernel::histogram_fold_sums_f64_f64),
+        fold(Kernel::statistics_row_sums_means_f64_f64),
         launch(of_rows("row-squares")?, blocks, params),
-        fold(Kernel::histogram_fold_squares_f64_f64),
+        fold(Kernel::statistics_row_sums_squares_f64_f64),
     ];
     let numbers = |role, elems| Buffer { role, element: ElementType::F64, elems };
     let buffers = vec![

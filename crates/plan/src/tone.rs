@@ -4,9 +4,8 @@ use crate::histogram::{check_counters, launch, one_launch, rounds};
 use crate::recipe::Steps;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BYTE_BINS, ElementType, EqualizeParams, Family, HistogramCellsParams, HistogramMergeParams, HistogramValuesParams,
-    Kernel, LOOKUP_BLOCK, LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams,
-    WIDE_SLICES,
+    BYTE_BINS, ElementType, EqualizeParams, HistogramCellsParams, HistogramMergeParams, HistogramValuesParams, Kernel,
+    LOOKUP_BLOCK, LookupParams, MERGE_BLOCK, Params, SIMPLE_BLOCK, SLICE_CELLS, SLICES_BLOCK, TilesParams, WIDE_SLICES,
 };
 use apron_core::{ByteHistogram, CellHistogram, Lookup, PixelType, Result, Shape, Tone};
 
@@ -79,7 +78,7 @@ const MASK: u64 = 3;
 
 fn counting(problem: &CellHistogram) -> Result<Kernel> {
     let stage = if problem.masked { "masked" } else { "all" };
-    let kernel = Kernel::find(Family::Histogram, "slices", stage, problem.src.element(), ElementType::U32);
+    let kernel = Kernel::find("histogram-slices", stage, problem.src.element(), ElementType::U32);
     // Bytes without a mask have kernels of their own, which count faster.
     kernel.ok_or_else(|| {
         let what = format!("{} pixels, {}", problem.src, if problem.masked { "masked" } else { "without a mask" });
@@ -127,7 +126,7 @@ pub(crate) fn equalize(tone: &Tone, machine: &Machine) -> Result<Steps> {
     let counts = launches[0].dst;
     buffers.push(bytes(Role::Scratch, (channels * BYTE_BINS) as u64));
     buffers.push(bytes(Role::Output, shape.samples()));
-    launches.push(Launch { src: counts, dst: table, ..launch(Kernel::lookup_equalize_u64_u8, channels, params) });
+    launches.push(Launch { src: counts, dst: table, ..launch(Kernel::lookup_equalize_table_u64_u8, channels, params) });
     launches.push(Launch { dst: output, ..looking(shape, channels, table as u64, machine) });
     Ok((buffers, launches))
 }
@@ -167,8 +166,8 @@ pub(crate) fn tiles(tone: &Tone, _: &Machine) -> Result<Steps> {
     let image = |role| buffer(role, problem.src.element(), shape.samples());
     if !wide {
         let launches = vec![
-            on(Kernel::lookup_tiles_u8_u8, [tiles, shape.channels]),
-            Launch { dst: 2, ..on(Kernel::lookup_blend_u8_u8, pixels) },
+            on(Kernel::lookup_tiles_tables_u8_u8, [tiles, shape.channels]),
+            Launch { dst: 2, ..on(Kernel::lookup_tiles_blend_u8_u8, pixels) },
         ];
         return Ok((vec![image(Role::Input), bytes(Role::Scratch, entries), image(Role::Output)], launches));
     }
@@ -181,8 +180,8 @@ pub(crate) fn tiles(tone: &Tone, _: &Machine) -> Result<Steps> {
     }
     let launches = vec![
         on(Kernel::lookup_tiles_counts_u16_u32, [tiles, shape.channels * WIDE_SLICES]),
-        Launch { src: 1, dst: 2, ..on(Kernel::lookup_tiles_wide_u32_u16, [tiles, shape.channels]) },
-        Launch { dst: 3, ..on(Kernel::lookup_blend_u16_u16, pixels) },
+        Launch { src: 1, dst: 2, ..on(Kernel::lookup_tiles_wide_tables_u32_u16, [tiles, shape.channels]) },
+        Launch { dst: 3, ..on(Kernel::lookup_tiles_blend_u16_u16, pixels) },
     ];
     Ok((vec![image(Role::Input), counts, tables, image(Role::Output)], launches))
 }

@@ -97,7 +97,7 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "f64-separable",
+        name: "march-separable-f64",
         family: Family::March,
         limits: "3 to 17 odd taps on both axes; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
         planner: Planner::SeparableOn(march::separable_f64),
@@ -111,28 +111,28 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "fused",
+        name: "conv1d-fused",
         family: Family::Conv1d,
         limits: "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
         planner: Planner::SeparableOn(conv1d::fused),
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "small-fused",
+        name: "words-separable",
         family: Family::Words,
         limits: "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: 132 an axis of f32; sm_90",
         planner: Planner::SeparableOn(words::separable),
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "simple",
+        name: "conv1d-simple",
         family: Family::Conv1d,
         limits: "any number of taps, over 4096 an axis from a buffer",
         planner: Planner::Separable(conv1d::simple),
     },
     Variant {
         operation: conv1d::OPERATION,
-        name: "tiled",
+        name: "conv1d-tiled",
         family: Family::Conv1d,
         limits: "up to 32 taps an axis",
         planner: Planner::Separable(conv1d::tiled),
@@ -146,7 +146,7 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "f64-dense",
+        name: "march-dense-f64",
         family: Family::March,
         limits: "odd squares of 3 to 7; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
         planner: Planner::CorrelateOn(march::dense_f64),
@@ -160,64 +160,64 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "f64-blocked",
+        name: "words-dense",
         family: Family::Words,
         limits: "masks up to 512 taps, rows counted in fours; u16, and u8 where f64 is half as fast as f32; sm_90",
         planner: Planner::CorrelateOn(words::dense),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "blocked",
+        name: "conv2d-blocked",
         family: Family::Conv2d,
         limits: "masks up to 4096 taps, rows counted in fours, as far as shared memory holds the tile",
         planner: Planner::Correlate(conv2d::blocked),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "tiled",
+        name: "conv2d-tiled",
         family: Family::Conv2d,
         limits: "masks up to 64x64",
         planner: Planner::Correlate(conv2d::tiled),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "small-blocked",
+        name: "words-dense-small",
         family: Family::Words,
         limits: "as f64-blocked, and f32 up to 1024 taps",
         planner: Planner::CorrelateOn(words::dense),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "tiled-symbol",
+        name: "conv2d-tiled-symbol",
         family: Family::Conv2d,
         limits: "masks up to 64x64",
         planner: Planner::Correlate(conv2d::tiled),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "constant",
+        name: "conv2d-constant",
         family: Family::Conv2d,
         limits: "masks up to 4096 taps, rows counted in fours",
         planner: Planner::Correlate(conv2d::constant),
     },
     Variant {
         operation: conv2d::OPERATION,
-        name: "naive",
+        name: "conv2d-naive",
         family: Family::Conv2d,
         limits: "any mask",
         planner: Planner::Correlate(conv2d::naive),
     },
     Variant {
         operation: box_filter::OPERATION,
-        name: "chunks",
-        family: Family::Box,
+        name: "boxes-chunks",
+        family: Family::Boxes,
         limits: "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (at most 257 wide)",
         planner: Planner::BoxOn(box_filter::chunks),
     },
     Variant {
         operation: box_filter::OPERATION,
-        name: "strips",
-        family: Family::Box,
+        name: "boxes-strips",
+        family: Family::Boxes,
         limits: "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
         planner: Planner::BoxOn(box_filter::strips),
     },
@@ -237,8 +237,8 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: box_filter::OPERATION,
-        name: "simple",
-        family: Family::Box,
+        name: "boxes-simple",
+        family: Family::Boxes,
         limits: "any window",
         planner: Planner::Box(box_filter::simple),
     },
@@ -272,42 +272,42 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "one-launch",
+        name: "histogram-one-launch",
         family: Family::Histogram,
         limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
         planner: Planner::Histogram(histogram::one_launch),
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "columns",
+        name: "histogram-columns",
         family: Family::Histogram,
         limits: "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
         planner: Planner::Histogram(histogram::columns),
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "partials",
+        name: "histogram-partials",
         family: Family::Histogram,
         limits: "u8 pixels; channels together or apart",
         planner: Planner::Histogram(histogram::partials),
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "nearest-edge",
+        name: "histogram-nearest-edge",
         family: Family::Histogram,
         limits: "f32, u16 and i16 pixels; bins as for edge-search, in a unit as many as f32 holds",
         planner: Planner::EdgeHistogram(edges::nearest),
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "edge-search",
+        name: "histogram-edge-search",
         family: Family::Histogram,
         limits: "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29053, 4 channels apart 11620",
         planner: Planner::EdgeHistogram(edges::search),
     },
     Variant {
         operation: local::OPERATION,
-        name: "sums",
+        name: "local-sums",
         family: Family::Local,
         limits: "u8 and f32 pixels, any window",
         planner: Planner::LocalStd(local::plan),
@@ -321,56 +321,56 @@ pub static VARIANTS: &[Variant] = &[
     },
     Variant {
         operation: pad::OPERATION,
-        name: "pad",
+        name: "pointwise-pad",
         family: Family::Pointwise,
         limits: "all pixels, any region and borders",
         planner: Planner::Pad(pad::plan),
     },
     Variant {
         operation: histogram::OPERATION,
-        name: "slices",
+        name: "histogram-slices",
         family: Family::Histogram,
         limits: "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
         planner: Planner::Tone(tone::slices),
     },
     Variant {
         operation: tone::LOOKUP,
-        name: "table",
+        name: "lookup-table",
         family: Family::Lookup,
         limits: "u8 pixels; a table for all channels or one for each",
         planner: Planner::Tone(tone::table),
     },
     Variant {
         operation: tone::EQUALIZE,
-        name: "three-launches",
+        name: "lookup-equalize",
         family: Family::Lookup,
         limits: "u8 pixels; 32 KiB of shared memory a channel",
         planner: Planner::Tone(tone::equalize),
     },
     Variant {
         operation: tone::CLAHE,
-        name: "tiles",
+        name: "lookup-tiles",
         family: Family::Lookup,
         limits: "u8 and u16 pixels, tiles below 2^32 pixels; of u16 up to 2730, channels counted apart",
         planner: Planner::Tone(tone::tiles),
     },
     Variant {
         operation: statistics::OPERATION,
-        name: "row-sums",
-        family: Family::Histogram,
+        name: "statistics-row-sums",
+        family: Family::Statistics,
         limits: "f32 and f16 pixels; channels together or apart",
         planner: Planner::Tone(statistics::row_sums),
     },
     Variant {
         operation: weighted::WEIGHTED,
-        name: "in-order",
+        name: "histogram-weighted",
         family: Family::Histogram,
         limits: "all pixels; up to 2^27 sums in all, of each bin for each 65536 samples",
         planner: Planner::Tone(weighted::in_order),
     },
     Variant {
         operation: weighted::PAIRS,
-        name: "pairs",
+        name: "histogram-pairs",
         family: Family::Histogram,
         limits: "all pixels; up to 2^26 pairs of bins",
         planner: Planner::Tone(weighted::pairs),
@@ -429,26 +429,26 @@ mod tests {
             other => other,
         };
         let mut last = vec![
-            (correlate(1, F32, (64, 64)), "tiled", correlate(1, F32, (65, 1))),
-            (correlate(1, F32, (64, 64)), "tiled-symbol", correlate(1, F32, (1, 65))),
-            (correlate(1, F32, (64, 64)), "constant", correlate(1, F32, (4097, 1))),
-            (separable(32), "tiled", separable(33)),
+            (correlate(1, F32, (64, 64)), "conv2d-tiled", correlate(1, F32, (65, 1))),
+            (correlate(1, F32, (64, 64)), "conv2d-tiled-symbol", correlate(1, F32, (1, 65))),
+            (correlate(1, F32, (64, 64)), "conv2d-constant", correlate(1, F32, (4097, 1))),
+            (separable(32), "conv1d-tiled", separable(33)),
             (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
             (march(65), "march-separable", march(67)),
             (narrower(march(33)), "march-separable", narrower(march(35))),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
             (bytes(17), "march-separable", bytes(19)),
-            (correlate(1, U16, (7, 7)), "f64-dense", correlate(1, U16, (9, 9))),
-            (words(17), "f64-separable", words(19)),
+            (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
+            (words(17), "march-separable-f64", words(19)),
             (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
             (march(9), "patch-separable", march(11)),
-            (separable(305), "fused", separable(306)),
-            (correlate(1, U16, (21, 21)), "f64-blocked", correlate(1, U16, (21, 22))),
-            (correlate(1, F32, (32, 32)), "small-blocked", correlate(1, F32, (33, 32))),
-            (march(132), "small-fused", march(133)),
-            (correlate(1, F32, (64, 64)), "blocked", correlate(1, F32, (4097, 1))),
-            (correlate(1, F32, (1, 300)), "blocked", correlate(1, F32, (1, 400))),
+            (separable(305), "conv1d-fused", separable(306)),
+            (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
+            (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
+            (march(132), "words-separable", march(133)),
+            (correlate(1, F32, (64, 64)), "conv2d-blocked", correlate(1, F32, (4097, 1))),
+            (correlate(1, F32, (1, 300)), "conv2d-blocked", correlate(1, F32, (1, 400))),
         ];
         let edges = |count, range, channels| {
             let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
@@ -474,17 +474,17 @@ mod tests {
                 extent: Extent::Same,
             })
         };
-        last.push((boxes(F32, 1, 287, 287), "chunks", boxes(F32, 1, 65536, 3)));
-        last.push((boxes(U8, 1, 257, 351), "chunks", boxes(U8, 1, 258, 1)));
-        last.push((boxes(U8, 4, 129, 253), "strips", boxes(U8, 4, 131, 3)));
-        last.push((boxes(U8, 4, 3, 257), "strips", boxes(U8, 4, 3, 259)));
-        last.push((boxes(U8, 4, 3, 3), "strips", boxes(U8, 4, 2, 3)));
+        last.push((boxes(F32, 1, 287, 287), "boxes-chunks", boxes(F32, 1, 65536, 3)));
+        last.push((boxes(U8, 1, 257, 351), "boxes-chunks", boxes(U8, 1, 258, 1)));
+        last.push((boxes(U8, 4, 129, 253), "boxes-strips", boxes(U8, 4, 131, 3)));
+        last.push((boxes(U8, 4, 3, 257), "boxes-strips", boxes(U8, 4, 3, 259)));
+        last.push((boxes(U8, 4, 3, 3), "boxes-strips", boxes(U8, 4, 2, 3)));
         last.push((boxes(U8, 1, 17, 17), "march-means", boxes(U8, 1, 19, 19)));
         last.push((boxes(U8, 1, 3, 3), "march-means", boxes(U8, 1, 3, 5)));
         last.push((boxes(U8, 1, 9, 9), "patch-means", boxes(U8, 1, 11, 11)));
-        last.push((edges(29053, (-1.0, 1.0), 1), "nearest-edge", edges(29054, (-1.0, 1.0), 1)));
-        last.push((edges(4, (1.0, 1.0000005), 1), "nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
-        last.push((edges(11620, (1.0, 1.0), 4), "edge-search", edges(11621, (1.0, 1.0), 4)));
+        last.push((edges(29053, (-1.0, 1.0), 1), "histogram-nearest-edge", edges(29054, (-1.0, 1.0), 1)));
+        last.push((edges(4, (1.0, 1.0000005), 1), "histogram-nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
+        last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
         }
@@ -503,13 +503,13 @@ mod tests {
             let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));
             Problem::Tone(Tone::Weighted(WeightedBins { shape, src, edges, per_channel: true, single: true }))
         };
-        last.push((weighted(1 << 17), "in-order", weighted((1 << 17) + 1)));
+        last.push((weighted(1 << 17), "histogram-weighted", weighted((1 << 17) + 1)));
         let pairs = |bins| {
             let (shape, edges) = (Shape::new(20, 10, 2).unwrap(), [rising(bins), rising(1 << 13)]);
             Problem::Tone(Tone::Pairs(PairHistogram { shape, src: F32, channels: [0, 1], edges }))
         };
-        last.push((pairs(1 << 13), "pairs", pairs((1 << 13) + 1)));
-        last.push((tiled((2730, 1)), "tiles", tiled((2731, 1))));
+        last.push((pairs(1 << 13), "histogram-pairs", pairs((1 << 13) + 1)));
+        last.push((tiled((2730, 1)), "lookup-tiles", tiled((2731, 1))));
         let sum = |src, second| {
             let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));
             Problem::Pointwise(Pointwise { shape, src, second: Some(second), dst: F32, op })

@@ -5,9 +5,8 @@ use crate::recipe::Steps;
 use crate::tone::{RESIDENTS, rows_of};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BINS_BLOCK, ElementType, Family, HistogramBinsParams, HistogramCellsParams, HistogramMergeParams,
-    HistogramPairsParams, HistogramWeightsParams, Kernel, MERGE_BLOCK, Params, SLICE_CELLS, WEIGHTS_BLOCK,
-    WEIGHTS_SAMPLES,
+    BINS_BLOCK, ElementType, HistogramBinsParams, HistogramCellsParams, HistogramMergeParams, HistogramPairsParams,
+    HistogramWeightsParams, Kernel, MERGE_BLOCK, Params, SLICE_CELLS, WEIGHTS_BLOCK, WEIGHTS_SAMPLES,
 };
 use apron_core::{PixelType, Result, Shape, Tone};
 
@@ -26,7 +25,7 @@ fn blocks(pixels: u64, machine: &Machine) -> u32 {
 }
 
 fn kernel(variant: &str, stage: &str, src: PixelType) -> Kernel {
-    Kernel::find(Family::Histogram, variant, stage, src.element(), ElementType::U32).expect("a kernel for every type")
+    Kernel::find(variant, stage, src.element(), ElementType::U32).expect("a kernel for every type")
 }
 
 fn buffer(role: Role, element: ElementType, elems: u64) -> Buffer {
@@ -51,17 +50,18 @@ pub(crate) fn in_order(tone: &Tone, machine: &Machine) -> Result<Steps> {
     }
     let (lower, last) = problem.edges.in_f32();
     let params = HistogramBinsParams { pixels, channels: shape.channels, apart, bins, last };
-    let finding = launch(kernel("in-order", "bins", src), blocks(pixels, machine), Params::HistogramBinsParams(params));
+    let finding =
+        launch(kernel("histogram-weighted", "bins", src), blocks(pixels, machine), Params::HistogramBinsParams(params));
     let slices = bins.div_ceil(WEIGHTS_BLOCK);
     let channels = shape.channels / apart;
     let params = HistogramWeightsParams { weights: 3, samples, bins, slices, channels, apart };
     let (kernel, weights) = match problem.single {
-        false => (Kernel::histogram_weights_u32_f64, ElementType::F64),
-        true => (Kernel::histogram_float_weights_u32_f64, ElementType::F32),
+        false => (Kernel::histogram_weighted_weights_u32_f64, ElementType::F64),
+        true => (Kernel::histogram_weighted_f32_weights_u32_f64, ElementType::F32),
     };
     let summing = launch(kernel, 1, Params::HistogramWeightsParams(params));
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows as u32, bins: sums as u32 });
-    let adding = launch(Kernel::histogram_weights_sums_f64_f64, (sums as u32).div_ceil(MERGE_BLOCK), params);
+    let adding = launch(Kernel::histogram_weighted_sums_f64_f64, (sums as u32).div_ceil(MERGE_BLOCK), params);
     let launches = vec![
         Launch { taps: lower, ..finding },
         Launch { src: 1, dst: 2, blocks: [rows as u32, apart * slices], ..summing },
@@ -101,7 +101,7 @@ pub(crate) fn pairs(tone: &Tone, machine: &Machine) -> Result<Steps> {
         other_last,
         reserved: 0,
     });
-    let finding = launch(kernel("pairs", "cells", src), blocks(pixels, machine), params);
+    let finding = launch(kernel("histogram-pairs", "cells", src), blocks(pixels, machine), params);
     let rows = rows_of(pixels, cells, RESIDENTS, machine);
     check_counters(pixels, rows)?;
     let params = HistogramCellsParams { pixels, bins: cells as u32, channels: 1, apart: 1, ..Default::default() };

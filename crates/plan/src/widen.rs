@@ -2,7 +2,7 @@
 //! of 16 bits are made by a last launch, of the f32 results.
 
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
-use apron_abi::{Family, Kernel};
+use apron_abi::Kernel;
 use apron_core::{BoxFilter, Correlate, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable};
 
 const F32: PixelType = PixelType::F32;
@@ -73,7 +73,7 @@ fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(
 /// The launch that makes the samples of one buffer those of another.
 fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
     let (from, to) = (buffers[src].element, buffers[dst].element);
-    let kernel = Kernel::find(Family::Pointwise, pointwise::OPERATION, stage, from, to);
+    let kernel = Kernel::find(pointwise::OPERATION, stage, from, to);
     let kernel = kernel.expect("a kernel for each type of 16 bits");
     Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), AS_IT_IS, None) }
 }

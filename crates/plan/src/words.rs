@@ -39,7 +39,7 @@ fn steps(
     let (shape, out) = (image.shape, window.out);
     let (channels, samples) = (shape.channels, shape.row_samples());
     let (src, dst) = (image.src.element(), image.dst.element());
-    let Some(kernel) = Kernel::find(variant.family, variant.name, &channels.to_string(), src, dst) else {
+    let Some(kernel) = Kernel::find(variant.name, &format!("c{channels}"), src, dst) else {
         return Err(refused(variant, format!("{} to {} pixels", image.src, image.dst)));
     };
     let (most, count) = (FEW_TAPS / image.words(), taps.len() / image.words());

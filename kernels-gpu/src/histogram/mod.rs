@@ -1,17 +1,14 @@
 //! Histograms of bytes, of others between edges, and of any samples by slices: partial histograms in shared memory, and
-//! their sum. Sums of weights by bins. Statistics of floats:
-//! sums of rows, and of those.
+//! their sum. Sums of weights by bins.
 
 mod bins;
 mod columns;
 mod edges;
 mod extremes;
-mod fold;
 mod merge;
 mod one_launch;
 mod partial;
 mod reads;
-mod rows;
 mod slices;
 mod sums;
 mod totals;
@@ -22,12 +19,10 @@ pub use bins::{Bins, Pairs};
 pub use columns::Columns;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
-pub use fold::Fold;
 pub use merge::Merge;
 pub use one_launch::OneLaunch;
 pub use partial::Partial;
 pub use reads::Numbered;
-pub use rows::Rows;
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
 pub use values::{Valued, Values};

@@ -4,8 +4,9 @@
 //! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, Samples, Summed, WARP, WINDOW};
+use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
+use crate::samples::{Samples, Summed, WARP};
 use crate::Body;
 use apron_abi::{Accumulator, MarchParams};
 use core::marker::PhantomData;

@@ -1,7 +1,8 @@
 //! The rows of a strip on their way into shared memory.
 
-use super::{Samples, WINDOW};
+use super::WINDOW;
 use crate::device::{Device, Global, Shared};
+use crate::samples::{from_bit, Samples};
 use apron_abi::{
     march_lead, march_piece, march_samples, march_spare, march_stages, Accumulator, BorderMode, Element, MarchParams,
     MARCH_AHEAD as AHEAD, MARCH_BLOCK, MARCH_ROWS,
@@ -466,10 +467,4 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 fn with<S: Samples>(word: u32, k: u32, sample: u32) -> u32 {
     let bits = 32 / S::OF_WORD;
     word & !(u32::MAX >> (32 - bits) << (k * bits)) | sample << (k * bits)
-}
-
-/// The 32 bits from `bit` of the first word on, which the second follows.
-#[inline(always)]
-pub(crate) fn from_bit(word: u32, next: u32, bit: u32) -> u32 {
-    ((word as u64 | (next as u64) << 32) >> bit) as u32
 }

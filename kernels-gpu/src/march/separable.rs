@@ -5,8 +5,9 @@
 //! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
 //! constant memory.
 
-use super::{march, Results, Rows, Samples, Summed, WARP, WINDOW};
+use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
+use crate::samples::{Samples, Summed, WARP};
 use crate::Body;
 use apron_abi::{tap_stride, Accumulator, MarchParams};
 use core::marker::PhantomData;

@@ -14,7 +14,8 @@
 //! gives.
 
 use crate::device::{Device, Global, Shared};
-use crate::march::{Packed, Place, Rows, WINDOW};
+use crate::march::{Rows, WINDOW};
+use crate::samples::{Packed, Place};
 use crate::Body;
 use apron_abi::{march_lead, Accumulator, BorderMode, Element, MarchParams, PATCH_BLOCK, PATCH_ROWS};
 use core::marker::PhantomData;

@@ -12,7 +12,7 @@
 
 use super::{add, store, Tile, WINDOW};
 use crate::device::{Device, Global};
-use crate::march::{Packed, Samples, Summed};
+use crate::samples::{Packed, Samples, Summed};
 use crate::Body;
 use apron_abi::{tap_stride, words_rows, Accumulator, Conv2dParams, BLOCKED_COLUMNS};
 use core::marker::PhantomData;

@@ -12,7 +12,7 @@ pub use dense::Dense;
 pub use separable::Separable;
 
 use crate::device::{Device, Global, Shared};
-use crate::march::{from_bit, Packed, Place, Samples, Summed};
+use crate::samples::{from_bit, Packed, Place, Samples, Summed};
 use apron_abi::{words_pitch, Accumulator, BorderMode, Conv2dParams, Element, BLOCKED_BLOCK};
 use core::marker::PhantomData;
 

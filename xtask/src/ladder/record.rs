@@ -98,8 +98,8 @@ work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms
 separable f32 64x64 radius 8,serial,P1,serial,1000000,2000000,,200,
 separable f32 64x64 radius 8,all cores,-,parallel,1000000,2000000,,20.5,
 separable f32 64x64 radius 8,GPU,P2,simple,1000000,2000000,0.4,0.5,
-dense f32 64x64 mask 5x5,shared tile,P4,tiled-symbol,1000000,2000000,,2,2.5
-dense f32 64x64 mask 5x5,mask in the launch,P4,tiled,1000000,2000000,,4,2
+dense f32 64x64 mask 5x5,shared tile,P4,conv2d-tiled-symbol,1000000,2000000,,2,2.5
+dense f32 64x64 mask 5x5,mask in the launch,P4,conv2d-tiled,1000000,2000000,,4,2
 rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,,1000,
 rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,,0.0125,
 histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,,64902.1607,
@@ -126,7 +126,7 @@ mod tests {
         let row = &record.rows()[3];
         assert_eq!(
             (row.level.as_str(), row.program.as_str(), row.variant.as_str()),
-            ("shared tile", "P4", "tiled-symbol")
+            ("shared tile", "P4", "conv2d-tiled-symbol")
         );
         assert_eq!((row.bytes, row.operations, row.ms, row.twin_ms), (1_000_000, 2_000_000, 2.0, Some(2.5)));
         assert_eq!(record.rows()[0].twin_ms, None);

@@ -88,8 +88,8 @@ mod tests {
         let expected = "\
 | level | program | variant | measured, ms | times as fast as the level before | GB/s | TFLOP/s |
 |---|---|---|---:|---:|---:|---:|
-| shared tile | P4 | `tiled-symbol` | 2.000 |  | 0.500 | 0.00100 |
-| mask in the launch | P4 | `tiled` | 4.000 | 0.500 | 0.250 | 0.000500 |
+| shared tile | P4 | `conv2d-tiled-symbol` | 2.000 |  | 0.500 | 0.00100 |
+| mask in the launch | P4 | `conv2d-tiled` | 4.000 | 0.500 | 0.250 | 0.000500 |
 ";
         assert!(made("dense").ends_with(expected), "{}", made("dense"));
     }
@@ -106,8 +106,8 @@ mod tests {
         let expected = "\
 | work | variant | Apron, ms | nvcc, ms | ratio |
 |---|---|---:|---:|---:|
-| dense f32 64x64 mask 5x5 | `tiled-symbol` | 2.000 | 2.500 | 0.800 |
-| dense f32 64x64 mask 5x5 | `tiled` | 4.000 | 2.000 | 2.00 |
+| dense f32 64x64 mask 5x5 | `conv2d-tiled-symbol` | 2.000 | 2.500 | 0.800 |
+| dense f32 64x64 mask 5x5 | `conv2d-tiled` | 4.000 | 2.000 | 2.00 |
 | histogram u8 64x64 256 bins | `partials` | 0.02120 | 0.02120 | 1.00 |
 ";
         assert_eq!(made("nvcc"), expected);

@@ -91,7 +91,7 @@ pub(super) const SAMPLE: &str = "\
 work,variant,bytes,operations,ms,limit,limit_ms,target,first_ms,copy_in_ms,copy_out_ms,peers
 separable f32 64x64 radius 8,tuned,1000000,2000000,0.25,copy,0.2,1.12 x,80,40,30,NPP=2;CuPy=1
 dense f32 64x64 mask 5x5,tuned,1000000,2000000,0.5,ffma,0.4,,80,40,,
-histogram u8 64x64 uniform,partials,1000000,,0.0125,read,0.02,6 us,80,40,,CUB=0.02
+histogram u8 64x64 uniform,histogram-partials,1000000,,0.0125,read,0.02,6 us,80,40,,CUB=0.02
 ";
 
 #[cfg(test)]

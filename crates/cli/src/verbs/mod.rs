@@ -38,7 +38,7 @@ Examples:
   apron info
 
 Environment:
-  APRON_VARIANT=correlate=tiled,separable=fused  the variants that GPU and emulator run, where --variant names none
+  APRON_VARIANT=correlate=conv2d-tiled,separable=conv1d-fused  the variants that GPU and emulator run, where --variant names none
   APRON_LOG=debug                                log what runs, as --verbose
 
 Exit codes:

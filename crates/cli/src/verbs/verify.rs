@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn outcome(operation: &'static str, error_to_bound: f64, failure: Option<&str>) -> Outcome {
-        let (variant, case, geometry) = ("tiled".into(), "1x1".into(), "-".into());
+        let (variant, case, geometry) = ("conv2d-tiled".into(), "1x1".into(), "-".into());
         let (largest_error, bound, failure) = (error_to_bound * 8.0, 8.0, failure.map(String::from));
         Outcome { operation, variant, case, geometry, largest_error, bound, error_to_bound, failure }
     }
@@ -182,8 +182,8 @@ separable tiled                1 checks,   0 failed, largest error 0.000 of its 
 ";
         assert_eq!(summary(&tallies), lines);
         let expected = json!({
-            "correlate": { "tiled": { "checks": 4, "failed": 2, "largest_error_to_bound": 0.25 } },
-            "separable": { "tiled": { "checks": 1, "failed": 0, "largest_error_to_bound": 0.0 } },
+            "correlate": { "conv2d-tiled": { "checks": 4, "failed": 2, "largest_error_to_bound": 0.25 } },
+            "separable": { "conv1d-tiled": { "checks": 1, "failed": 0, "largest_error_to_bound": 0.0 } },
         });
         assert_eq!(by_operation(&tallies), expected);
     }

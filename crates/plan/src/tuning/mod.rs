@@ -91,13 +91,15 @@ pub fn candidates(variant: &str) -> Vec<Tuning> {
         pairs.collect()
     };
     match variant {
-        "march-dense" | "march-separable" | "f64-dense" | "f64-separable" | "march-means" => {
+        "march-dense" | "march-separable" | "march-dense-f64" | "march-separable-f64" | "march-means" => {
             all(&[8, 16, 32, 64, 125, 249, 342, 683], &[3, 4, 5])
         }
-        "chunks" => all(&[0, 64, 128, 256, 384, 512, 768], &[1]),
-        "strips" => all(&[0, 8, 16, 32, 64, 128], &[4, 8, 12, 16]),
-        "fused" => all(&[0], &[1, 2, 3, 4, 6, 8]),
-        "one-launch" | "columns" | "nearest-edge" | "edge-search" => all(&[0], &[1, 2, 4]),
+        "boxes-chunks" => all(&[0, 64, 128, 256, 384, 512, 768], &[1]),
+        "boxes-strips" => all(&[0, 8, 16, 32, 64, 128], &[4, 8, 12, 16]),
+        "conv1d-fused" => all(&[0], &[1, 2, 3, 4, 6, 8]),
+        "histogram-one-launch" | "histogram-columns" | "histogram-nearest-edge" | "histogram-edge-search" => {
+            all(&[0], &[1, 2, 4])
+        }
         _ => Vec::new(),
     }
 }
@@ -288,7 +290,7 @@ mod tests {
         let work = Work { src: PixelType::F32, side: 5, ..table.0[0].work };
         let numbers = |name| table.tuning(variant(name), &work, &Machine::EMULATED);
         assert_eq!(numbers("march-separable"), Some(Tuning { rows: 16, residents: 4 }));
-        assert_eq!([numbers("simple"), numbers("tiled")], [None, None]);
+        assert_eq!([numbers("conv1d-simple"), numbers("conv1d-tiled")], [None, None]);
         let dense = crate::variants("correlate").find(|variant| variant.name == "march-dense").unwrap();
         assert_eq!(table.tuning(dense, &Work { operation: "correlate", ..work }, &Machine::EMULATED), None);
     }

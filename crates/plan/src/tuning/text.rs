@@ -91,8 +91,7 @@ pub(super) mod tests {
     use super::super::{COLUMNS, TABLE, TEXT, Table, candidates};
     use super::*;
 
-    pub(in crate::tuning) const ROW: &str =
-        "Some GPU,90,132,separable,u8,f32,any,3,17,8192,100,fused=0.20801@4;march-separable=0.21000@16x4;simple=1.5";
+    pub(in crate::tuning) const ROW: &str = "Some GPU,90,132,separable,u8,f32,any,3,17,8192,100,conv1d-fused=0.20801@4;march-separable=0.21000@16x4;conv1d-simple=1.5";
 
     #[test]
     fn the_committed_table_is_sound() {
@@ -117,9 +116,9 @@ pub(super) mod tests {
     #[test]
     fn a_row_is_read_as_it_is_written() {
         let read = row(ROW).unwrap();
-        assert_eq!(read.time("fused").unwrap().tuning, Some(Tuning { rows: 0, residents: 4 }));
+        assert_eq!(read.time("conv1d-fused").unwrap().tuning, Some(Tuning { rows: 0, residents: 4 }));
         assert_eq!(read.time("march-separable").unwrap().tuning, Some(Tuning { rows: 16, residents: 4 }));
-        assert_eq!(read.time("simple"), Some(&Time { variant: "simple", ms: 1.5, tuning: None }));
+        assert_eq!(read.time("conv1d-simple"), Some(&Time { variant: "conv1d-simple", ms: 1.5, tuning: None }));
         assert_eq!(read.work.to_string(), "separable u8 to f32 8192x100x3 mask 17x17");
         assert_eq!(row(&read.to_string()), Some(read.clone()));
         let exact = Row { work: Work { exact: true, ..read.work }, ..read.clone() };
@@ -133,7 +132,7 @@ pub(super) mod tests {
     fn malformed_rows_are_left_out() {
         for (part, by) in [
             ("separable", "blur"),
-            ("fused", "fast"),
+            ("conv1d-fused", "fast"),
             ("u8", "u7"),
             ("any", "some"),
             ("90", "0"),
@@ -146,7 +145,7 @@ pub(super) mod tests {
             ("16x4", "16x4x2"),
             ("0.20801@4", "0.2@"),
             (",8192", ""),
-            (",fused", ",1,fused"),
+            (",conv1d-fused", ",1,conv1d-fused"),
         ] {
             let line = ROW.replacen(part, by, 1);
             let expected = part == "@16x4";

@@ -128,10 +128,15 @@ mod tests {
         let work = |operation| work(operation).unwrap();
         let time = |variant, ms, tuning| Time { variant, ms, tuning };
         let numbers = Some(Tuning { rows: 16, residents: 4 });
-        let times = vec![time("march-dense", 0.125, numbers), time("blocked", 0.1875, None)];
+        let times = vec![time("march-dense", 0.125, numbers), time("conv2d-blocked", 0.1875, None)];
         let found = vec![
-            Found { work: work("correlate"), now: "blocked", times, failure: None },
-            Found { work: work("separable"), now: "fused", times: Vec::new(), failure: Some("a differs".into()) },
+            Found { work: work("correlate"), now: "conv2d-blocked", times, failure: None },
+            Found {
+                work: work("separable"),
+                now: "conv1d-fused",
+                times: Vec::new(),
+                failure: Some("a differs".into()),
+            },
         ];
         let facts = vec![("date".into(), "today".into())];
         Sweep { device: "gpu:0".into(), gpu: "Some GPU".into(), machine: Machine::EMULATED, facts, found }
@@ -156,9 +161,9 @@ mod tests {
         assert_eq!(cells[..5], ["0.1250", "-", "-", "-", "0.1875"]);
         assert_eq!(cells[cells.len() - 2..], ["march-dense", "16x4"]);
         assert_eq!(cells.len(), variants("correlate").count() + 2);
-        assert!(text.contains("mask 3x3: blocked takes 50.0 % more than march-dense\n"), "{text}");
+        assert!(text.contains("mask 3x3: conv2d-blocked takes 50.0 % more than march-dense\n"), "{text}");
         assert!(text.contains("FAILED separable f32 32x32 mask 3x3: a differs\n"), "{text}");
-        assert!(!text.contains("chooses the same") && !text.contains("edge-search"), "{text}");
+        assert!(!text.contains("chooses the same") && !text.contains("histogram-edge-search"), "{text}");
         let json = sweep().json();
         assert_eq!((&json["failed"], &json["workloads"][0]["times"][0]["rows"]), (&json!(1), &json!(16)));
     }

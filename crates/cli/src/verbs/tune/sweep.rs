@@ -167,11 +167,14 @@ mod tests {
                 Ok(Solved::Image(Device::reference().upload(&Image::new(1, 1, 1, vec![sample])?)?))
             }
         };
-        let times = [time("tiled"), time("naive"), time("constant")];
-        assert_eq!(disagreement(&times, solve("blocked")).unwrap(), None);
-        let told = disagreement(&times, solve("constant")).unwrap().unwrap();
-        assert!(told.starts_with("constant differs from tiled: ") && told.contains("3.0 instead of 2.0"), "{told}");
-        assert_eq!(disagreement(&times[..2], solve("constant")).unwrap(), None);
+        let times = [time("conv2d-tiled"), time("conv2d-naive"), time("conv2d-constant")];
+        assert_eq!(disagreement(&times, solve("conv2d-blocked")).unwrap(), None);
+        let told = disagreement(&times, solve("conv2d-constant")).unwrap().unwrap();
+        assert!(
+            told.starts_with("conv2d-constant differs from conv2d-tiled: ") && told.contains("3.0 instead of 2.0"),
+            "{told}"
+        );
+        assert_eq!(disagreement(&times[..2], solve("conv2d-constant")).unwrap(), None);
         assert_eq!(device.name().to_string(), "reference");
     }
 
@@ -209,6 +212,6 @@ mod tests {
         let large = of("correlate f32 8192x8192 mask 5x5", "march-dense").len();
         assert!(large > 12 && large <= apron_plan::tuning::candidates("march-dense").len(), "{large}");
         assert!(of("correlate f32 256x256 mask 5x5", "march-dense").len() < large);
-        assert_eq!(of("correlate f32 8192x8192 mask 5x5", "blocked"), [None]);
+        assert_eq!(of("correlate f32 8192x8192 mask 5x5", "conv2d-blocked"), [None]);
     }
 }

@@ -1,4 +1,6 @@
-//! Samples of 8 bits: four a word, summed in f32, with results as of sums in f64.
+//! From the sums of a march to results in memory.
+//!
+//! Sums of bytes in f32 are checked:
 //!
 //! A sum in f32 is off by at most the parameters' `slack`, which the plan gives. Sums start at
 //! `-slack`, so that the true sum lies between the sum found and that plus twice the slack. Where both
@@ -9,31 +11,56 @@
 //! Per output: three quarters of an instruction to unpack each byte of the window, half of one to round
 //! and pack, one and three quarters to check.
 
-use super::{bits, Place, Results, Ring, Rows, Samples, WARP};
+use super::{Ring, Rows};
 use crate::device::Device;
-use apron_abi::{FromSum, MarchParams, MarchSums, BYTE_UNIT};
+use crate::samples::{Doubles, Packed, Place, Samples, WARP};
+use apron_abi::{FromSum, BYTE_UNIT};
 
-impl Samples for u8 {
-    type Element = u8;
-    type Sum = f32;
-    const SUMS: MarchSums = MarchSums::Floats;
+/// A type of samples, stored as results of `P` outputs of a thread.
+pub(super) trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
+    /// Stores a thread's outputs that end at input row `row`.
+    ///
+    /// # Safety
+    /// The row and those under the mask are in the ring, and the output's place is right.
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
+        place: Place,
+        row: u32,
+        sums: &[Self::Sum; P],
+    );
+}
 
+impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for f32
+where
+    f32: Packed<P, Sum = f32>,
+{
     #[inline(always)]
-    fn constant(constant: f32) -> u32 {
-        constant as u32 * 0x0101_0101
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, f32, P, K, C, PIECES>,
+        place: Place,
+        _: u32,
+        sums: &[f32; P],
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { place.store::<D, f32>(ring.d, P as u32, f32::pack(ring.d, sums)) };
     }
+}
 
+impl<T, const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<T>
+where
+    Self: Packed<P, Sum = f64>,
+{
     #[inline(always)]
-    fn unpack<D: Device>(d: D, word: u32) -> [f32; 4] {
-        d.bytes_of(word)
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
+        place: Place,
+        _: u32,
+        sums: &[f64; P],
+    ) {
+        let words = Self::pack(ring.d, sums);
+        // SAFETY: the caller's promise.
+        unsafe { place.store_aligned::<D, Self>(ring.d, ring.p.aligned, P / Self::OF_WORD as usize, words) };
     }
-
-    #[inline(always)]
-    fn start(p: &MarchParams) -> f32 {
-        -p.slack
-    }
-
-    bits!(u8);
 }
 
 impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {

@@ -1,6 +1,6 @@
 //! Samples of f32: a word each, whose sums are the results.
 
-use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
+use super::{bits, Packed, Samples};
 use crate::device::Device;
 use apron_abi::MarchSums;
 
@@ -33,21 +33,5 @@ impl Packed<2> for f32 {
     #[inline(always)]
     fn pack<D: Device>(_: D, [a, b]: &[f32; 2]) -> [u32; 4] {
         [a.to_bits(), b.to_bits(), 0, 0]
-    }
-}
-
-impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for f32
-where
-    f32: Packed<P, Sum = f32>,
-{
-    #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
-        ring: &Ring<'_, D, f32, P, K, C, PIECES>,
-        place: Place,
-        _: u32,
-        sums: &[f32; P],
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { place.store::<D, f32>(ring.d, P as u32, f32::pack(ring.d, sums)) };
     }
 }

@@ -5,7 +5,7 @@
 //! that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs
 //! one instruction, and a result another one and what packs it.
 
-use super::{bits, Packed, Place, Results, Ring, Rows, Samples};
+use super::{bits, Packed, Samples};
 use crate::device::Device;
 use apron_abi::{MarchSums, DOUBLE_REST};
 use core::marker::PhantomData;
@@ -90,22 +90,5 @@ impl<const P: usize> Packed<P> for Doubles<u16> {
             words[w] = d.word_of_halves([rounded(d, sums[2 * w]), rounded(d, sums[2 * w + 1])]);
         }
         words
-    }
-}
-
-impl<T, const P: usize, const K: usize, const C: usize> Results<P, K, C> for Doubles<T>
-where
-    Self: Packed<P, Sum = f64>,
-{
-    #[inline(always)]
-    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
-        ring: &Ring<'_, D, Self, P, K, C, PIECES>,
-        place: Place,
-        _: u32,
-        sums: &[f64; P],
-    ) {
-        let words = Self::pack(ring.d, sums);
-        // SAFETY: the caller's promise.
-        unsafe { place.store_aligned::<D, Self>(ring.d, ring.p.aligned, P / Self::OF_WORD as usize, words) };
     }
 }

@@ -22,7 +22,7 @@
 //! pixels, less than 2^15.
 
 use super::scaling::ONES;
-use crate::box_filter::{Part, LANES};
+use crate::boxes::{Part, LANES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_factor, BorderMode, BoxParams, BOX_BYTES, BOX_STRIP, BOX_STRIP_AHEAD};

@@ -148,3 +148,53 @@ pub const fn box_pixels(channels: u32) -> u32 {
         _ => 1,
     }
 }
+
+/// Parameters of the box filters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct BoxParams {
+    /// Samples from the start of an input row to the start of the next. First: elsewhere ptxas spills for sm_120.
+    pub row_stride: u32,
+    /// By what exact sums are multiplied.
+    pub factor: f64,
+    /// By what they are divided, where the factor is its reciprocal; else 0.
+    pub divisor: f64,
+    /// By what sums in f32 are multiplied: the factor, rounded.
+    pub scale: f32,
+    /// Whether sums of bytes, multiplied in f32, all round to the right integers: 0 or 1.
+    pub plain: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Width of the window, in pixels.
+    pub window_x: u32,
+    /// Height of the window, in pixels.
+    pub window_y: u32,
+    /// Input column of the first window's first pixel.
+    pub origin_x: i32,
+    /// Its row.
+    pub origin_y: i32,
+    /// Input column at which the first strip starts: up to 15 before the first window.
+    pub left: i32,
+    /// Input row at which the first block starts: as much.
+    pub top: i32,
+    /// Output rows of a block, a multiple of a step's.
+    pub rows: u32,
+    /// The first step, 0. Here, as the next one is, lest the compiler peels it off.
+    pub first_step: u32,
+    /// Rows that are stored at a time, where the compiler should not unroll for it: 1.
+    pub one: u32,
+    /// The block's shared memory.
+    pub tile: BoxTile,
+}

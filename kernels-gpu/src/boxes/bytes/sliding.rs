@@ -1,7 +1,7 @@
 //! The kernel's steps.
 
 use super::scaling::{exact, of_bits, plain, word, word_of_plain};
-use crate::box_filter::{march, slot_after, Part, Steps, LANES};
+use crate::boxes::{march, slot_after, Part, Steps, LANES};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_pitch, box_pixels, box_sums_pitch, BoxParams, ElementType, Pixel, BOX_BLOCK, BOX_BYTES};
@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 /// The kernel for strips of `W` words: of pixels of four channels, or, not `PIXELS`, of fewer; `LARGE` for windows of
 /// more bytes than 16 bits hold the sum of.
 ///
-/// Launch contract: that of the [module](crate::box_filter); windows are at most
+/// Launch contract: that of the [module](crate::boxes); windows are at most
 /// [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
 pub struct Bytes<O, const LARGE: bool, const PIXELS: bool, const W: u32>(PhantomData<O>);
 

@@ -1,0 +1,43 @@
+use super::{Family, Row, kernel};
+
+pub(crate) const FAMILY: Family =
+    Family { name: "boxes", about: "Box filters: sums over windows, all samples alike.", lowest_target: 75, rows };
+
+const DST: [&str; 4] = ["u8", "u16", "i16", "f32"];
+
+fn rows() -> Vec<Row> {
+    let chunks = |stage: String, types, body: String| {
+        let row = kernel("chunks", stage, types, body, "BoxParams").block("[BOX_BLOCK, 1]");
+        row.shared("SharedMemory::BoxTile", 4).residents(3)
+    };
+    let mut rows = Vec::new();
+    for channels in 1..=4 {
+        let strip = if channels == 1 { 128 } else { 64 };
+        let body = format!("boxes::Floats<{channels}, {strip}>");
+        rows.push(chunks(format!("c{channels}"), ["f32", "f32"], body).residents(if channels == 1 { 3 } else { 2 }));
+    }
+    // Sums along rows in 16 bits or in 32, over strips of 128 words of 4 bytes or of 64.
+    for (stage, wide, strip) in [("small", false, 128), ("large", true, 128), ("narrow", true, 64)] {
+        for dst in DST {
+            for (suffix, rgba) in [("", false), ("-rgba", true)] {
+                let body = format!("boxes::Bytes<{dst}, {wide}, {rgba}, {strip}>");
+                rows.push(chunks(format!("{stage}{suffix}"), ["u8", dst], body));
+            }
+        }
+    }
+    for (stage, large) in [("small", false), ("large", true)] {
+        let row = kernel("strips", stage, ["u8", "u8"], format!("boxes::Strips<{large}>"), "BoxParams");
+        let row = row.block("[BOX_STRIP / BOX_BYTES, 1]").shared("SharedMemory::BoxTile", 4);
+        rows.push(row.residents(16));
+    }
+    // Bytes are summed in u32.
+    for (src, sum) in [("f32", "f32"), ("u8", "u32")] {
+        rows.push(kernel("simple", "rows", [src, sum], format!("boxes::SimpleRows<{src}>"), "BoxParams"));
+    }
+    for (sum, dst) in
+        [("f32", &DST[3..]), ("u32", &DST[..])].into_iter().flat_map(|(sum, dst)| dst.iter().map(move |d| (sum, *d)))
+    {
+        rows.push(kernel("simple", "columns", [sum, dst], format!("boxes::SimpleColumns<{sum}, {dst}>"), "BoxParams"));
+    }
+    rows
+}

@@ -1,0 +1,44 @@
+use super::{Family, Row, kernel};
+
+pub(crate) const FAMILY: Family = Family {
+    name: "conv1d",
+    about: "Passes of separable correlation, along rows or columns.",
+    lowest_target: 75,
+    rows,
+};
+
+/// Sums in f32 for results in f32, in f64 for integers.
+fn sum(dst: &str) -> &'static str {
+    if dst == "f32" { "f32" } else { "f64" }
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for src in ["u8", "f32"] {
+        for dst in ["u8", "u16", "i16", "f32"] {
+            let fused = kernel("fused", "", [src, dst], format!("conv1d::Fused<{src}, {dst}>"), "FusedParams");
+            let fused = fused.taps("SmallParameter").block("[FUSED_BLOCK, 1]").shared("SharedMemory::FusedRows", 2);
+            rows.push(fused.residents(if dst == "f32" { 6 } else { 4 }));
+        }
+    }
+    // Two launches: along rows into sums, and along columns from sums.
+    let passes = || {
+        let along_rows = ["u8", "f32"].into_iter().flat_map(|src| ["f32", "f64"].map(|sum| (0, [src, sum], sum)));
+        along_rows.chain(["u8", "u16", "i16", "f32"].map(|dst| (1, [sum(dst), dst], sum(dst))))
+    };
+    for (program, taps, long) in [("P2", "Parameter", ""), ("-", "Global", "long-")] {
+        for (axis, types @ [src, dst], sum) in passes() {
+            let stage = format!("{long}{}", ["rows", "columns"][axis]);
+            let body = format!("conv1d::Simple<{src}, {dst}, {sum}, {axis}>");
+            rows.push(kernel("simple", stage, types, body, "Conv1dParams").program(program).taps(taps));
+        }
+    }
+    for (axis, types @ [src, dst], sum) in passes() {
+        let body = format!("conv1d::Tiled<{src}, {dst}, {sum}, {axis}>");
+        let tiled = kernel("tiled", ["rows", "columns"][axis], types, body, "Conv1dParams").program("P3");
+        let bytes = format!("SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * size_of::<{sum}>() as u32)");
+        let tiled = tiled.taps("SmallParameter").block("[TILE_WIDTH, TILE_WIDTH]").shared(bytes, 1);
+        rows.push(tiled.residents(if sum == "f32" { 2 } else { 1 }));
+    }
+    rows
+}

@@ -1,0 +1,97 @@
+use super::{Family, Row, kernel};
+
+pub(crate) const FAMILY: Family = Family { name: "histogram", about: "Histograms.", lowest_target: 75, rows };
+
+/// Kernels that count cells by slices of counters.
+fn slices(
+    variant: &'static str,
+    stage: &'static str,
+    types: [&'static str; 2],
+    body: String,
+    params: &'static str,
+) -> Row {
+    let row = kernel(variant, stage, types, body, params).block("[SLICES_BLOCK, 1]");
+    row.shared("SharedMemory::Bytes(SLICE_CELLS * 4)", 2)
+}
+
+fn extremes(variant: &'static str, masked: bool) -> Row {
+    let body = format!("histogram::Extremes<{masked}>");
+    let row = kernel(variant, "extremes", ["f32", "f32"], body, "HistogramExtremesParams");
+    // A pair of f32 for each thread.
+    row.block("[EXTREMES_BLOCK, 1]").shared("SharedMemory::Bytes(EXTREMES_BLOCK * 8)", 9)
+}
+
+fn rows() -> Vec<Row> {
+    let columns = |variant, channels, dst, body: &str, params| {
+        let body = format!("histogram::{body}<{channels}>");
+        let row = kernel(variant, format!("c{channels}"), ["u8", dst], body, params).block("[COLUMNS_BLOCK, 1]");
+        row.shared(format!("SharedMemory::Bytes({channels} * BYTE_BINS * HISTOGRAM_COLUMNS * 4)"), 2)
+    };
+    let mut rows = Vec::new();
+    for channels in 1..=4 {
+        let row = columns("columns", channels, "u32", "Columns", "HistogramPartialParams");
+        rows.push(row.residents(if channels == 1 { 2 } else { 1 }));
+    }
+    for channels in 1..=4 {
+        rows.push(columns("one-launch", channels, "u64", "OneLaunch", "HistogramTotalsParams"));
+    }
+
+    let partial = kernel("partials", "partials", ["u8", "u32"], "histogram::Partial", "HistogramPartialParams");
+    let partial = partial.program("P6").block("[PARTIAL_BLOCK, 1]");
+    rows.push(partial.shared("SharedMemory::Bytes(PARTIAL_ROWS * BYTE_BINS * 4)", 2));
+    let merge = kernel("partials", "merge", ["u32", "u64"], "histogram::Merge", "HistogramMergeParams");
+    let merge = merge.program("P7").block("[MERGE_BLOCK, 1]");
+    rows.push(merge.shared("SharedMemory::Bytes(MERGE_BLOCK * 8)", 9));
+
+    for (variant, body, src) in [
+        ("nearest-edge", "Nearest", "f32"),
+        ("nearest-edge", "Nearest", "u16"),
+        ("nearest-edge", "Nearest", "i16"),
+        ("edge-search", "Search", "f32"),
+    ] {
+        let body = format!("histogram::Edges<histogram::{body}, {src}>");
+        let row = kernel(variant, "count", [src, "u64"], body, "HistogramEdgesParams").taps("Global");
+        rows.push(row.block("[EDGES_BLOCK, 1]").shared("SharedMemory::Edges", 2));
+    }
+    rows.push(extremes("nearest-edge", false));
+
+    rows.push(extremes("slices", true));
+    for src in ["u16", "i16"] {
+        let body = format!("histogram::Values<{src}>");
+        rows.push(slices("slices", "all", [src, "u32"], body, "HistogramValuesParams"));
+    }
+    let cells = |src, stage, masked| {
+        let body = format!("histogram::Slices<{src}, {masked}>");
+        let row = slices("slices", stage, [src, "u32"], body, "HistogramCellsParams");
+        // The edges of bins of f32.
+        row.taps(if src == "f32" { "Global" } else { "None" })
+    };
+    rows.push(cells("f32", "all", false));
+    rows.extend(["u8", "u16", "i16", "f32"].map(|src| cells(src, "masked", true)));
+    let sums = |variant, types @ [src, dst]: [&'static str; 2]| {
+        let body = format!("histogram::Sums<{src}, {dst}>");
+        kernel(variant, "sums", types, body, "HistogramMergeParams").block("[MERGE_BLOCK, 1]")
+    };
+    rows.push(sums("slices", ["u32", "u64"]));
+
+    for (variant, stage, body, params) in
+        [("weighted", "bins", "Bins", "HistogramBinsParams"), ("pairs", "cells", "Pairs", "HistogramPairsParams")]
+    {
+        for src in ["u8", "u16", "i16", "Half", "f32"] {
+            let row = kernel(variant, stage, [src, "u32"], format!("histogram::{body}<{src}>"), params);
+            rows.push(row.taps("Global").block("[BINS_BLOCK, 1]"));
+        }
+        if variant == "weighted" {
+            for (stage, weight) in [("weights", "f64"), ("f32-weights", "f32")] {
+                let body = format!("histogram::Weights<{weight}>");
+                let row = kernel(variant, stage, ["u32", "f64"], body, "HistogramWeightsParams");
+                // Bin and weight of each sample of a batch.
+                rows.push(row.block("[WEIGHTS_BLOCK, 1]").shared("SharedMemory::Bytes(WEIGHTS_BATCH * 12)", 2));
+            }
+            rows.push(sums(variant, ["f64", "f64"]));
+        }
+    }
+    let body = "histogram::Slices<u32, false>".into();
+    rows.push(slices("pairs", "counts", ["u32", "u32"], body, "HistogramCellsParams"));
+    rows
+}

@@ -1,0 +1,87 @@
+use super::{Family, Row, element, kernel, odd};
+
+pub(crate) const FAMILY: Family = Family {
+    name: "march",
+    about: "Correlation with small masks, dense or separable, at the speed of memory: blocks walk down strips.",
+    // Bulk asynchronous copies and their mbarriers came with sm_90.
+    lowest_target: 90,
+    rows,
+};
+
+/// A method, what it sums in, the sample type, and the axes: sides of the mask by channels.
+struct Axes {
+    variant: &'static str,
+    src: &'static str,
+    sides: fn(channels: u32) -> u32,
+    channels: &'static [u32],
+    /// Whether there is a kernel for rows whose bytes are no multiple of 16, too.
+    any: fn(side: u32, channels: u32) -> bool,
+}
+
+/// The largest side; masks begin at 3.
+const AXES: [Axes; 8] = [
+    Axes {
+        variant: "separable",
+        src: "f32",
+        sides: |channels| if channels == 1 { 65 } else { 17 },
+        channels: &[1, 3, 4],
+        // Rows of four f32 channels are multiples of 16 bytes.
+        any: |side, channels| channels < 4 && side <= 33,
+    },
+    Axes {
+        variant: "dense",
+        src: "f32",
+        sides: |channels| if channels == 1 { 15 } else { 7 },
+        channels: &[1, 3, 4],
+        any: |_, channels| channels < 4,
+    },
+    Axes { variant: "separable", src: "u8", sides: |_| 17, channels: &[1, 2, 3, 4], any: |_, _| true },
+    Axes { variant: "dense", src: "u8", sides: |_| 7, channels: &[1, 2, 3, 4], any: |_, _| true },
+    Axes { variant: "separable-f64", src: "u8", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
+    Axes { variant: "dense-f64", src: "u8", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
+    Axes { variant: "separable-f64", src: "u16", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
+    Axes { variant: "dense-f64", src: "u16", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
+];
+
+/// Blocks per multiprocessor that registers are left for: measured, as the fastest that do not spill.
+fn residents(variant: &str, src: &str, side: u32) -> u32 {
+    match (variant, src, side) {
+        (_, "f32", 0..=17 | 33) => 1,
+        (_, "f32", ..=61) => 3,
+        (_, "f32", _) => 2,
+        ("separable", _, 3 | 5 | 9) | ("dense", _, 3 | 7) => 4,
+        ("separable", _, 17) => 2,
+        ("separable-f64" | "dense-f64", _, 3) => 4,
+        ("separable-f64", _, 15..) | ("dense-f64", _, 7) => 2,
+        _ => 3,
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for Axes { variant, src, sides, channels, any } in AXES {
+        let (method, sums) = match variant.split_once('-') {
+            Some((method, _)) => (method, "Doubles"),
+            None => (variant, "Floats"),
+        };
+        let (body, dense) = if method == "dense" { ("Dense", true) } else { ("Separable", false) };
+        let samples = if sums == "Doubles" { format!("samples::Doubles<{src}>") } else { src.into() };
+        for &channels in channels {
+            for side in odd(3, sides(channels)) {
+                for aligned in [true, false].into_iter().filter(|aligned| *aligned || any(side, channels)) {
+                    let across = format!("march_across({}, MarchSums::{sums}, {dense}, {side})", element(src));
+                    let body =
+                        format!("march::{body}<{samples}, {{ {across} as usize }}, {side}, {channels}, {aligned}>");
+                    let stage = format!("{side}-c{channels}{}", if aligned { "" } else { "-any" });
+                    let shared = format!("marching({}, MarchSums::{sums}, {dense}, {side}, {channels})", element(src));
+                    // Rows that are no multiple of 16 bytes are moved into place behind a barrier, where words hold several.
+                    let barriers = if aligned || src == "f32" { 2 } else { 3 };
+                    let row = kernel(variant, stage, [src, src], body, "MarchParams").taps("SmallParameter");
+                    let row = row.block("[MARCH_BLOCK, 1]").shared(shared, barriers);
+                    rows.push(row.residents(residents(variant, src, side)));
+                }
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,209 @@
+//! The kernel table, as code that runs when this crate is built: each family states its axes (sides, channels,
+//! types, alignment of rows) once, as lists, and gives a row for each kernel that comes of them.
+//!
+//! The rows become the macro `for_each_kernel!` in `kernels.rs` of `OUT_DIR`. The kernel table of the host and the
+//! entries of the PTX are made of that one macro, so neither can have a kernel that the other lacks.
+
+mod boxes;
+mod conv1d;
+mod conv2d;
+mod histogram;
+mod limits;
+mod local;
+mod lookup;
+mod march;
+mod patch;
+mod pointwise;
+mod rgba;
+mod statistics;
+mod words;
+
+use std::fmt::Write;
+
+/// A group of kernels: a folder or file of this name here, in `src`, in `kernels-gpu/src` and in `crates/plan/src`, and
+/// the first part of the names of its kernels and variants.
+pub(crate) struct Family {
+    name: &'static str,
+    /// What its kernels do, as documentation.
+    about: &'static str,
+    /// Compute capability, times ten, of the oldest GPUs that run it.
+    lowest_target: u32,
+    /// Its kernels, those of a variant together.
+    rows: fn() -> Vec<Row>,
+}
+
+/// Every family, in the order of the table.
+const FAMILIES: &[Family] = &[
+    conv1d::FAMILY,
+    conv2d::FAMILY,
+    march::FAMILY,
+    patch::FAMILY,
+    words::FAMILY,
+    boxes::FAMILY,
+    rgba::FAMILY,
+    histogram::FAMILY,
+    statistics::FAMILY,
+    limits::FAMILY,
+    pointwise::FAMILY,
+    local::FAMILY,
+    lookup::FAMILY,
+];
+
+/// A kernel: expressions of Rust, for the scope of `src/kernel.rs`, or of `entry.rs` in `kernels-gpu`.
+pub(crate) struct Row {
+    variant: &'static str,
+    stage: String,
+    body: String,
+    types: [&'static str; 2],
+    params: &'static str,
+    program: &'static str,
+    source: &'static str,
+    taps: &'static str,
+    block: &'static str,
+    shared: String,
+    barriers: u32,
+    residents: u32,
+}
+
+/// A kernel of `variant` (without the family's name) that reads and writes buffers of `types`, with `params`, and runs
+/// `body`, a path in `kernels-gpu`. Without taps, shared memory and barriers, in blocks of 32x8 threads, if not said.
+pub(crate) fn kernel(
+    variant: &'static str,
+    stage: impl Into<String>,
+    types: [&'static str; 2],
+    body: impl Into<String>,
+    params: &'static str,
+) -> Row {
+    Row {
+        variant,
+        stage: stage.into(),
+        body: body.into(),
+        types,
+        params,
+        program: "-",
+        source: "Buffer",
+        taps: "None",
+        block: "SIMPLE_BLOCK",
+        shared: "SharedMemory::Bytes(0)".into(),
+        barriers: 0,
+        residents: 1,
+    }
+}
+
+impl Row {
+    /// The program of the source articles that it implements.
+    pub(crate) fn program(self, program: &'static str) -> Row {
+        Row { program, ..self }
+    }
+
+    /// Reads a texture instead of a buffer.
+    pub(crate) fn texture(self) -> Row {
+        Row { source: "Texture", ..self }
+    }
+
+    /// A variant of `TapSpace`.
+    pub(crate) fn taps(self, taps: &'static str) -> Row {
+        Row { taps, ..self }
+    }
+
+    /// Threads per block, x and y.
+    pub(crate) fn block(self, block: &'static str) -> Row {
+        Row { block, ..self }
+    }
+
+    /// Shared memory per block, and calls of the barrier per thread, loops of fixed length counted out.
+    pub(crate) fn shared(self, shared: impl Into<String>, barriers: u32) -> Row {
+        Row { shared: shared.into(), barriers, ..self }
+    }
+
+    /// Blocks per multiprocessor that the assembler must leave registers for.
+    pub(crate) fn residents(self, residents: u32) -> Row {
+        Row { residents, ..self }
+    }
+}
+
+/// As names have it: kernels hold the bits of an f16 in a `Half`.
+fn type_name(rust: &str) -> &str {
+    if rust == "Half" { "f16" } else { rust }
+}
+
+/// Odd numbers.
+fn odd(from: u32, to: u32) -> impl Iterator<Item = u32> {
+    (from..=to).step_by(2)
+}
+
+/// `ElementType::F32` of `f32`.
+fn element(rust: &str) -> String {
+    format!("ElementType::{}", type_name(rust).to_uppercase())
+}
+
+fn camel(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The variant's full name: the family's, and the variant's own if it has one.
+fn variant_name(family: &Family, row: &Row) -> String {
+    if row.variant.is_empty() { family.name.into() } else { format!("{}-{}", family.name, row.variant) }
+}
+
+/// The entry's name: variant, stage and types.
+fn entry_name(family: &Family, row: &Row) -> String {
+    let stage = if row.stage.is_empty() { String::new() } else { format!("_{}", row.stage) };
+    let [src, dst] = row.types.map(type_name);
+    format!("{}{stage}_{src}_{dst}", variant_name(family, row)).replace('-', "_")
+}
+
+/// `kernels.rs`: the families, and the macro of all kernels.
+pub(crate) fn generated() -> String {
+    let mut text = String::new();
+    let names = |of: &dyn Fn(&Family) -> String| FAMILIES.iter().map(of).collect::<Vec<_>>().concat();
+    let variants = names(&|f| format!("    /// {}\n    {},\n", f.about, camel(f.name)));
+    let all = names(&|f| format!("Family::{}, ", camel(f.name)));
+    let lowest = names(&|f| format!("Family::{} => {}, ", camel(f.name), f.lowest_target));
+    let named = names(&|f| format!("Family::{} => \"{}\", ", camel(f.name), f.name));
+    let count = FAMILIES.len();
+    write!(
+        text,
+        "/// A group of kernels: a folder of `kernels-gpu`, and the first part of its kernels' and variants' names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {{\n{variants}}}
+
+impl Family {{
+    /// Every family.
+    pub const ALL: [Family; {count}] = [{all}];
+
+    /// The oldest GPUs that run it, as compute capability times ten: 75 for sm_75.
+    pub const fn lowest_target(self) -> u32 {{
+        match self {{ {lowest} }}
+    }}
+
+    /// The family's name.
+    pub const fn name(self) -> &'static str {{
+        match self {{ {named} }}
+    }}
+}}
+
+/// Calls `$then!` with every kernel: `entry: Family \"family\" \"program\" \"variant\" \"stage\", body, source (src, dst),
+/// params, taps, block, shared, barriers, residents;`.
+#[macro_export]
+macro_rules! for_each_kernel {{
+    ($then:ident) => {{ $then! {{\n"
+    )
+    .expect("a string takes all");
+    for family in FAMILIES {
+        for row in (family.rows)() {
+            let Row { stage, body, params, program, source, taps, block, shared, barriers, residents, .. } = &row;
+            let ([src, dst], name, camel) = (row.types, family.name, camel(family.name));
+            let (entry, variant) = (entry_name(family, &row), variant_name(family, &row));
+            writeln!(
+                text,
+                "{entry}: {camel} \"{name}\" \"{program}\" \"{variant}\" \"{stage}\", {body}, {source} ({src}, {dst}), \
+                 {params}, {taps}, {block}, {shared}, {barriers}, {residents};"
+            )
+            .expect("a string takes all");
+        }
+    }
+    text.push_str("    } };\n}\n");
+    text
+}

@@ -1,0 +1,31 @@
+use super::{Family, Row, kernel};
+
+pub(crate) const FAMILY: Family = Family {
+    name: "pointwise",
+    about: "Pointwise operations on one or two images, and padding.",
+    lowest_target: 75,
+    rows,
+};
+
+const DST: [&str; 4] = ["u8", "u16", "i16", "f32"];
+
+fn rows() -> Vec<Row> {
+    let row = |stage: &str, types, body: String| {
+        kernel("", stage, types, format!("pointwise::{body}"), "PointwiseParams").block("[POINTWISE_BLOCK, 1]")
+    };
+    let weighted =
+        |stage: &str, src, second: &str, dst| row(stage, [src, dst], format!("Weighted<{src}, {second}, {dst}>"));
+    let mut rows = Vec::new();
+    for (second, src) in [("u8", "u8"), ("f32", "u8"), ("f32", "f32")] {
+        rows.extend(DST.map(|dst| weighted(&format!("weighted-{second}"), src, second, dst)));
+    }
+    rows.extend(["u16", "i16", "Half"].map(|src| weighted("widened", src, src, "f32")));
+    rows.push(weighted("narrowed", "f32", "f32", "Half"));
+    rows.extend(DST.map(|dst| row("magnitude", ["f32", dst], format!("Magnitude<{dst}>"))));
+    rows.push(row("direction", ["f32", "f32"], "Direction".into()));
+    // What is moved is moved by its bits.
+    rows.extend(["u8", "u16", "u32"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
+    let pad = |bits| kernel("pad", "", [bits, bits], format!("pointwise::Pad<{bits}>"), "PadParams");
+    rows.extend(["u8", "u16", "u32"].map(pad));
+    rows
+}

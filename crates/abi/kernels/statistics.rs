@@ -1,0 +1,21 @@
+use super::{Family, Row, kernel};
+
+pub(crate) const FAMILY: Family =
+    Family { name: "statistics", about: "Statistics of samples, summed in a fixed order.", lowest_target: 75, rows };
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (stage, squares) in [("rows", false), ("row-squares", true)] {
+        for src in ["f32", "Half"] {
+            let body = format!("statistics::Rows<{src}, {squares}>");
+            let row = kernel("row-sums", stage, [src, "f64"], body, "StatisticsParams").block("[SUMMED_ROWS, 4]");
+            rows.push(row.shared("SharedMemory::Bytes(SUMMED_BYTES)", 2));
+        }
+    }
+    for (stage, squares, barriers) in [("means", false, 3), ("squares", true, 2)] {
+        let body = format!("statistics::Fold<{squares}>");
+        let row = kernel("row-sums", stage, ["f64", "f64"], body, "StatisticsParams").block("[FOLD_BLOCK, 1]");
+        rows.push(row.shared("SharedMemory::Bytes(FOLD_BLOCK * 8)", barriers));
+    }
+    rows
+}

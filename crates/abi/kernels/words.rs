@@ -1,0 +1,69 @@
+use super::{Family, Row, element, kernel};
+
+pub(crate) const FAMILY: Family = Family {
+    name: "words",
+    about: "Correlation with any masks, dense or separable, over tiles of the image's own 32-bit words.",
+    // Their code is long, and was never measured on older GPUs.
+    lowest_target: 90,
+    rows,
+};
+
+/// A method's tiles: types, outputs across and down a thread, barriers.
+struct Tile {
+    variant: &'static str,
+    types: &'static [&'static str],
+    body: fn(samples: &str, channels: u32) -> String,
+    shared: &'static str,
+    outputs: [u32; 2],
+    barriers: u32,
+    /// Of sums in f64.
+    residents: u32,
+}
+
+const TILES: [Tile; 3] = [
+    Tile {
+        variant: "dense",
+        types: &["u8", "u16"],
+        body: |samples, channels| format!("words::Dense<{samples}, 4, 4, {channels}>"),
+        shared: "Words",
+        outputs: [4, 4],
+        barriers: 1,
+        residents: 2,
+    },
+    Tile {
+        variant: "dense-small",
+        types: &["u8", "u16", "f32"],
+        body: |samples, channels| format!("words::Dense<{samples}, 4, 1, {channels}>"),
+        shared: "Words",
+        outputs: [4, 1],
+        barriers: 1,
+        residents: 1,
+    },
+    Tile {
+        variant: "separable",
+        types: &["u8", "u16", "f32"],
+        body: |samples, channels| format!("words::Separable<{samples}, {channels}>"),
+        shared: "WordsAndSums",
+        outputs: [4, 2],
+        barriers: 2,
+        residents: 1,
+    },
+];
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for Tile { variant, types, body, shared, outputs: [across, down], barriers, residents } in TILES {
+        for &src in types {
+            let samples = if src == "f32" { src.into() } else { format!("samples::Doubles<{src}>") };
+            for channels in 1..=4 {
+                let stage = format!("c{channels}");
+                let row = kernel(variant, stage, [src, src], body(&samples, channels), "Conv2dParams");
+                let memory =
+                    format!("SharedMemory::{shared}({}, {channels}, words_rows({across}, {down}))", element(src));
+                let row = row.taps("SmallParameter").block("[BLOCKED_BLOCK, 1]").shared(memory, barriers);
+                rows.push(row.residents(residents));
+            }
+        }
+    }
+    rows
+}

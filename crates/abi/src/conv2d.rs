@@ -1,0 +1,62 @@
+//! Dense correlation: parameters, and the tiles of its kernels.
+
+/// Parameters of dense 2-D correlation.
+///
+/// Output pixel (x, y) is the sum over the mask of
+/// `tap[j][i] * image(x + origin_x + i, y + origin_y + j)`, the image extended by `border`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Conv2dParams {
+    /// Input width, in pixels.
+    pub width: u32,
+    /// Input height, in pixels.
+    pub height: u32,
+    /// Samples from the start of an input row to the start of the next.
+    pub row_stride: u32,
+    /// Output width, in pixels.
+    pub out_width: u32,
+    /// Output height, in pixels.
+    pub out_height: u32,
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Mask width, in taps.
+    pub mask_width: u32,
+    /// Mask height, in taps.
+    pub mask_height: u32,
+    /// Input column under the mask's first column at output column 0.
+    pub origin_x: i32,
+    /// Input row under the mask's first row at output row 0.
+    pub origin_y: i32,
+    /// Number of the [`BorderMode`](crate::BorderMode).
+    pub border: u32,
+    /// The value outside the image, where the border is constant.
+    pub constant: f32,
+    /// Whether sums are limited to 0 to 1: 0 or 1.
+    pub clamp: u32,
+    /// How far a sum of bytes in f32 may be from the exact one, where it is rounded to an integer.
+    pub slack: f32,
+    /// By which to divide by the width of the shared tile, see [`reciprocal`](crate::reciprocal).
+    pub tile_reciprocal: u32,
+}
+
+/// Width and height of a tiled kernel's block; of dense ones, also of the output that it computes.
+pub const TILE_WIDTH: u32 = 32;
+
+/// Largest side of a mask for the tiled dense kernel.
+pub const MAX_MASK_SIDE: u32 = 64;
+
+/// Threads of a block of the dense kernel with several outputs a thread.
+pub const BLOCKED_BLOCK: u32 = 256;
+
+/// Output pixels of its blocks across; samples, where the tile has all channels.
+pub const BLOCKED_COLUMNS: u32 = 128;
+
+/// Output pixels of its blocks, across and down: four rows a thread, of so many outputs each.
+pub const fn blocked_tile(across: u32) -> [u32; 2] {
+    [BLOCKED_COLUMNS, BLOCKED_BLOCK * across * 4 / BLOCKED_COLUMNS]
+}
+
+/// Samples from one row of its tile to the next.
+pub const fn blocked_pitch(mask_width: u32) -> u32 {
+    (BLOCKED_COLUMNS + mask_width - 1).next_multiple_of(8)
+}

@@ -1,0 +1,232 @@
+//! The kernel table: every kernel once, with all that host and kernels must know of it. Its rows come of the families'
+//! axes, in the folder `kernels` of this crate.
+
+use crate::*;
+
+include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+
+impl Family {
+    /// Whether its kernels solve problems, as variants of an operation.
+    pub const fn has_variants(self) -> bool {
+        !matches!(self, Family::Limits)
+    }
+}
+
+/// Where a kernel finds the taps of its mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TapSpace {
+    /// It takes none.
+    None,
+    /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps) of
+    /// [`FEW_TAPS`].
+    SmallParameter,
+    /// As [`SmallParameter`](TapSpace::SmallParameter), of [`FEWEST_TAPS`].
+    FewestParameter,
+    /// As [`SmallParameter`](TapSpace::SmallParameter), of [`MAX_TAPS`].
+    Parameter,
+    /// In constant memory, as the module's symbol [`TAPS_SYMBOL`]: one mask at a time.
+    Symbol,
+    /// In a buffer in global memory, whose address is the launch's last parameter.
+    Global,
+}
+
+impl TapSpace {
+    /// Taps that it holds.
+    pub const fn capacity(self) -> usize {
+        match self {
+            TapSpace::None => 0,
+            TapSpace::SmallParameter => FEW_TAPS,
+            TapSpace::FewestParameter => FEWEST_TAPS,
+            TapSpace::Parameter | TapSpace::Symbol => MAX_TAPS,
+            TapSpace::Global => usize::MAX,
+        }
+    }
+}
+
+/// The constant symbol of [`TapSpace::Symbol`], of [`MAX_TAPS`].
+pub const TAPS_SYMBOL: &str = "apron_taps";
+
+/// What a kernel reads through the first of its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SourceSpace {
+    /// A buffer in global memory.
+    Buffer,
+    /// A texture of RGBA pixels of 8 bits a channel; the address is its handle.
+    Texture,
+}
+
+/// Shared memory per block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SharedMemory {
+    /// Bytes, the same for every launch.
+    Bytes(u32),
+    /// An f32 for each pixel under the mask at any pixel of the block.
+    MaskTile,
+    /// What [`fused_bytes`] says.
+    FusedRows,
+    /// An f32 for each pixel under the mask at any pixel of a [`blocked_tile`]. Field: output columns per thread.
+    Blocked(u32),
+    /// Mask taps (accumulator type), then the packed input tile with its halo, [`BLOCKED_COLUMNS`] samples wide.
+    /// Fields: sample type, channels, output rows.
+    Words(ElementType, u32, u32),
+    /// Taps of both axes (accumulator type), the packed input tile, then an accumulator for each sample of its rows.
+    /// Fields as of [`Words`](SharedMemory::Words).
+    WordsAndSums(ElementType, u32, u32),
+    /// What [`edges_bytes`] says.
+    Edges,
+    /// What [`BoxTile`] says.
+    BoxTile,
+}
+
+impl SharedMemory {
+    /// Bytes per block for a mask of this width and height. [`FusedRows`](SharedMemory::FusedRows) is given for one channel
+    /// and f32 accumulators, [`Edges`](SharedMemory::Edges) for one channel and 256 bins,
+    /// [`BoxTile`](SharedMemory::BoxTile) for one channel of f32 and 128 columns.
+    pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
+        match self {
+            SharedMemory::Blocked(across) => {
+                blocked_pitch(mask_width) * (blocked_tile(across)[1] + mask_height - 1) * 4
+            }
+            SharedMemory::Words(src, channels, rows) => {
+                let taps = mask_height * tap_stride(mask_width) * words_sum_bytes(src);
+                taps + words_pitch(src, mask_width, channels) * (rows + mask_height - 1) * 4
+            }
+            SharedMemory::WordsAndSums(src, channels, rows) => {
+                let (rows, sum) = (rows + mask_height - 1, words_sum_bytes(src));
+                let taps = (tap_stride(mask_width) + tap_stride(mask_height)) * sum;
+                let tile = words_pitch(src, mask_width, channels) * rows * 4;
+                (taps + tile).next_multiple_of(8) + BLOCKED_COLUMNS * rows * sum
+            }
+            SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
+            SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
+            SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
+            SharedMemory::Bytes(bytes) => bytes,
+            SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,
+        }
+    }
+}
+
+/// What is fixed about a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// Entry name in the PTX.
+    pub entry: &'static str,
+    /// The folder of its body in `kernels-gpu`, and of its PTX.
+    pub family: Family,
+    /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
+    pub program: &'static str,
+    /// The operation's implementation to which it belongs, as `--variant` names it.
+    pub variant: &'static str,
+    /// Which of the variant's kernels it is; empty where there is one for each pair of types.
+    pub stage: &'static str,
+    /// What the first address leads to.
+    pub source: SourceSpace,
+    /// Element type of what is read.
+    pub src: ElementType,
+    /// Element type of the second buffer, which is written.
+    pub dst: ElementType,
+    /// Where the taps are.
+    pub taps: TapSpace,
+    /// Threads per block, x and y.
+    pub block: [u32; 2],
+    /// Shared memory per block.
+    pub shared: SharedMemory,
+    /// Barriers per thread in the source, loops of fixed length counted out: the number in the PTX.
+    pub barriers: u32,
+    /// Minimum blocks per multiprocessor: the assembler leaves registers for them.
+    pub residents: u32,
+}
+
+/// Threads per block of the kernels without tiles, x and y.
+pub const SIMPLE_BLOCK: [u32; 2] = [32, 8];
+
+macro_rules! define_table {
+    ($($entry:ident: $family:ident $feature:literal $program:literal $variant:literal $stage:literal, $body:ty,
+       $source:ident ($src:ty, $dst:ty), $params:ident, $taps:ident, $block:expr, $shared:expr, $barriers:literal,
+       $residents:literal;)*) => {
+        /// Every kernel, named by its entry.
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Kernel {
+            $($entry,)*
+        }
+
+        /// The facts of each kernel, in the order of [`Kernel`].
+        static FACTS: &[KernelFacts] = &[$(KernelFacts {
+            entry: stringify!($entry),
+            family: Family::$family,
+            program: $program,
+            variant: $variant,
+            stage: $stage,
+            source: SourceSpace::$source,
+            src: <$src as Element>::TYPE,
+            dst: <$dst as Element>::TYPE,
+            taps: TapSpace::$taps,
+            block: $block,
+            shared: $shared,
+            barriers: $barriers,
+            residents: $residents,
+        },)*];
+
+        impl Kernel {
+            /// Every kernel, in the order of the table: those of a variant together.
+            pub const ALL: &'static [Kernel] = &[$(Kernel::$entry,)*];
+        }
+    };
+}
+for_each_kernel!(define_table);
+
+impl Kernel {
+    /// What is fixed about the kernel.
+    pub fn facts(self) -> &'static KernelFacts {
+        &FACTS[self as usize]
+    }
+
+    /// The kernel of a variant and stage from `src` to `dst`, if there is one.
+    pub fn find(variant: &str, stage: &str, src: ElementType, dst: ElementType) -> Option<Kernel> {
+        // The variants' names differ at their ends, and so at their lengths: few are compared to the end.
+        let of = |facts: &KernelFacts| {
+            (facts.src, facts.dst) == (src, dst) && facts.variant == variant && facts.stage == stage
+        };
+        FACTS.iter().position(of).map(|index| Kernel::ALL[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn names_lead_from_entry_to_variant_to_family() {
+        for kernel in Kernel::ALL {
+            let facts = kernel.facts();
+            let (family, variant) = (facts.family.name(), facts.variant);
+            assert!(variant == family || variant.starts_with(&format!("{family}-")), "{variant}");
+            let types = format!("{}_{}", facts.src.name(), facts.dst.name());
+            let stage = if facts.stage.is_empty() { "".into() } else { format!("_{}", facts.stage) };
+            assert_eq!(facts.entry, format!("{variant}{stage}_{types}").replace('-', "_"));
+            assert_eq!(Kernel::find(variant, facts.stage, facts.src, facts.dst), Some(*kernel));
+        }
+        assert_eq!(Kernel::find("conv2d-tiled", "", ElementType::F64, ElementType::U8), None);
+    }
+
+    #[test]
+    fn kernels_that_share_memory_have_barriers() {
+        for kernel in Kernel::ALL {
+            let facts = kernel.facts();
+            // Without a barrier no thread can read what another wrote; those of patches read their own.
+            let shares = facts.shared != SharedMemory::Bytes(0) && facts.family != Family::Patch;
+            assert_eq!(shares, facts.barriers > 0, "{}", facts.entry);
+        }
+    }
+
+    #[test]
+    fn a_mask_tile_is_the_block_and_its_halo() {
+        assert_eq!(SharedMemory::MaskTile.bytes(1, 1), 32 * 32 * 4);
+        assert_eq!(SharedMemory::MaskTile.bytes(64, 32), 95 * 63 * 4);
+        assert_eq!(SharedMemory::Bytes(7).bytes(64, 32), 7);
+        assert_eq!(SharedMemory::Edges.bytes(0, 0), (258 + 259 * 32) * 4);
+    }
+}
