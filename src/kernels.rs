@@ -1,11 +1,8 @@
 //! Every kernel, for people who choose a variant or wonder what one costs.
 
 use apron_abi::{Kernel, SharedMemory, SourceSpace, TapSpace};
-use apron_plan::{VARIANTS, Variant};
+use apron_plan::{RESOURCES, VARIANTS, Variant};
 use std::fmt;
-
-/// What `cargo xtask ptx` wrote of each kernel's resources.
-const RESOURCES: &str = include_str!("../kernels-gpu/ptx/resources.csv");
 
 /// What is fixed about a kernel, and about the variant to which it belongs.
 #[derive(Clone, Debug, PartialEq)]

@@ -52,11 +52,13 @@ pub use target::Target;
 pub use tone::ToneOf;
 pub use weighted::Weights;
 
-/// The PTX that build.rs embedded.
+/// The kernels for the GPU: embedded PTX and machine code, or with the feature `rust-cuda` what build.rs compiled.
 #[cfg(feature = "gpu")]
-mod ptx {
-    use apron_abi::Family;
-    use apron_gpu::Ptx;
-
-    pub(crate) static PTX: &[Ptx] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
-}
+const MODULES: apron_gpu::Modules = apron_gpu::Modules {
+    ptx: &[&apron_ptx::PTX],
+    machine_code: &[&apron_cubin::CUBIN],
+    #[cfg(feature = "rust-cuda")]
+    whole: Some((include_str!(concat!(env!("OUT_DIR"), "/rust-cuda.ptx")), 75)),
+    #[cfg(not(feature = "rust-cuda"))]
+    whole: None,
+};

@@ -14,8 +14,8 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  ptx [FAMILY]    build the kernels' PTX files into kernels-gpu/ptx: all, or those of one family
-  ptx --check     rebuild and compare, lint and assemble the committed PTX files
+  ptx [FAMILY]    build the kernels' PTX and machine code, a file per kernel: all, or those of one family
+  ptx --check     rebuild and compare, lint and assemble the committed files
   ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
   ladder --check  compare the committed ones with what the record gives
   speed           make the table in README.md and its picture from benches/record/h100-speed.csv

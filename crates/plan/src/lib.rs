@@ -34,6 +34,10 @@ pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, bat
 pub use tuning::Tuning;
 pub use variant::{VARIANTS, Variant, variants};
 
+/// Registers, spills and static shared memory of each kernel for each architecture, as a table of comma-separated values
+/// that `cargo xtask ptx` writes: a line that names the assembler, one that names the columns, and the rows.
+pub const RESOURCES: &str = include_str!("../resources.csv");
+
 use apron_core::{Error, Problem, Result};
 use tuning::{TABLE, Table, Work};
 

@@ -103,7 +103,7 @@ dense f32 64x64 mask 5x5,mask in the launch,P4,conv2d-tiled,1000000,2000000,,4,2
 rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,,1000,
 rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,,0.0125,
 histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,,64902.1607,
-histogram u8 64x64 256 bins,shared partials,P6+P7,partials,1000000,1000000,,0.0212,0.0212
+histogram u8 64x64 256 bins,shared partials,P6+P7,histogram-partials,1000000,1000000,,0.0212,0.0212
 ";
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ mod tests {
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 | separable f32 64x64 radius 8 | `tuned` | 0.2500 | 4.00 | 0.00800 | 1.25 x copy | 1.12 x | CuPy | 1.000 | 4.00 |
 | dense f32 64x64 mask 5x5 | `tuned` | 0.5000 | 2.00 | 0.00400 | 1.25 x ffma |  |  |  |  |
-| histogram u8 64x64 uniform | `partials` | 0.01250 | 80.0 |  | 0.625 x read | 6 us | CUB | 0.02000 | 1.60 |
+| histogram u8 64x64 uniform | `histogram-partials` | 0.01250 | 80.0 |  | 0.625 x read | 6 us | CUB | 0.02000 | 1.60 |
 ";
         assert_eq!(part(&Record::parse(SAMPLE).unwrap(), "table").unwrap(), expected);
     }
