@@ -59,6 +59,26 @@ impl From<Bins> for Binning {
     }
 }
 
+impl From<usize> for Bins {
+    /// This number of bins over the default range.
+    fn from(count: usize) -> Bins {
+        Bins { count, range: None }
+    }
+}
+
+impl From<usize> for Binning {
+    /// This number of bins of equal width over the default range.
+    fn from(count: usize) -> Binning {
+        Binning::Even(count.into())
+    }
+}
+
+impl From<Edges> for Binning {
+    fn from(edges: Edges) -> Binning {
+        Binning::Between(edges)
+    }
+}
+
 impl Bins {
     /// A bin for each value that samples of an integer type can have; `None` for floats.
     ///

@@ -68,6 +68,23 @@ impl Mask {
         Ok(Mask { width, height, taps, anchor: (width / 2, height / 2) })
     }
 
+    /// A mask of these rows of taps, the first at the top, anchored at `(W / 2, H / 2)`.
+    ///
+    /// ```
+    /// use apron_core::Mask;
+    ///
+    /// let sobel = Mask::from_rows([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]])?;
+    /// assert_eq!(sobel, "-1 0 1; -2 0 2; -1 0 1".parse()?);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Mask::new).
+    pub fn from_rows<const W: usize, const H: usize>(rows: [[f32; W]; H]) -> Result<Mask> {
+        let side = |side: usize| u32::try_from(side).unwrap_or(u32::MAX);
+        Mask::new(side(W), side(H), rows.as_flattened())
+    }
+
     /// The same mask with the tap `(x, y)` over the output pixel.
     ///
     /// # Errors
@@ -117,6 +134,15 @@ impl Mask {
     /// Column and row of the tap over the output pixel.
     pub fn anchor(&self) -> (u32, u32) {
         self.anchor
+    }
+}
+
+/// As [`Mask::from_rows`].
+impl<const W: usize, const H: usize> TryFrom<[[f32; W]; H]> for Mask {
+    type Error = Error;
+
+    fn try_from(rows: [[f32; W]; H]) -> Result<Mask> {
+        Mask::from_rows(rows)
     }
 }
 
@@ -220,6 +246,21 @@ mod tests {
         for wrong in ["", ";", "1 2; 3", "1;;2", "1 x", "nan", "1 inf", "1 2;"] {
             let error = wrong.parse::<Mask>().unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_of_taps() {
+        let mask = Mask::from_rows([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap();
+        assert_eq!((mask.width(), mask.height(), mask.anchor()), (3, 2, (1, 1)));
+        assert_eq!(mask, Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap());
+        assert_eq!(Mask::try_from([[0.5], [0.25]]).unwrap(), "0.5; 0.25".parse().unwrap());
+        for (mask, part) in [
+            (Mask::from_rows([[0.0; 0]; 2]), "width is 0"),
+            (Mask::from_rows([[0.0; 2]; 0]), "height is 0"),
+            (Mask::from_rows([[1.0, f32::NAN]]), "tap is NaN"),
+        ] {
+            assert!(mask.as_ref().unwrap_err().to_string().contains(part), "{mask:?}");
         }
     }
 
