@@ -55,7 +55,7 @@ impl Device {
         self.backend.gather(images, OPERATION)
     }
 
-    /// A batch of images of zeros on the device, for results to be [written into](crate::Filter::run_into).
+    /// A batch of images of zeros on the device, for results to be [written into](crate::FilterBuilder::run_into).
     ///
     /// # Errors
     /// As [`zeros`](Device::zeros), and [`Error::Parameter`] for no images.

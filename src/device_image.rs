@@ -3,12 +3,13 @@
 use crate::backend::Storage;
 use crate::report::Report;
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+use std::fmt;
 use std::sync::Arc;
 
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
 /// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and does. Clones share the pixels, which never change: [`run_into`](crate::Filter::run_into)
+/// waits for them and does. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into)
 /// writes only images that are not shared. Those of a [`Chain`](crate::Chain) are written anew by each of its runs.
 #[derive(Clone)]
 pub struct DeviceImage {
@@ -20,6 +21,15 @@ pub struct DeviceImage {
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,
+}
+
+impl fmt::Debug for DeviceImage {
+    /// What is known without waiting for the device: no samples.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut image = f.debug_struct("DeviceImage");
+        image.field("shape", &self.shape).field("pixel", &self.pixel).field("images", &self.images);
+        image.field("row_stride", &self.row_stride).field("device", &self.made.report.device).finish_non_exhaustive()
+    }
 }
 
 /// How an image came to be: the report, but for the time of kernels that may still run.
@@ -176,6 +186,7 @@ impl DeviceImage {
 }
 
 /// The input of an operation: an image on the host or on a device.
+#[derive(Debug)]
 pub enum Source<'a> {
     /// An image on the host.
     Host(AnyImage<'a>),

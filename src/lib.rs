@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod alpha;
 mod backend;
@@ -19,6 +20,7 @@ mod limits;
 mod named;
 mod pad;
 mod report;
+mod setters;
 mod solve;
 mod statistics;
 mod target;
@@ -39,18 +41,18 @@ pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
-pub use filter::Filter;
-pub use histogram::{DeviceHistogram, HistogramOf};
+pub use filter::FilterBuilder;
+pub use histogram::{DeviceHistogram, HistogramBuilder};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
 pub use named::NamedFilter;
-pub use pad::PadOf;
+pub use pad::PadBuilder;
 pub use report::Report;
-pub use statistics::StatisticsOf;
+pub use statistics::StatisticsBuilder;
 pub use target::Target;
-pub use tone::ToneOf;
-pub use weighted::Weights;
+pub use tone::ToneBuilder;
+pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
 /// The PTX that build.rs embedded.
 #[cfg(feature = "gpu")]

@@ -3,75 +3,10 @@
 use crate::filters::{
     Dog, Gaussian, Gradient, Laplacian, Log, MotionBlur, Operator, Prewitt, Roberts, Scharr, Sharpen, Sobel, Unsharp,
 };
-use crate::{
-    Borders, Device, DeviceImage, Extent, Filter, Formula, Method, Named, PixelType, Result, Source, Target, filters,
-};
+use crate::{Device, FilterBuilder, Formula, Named, Source, filters};
 
-/// A named filter that is ready to [`run`](NamedFilter::run), with defaults that may be changed before.
-#[must_use = "a filter does nothing until it is run"]
-pub struct NamedFilter<'a, N> {
-    filter: Filter<'a>,
-    named: N,
-    out_type: Option<PixelType>,
-}
-
-impl<'a, N: Named> NamedFilter<'a, N> {
-    /// What lies outside the image, in both axes or by axis; [`Border::Reflect101`](crate::Border::Reflect101) if not
-    /// said, as in OpenCV; SciPy's default is [`Border::Reflect`](crate::Border::Reflect).
-    pub fn border(self, border: impl Into<Borders>) -> Self {
-        NamedFilter { filter: self.filter.border(border), ..self }
-    }
-
-    /// Which pixels are computed; those of the image if not said. Filters of several masks have no
-    /// [full](Extent::Full) extent, unless all masks are of one size.
-    pub fn extent(self, extent: Extent) -> Self {
-        NamedFilter { filter: self.filter.extent(extent), ..self }
-    }
-
-    /// Sample type of the output; if not said, the input's, but f32 for [directions](Gradient::direction). Integers
-    /// round half to even and saturate: derivatives of u8 want i16 or f32.
-    pub fn out_type(self, pixel: PixelType) -> Self {
-        NamedFilter { out_type: Some(pixel), ..self }
-    }
-
-    /// Leaves the last of two or four channels alone, as [`Filter::keep_alpha`]; of filters of several masks, under the
-    /// anchor of the first.
-    pub fn keep_alpha(self, keep_alpha: bool) -> Self {
-        NamedFilter { filter: self.filter.keep_alpha(keep_alpha), ..self }
-    }
-
-    /// Asks for a method in the filter's masks, instead of the one that suits them.
-    pub fn method(self, method: impl Into<Option<Method>>) -> Self {
-        NamedFilter { filter: self.filter.method(method), ..self }
-    }
-
-    /// Asks for an implementation of the filter's masks by name, as [`Filter::variant`].
-    pub fn variant(self, name: impl Into<Option<&'a str>>) -> Self {
-        NamedFilter { filter: self.filter.variant(name), ..self }
-    }
-
-    /// Runs the filter. On a GPU it returns when the work is enqueued; nothing between its parts visits the host.
-    ///
-    /// # Errors
-    /// Those of the filter's [formula](Named::formula), and as [`Filter::run`]: also where border crop leaves images
-    /// of two sizes, and [`Error::PixelType`](crate::Error::PixelType) for directions that are not to be f32.
-    pub fn run(self) -> Result<DeviceImage> {
-        self.filter().run()
-    }
-
-    /// Runs the filter, and writes its result into an image that is there: as [`Filter::run_into`].
-    ///
-    /// # Errors
-    /// As [`run`](NamedFilter::run) and [`Filter::run_into`].
-    pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
-        self.filter().run_into(target)
-    }
-
-    fn filter(self) -> Filter<'a> {
-        let out_type = self.out_type.unwrap_or(self.named.out_type(self.filter.src()));
-        self.filter.of(self.named.formula()).out_type(out_type)
-    }
-}
+/// A filter with a name, whose parameters may be changed before it runs.
+pub type NamedFilter<'a, N> = FilterBuilder<'a, N>;
 
 /// Setters of one filter's parameters.
 macro_rules! parameters {
@@ -151,8 +86,7 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn apply<'a, N: Named>(&'a self, image: impl Into<Source<'a>>, named: N) -> NamedFilter<'a, N> {
-        let filter = Filter::formula(self, image.into(), Ok(Formula::Image));
-        NamedFilter { filter, named, out_type: None }
+        FilterBuilder::new(self, image.into(), named)
     }
 
     /// Sobel's derivative of order `dx` along the rows and `dy` along the columns: OpenCV's `Sobel`, [more](Sobel).

@@ -1,32 +1,25 @@
-//! Statistics: a request in the making, and thresholds that follow from counts.
+//! Statistics: their builder, and thresholds that follow from counts.
 
 use crate::backend::Backend;
+use crate::choice::Choice;
+use crate::setters::setters;
 use crate::{Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
 use apron_core::check_percentiles;
 
-/// Statistics that are ready to [`run`](StatisticsOf::run), with defaults that may be changed before.
+/// Statistics that are ready to [`run`](StatisticsBuilder::run), with defaults that may be changed before.
+#[derive(Debug)]
 #[must_use = "statistics are not taken until they are run"]
-pub struct StatisticsOf<'a> {
+pub struct StatisticsBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
     per_channel: bool,
     percentiles: Vec<f64>,
-    variant: Option<&'a str>,
+    choice: Choice<'a>,
 }
 
-impl<'a> StatisticsOf<'a> {
-    /// Asks for an implementation by name: for integers, of the histogram.
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.variant = name.into();
-        self
-    }
+setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }
 
-    /// Of each channel apart.
-    pub fn per_channel(mut self, per_channel: bool) -> Self {
-        self.per_channel = per_channel;
-        self
-    }
-
+impl StatisticsBuilder<'_> {
     /// Percentiles, 0 to 100 each: what `numpy.percentile` gives by its linear method, of samples whose zeros have no sign.
     /// Of floats they are found by counting, in three rounds or so; where a sample is NaN they are.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
@@ -45,19 +38,19 @@ impl<'a> StatisticsOf<'a> {
     /// Takes them, and says what ran: of integers the histogram of all values, from which they follow.
     ///
     /// # Errors
-    /// As [`run`](StatisticsOf::run).
+    /// As [`run`](StatisticsBuilder::run).
     pub fn run_reported(self) -> Result<(Vec<Statistics>, Report)> {
-        let StatisticsOf { device, source, per_channel, percentiles, variant } = self;
+        let StatisticsBuilder { device, source, per_channel, percentiles, choice } = self;
         check_percentiles(&percentiles)?;
         let pixel = source.pixel_type();
         let Some((low, _)) = pixel.values() else {
-            let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, variant);
+            let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, choice.variant);
             let taken = device.with_fallback(take)?;
             return Ok((taken.statistics, taken.report));
         };
         let bins = values_of("stats", &source)?;
         let counting = device.histogram(source).bins(bins).per_channel(per_channel);
-        let (histogram, report) = counting.variant(variant).run_reported()?;
+        let (histogram, report) = counting.variant(choice.variant).run_reported()?;
         let of = |channel| Statistics::of_counts(low, histogram.channel(channel), &percentiles);
         Ok(((0..histogram.channels()).map(of).collect::<Result<_>>()?, report))
     }
@@ -100,8 +93,14 @@ impl Device {
     /// assert_eq!((statistics[0].std, statistics[0].percentiles[0]), (1.5f64.sqrt(), 10.5));
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn statistics<'a>(&'a self, image: impl Into<Source<'a>>) -> StatisticsOf<'a> {
-        StatisticsOf { device: self, source: image.into(), per_channel: false, percentiles: Vec::new(), variant: None }
+    pub fn statistics<'a>(&'a self, image: impl Into<Source<'a>>) -> StatisticsBuilder<'a> {
+        StatisticsBuilder {
+            device: self,
+            source: image.into(),
+            per_channel: false,
+            percentiles: Vec::new(),
+            choice: Choice::default(),
+        }
     }
 
     /// Otsu's threshold of a u8 or u16 image of one channel, as OpenCV finds it: samples above it are the brighter class.

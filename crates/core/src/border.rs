@@ -105,6 +105,13 @@ impl Constants {
     }
 }
 
+impl fmt::Display for Constants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("constant")?;
+        self.values().iter().try_for_each(|value| write!(f, ":{value}"))
+    }
+}
+
 /// What lies outside an image along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outside {
@@ -155,10 +162,7 @@ impl fmt::Display for Outside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Outside::Border(border) => border.fmt(f),
-            Outside::Constants(constants) => {
-                f.write_str("constant")?;
-                constants.values().iter().try_for_each(|value| write!(f, ":{value}"))
-            }
+            Outside::Constants(constants) => constants.fmt(f),
         }
     }
 }

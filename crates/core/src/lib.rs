@@ -40,8 +40,8 @@ mod window;
 
 pub use half::f16;
 
-pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use any_image::AnyImage;
+pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use binning::Binning;
 pub use border::{Border, Borders, Constants, Outside};
 pub use box_filter::{BoxFilter, Scale};

@@ -146,6 +146,20 @@ impl<const W: usize, const H: usize> TryFrom<[[f32; W]; H]> for Mask {
     }
 }
 
+impl std::fmt::Display for Mask {
+    /// The text from which the taps are parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not in it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (y, row) in self.taps.chunks(self.width as usize).enumerate() {
+            f.write_str(if y > 0 { "; " } else { "" })?;
+            for (x, tap) in row.iter().enumerate() {
+                f.write_str(if x > 0 { " " } else { "" })?;
+                write!(f, "{tap}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl std::str::FromStr for Mask {
     type Err = Error;
 

@@ -3,8 +3,8 @@
 use crate::case::{Data, random_image};
 use apron::filters::Operator;
 use apron::{
-    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, ImageMut, Mask,
-    Method, PixelType, Region, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, FilterBuilder, Formula, ImageMut,
+    Mask, Method, PixelType, Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -120,7 +120,7 @@ fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (S
 /// A filter of a photo.
 fn of_photo(
     name: &str,
-    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> Filter<'a> + 'static,
+    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> FilterBuilder<'a> + 'static,
 ) -> (String, Probe) {
     part(name, move |device| samples(make(device, &photo()).run()))
 }
@@ -355,15 +355,14 @@ fn counting() -> Vec<Feature> {
             parts: vec![
                 part("by numbers", |device| {
                     let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("by an image on the device", move |device| {
                     let weights = device.upload(&image(F32, 1))?;
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("2-D", move |device| {
-                    let bins = || Bins { count: 16, range: None };
-                    Ok(numbers(&device.histogram2d(&photo(), [0, 2], [bins(), bins()])?.counts))
+                    Ok(numbers(&device.histogram2d(&photo(), [0, 2]).bins([16, 16]).run()?.counts))
                 }),
             ],
         },

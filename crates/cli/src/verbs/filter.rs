@@ -3,7 +3,7 @@
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Source};
+use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, Source};
 
 /// Runs the filter that `make` makes. Its parameters are right by now.
 pub(super) fn run(
@@ -11,7 +11,7 @@ pub(super) fn run(
     args: &FilterArgs,
     clamp: bool,
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> Filter<'a>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
     let asked = args.out_type.or(clamp.then_some(PixelType::F32));
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {

@@ -136,7 +136,8 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
-    let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
+    let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);
+    let (sums, ran) = sums.variant(variant).run_reported()?;
     out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);

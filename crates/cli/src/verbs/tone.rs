@@ -4,7 +4,7 @@ use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::place::{Files, Place};
 use crate::report::Report;
-use apron::{Device, Source, ToneOf};
+use apron::{Device, Source, ToneBuilder};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -80,7 +80,7 @@ fn run(
     verb: &'static str,
     common: &Common,
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneOf<'a>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneBuilder<'a>,
 ) -> Result<Report> {
     super::image::run(verb, common, None, devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)

@@ -106,7 +106,8 @@ impl<T: Pixel> ImageMut<'_, T> {
     /// ```
     pub fn as_ndarray_mut(&mut self) -> ArrayViewMut3<'_, T> {
         let shape = dimensions(self.shape()).strides(strides(self.shape(), self.row_stride()));
-        ArrayViewMut3::from_shape(shape, self.spanned_mut()).expect("an image has the samples that its row stride reaches")
+        ArrayViewMut3::from_shape(shape, self.spanned_mut())
+            .expect("an image has the samples that its row stride reaches")
     }
 }
 
