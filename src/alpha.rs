@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::{Filtering, Options};
 use crate::target::Room;
 use crate::{Border, Borders, DeviceImage, Extent, PixelType, PointOp, Region, Result, Source};
-use apron_core::{Outside, Pointwise, Problem};
+use apron_core::{AxisBorder, Pointwise, Problem};
 
 /// The input of a filter whose alpha is kept.
 pub(crate) struct Alpha<'f, 'a> {
@@ -48,7 +48,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
         let Options { borders, extent, .. } = self.filter.options;
         let (width, height) = (result.shape().width, result.shape().height);
         // Along an axis with border crop windows lie inside, and so do their anchors.
-        let crops = |outside: Outside| outside == Border::Crop;
+        let crops = |outside: AxisBorder| outside == Border::Crop;
         let inside = |outside| if crops(outside) { Border::Replicate.into() } else { outside };
         let extent = if crops(borders.x) || crops(borders.y) {
             let from = |outside, anchor| if crops(outside) { anchor as i32 } else { 0 };

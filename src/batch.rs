@@ -112,7 +112,7 @@ impl DeviceImage {
     /// # Errors
     /// As [`download_any`](DeviceImage::download_any), but for the batch.
     pub fn download_batch_any(&self) -> Result<Vec<AnyImage<'static>>> {
-        (0..self.images).map(|index| self.image(index)?.into_any()).collect()
+        (0..self.images).map(|index| self.image(index)?.into_host()).collect()
     }
 
     /// Refuses a batch where there has to be one image.

@@ -61,6 +61,20 @@ impl fmt::Display for DeviceName {
 
 /// A device that runs operations. Cheap to clone; may be used from several threads.
 ///
+/// An operation on an image, on the host or on a device, gives a builder; nothing is done before its `run`.
+///
+/// ```
+/// use apron::{Border, Device, Image, PixelType};
+///
+/// let photo = Image::from_fn(64, 48, 3, |x, y, channel| (3 * x + 5 * y + 7 * channel) as u8)?;
+/// let device = Device::auto(); // a GPU if there is one, else the CPU
+/// let blurred = device.gaussian(&photo, 1.5).border(Border::Replicate).run()?; // stays on the device
+/// let edges = device.sobel(&blurred, 1, 0).out_type(PixelType::I16).run()?;
+/// let counts = device.histogram(&blurred).bins(16).per_channel(true).run()?;
+/// assert_eq!((edges.download::<i16>()?.shape(), counts.channel(0).len()), (photo.shape(), 16));
+/// # Ok::<(), apron::Error>(())
+/// ```
+///
 /// Work on one GPU handle and its clones runs in order; [`new_stream`](Device::new_stream) gives a
 /// handle whose work runs beside it.
 #[derive(Clone)]
@@ -215,6 +229,16 @@ impl Device {
     }
 
     /// Dense convolution: correlation with the mask turned by half a turn, as SciPy's `convolve`.
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image, Mask};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![0.0f32, 1.0, 0.0, 0.0])?;
+    /// let mask = Mask::from_rows([[1.0, 2.0, 3.0]])?;
+    /// let spread = Device::cpu().convolve(&image, &mask).border(Border::Constant(0.0)).run()?;
+    /// assert_eq!(spread.download::<f32>()?.row(0), [1.0, 2.0, 3.0, 0.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
     pub fn convolve<'a>(&'a self, image: impl Into<Source<'a>>, mask: impl Borrow<Mask>) -> FilterBuilder<'a> {
         FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone().flipped()))
     }

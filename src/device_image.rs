@@ -9,8 +9,19 @@ use std::sync::Arc;
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
 /// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and does. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into)
+/// waits for them and copies the pixels. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into)
 /// writes only images that are not shared. Those of a [`Chain`](crate::Chain) are written anew by each of its runs.
+///
+/// ```
+/// use apron::{Device, Image, PixelType, Shape};
+///
+/// let device = Device::auto();
+/// let image = device.upload(&Image::new(3, 1, 1, vec![0u8, 90, 0])?)?;
+/// let mean = device.box_filter(&image, 3, 1).run()?; // on a GPU: enqueued
+/// assert_eq!((mean.shape(), mean.pixel_type()), (Shape::new(3, 1, 1)?, PixelType::U8));
+/// assert_eq!(mean.download::<u8>()?.row(0), [60, 30, 60]); // waits
+/// # Ok::<(), apron::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct DeviceImage {
     pub(crate) shape: Shape,
@@ -151,7 +162,7 @@ impl DeviceImage {
     ///
     /// # Errors
     /// As [`download_any`](Self::download_any).
-    pub fn into_any(self) -> Result<AnyImage<'static>> {
+    pub fn into_host(self) -> Result<AnyImage<'static>> {
         self.check_alone("download")?;
         match Arc::try_unwrap(self.storage) {
             Ok(Storage::Host(mut images)) => Ok(images.remove(0).into_packed()),
@@ -185,7 +196,7 @@ impl DeviceImage {
     }
 }
 
-/// The input of an operation: an image on the host or on a device.
+/// The input of an operation: an image on the host or on a device, made of a reference to either.
 #[derive(Debug)]
 pub enum Source<'a> {
     /// An image on the host.

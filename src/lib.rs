@@ -28,8 +28,8 @@ mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, AnyImageMut, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent,
-    Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside,
+    AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind,
+    Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
     Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu,
     otsu,
 };

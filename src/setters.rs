@@ -68,7 +68,7 @@ macro_rules! setters {
         /// # Ok::<(), apron::Error>(())
         /// ```
         pub fn edges(mut self, edges: impl Into<Vec<f64>>) -> Self {
-            self.$($field)+ = crate::Edges::rising(edges.into()).map(crate::Binning::Between);
+            self.$($field)+ = crate::Edges::new(edges.into()).map(crate::Binning::Between);
             self
         }
 

@@ -38,7 +38,7 @@ fn bins_and_their_range_are_set_apart_or_at_once() {
         let weighted = device.weighted_histogram(&image, &[1.0, 2.0, 3.0, 4.0]).bins(4).range(0.0, 40.0).run().unwrap();
         assert_eq!((weighted.sums, weighted.edges.values()), (vec![1.0, 2.0, 3.0, 0.0], expected.edges()));
         let pair = Image::new(2, 1, 2, vec![3u8, 200, 10, 30]).unwrap();
-        let edges = [Edges::rising(vec![0.0, 5.0, 11.0]).unwrap(), Edges::rising(vec![0.0, 100.0]).unwrap()];
+        let edges = [Edges::new(vec![0.0, 5.0, 11.0]).unwrap(), Edges::new(vec![0.0, 100.0]).unwrap()];
         assert_eq!(device.histogram2d(&pair, [0, 1]).bins(edges).run().unwrap().counts, [0, 1]);
     }
 }

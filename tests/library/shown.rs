@@ -7,7 +7,7 @@ use apron::{
 
 #[test]
 fn names_that_people_type_and_read() {
-    let shown: [(&dyn std::fmt::Display, &str); 11] = [
+    let shown: [(&dyn std::fmt::Display, &str); 12] = [
         (&Shape::new(640, 480, 3).unwrap(), "640x480x3"),
         (&PixelType::F16, "f16"),
         (&Border::Constant(7.5), "constant:7.5"),
@@ -16,6 +16,7 @@ fn names_that_people_type_and_read() {
         (&Method::LowRank, "low-rank"),
         (&DeviceName::Gpu(1), "gpu:1"),
         (&Limit::ToHost, "to-host"),
+        (&apron::ErrorKind::Usage, "usage"),
         (&Extent::Full, "full"),
         (&Extent::Region(Region { x: -1, y: 2, width: 3, height: 4 }), "region 3x4 at -1,2"),
         (&Mask::from_rows([[-1.0, 0.5], [0.0, 2.0]]).unwrap(), "-1 0.5; 0 2"),

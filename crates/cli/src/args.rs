@@ -216,7 +216,7 @@ pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
         let limit = "a .npy file, or rising numbers such as 0,16,64,256";
         number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit))
     });
-    Ok(Edges::rising(numbers.collect::<Result<_, Error>>()?)?)
+    Ok(Edges::new(numbers.collect::<Result<_, Error>>()?)?)
 }
 
 /// Percentages, such as `5,50,95`.

@@ -8,7 +8,15 @@ use std::ops::{Index, IndexMut};
 /// Largest width and height, in pixels: border arithmetic stays inside 32 bits.
 pub const MAX_SIDE: u32 = (1 << 30) - 1;
 
-/// Width, height and interleaved channels of an image.
+/// Width and height in pixels, and interleaved channels, of an image.
+///
+/// ```
+/// use apron_core::Shape;
+///
+/// let shape = Shape::new(640, 480, 3)?;
+/// assert_eq!((shape.pixels(), shape.samples(), shape.to_string()), (307_200, 921_600, "640x480x3".into()));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Width, in pixels.

@@ -43,7 +43,7 @@ pub use half::f16;
 pub use any_image::AnyImage;
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use binning::Binning;
-pub use border::{Border, Borders, Constants, Outside};
+pub use border::{AxisBorder, Border, Borders, Constants};
 pub use box_filter::{BoxFilter, Scale};
 pub use clahe::Clahe;
 pub use device::DeviceInfo;

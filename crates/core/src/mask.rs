@@ -190,7 +190,16 @@ impl std::str::FromStr for Mask {
     }
 }
 
-/// The taps of one axis of a separable filter, and their anchor.
+/// The taps of one axis of a separable filter, and their anchor: the index of the tap over the output pixel.
+///
+/// ```
+/// use apron_core::Taps;
+///
+/// let taps = Taps::new([1.0, 2.0, 1.0])?.normalized()?;
+/// assert_eq!((taps.taps(), taps.anchor()), (&[0.25, 0.5, 0.25][..], 1));
+/// assert_eq!(taps.with_anchor(3).unwrap_err().to_string(), "mask: anchor is 3, but must be 0 to 2");
+/// # Ok::<(), apron_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taps {
     taps: Vec<f32>,

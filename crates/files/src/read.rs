@@ -83,7 +83,7 @@ pub fn read_edges(path: &Path) -> Result<Edges> {
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
     }
-    Edges::rising(edges).map_err(|error| Error::content(path, error))
+    Edges::new(edges).map_err(|error| Error::content(path, error))
 }
 
 /// Reads weights, one for each pixel of an image of this shape, from a `.npy` file of any real numbers, of shape (height,

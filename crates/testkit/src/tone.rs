@@ -197,7 +197,7 @@ fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
     if bins > 2 {
         edges[1] = edges[2];
     }
-    Edges::rising(edges).expect("sorted")
+    Edges::new(edges).expect("sorted")
 }
 
 /// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.

@@ -32,7 +32,7 @@ pub(super) fn run(
             let mut report = report(verb, (&input, &output), (shape, pixel), &result, start)?;
             target.check(result.pixel_type(), result.shape().channels)?;
             let copy = Instant::now();
-            let pixels = result.into_any()?;
+            let pixels = result.into_host()?;
             report.ran.copy_out_ms = milliseconds(copy.elapsed());
             target.write(&pixels)?;
             report.ran.total_ms = milliseconds(start.elapsed());

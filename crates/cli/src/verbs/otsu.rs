@@ -55,7 +55,7 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         let (operation, expected) = ("otsu", "u8 for more than two classes".into());
         return Err(apron::Error::PixelType { operation, found: pixel, expected }.into());
     }
-    let (histogram, ran) = device.value_counts(&image, args.common.variant.as_deref())?;
+    let (histogram, ran) = device.value_histogram(&image)?.variant(args.common.variant.as_deref()).run_reported()?;
     let thresholds = match args.classes {
         2 => vec![otsu(histogram.counts())],
         classes => multi_otsu(histogram.counts(), classes)?,
