@@ -214,11 +214,21 @@ impl Device {
         Filter::separable(self, image.into(), Ok((taps_x, taps_y)))
     }
 
-    /// Gaussian blur of standard deviation `sigma`, in pixels, cut off at 4 sigma: SciPy's
-    /// `gaussian_filter`. For another sigma an axis, or another cut, give
-    /// [`separable`](Device::separable) the taps of [`filters::gaussian`].
-    pub fn gaussian<'a>(&'a self, image: impl Into<Source<'a>>, sigma: f64) -> Filter<'a> {
-        Filter::separable(self, image.into(), filters::gaussian(sigma, 4.0).map(|taps| (taps.clone(), taps)))
+    /// Gaussian blur of standard deviation `sigma`, in pixels, or of one for each axis, `(x, y)`; cut off at 4 sigma: SciPy's
+    /// `gaussian_filter`. For another cut see [`gaussian_derivative`](Device::gaussian_derivative), with orders of 0.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let spot = Image::new(3, 3, 1, vec![0u8, 0, 0, 0, 90, 0, 0, 0, 0])?;
+    /// let along_rows = Device::cpu().gaussian(&spot, (1.0, 0.0)).run()?.download::<u8>()?;
+    /// assert_eq!((along_rows.row(0), along_rows.row(1)[0] > 0), (&[0, 0, 0][..], true));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn gaussian<'a>(&'a self, image: impl Into<Source<'a>>, sigma: impl Into<filters::Sigma>) -> Filter<'a> {
+        let sigma = sigma.into();
+        let taps = filters::gaussian(sigma.x, 4.0).and_then(|x| Ok((x, filters::gaussian(sigma.y, 4.0)?)));
+        Filter::separable(self, image.into(), taps)
     }
 
     /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.

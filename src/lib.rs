@@ -11,6 +11,7 @@ mod cuda;
 mod device;
 mod device_image;
 mod filter;
+pub mod filters;
 mod formula;
 mod histogram;
 mod histogram256;
@@ -28,8 +29,7 @@ mod weighted;
 pub use apron_core::{
     AnyImage, AnyImageMut, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent,
     Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside,
-    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu,
-    otsu,
+    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
 /// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
 /// driver: before it is called, nothing of cust works.
