@@ -2,7 +2,7 @@
 
 use crate::Machine;
 use crate::backend::Backend;
-use crate::filters::Gaussian;
+use crate::filters::{Gaussian, Sigma};
 use crate::{
     DeviceImage, DeviceInfo, Error, FilterBuilder, Formula, HistogramBuilder, Mask, PixelType, Result, Shape, Source,
     Taps,
@@ -264,19 +264,23 @@ impl Device {
         FilterBuilder::new(self, image.into(), formula)
     }
 
-    /// Gaussian blur of standard deviation `sigma`, in pixels, cut off at 4 sigma: SciPy's `gaussian_filter`.
+    /// Gaussian blur of standard deviation `sigma`, in pixels, or of one for each axis, `(x, y)`; cut off at 4 sigma unless
+    /// [`truncate`](FilterBuilder::truncate) says another: SciPy's `gaussian_filter`.
     ///
     /// ```
-    /// use apron::{Border, Device, Image};
+    /// use apron::{Device, Image};
     ///
-    /// let image = Image::new(3, 2, 1, vec![0u8, 100, 0, 0, 100, 0])?;
-    /// // Along the columns alone, cut off at 2 sigma: nothing changes there.
-    /// let blurred = Device::cpu().gaussian(&image, 1.0).sigma((0.0, 1.5)).truncate(2.0).border(Border::Reflect).run()?;
-    /// assert_eq!(blurred.download::<u8>()?, image);
+    /// let spot = Image::new(3, 3, 1, vec![0u8, 0, 0, 0, 90, 0, 0, 0, 0])?;
+    /// let along_rows = Device::cpu().gaussian(&spot, (1.0, 0.0)).truncate(2.0).run()?.download::<u8>()?;
+    /// assert_eq!((along_rows.row(0), along_rows.row(1)[0] > 0), (&[0, 0, 0][..], true));
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn gaussian<'a>(&'a self, image: impl Into<Source<'a>>, sigma: f64) -> FilterBuilder<'a, Gaussian> {
-        FilterBuilder::new(self, image.into(), Gaussian::new(sigma))
+    pub fn gaussian<'a>(
+        &'a self,
+        image: impl Into<Source<'a>>,
+        sigma: impl Into<Sigma>,
+    ) -> FilterBuilder<'a, Gaussian> {
+        FilterBuilder::new(self, image.into(), Gaussian::new(sigma, (0, 0)))
     }
 
     /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.

@@ -174,8 +174,9 @@ impl<F: Named> FilterBuilder<'_, F> {
 
     fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let FilterBuilder { named, device, source, out_type, options } = self;
-        let dst = out_type.unwrap_or(named.out_type(source.pixel_type()));
-        Filtering { device, source, options }.solve(&named.formula()?, dst, room)
+        let formula = named.formula()?;
+        let dst = out_type.unwrap_or(formula.out_type(source.pixel_type()));
+        Filtering { device, source, options }.solve(&formula, dst, room)
     }
 }
 

@@ -12,6 +12,7 @@ mod cuda;
 mod device;
 mod device_image;
 mod filter;
+pub mod filters;
 mod formula;
 mod histogram;
 mod histogram256;
@@ -30,8 +31,7 @@ mod weighted;
 pub use apron_core::{
     AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind,
     Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
-    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu,
-    otsu,
+    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
 /// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
 /// driver: before it is called, nothing of cust works.
@@ -46,7 +46,6 @@ pub use histogram::{DeviceHistogram, HistogramBuilder};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
-pub use named::NamedFilter;
 pub use pad::PadBuilder;
 pub use report::Report;
 pub use statistics::StatisticsBuilder;

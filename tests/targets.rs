@@ -51,7 +51,7 @@ fn operations() -> impl Iterator<Item = (&'static str, PixelType, Operation)> {
         "gaussian" I16: |device, image| device.gaussian(image, 1.3),
         "mean" U8: |device, image| device.box_filter(image, 9, 7),
         "mean" F32: |device, image| device.box_filter(image, 21, 19),
-        "local-std" U8: |device, image| device.local_std(image, 5, 3),
+        "local-std" U8: |device, image| device.local_std(image, (5, 3)),
         "gradient" U8: |device, image| device.gradient(image),
         "unsharp" F32: |device, image| device.unsharp(image, 1.1),
         "lookup" U8: |device, image| device.lookup(image, (0..=255).rev().collect::<Vec<u8>>()),

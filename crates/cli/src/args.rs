@@ -167,22 +167,24 @@ fn method(text: &str) -> Result<AskedMethod, String> {
         .map_err(|_| "must be auto, direct, separable, low-rank or box".into())
 }
 
+/// A value of a type that named filters have, too.
+fn value<V: filters::Value>(text: &str) -> Result<V, String> {
+    V::read(text).ok_or_else(|| format!("must be {}", V::WANTED))
+}
+
 /// `S` or `S,SY`.
 pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
-    let one = text.parse().ok().map(|sigma| (sigma, sigma));
-    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be S or S,SY: pixels".into())
+    value::<filters::Sigma>(text).map(|sigma| (sigma.x, sigma.y))
 }
 
 /// `N` or `N,NY`.
 pub(crate) fn order(text: &str) -> Result<(u32, u32), String> {
-    let one = text.parse().ok().map(|order| (order, order));
-    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be N or N,NY: 0, 1 or 2".into())
+    value::<filters::Orders>(text).map(|order| (order.x, order.y))
 }
 
 /// `WxH` or `N`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
-    let one = text.parse().ok().map(|size| (size, size));
-    one.or_else(|| pair(text, 'x')).ok_or_else(|| "must be WxH or N: pixels".into())
+    value::<filters::Size>(text).map(|size| (size.x, size.y))
 }
 
 /// `X,Y,WxH`.
