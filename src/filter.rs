@@ -14,8 +14,8 @@ use apron_core::{BoxFilter, ByMethod, Correlate, Formula, LocalStd, Padded, Prob
 enum Weights {
     Dense(Mask),
     Separable(Result<(Taps, Taps)>),
-    /// A mean over so many columns and rows.
-    Mean(u32, u32),
+    /// A mean over a window of this many columns and rows, with the anchor's column and row.
+    Mean((u32, u32), (u32, u32)),
     /// A standard deviation over so many columns and rows.
     Deviation(u32, u32),
     /// What a named filter computes.
@@ -33,6 +33,8 @@ pub struct Filter<'a> {
     out_type: Option<PixelType>,
     clamp: bool,
     keep_alpha: bool,
+    /// Column and row of the tap over the output pixel, where it is not the weights' own.
+    anchor: Option<(u32, u32)>,
     method: Option<Method>,
     choice: Choice<'a>,
 }
@@ -47,7 +49,7 @@ impl<'a> Filter<'a> {
     }
 
     pub(crate) fn mean(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
-        Filter::new(device, source, Weights::Mean(width, height))
+        Filter::new(device, source, Weights::Mean((width, height), (width / 2, height / 2)))
     }
 
     pub(crate) fn deviation(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
@@ -78,6 +80,7 @@ impl<'a> Filter<'a> {
             out_type: None,
             clamp: false,
             keep_alpha: false,
+            anchor: None,
             method: None,
             choice: Choice::default(),
         }
@@ -148,6 +151,23 @@ impl<'a> Filter<'a> {
         self
     }
 
+    /// Column and row of the tap over the output pixel, from 0; the mask's own or the middle, size / 2, if not said. For masks,
+    /// taps and means; a filter of several parts has none of its own.
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![3u8, 6, 9])?;
+    /// let mean = |x| Device::cpu().box_filter(&image, 3, 1).border(Border::Constant(0.0)).anchor((x, 0)).run();
+    /// assert_eq!(mean(0)?.download::<u8>()?.row(0), [6, 5, 3]); // windows begin at the pixel
+    /// assert_eq!(mean(2)?.download::<u8>()?.row(0), [1, 3, 6]); // and end at it
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn anchor(mut self, anchor: impl Into<Option<(u32, u32)>>) -> Self {
+        self.anchor = anchor.into();
+        self
+    }
+
     /// Asks for a method, instead of the one that suits the problem.
     pub fn method(mut self, method: impl Into<Option<Method>>) -> Self {
         self.method = method.into();
@@ -210,7 +230,12 @@ impl<'a> Filter<'a> {
         if self.keep_alpha {
             return self.with_alpha(room);
         }
-        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha: _, method, choice } = self;
+        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha: _, anchor, method, choice } =
+            self;
+        let weights = match anchor {
+            Some(anchor) => weights.anchored(anchor)?,
+            None => weights,
+        };
         let (shape, src) = (source.shape(), source.pixel_type());
         let dst = out_type.unwrap_or(src);
         if let Weights::Formula(formula) = weights {
@@ -245,7 +270,7 @@ impl<'a> Filter<'a> {
             result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
         }
-        let (anchor, dst) = (self.weights.anchor(), self.out_type.unwrap_or(self.src()));
+        let (anchor, dst) = (self.anchor.unwrap_or_else(|| self.weights.anchor()), self.out_type.unwrap_or(self.src()));
         let kept = Alpha::of(self.device, self.source.view(), self.borders, self.extent, dst)?;
         let filtered = Filter { source: self.source.view(), keep_alpha: false, ..self }.solved(None)?;
         kept.put_back(filtered.into_image(), anchor, room)
@@ -258,11 +283,28 @@ impl Weights {
         match self {
             Weights::Dense(mask) => mask.anchor(),
             Weights::Separable(Ok((x, y))) => (x.anchor(), y.anchor()),
-            Weights::Mean(width, height) | Weights::Deviation(width, height) => (width / 2, height / 2),
+            Weights::Mean(_, anchor) => *anchor,
+            Weights::Deviation(width, height) => (width / 2, height / 2),
             Weights::Formula(Ok(formula)) => formula.anchor(),
             // No filter: what is wrong with it is told when it runs.
             Weights::Separable(Err(_)) | Weights::Formula(Err(_)) => (0, 0),
         }
+    }
+
+    /// The same weights, with another tap over the output pixel.
+    fn anchored(self, (x, y): (u32, u32)) -> Result<Weights> {
+        Ok(match self {
+            Weights::Dense(mask) => Weights::Dense(mask.with_anchor(x, y)?),
+            Weights::Separable(taps) => {
+                let (taps_x, taps_y) = taps?;
+                Weights::Separable(Ok((taps_x.with_anchor(x)?, taps_y.with_anchor(y)?)))
+            }
+            Weights::Mean(size, _) => Weights::Mean(size, (x, y)),
+            Weights::Deviation(..) | Weights::Formula(_) => {
+                let limit = "used with a mask, with taps or with a mean";
+                return Err(Error::parameter("filter", "anchor", format!("{x},{y}"), limit));
+            }
+        })
     }
 
     /// The problem, with a border that says nothing yet.
@@ -281,9 +323,9 @@ impl Weights {
                 let (taps_x, taps_y) = taps?;
                 Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
             }
-            Weights::Mean(width, height) => {
+            Weights::Mean((width, height), anchor) => {
                 unclamped("box", clamp)?;
-                let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
+                let scale = Scale::Mean;
                 Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
             }
             Weights::Deviation(width, height) => {

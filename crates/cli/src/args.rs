@@ -63,6 +63,27 @@ impl FilterArgs {
     }
 }
 
+/// Where the window of a filter lies.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Anchor {
+    /// Column and row of the tap over the output pixel [default: the middle, size/2]
+    #[arg(long = "anchor", value_name = "X,Y", value_parser = anchor, allow_hyphen_values = true)]
+    pub(crate) at: Option<(u32, u32)>,
+}
+
+impl Anchor {
+    /// The taps of both axes with this anchor.
+    ///
+    /// # Errors
+    /// For an anchor that is no tap.
+    pub(crate) fn taps(&self, taps_x: Taps, taps_y: Taps) -> Result<(Taps, Taps), Error> {
+        match self.at {
+            Some((x, y)) => Ok((taps_x.with_anchor(x)?, taps_y.with_anchor(y)?)),
+            None => Ok((taps_x, taps_y)),
+        }
+    }
+}
+
 /// A method, or the one that suits the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);

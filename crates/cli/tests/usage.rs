@@ -69,6 +69,36 @@ fn masks_of_any_size_and_anchor() {
 }
 
 #[test]
+fn every_window_has_an_anchor() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 4], &[6u8, 0, 12, 3]);
+    folder.array("alpha.npy", &[1, 2, 2], &[6u8, 1, 0, 2]);
+    let run = |options: &[&str], x: u32, y: u32| {
+        let anchor = format!("{x},{y}");
+        let more = ["--border", "constant", "--anchor", &anchor];
+        folder.ok(&[&[options[0], "a.npy", "b.npy"], &options[1..], &more].concat());
+        folder.read::<u8>("b.npy").1
+    };
+    // Windows that begin at the pixel, and that end at it.
+    for (options, y, begin, end) in [
+        (&["box", "--size", "3x1"][..], 0, [6, 5, 5, 1], [2, 2, 6, 5]),
+        (&["separable", "--taps-x", "1 0 2", "--taps-y", "1"], 0, [30, 6, 12, 3], [12, 0, 30, 6]),
+        (&["gaussian", "--sigma", "0.1", "--truncate", "10"], 1, [0, 12, 3, 0], [0, 6, 0, 12]),
+    ] {
+        assert_eq!((run(options, 0, y), run(options, 2, y)), (begin.to_vec(), end.to_vec()), "{options:?}");
+    }
+    folder.ok(&["box", "alpha.npy", "b.npy", "--size", "2x1", "--border", "wrap", "--anchor", "0,0", "--keep-alpha"]);
+    assert_eq!(folder.read::<u8>("b.npy").1, [3, 1, 3, 2]);
+    folder.fails(2, "anchor is 3", &["box", "missing", "b.npy", "--size", "3", "--anchor", "3,0"]);
+    folder.fails(
+        2,
+        "anchor is 1",
+        &["separable", "missing", "b.npy", "--taps-x", "1 1", "--taps-y", "1", "--anchor", "0,1"],
+    );
+    folder.fails(2, "anchor is 9", &["gaussian", "missing", "b.npy", "--sigma", "1", "--anchor", "9,0"]);
+}
+
+#[test]
 fn devices_and_variants_that_are_not_there() {
     let folder = Folder::new();
     folder.png("a.png", 1, 1, &[1]);
