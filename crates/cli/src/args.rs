@@ -22,6 +22,13 @@ pub(crate) struct Common {
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28)]
     pub(crate) max_pixels: u64,
+    /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
+    #[arg(long, visible_alias = "gray")]
+    pub(crate) grey: bool,
+    /// Type of the input's samples: u8, u16, i16, f16 or f32; values stay, but are rounded and limited to the type
+    /// [default: the file's, or one that holds the file's numbers exactly]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) in_type: Option<PixelType>,
 }
 
 /// Arguments of every filter.

@@ -4,6 +4,7 @@
 mod args;
 mod bars;
 mod error;
+mod input;
 mod place;
 mod plot;
 mod report;

@@ -40,6 +40,16 @@ pub enum Error {
         /// The limit that the caller gave.
         max_pixels: u64,
     },
+    /// The array has a number that no type of image holds, and was not asked for in one of them.
+    #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16 and f32", .path.display())]
+    Inexact {
+        /// The file.
+        path: PathBuf,
+        /// The array's type in NumPy's words, without its byte order.
+        dtype: String,
+        /// The first such number.
+        value: f64,
+    },
     /// The decoder, which is another crate's, panicked on what it read.
     #[error("{}: its decoder gave up ({panic})", .path.display())]
     Decoder {

@@ -5,7 +5,8 @@ use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Histogram, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Histogram, Image, PixelType, WeightedHistogram};
+use apron_core::each_type;
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// Edges of the bins, instead of a number and a range: a .npy file of one dimension, or a list of numbers
     #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges: Option<String>,
-    /// Count only pixels for which this image, u8 of one channel and the same size, has another number than 0
+    /// Count only pixels for which this image, of one channel and the same size, has another number than 0
     #[arg(long, value_name = "FILE")]
     roi_mask: Option<PathBuf>,
     /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width)
@@ -78,17 +79,26 @@ impl Args {
     }
 }
 
-/// Reads the mask that selects an image's pixels.
+/// Reads the mask that selects an image's pixels: those for which it has another number than 0.
 fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let roi = apron_files::read_image(path, max_pixels)?;
+    // Numbers that have to be rounded may become 0, and so stay as they are in f32.
+    let roi = match apron_files::read_image(path, max_pixels) {
+        Err(apron_files::Error::Inexact { .. }) => apron_files::read_image_as(path, max_pixels, Some(PixelType::F32))?,
+        other => other?,
+    };
     let (width, height) = (image.shape().width, image.shape().height);
-    match (&roi, roi.shape()) {
-        (AnyImage::U8(_), shape) if (shape.width, shape.height, shape.channels) == (width, height, 1) => Ok(roi),
-        (_, shape) => {
-            let found = format!("{shape} {}", roi.pixel_type());
-            Err(Error::input(path, format!("the ROI mask is {found}, but must be {width}x{height}x1 u8, as the image")))
-        }
+    let shape = roi.shape();
+    if (shape.width, shape.height, shape.channels) != (width, height, 1) {
+        let what = format!("the ROI mask is {shape}, but must be {width}x{height}x1, as the image");
+        return Err(Error::input(path, what));
     }
+    let selects: Vec<u8> = match &roi {
+        AnyImage::U8(_) => return Ok(roi),
+        other => {
+            each_type!(other, roi => roi.rows().flatten().map(|&number| u8::from(f64::from(number) != 0.0)).collect())
+        }
+    };
+    Ok(AnyImage::U8(Image::new(width, height, 1, selects)?))
 }
 
 /// What was made.
@@ -133,7 +143,7 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = args.common.read(&args.input)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
     let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
@@ -156,7 +166,7 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = args.common.read(&args.input)?;
     let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
 
     let device = devices.get(args.common.device)?;

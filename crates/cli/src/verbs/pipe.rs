@@ -33,7 +33,8 @@ pub(crate) struct Args {
 }
 
 /// Keys that say where the image is and how it is told: the whole pipe has them.
-const OF_THE_PIPE: [&str; 8] = ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels"];
+const OF_THE_PIPE: [&str; 10] =
+    ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels", "grey", "in-type"];
 
 impl Args {
     /// The files among the words.
