@@ -1,5 +1,6 @@
 //! Options that verbs share, and the values that they take.
 
+use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
 use std::path::Path;
@@ -55,6 +56,8 @@ pub(crate) struct FilterArgs {
     /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -256,6 +259,16 @@ pub(crate) fn percentage(text: &str) -> Result<f64, String> {
 /// `LO,HI`.
 pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
+}
+
+/// `V` or `R,G,B`.
+pub(crate) fn colour(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[all]) if all.is_finite() => Ok([all; 3]),
+        Some(&[red, green, blue]) if red.is_finite() && green.is_finite() && blue.is_finite() => Ok([red, green, blue]),
+        _ => Err("must be V or R,G,B: finite numbers".into()),
+    }
 }
 
 /// `LO,HI` for both channels, or `LO,HI,LO,HI`.

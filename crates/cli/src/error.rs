@@ -61,7 +61,7 @@ impl Error {
             Error::Files(apron_files::Error::TooLarge { .. }) => " (see --max-pixels)",
             Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f32 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
-            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8",
+            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --scale auto",
             _ => "",
         });
         line

@@ -5,6 +5,7 @@ mod args;
 mod bars;
 mod error;
 mod input;
+mod output;
 mod place;
 mod plot;
 mod report;

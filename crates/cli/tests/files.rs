@@ -40,7 +40,7 @@ fn pictures_of_every_format_come_and_go() {
         let refused = ["correlate", "u8.npy", "x.jpeg"];
         match channels {
             1 | 3 => copy(&folder, "u8.npy", "x.jpeg"),
-            _ => folder.fails(3, "channel", &[&refused, IDENTITY].concat()),
+            _ => folder.fails(3, "pixels are not opaque", &[&refused, IDENTITY].concat()),
         }
     }
     // 8 bits a sample, at quality 95.
@@ -146,6 +146,77 @@ fn arrays_that_are_not_taken_are_named() {
         folder.fails(3, name, &["separable", "a.png", "out.npy", "--taps-x", name, "--taps-y", "1"]);
     }
     assert!(!folder.names().contains(&"out.npy".into()));
+}
+
+#[test]
+fn alpha_that_a_format_does_not_have_is_blended_or_opaque() {
+    let folder = Folder::new();
+    folder.png("opaque.png", 2, 1, &[10, 20, 30, 255, 40, 50, 60, 255]);
+    folder.png("clear.png", 2, 1, &[10, 20, 30, 0, 100, 50, 60, 51]);
+    folder.png("grey.png", 2, 1, &[10, 0, 20, 255]);
+    folder.ok(&["box", "opaque.png", "out.ppm", "--size", "1"]);
+    assert_eq!(decode(&folder.path("out.ppm")).as_bytes(), [10, 20, 30, 40, 50, 60]);
+    folder.ok(&["box", "clear.png", "out.ppm", "--size", "1", "--background", "255,0,100"]);
+    assert_eq!(decode(&folder.path("out.ppm")).as_bytes(), [255, 0, 100, 224, 10, 92]);
+    folder.ok(&["box", "grey.png", "out.bmp", "--size", "1", "--background", "200"]);
+    assert_eq!(decode(&folder.path("out.bmp")).into_luma8().into_raw(), [200, 20]);
+    folder.ok(&["box", "opaque.png", "out.jpg", "--size", "1"]);
+    folder.fails(3, "1 pixel is not opaque; --background 255", &["box", "grey.png", "x.jpg", "--size", "1"]);
+    folder.fails(2, "V or R,G,B", &["box", "grey.png", "x.jpg", "--size", "1", "--background", "1,2"]);
+    assert!(!folder.path("x.jpg").exists());
+}
+
+#[test]
+fn a_jpeg_has_the_quality_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.png("a.png", 64, 64, &(0..64 * 64).map(|i| (i * i % 251) as u8).collect::<Vec<_>>());
+    let sizes = ["1", "50", "95", "100"].map(|quality| {
+        folder.ok(&["box", "a.png", "out.jpg", "--size", "1", "--quality", quality]);
+        std::fs::metadata(folder.path("out.jpg")).unwrap().len()
+    });
+    assert!(sizes.is_sorted_by(|one, next| one < next), "{sizes:?}");
+    copy(&folder, "a.png", "out.jpg");
+    assert_eq!(std::fs::metadata(folder.path("out.jpg")).unwrap().len(), sizes[2]);
+    folder.fails(2, "1 to 100", &["box", "a.png", "out.jpg", "--size", "1", "--quality", "0"]);
+    folder.fails(2, "--quality is for JPEG", &["box", "a.png", "out.png", "--size", "1", "--quality", "9"]);
+}
+
+#[test]
+fn floats_fill_the_range_of_a_picture() {
+    let folder = Folder::new();
+    folder.array("f.npy", &[1, 4], &[-1.0f32, -0.5, 0.0, 1.0]);
+    folder.fails(3, "--scale auto", &["pad", "f.npy", "x.png", "--by", "0"]);
+    for (options, expected) in [
+        (&["--scale", "auto"][..], [0, 64, 128, 255]),
+        (&["--scale", "0,2"], [0, 0, 0, 128]),
+        (&["--scale=1,-1"], [255, 191, 128, 0]),
+    ] {
+        folder.ok(&[&["pad", "f.npy", "out.png", "--by", "0"], options].concat());
+        assert_eq!(decode(&folder.path("out.png")).as_bytes(), expected, "{options:?}");
+        folder.ok(&[&["box", "f.npy", "out.png", "--size", "1"], options].concat());
+        assert_eq!(decode(&folder.path("out.png")).as_bytes(), expected, "{options:?}");
+    }
+    // Not rounded before: a derivative of bytes has halves and is below 0.
+    folder.png("a.png", 4, 1, &[0, 1, 2, 0]);
+    let half = ["correlate", "a.png", "out.npy", "--mask", "-0.5 0 0.5", "--border", "replicate"];
+    folder.ok(&[&half[..], &["--scale=-1,1"]].concat());
+    assert_eq!(folder.read::<u8>("out.npy").1, [191, 255, 64, 0]);
+    folder.ok(&[&half[..], &["--scale", "auto", "--out-type", "u16"]].concat());
+    assert_eq!(folder.read::<u16>("out.npy").1, [49151, 65535, 16384, 0]);
+    folder.ok(&[&half[..], &["--scale", "auto", "--out-type", "f32"]].concat());
+    assert_eq!(folder.read::<f32>("out.npy").1, [0.75, 1.0, 0.25, 0.0]);
+    folder.ok(&["pipe", "a.png", "out.npy", "correlate mask='-0.5 0 0.5' border=replicate scale=auto | box size=1"]);
+    assert_eq!(folder.read::<u8>("out.npy").1, [191, 255, 64, 0]);
+    folder.ok(&[
+        "pipe",
+        "a.png",
+        "out.png",
+        "correlate mask='-0.5 0 0.5' border=replicate out-type=f32",
+        "--scale",
+        "auto",
+    ]);
+    assert_eq!(decode(&folder.path("out.png")).as_bytes(), [191, 255, 64, 0]);
+    folder.fails(2, "auto or LO,HI", &["pad", "f.npy", "x.png", "--by", "0", "--scale", "1,1"]);
 }
 
 #[test]

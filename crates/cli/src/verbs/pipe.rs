@@ -1,9 +1,11 @@
 //! `apron pipe`: several verbs in a row, with the image on the device from the first to the last.
 
 use super::Verb;
+use super::image::Target;
 use super::job;
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result, usage};
+use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
 use crate::words::words;
@@ -29,12 +31,26 @@ pub(crate) struct Args {
     #[arg(long, value_name = "EXT")]
     format: Option<String>,
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
 /// Keys that say where the image is and how it is told: the whole pipe has them.
-const OF_THE_PIPE: [&str; 10] =
-    ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels", "grey", "in-type"];
+const OF_THE_PIPE: [&str; 12] = [
+    "verb",
+    "in",
+    "out",
+    "format",
+    "device",
+    "json",
+    "quiet",
+    "max-pixels",
+    "grey",
+    "in-type",
+    "quality",
+    "background",
+];
 
 impl Args {
     /// The files among the words.
@@ -123,7 +139,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     }
     let steps = args.steps()?;
     let mut reports = Vec::new();
-    let report = super::image::run("pipe", &args.common, None, devices, |device, image| {
+    let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
         for step in &steps {
