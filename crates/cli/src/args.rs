@@ -3,6 +3,7 @@
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 
 /// Options of every verb that reads an image.
@@ -21,7 +22,7 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Largest image to read, in pixels
-    #[arg(long, value_name = "N", default_value_t = 1 << 28)]
+    #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
     #[arg(long, visible_alias = "gray")]
@@ -181,6 +182,17 @@ pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
 fn pair<T: std::str::FromStr>(text: &str, separator: char) -> Option<(T, T)> {
     let (first, second) = text.split_once(separator)?;
     Some((first.trim().parse().ok()?, second.trim().parse().ok()?))
+}
+
+/// What a parser of numbers says, and what is expected of its text in words that everybody knows.
+pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(String, &'static str)> {
+    let expected = match error.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::PosOverflow) => "is larger than any that is taken",
+        Some(IntErrorKind::NegOverflow) => "is smaller than any that is taken",
+        Some(_) => "must be a whole number, such as 3",
+        None => error.downcast_ref::<ParseFloatError>().map(|_| "must be a number, such as 1.5")?,
+    };
+    Some((error.to_string(), expected))
 }
 
 /// `X,Y`.

@@ -12,8 +12,8 @@ use std::path::Path;
 pub(crate) struct OutputArgs {
     /// Map these two values, or with auto the least and the largest sample, to the ends of the output's range: 0 and 255 for
     /// u8 (the type of what was no integer, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
-    #[arg(long, value_name = "LO,HI|auto", value_parser = scale, allow_hyphen_values = true)]
-    pub(crate) scale: Option<Scale>,
+    #[arg(long, value_name = "LO,HI|auto", value_parser = rescale, allow_hyphen_values = true)]
+    pub(crate) rescale: Option<Scale>,
     /// Quality of a JPEG, 1 to 100 [default: 95]
     #[arg(long, value_name = "Q", value_parser = quality, allow_hyphen_values = true)]
     quality: Option<u8>,
@@ -32,7 +32,7 @@ pub(crate) enum Scale {
 }
 
 /// `LO,HI` or `auto`.
-fn scale(text: &str) -> Result<Scale, String> {
+fn rescale(text: &str) -> Result<Scale, String> {
     if text == "auto" {
         return Ok(Scale::Auto);
     }
@@ -63,7 +63,7 @@ impl OutputArgs {
 
     /// The type of the result: the one that is asked for, or, of a result that is scaled, one that every picture has.
     pub(crate) fn out_type(&self, asked: Option<PixelType>, of: PixelType) -> PixelType {
-        match (self.scale, of) {
+        match (self.rescale, of) {
             (Some(_), PixelType::I16 | PixelType::F16 | PixelType::F32) => asked.unwrap_or(PixelType::U8),
             _ => asked.unwrap_or(of),
         }
@@ -76,7 +76,7 @@ impl OutputArgs {
         pixel: PixelType,
         keep_alpha: bool,
     ) -> Result<AnyImage<'static>> {
-        let Some(scale) = self.scale else { return Ok(image) };
+        let Some(scale) = self.rescale else { return Ok(image) };
         let alpha = if keep_alpha { image.shape().channels.checked_sub(1) } else { None };
         let (low, high) = match scale {
             Scale::Between(low, high) => (low, high),
@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn options() {
-        assert_eq!((scale("auto"), scale("-1,2.5")), (Ok(Scale::Auto), Ok(Scale::Between(-1.0, 2.5))));
+        assert_eq!((rescale("auto"), rescale("-1,2.5")), (Ok(Scale::Auto), Ok(Scale::Between(-1.0, 2.5))));
         for wrong in ["", "1", "1,1", "0,inf", "nan,1", "1,2,3", "Auto"] {
-            assert!(scale(wrong).is_err(), "{wrong}");
+            assert!(rescale(wrong).is_err(), "{wrong}");
         }
         assert_eq!((quality("1"), quality("100")), (Ok(1), Ok(100)));
         for wrong in ["0", "101", "-1", "high", "9.5"] {
@@ -208,7 +208,7 @@ mod tests {
     fn samples_are_mapped_to_the_whole_range() {
         let floats = AnyImage::F32(Image::new(5, 1, 1, vec![-1.0f32, 0.0, 1.0, f32::NAN, f32::INFINITY]).unwrap());
         let scaled = |scale, pixel| {
-            let args = OutputArgs { scale: Some(scale), ..OutputArgs::default() };
+            let args = OutputArgs { rescale: Some(scale), ..OutputArgs::default() };
             args.scaled(floats.clone(), pixel, false).unwrap()
         };
         let bytes = |samples: [u8; 5]| AnyImage::U8(Image::new(5, 1, 1, samples.to_vec()).unwrap());
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(scaled(Scale::Between(1.0, -1.0), PixelType::U8), bytes([255, 128, 0, 0, 0]));
         assert_eq!(scaled(Scale::Between(0.0, 0.5), PixelType::U8), bytes([0, 0, 255, 0, 255]));
         let flat = AnyImage::I16(Image::new(2, 1, 2, vec![7i16, 9, 7, 300]).unwrap());
-        let args = OutputArgs { scale: Some(Scale::Auto), ..OutputArgs::default() };
+        let args = OutputArgs { rescale: Some(Scale::Auto), ..OutputArgs::default() };
         let expected = AnyImage::F32(Image::new(2, 1, 2, vec![0.0f32, 9.0, 0.0, 300.0]).unwrap());
         assert_eq!(args.scaled(flat, PixelType::F32, true).unwrap(), expected);
     }

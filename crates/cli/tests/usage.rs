@@ -39,6 +39,11 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("png, svg", "histogram|missing|--plot|a.jpg".into()),
         ("--plot", "histogram|missing|--log".into()),
         ("'sm_1' for '--arch <ARCH>': must be one of sm_75, sm_80", "kernels|--arch|sm_1".into()),
+        ("'x' for '--bins <N>': must be a whole number", "histogram|missing|--bins|x".into()),
+        ("'-3' for '--max-pixels <N>': must be a whole number", gaussian(&["--sigma", "1", "--max-pixels", "-3"])),
+        ("is larger than any", gaussian(&["--sigma", "1", "--max-pixels", "99999999999999999999"])),
+        ("'x' for '--truncate <T>': must be a number", gaussian(&["--sigma", "1", "--truncate", "x"])),
+        ("must be a whole number", "gradient|missing|b.npy|--ksize|x".into()),
         ("'gif'", "box|missing|b.gif|--size|3".into()),
         ("''", "box|missing|b|--size|3".into()),
         ("unrecognized subcommand 'blur'", "blur|a|b".into()),
@@ -49,6 +54,22 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
     }
     assert_eq!(folder.run(&[]).code, 2);
     assert!(folder.names().is_empty());
+}
+
+#[test]
+fn a_status_is_one_short_line_and_reasons_are_asked_for() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[0, 0, 100, 200]);
+    let run = ["gaussian", "a.png", "b.png", "--sigma", "1", "--device", "auto"];
+    let ended = folder.run(&run);
+    assert!(ended.stderr.starts_with("gaussian: b.png 4x1x1 u8; separable, "), "{ended:?}");
+    assert!(ended.stderr.lines().count() == 1 && ended.stderr.len() < 120, "{ended:?}");
+    let ended = folder.run(&[&run[..], &["--verbose"]].concat());
+    assert!(ended.stderr.contains("separable (the taps of an axis differ)"), "{ended:?}");
+    let ended = folder.ok(&["histogram", "a.png", "--bins", "1", "--range", "100,101", "--out", "h.csv"]);
+    assert!(ended.stderr.starts_with("histogram: 1 sample in 1 bin; "), "{ended:?}");
+    let ended = folder.ok(&["box", "a.png", "new/", "--size", "1"]);
+    assert!(ended.stderr.starts_with("1 image, total"), "{ended:?}");
 }
 
 #[test]
@@ -166,6 +187,8 @@ fn a_good_batch_and_no_batch() {
     folder.write("jobs.jsonl", "# nothing to do\n");
     assert_eq!(folder.ok(&["batch", "jobs.jsonl"]).stdout, "");
     folder.fails(3, "missing.jsonl", &["batch", "missing.jsonl"]);
+    folder.write("one.jsonl", "{\"verb\":\"blur\"}");
+    folder.fails(1, "1 of 1 job failed", &["batch", "one.jsonl"]);
     folder.write("bytes.jsonl", [0xff, 0xfe]);
     folder.fails(3, "bytes.jsonl", &["batch", "bytes.jsonl"]);
 }

@@ -106,7 +106,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 
 /// Reads a picture, straight into the image's own memory.
 pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let wrong = |error: image::ImageError| Error::content(path, error);
+    let wrong = |error: image::ImageError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];

@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let jobs: Vec<(usize, &str)> = lines.filter(|(_, line)| wanted(line)).collect();
     let mut devices = Devices::new(args.device);
     let tell = |(index, _): &(usize, &str), result| print(&job::outcome(("line", (index + 1).into()), &result));
-    job::each(&jobs, "jobs", args.quiet, |(_, line)| one(line, &mut devices), tell)
+    job::each(&jobs, "job", args.quiet, |(_, line)| one(line, &mut devices), tell)
 }
 
 /// Parses and runs one job.

@@ -37,7 +37,7 @@ pub(super) fn run_to(
     if let Extent::Region(region) = args.extent() {
         args::check_region(verb, region, &args.common)?;
     }
-    let scales = args.output.scale.is_some();
+    let scales = args.output.rescale.is_some();
     let types = PixelType::ALL.map(&out_type);
     // Whatever the input is. What is scaled is not rounded before.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);

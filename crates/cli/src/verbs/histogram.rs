@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Number of bins [default: 256]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     bins: Option<usize>,
     /// Lower and upper end of the bins [default: 0,256 for u8, else the least and largest sample]
     #[arg(long, value_name = "LO,HI", value_parser = args::range, allow_hyphen_values = true)]

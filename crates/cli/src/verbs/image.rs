@@ -27,7 +27,7 @@ impl<'a> Target<'a> {
 
     /// The type of the result's samples, of an input of this type and a device's result of that.
     fn out_type(&self, input: PixelType, made: PixelType) -> PixelType {
-        if self.args.scale.is_some() { self.args.out_type(self.out_type, input) } else { made }
+        if self.args.rescale.is_some() { self.args.out_type(self.out_type, input) } else { made }
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn run(
             let files = (Path::new("-"), Path::new("-"));
             let made = (&result, out_type);
             let report = report(verb, files, (image.shape(), image.pixel_type()), made, start)?;
-            let result = match target.args.scale {
+            let result = match target.args.rescale {
                 Some(_) => device.upload(Source::Host(target.args.scaled(
                     result.into_any()?,
                     out_type,

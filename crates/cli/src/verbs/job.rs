@@ -1,7 +1,7 @@
 //! Jobs: verbs in words that are not the command line's, and many of them in a row.
 
 use crate::error::{Error, Result, guarded};
-use crate::report::Report;
+use crate::report::{Report, counted};
 use clap::CommandFactory;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
@@ -53,7 +53,8 @@ fn text(key: &str, value: Value) -> Result<String> {
     }
 }
 
-/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went.
+/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went. A job is
+/// a `unit`.
 pub(super) fn each<J>(
     jobs: &[J],
     unit: &str,
@@ -62,7 +63,7 @@ pub(super) fn each<J>(
     mut tell: impl FnMut(&J, Result<Report>) -> Result<()>,
 ) -> Result<()> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(jobs.len() as u64) };
-    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left")) {
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}s, {{eta}} left")) {
         bar.set_style(style);
     }
     let mut failed = 0;
@@ -76,7 +77,7 @@ pub(super) fn each<J>(
     bar.finish_and_clear();
     match failed {
         0 => Ok(()),
-        _ => Err(Error::Failed(format!("{failed} of {} {unit} failed", jobs.len()))),
+        _ => Err(Error::Failed(format!("{failed} of {} failed", counted(jobs.len(), unit)))),
     }
 }
 

@@ -194,7 +194,7 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
     }
     if !common.quiet {
         // Not on stdout, which is for results.
-        complain(&report.text());
+        complain(&report.text(log::log_enabled!(target: "apron", log::Level::Debug)));
     }
     Ok(())
 }

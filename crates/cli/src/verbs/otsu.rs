@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     output: Option<PathBuf>,
     /// Number of classes, 2 to 5; more than 2 are for u8
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, allow_hyphen_values = true)]
     classes: usize,
     #[command(flatten)]
     common: Common,
