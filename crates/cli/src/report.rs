@@ -92,6 +92,7 @@ pub(crate) enum Made {
         high: f64,
         per_channel: bool,
         output: Option<String>,
+        plot: Option<String>,
         /// What a .json file would hold, where no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
@@ -175,6 +176,11 @@ impl Report {
             other => other,
         };
         Report { ran, made }
+    }
+
+    /// The report as a JSON object.
+    pub(crate) fn value(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }))
     }
 
     /// The report as a JSON object on one line.

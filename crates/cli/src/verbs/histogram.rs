@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     roi_mask: Option<PathBuf>,
     /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "plot", "log"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "log"])]
     weights: Option<PathBuf>,
     /// Count each channel apart
     #[arg(long)]
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Write the counts to a .csv, .json or .npy file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw the histogram into a .png or .svg file
+    /// Draw the histogram's counts or sums into a .png or .svg file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Draw the plot's counts on a logarithmic axis
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let histogram = match table {
         Table::Counts(histogram) => histogram,
         Table::Sums(histogram) => {
-            if args.out.is_none() && !args.common.json {
+            if args.out.is_none() && args.plot.is_none() && !args.common.json {
                 print(&table::csv_of_sums(&histogram, args.per_channel))?;
             }
             return Ok((report, &args.common));
@@ -143,17 +143,20 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
+    let plot = args.plot.as_deref().map(|path| Plot::new(path, false)).transpose()?;
     let image = args.common.read(&args.input)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
     let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
     out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
+    plot.map_or(Ok(()), |plot| plot.write_sums(&sums))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let (bins, edges) = (sums.edges.bins(), sums.edges.values());
-    let output = args.out.as_deref().map(Path::display).map(|path| path.to_string());
-    let histogram = args.out.is_none().then(|| table::json_of_sums(&sums));
-    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel: args.per_channel, output, histogram };
+    let text = |path: &Option<PathBuf>| path.as_deref().map(Path::display).map(|path| path.to_string());
+    let histogram = (args.out.is_none() && args.plot.is_none()).then(|| table::json_of_sums(&sums));
+    let (output, plot, per_channel) = (text(&args.out), text(&args.plot), args.per_channel);
+    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel, output, plot, histogram };
     Ok((Report { ran, made }, sums))
 }
 
