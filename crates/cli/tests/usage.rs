@@ -152,7 +152,7 @@ fn a_batch_runs_what_it_can() {
 {"verb":"gaussian","in":"a.png","out":"g.png","sigma":true}
 {"verb":"gaussian","in":"a.png","out":"g.png","sigma":1,"quiet":"yes"}
 {"verb":"gaussian","in":"a.png","sigma":1}
-{"verb":"info","in":"a.png"}
+{"verb":"verify","in":"a.png"}
 {"verb":"blur","in":"a.png"}
 {"verb":"box",
 {"verb":"gaussian","in":"-a.png","out":"g.png","sigma":0}
@@ -175,6 +175,36 @@ fn a_batch_runs_what_it_can() {
     assert_eq!(folder.read::<f32>("d.npy").1, [0.0, 0.0, 1.0, 1.0]);
     let csv = std::fs::read_to_string(folder.path("h.csv")).unwrap();
     assert_eq!(csv, "channel,bin,low,high,count\n0,0,-1,0,0\n0,1,0,1,2\n");
+}
+
+#[test]
+fn jobs_may_be_a_list_and_have_lists() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 4], &[0u8, 0, 100, 200]);
+    let jobs = r#"[
+  {"verb": "correlate", "in": "a.npy", "out": "b.npy", "mask": [[0, 0, 0], [0, 0, 1], [0, 0, 0]], "anchor": [1, 1]},
+  {"verb": "stats", "in": "a.npy", "percentile": [0, 100], "gray": true},
+  {"verb": "info"},
+  {"verb": "box", "in": "a.npy", "out": "c.npy", "size": [[3], 1]},
+  7
+]"#;
+    folder.write("jobs.json", format!("\u{feff}{jobs}"));
+    let ended = folder.run(&["batch", "jobs.json", "--device", "cpu"]);
+    let results = lines(&ended);
+    assert_eq!((ended.code, results.len()), (1, 5), "{ended:?}");
+    let told = |index: usize| (&results[index]["job"], &results[index]["ok"]);
+    let expected = [true, true, true, false, false];
+    for (index, ok) in expected.into_iter().enumerate() {
+        assert_eq!(told(index), (&(index + 1).into(), &ok.into()), "{ended:?}");
+    }
+    assert_eq!(folder.read::<u8>("b.npy").1, [0, 100, 200, 100]);
+    assert_eq!(results[1]["statistics"][0]["percentiles"][1]["value"], 200.0);
+    assert!(results[2]["cpu_threads"].as_u64().unwrap() > 0);
+    // Lines after a byte order mark, too.
+    folder.write("jobs.jsonl", "\u{feff}{\"verb\":\"box\",\"in\":\"a.npy\",\"out\":\"c.npy\",\"size\":1}\n");
+    assert_eq!(lines(&folder.ok(&["batch", "jobs.jsonl"])).len(), 1);
+    folder.write("broken.json", "[{},");
+    folder.fails(3, "broken.json: not a list of jobs", &["batch", "broken.json"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
         devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-        work(verb, &mut devices)
+        work(verb, &mut devices).map(|report| report.value())
     };
     let told = |(input, _): &(PathBuf, PathBuf), result| {
         let input = input.display().to_string();

@@ -37,19 +37,9 @@ pub(crate) struct Args {
 }
 
 /// Keys that say where the image is and how it is told: the whole pipe has them.
-const OF_THE_PIPE: [&str; 12] = [
-    "verb",
-    "in",
-    "out",
-    "format",
-    "device",
-    "json",
-    "quiet",
-    "max-pixels",
-    "grey",
-    "in-type",
-    "quality",
-    "background",
+#[rustfmt::skip]
+const OF_THE_PIPE: &[&str] = &[
+    "verb", "in", "out", "format", "device", "json", "quiet", "max-pixels", "grey", "gray", "in-type", "quality", "background",
 ];
 
 impl Args {
@@ -114,7 +104,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
         if OF_THE_PIPE.contains(&key) {
             return Err(Error::Usage(format!("'{key}' is for the whole pipe, and not for a step")));
         }
-        let argument = known.get_arguments().find(|argument| argument.get_long() == Some(key));
+        let argument = known.get_arguments().find(|argument| job::is_called(argument, key));
         let takes_values = argument.map(|argument| argument.get_action().takes_values());
         if value == Value::Bool(true) && takes_values == Some(true) {
             return Err(Error::Usage(format!("'{key}' has no value: write {key}=...")));
