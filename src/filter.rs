@@ -44,6 +44,8 @@ pub(crate) struct Options<'a> {
     pub(crate) extent: Extent,
     pub(crate) clamp: bool,
     pub(crate) keep_alpha: bool,
+    /// Column and row of the tap over the output pixel, where it is not the formula's own.
+    pub(crate) anchor: Option<(u32, u32)>,
     pub(crate) method: Option<Method>,
     /// Of filters; pointwise operations have one variant.
     pub(crate) choice: Choice<'a>,
@@ -124,6 +126,23 @@ impl<'a, F> FilterBuilder<'a, F> {
     /// ```
     pub fn keep_alpha(mut self, keep_alpha: bool) -> Self {
         self.options.keep_alpha = keep_alpha;
+        self
+    }
+
+    /// Column and row of the tap over the output pixel, from 0; the mask's own or the middle, size / 2, if not said. For masks,
+    /// taps and means; a filter of several parts has none of its own.
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![3u8, 6, 9])?;
+    /// let mean = |x| Device::cpu().box_filter(&image, 3, 1).border(Border::Constant(0.0)).anchor((x, 0)).run();
+    /// assert_eq!(mean(0)?.download::<u8>()?.row(0), [6, 5, 3]); // windows begin at the pixel
+    /// assert_eq!(mean(2)?.download::<u8>()?.row(0), [1, 3, 6]); // and end at it
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn anchor(mut self, anchor: impl Into<Option<(u32, u32)>>) -> Self {
+        self.options.anchor = anchor.into();
         self
     }
 
@@ -236,7 +255,8 @@ impl<'a> Filtering<'a> {
         let kept = Alpha::of(self, dst)?;
         let options = Options { keep_alpha: false, ..self.options };
         let filtered = Filtering { options, ..self.of(self.source.view()) }.solve(formula, dst, None)?;
-        kept.put_back(filtered.into_image(), formula.anchor(), room)
+        let anchor = self.options.anchor.unwrap_or_else(|| formula.anchor());
+        kept.put_back(filtered.into_image(), anchor, room)
     }
 }
 
@@ -247,31 +267,48 @@ fn stated(
     (src, dst): (PixelType, PixelType),
     options: &Options<'_>,
 ) -> Result<Option<Problem>> {
-    let (border, extent, clamp) = (Border::default(), options.extent, options.clamp);
+    let &Options { extent, clamp, anchor, .. } = options;
+    let border = Border::default();
+    let own_anchor = |operation| match anchor {
+        None => Ok(()),
+        Some((x, y)) => {
+            let limit = "used with a mask, with taps or with a mean";
+            Err(Error::parameter(operation, "anchor", format!("{x},{y}"), limit))
+        }
+    };
     Ok(Some(match formula {
         Formula::Dense(mask) => {
             if clamp && dst != PixelType::F32 {
                 let value = format!("asked for with {dst} output");
                 return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
             }
-            Problem::Correlate(Correlate { shape, src, dst, mask: mask.clone(), border, clamp, extent })
+            let mut mask = mask.clone();
+            if let Some((x, y)) = anchor {
+                mask = mask.with_anchor(x, y)?;
+            }
+            Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
         }
         Formula::Separable(taps_x, taps_y) => {
             unclamped("separable", clamp)?;
-            let (taps_x, taps_y) = (taps_x.clone(), taps_y.clone());
+            let (mut taps_x, mut taps_y) = (taps_x.clone(), taps_y.clone());
+            if let Some((x, y)) = anchor {
+                (taps_x, taps_y) = (taps_x.with_anchor(x)?, taps_y.with_anchor(y)?);
+            }
             Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         &Formula::Mean(width, height) => {
             unclamped("box", clamp)?;
-            let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
+            let (anchor, scale) = (anchor.unwrap_or((width / 2, height / 2)), Scale::Mean);
             Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
         }
         &Formula::LocalStd(width, height) => {
             unclamped("local-std", clamp)?;
+            own_anchor("local-std")?;
             Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
         }
         Formula::Image | Formula::Pointwise { .. } => {
             unclamped("a named filter", clamp)?;
+            own_anchor("a named filter")?;
             return Ok(None);
         }
     }))

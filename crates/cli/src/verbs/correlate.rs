@@ -21,9 +21,8 @@ pub(crate) struct Args {
     /// Divide the weights by their sum
     #[arg(long)]
     normalize: bool,
-    /// Column and row of the tap over the output pixel [default: the middle, size/2]
-    #[arg(long, value_name = "X,Y", value_parser = args::anchor, allow_hyphen_values = true)]
-    anchor: Option<(u32, u32)>,
+    #[command(flatten)]
+    anchor: args::Anchor,
     /// Limit each sum to 0 to 1; the output is f32
     #[arg(long)]
     clamp: bool,
@@ -37,7 +36,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     let mut mask = args::mask(&args.mask, args.normalize)?;
-    if let Some((x, y)) = args.anchor {
+    if let Some((x, y)) = args.anchor.at {
         mask = mask.with_anchor(x, y)?;
     }
     if args.divisor != 1.0 || args.offset != 0.0 {

@@ -77,7 +77,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
     let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
     let counting = device.histogram2d(&image, channels).bins(binning).variant(variant);

@@ -157,7 +157,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Equalize(args) => tone::equalize(args, devices),
         Verb::Clahe(args) => tone::clahe(args, devices),
         Verb::Match(args) => tone::match_histogram(args, devices),
-        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram or histogram2d".into())),
+        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram, histogram2d or info".into())),
     }
 }
 
@@ -168,7 +168,7 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
     }
     if !common.quiet {
         // Not on stdout, which is for results.
-        complain(&report.text());
+        complain(&report.text(log::log_enabled!(target: "apron", log::Level::Debug)));
     }
     Ok(())
 }
