@@ -9,7 +9,7 @@ use std::fmt;
 pub struct KernelInfo {
     /// The operation: `correlate`, `separable`, `box`, `histogram`, `local-std`, `pointwise`, `lookup` or `equalize`.
     pub operation: &'static str,
-    /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
+    /// The implementation of it, as [`FilterBuilder::variant`](crate::FilterBuilder::variant) takes it.
     pub variant: &'static str,
     /// Which of the variant's kernels it is; empty where there is one for each pair of types.
     pub stage: &'static str,

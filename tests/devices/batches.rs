@@ -175,7 +175,7 @@ fn one_image_of_a_batch() {
             device.statistics(&batch).run().err(),
             batch.download::<u8>().err(),
             batch.region(0, 0, 1, 1).err(),
-            batch.clone().into_any().err(),
+            batch.clone().into_host().err(),
             device.box_filter(&batch, 3, 1).run_into(&mut room).err(),
         ];
         for (number, error) in refused.into_iter().enumerate() {

@@ -9,6 +9,7 @@ mod limits;
 mod march;
 mod named;
 mod pixels;
+mod promises;
 mod properties;
 mod regions;
 mod repeats;

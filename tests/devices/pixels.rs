@@ -2,7 +2,6 @@
 
 use apron::{
     AnyImage, Border, Borders, Constants, Device, Error, ErrorKind, Extent, Image, PixelType, Region, Shape, f16,
-    filters,
 };
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_image};
 use rand::SeedableRng;
@@ -158,7 +157,11 @@ fn floats_of_16_bits_are_the_floats_that_they_are() {
         // Means, deviations, gradients; of one type and of two.
         let mean = |image| device.box_filter(image, 5, 3);
         same(mean(&halves).run(), &rounded(mean(&floats).run().unwrap()), &what);
-        same(device.local_std(&halves, 5, 3).run(), &rounded(device.local_std(&floats, 5, 3).run().unwrap()), &what);
+        same(
+            device.local_std(&halves, (5, 3)).run(),
+            &rounded(device.local_std(&floats, (5, 3)).run().unwrap()),
+            &what,
+        );
         let edges = device.gradient(&floats).run().unwrap();
         same(device.gradient(&halves).run(), &rounded(edges), &what);
         let sharp = device.unsharp(&floats, 1.0).run().unwrap();
@@ -190,7 +193,7 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.pad(photo, Region { x: -1, ..inside }).border(Border::Crop).run().err(),
             device.pad(photo, inside).variant("no-such").run().err(),
             device.gaussian(photo, 1.0).border(two).run().err(),
-            device.apply(photo, filters::emboss()).border(two).run().err(),
+            device.emboss(photo).border(two).run().err(),
         ];
         for (n, error) in errors.into_iter().enumerate() {
             let error = error.unwrap_or_else(|| panic!("no error from call {n} on {}", device.name()));

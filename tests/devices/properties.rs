@@ -315,9 +315,12 @@ fn means_keep_a_constant_image() {
             };
             let weights: Vec<f32> = mask.taps().iter().map(|tap| tap.abs() + 1.0).collect();
             let mask = Mask::new(mask.width(), mask.height(), weights).unwrap().normalized().unwrap();
-            let filters = [device.correlate(&image, mask), device.gaussian(&image, sigma)];
-            for filter in filters.into_iter().chain([device.box_filter(&image, size.0, size.1)]) {
-                let result = filter.border(border).run().unwrap();
+            for result in [
+                device.correlate(&image, &mask).border(border).run(),
+                device.gaussian(&image, sigma).border(border).run(),
+                device.box_filter(&image, size.0, size.1).border(border).run(),
+            ] {
+                let result = result.unwrap();
                 prop_assert_eq!(result.download::<u8>().unwrap(), image.view(), "{:?}", result.report());
             }
             Ok(())

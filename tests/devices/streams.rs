@@ -55,7 +55,7 @@ struct Lane {
 impl Lane {
     fn new(device: &Device, image: AnyImage<'static>, mask: Mask) -> Lane {
         let expected = Device::reference().correlate(&image, mask.clone()).border(Border::Replicate).run().unwrap();
-        Lane { input: device.upload(&image).unwrap(), mask, expected: expected.into_any().unwrap() }
+        Lane { input: device.upload(&image).unwrap(), mask, expected: expected.into_host().unwrap() }
     }
 
     /// A grey image for the dense variants, and two RGBA ones of different sizes.
@@ -87,7 +87,7 @@ fn load(device: &Device, lanes: &[Lane; 3], rounds: usize) {
         }
     }
     for (variant, round, lane, result) in results {
-        let mismatch = first_mismatch(&result.into_any().unwrap(), &lane.expected);
+        let mismatch = first_mismatch(&result.into_host().unwrap(), &lane.expected);
         assert!(mismatch.is_none(), "{variant}, round {round}: {}", mismatch.unwrap());
     }
 }

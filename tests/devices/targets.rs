@@ -51,7 +51,7 @@ fn operations() -> impl Iterator<Item = (&'static str, PixelType, Operation)> {
         "gaussian" I16: |device, image| device.gaussian(image, 1.3),
         "mean" U8: |device, image| device.box_filter(image, 9, 7),
         "mean" F32: |device, image| device.box_filter(image, 21, 19),
-        "local-std" U8: |device, image| device.local_std(image, 5, 3),
+        "local-std" U8: |device, image| device.local_std(image, (5, 3)),
         "gradient" U8: |device, image| device.gradient(image),
         "unsharp" F32: |device, image| device.unsharp(image, 1.1),
         "lookup" U8: |device, image| device.lookup(image, (0..=255).rev().collect::<Vec<u8>>()),
@@ -84,7 +84,7 @@ fn results_are_where_they_belong_and_nowhere_else() {
         for (name, pixel, run) in operations() {
             let image = image(pixel, shape);
             let what = format!("{name} of {pixel} {shape:?} on {}", device.name());
-            let expected = run(device, &image, None).unwrap().unwrap().into_any().unwrap();
+            let expected = run(device, &image, None).unwrap().unwrap().into_host().unwrap();
             let (out, dst) = (expected.shape(), expected.pixel_type());
             let check = |found: AnyImage<'_>, expected: &AnyImage<'_>, how: &str| {
                 assert_eq!(first_mismatch(&found, expected), None, "{what}, {how}");
@@ -127,7 +127,7 @@ fn results_go_to_other_devices() {
     let Some(gpu) = gpu_or_skip("results of one device into images of another") else { return };
     let cpu = Device::cpu();
     let image = image(PixelType::U8, (40, 30, 3));
-    let expected = cpu.gaussian(&image, 2.0).run().unwrap().into_any().unwrap();
+    let expected = cpu.gaussian(&image, 2.0).run().unwrap().into_host().unwrap();
     for (from, to) in [(&gpu, &cpu), (&cpu, &gpu), (&gpu, &Device::gpu(0).unwrap())] {
         let mut there = to.upload(&canvas(expected.shape(), PixelType::U8)).unwrap();
         from.gaussian(&image, 2.0).run_into(&mut there).unwrap();

@@ -2,13 +2,14 @@
 
 use apron::filters::Sobel;
 use apron::{
-    AnyImage, AnyImageMut, Device, DeviceHistogram, DeviceImage, Error, Filter, Histogram, Histogram256, HistogramOf,
-    Image, ImageMut, Mask, NamedFilter, PixelType, Report, Source, StatisticsOf, Taps, Target, ToneOf,
+    AnyImage, AnyImageMut, Chain, Device, DeviceHistogram, DeviceImage, Error, FilterBuilder, Histogram,
+    Histogram2dBuilder, Histogram256, HistogramBuilder, Image, ImageMut, LimitRun, Mask, PadBuilder, PixelType, Report,
+    Source, StatisticsBuilder, Taps, Target, ToneBuilder, WeightedHistogramBuilder, Weights,
 };
 use apron_testkit::gpu_or_skip;
 use std::panic::UnwindSafe;
 
-/// Everything but a recorded chain, which holds the caller's closure.
+/// A recorded chain may be sent, since it holds the caller's closure and a graph that runs once at a time.
 #[test]
 fn what_may_cross_threads() {
     fn crosses<T: Send + Sync>() {}
@@ -25,14 +26,21 @@ fn what_may_cross_threads() {
     crosses::<AnyImageMut<'_>>();
     crosses::<Source<'_>>();
     crosses::<Target<'_>>();
-    crosses::<Filter<'_>>();
-    crosses::<NamedFilter<'_, Sobel>>();
-    crosses::<HistogramOf<'_>>();
-    crosses::<StatisticsOf<'_>>();
-    crosses::<ToneOf<'_>>();
+    crosses::<FilterBuilder<'_>>();
+    crosses::<FilterBuilder<'_, Sobel>>();
+    crosses::<PadBuilder<'_>>();
+    crosses::<HistogramBuilder<'_>>();
+    crosses::<WeightedHistogramBuilder<'_>>();
+    crosses::<Histogram2dBuilder<'_>>();
+    crosses::<Weights<'_>>();
+    crosses::<StatisticsBuilder<'_>>();
+    crosses::<ToneBuilder<'_>>();
     crosses::<DeviceHistogram>();
     crosses::<Histogram256>();
+    crosses::<LimitRun>();
     crosses::<Error>();
+    fn sent<T: Send>() {}
+    sent::<Chain<'_, DeviceImage>>();
     fn kept<T: 'static + UnwindSafe>() {}
     kept::<(Device, DeviceImage, DeviceHistogram)>();
 }

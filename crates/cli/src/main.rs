@@ -4,6 +4,8 @@
 mod args;
 mod bars;
 mod error;
+mod input;
+mod output;
 mod place;
 mod plot;
 mod report;

@@ -37,7 +37,7 @@ impl<'a> OutputPath<'a> {
     }
 
     /// The path as it was given.
-    pub(crate) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &'a Path {
         self.path
     }
 

@@ -26,6 +26,7 @@ mod array;
 mod atomic;
 mod error;
 mod grey_bmp;
+mod narrow;
 mod output;
 mod picture;
 mod plane;
@@ -36,6 +37,10 @@ mod upright;
 
 pub use atomic::{OutputPath, Trouble};
 pub use error::{Error, Result};
+pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
-pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps, read_weights};
+pub use read::{
+    decode_image, decode_image_as, decode_mask, read_edges, read_image, read_image_as, read_mask, read_taps,
+    read_weights,
+};

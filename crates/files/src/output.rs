@@ -11,6 +11,7 @@ use std::path::Path;
 pub struct ImageOutput<'a> {
     path: OutputPath<'a>,
     format: Format,
+    quality: u8,
 }
 
 /// A format of image files.
@@ -52,7 +53,17 @@ impl<'a> ImageOutput<'a> {
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
             format.check(path, pixel, None)?;
         }
-        Ok(ImageOutput { path: OutputPath::new(path)?, format })
+        Ok(ImageOutput { path: OutputPath::new(path)?, format, quality: picture::JPEG_QUALITY })
+    }
+
+    /// The same with another quality than 95, of 1 to 100, if it is a [JPEG](Self::is_jpeg).
+    pub fn with_quality(self, quality: u8) -> ImageOutput<'a> {
+        ImageOutput { quality, ..self }
+    }
+
+    /// The path as it was given.
+    pub fn path(&self) -> &'a Path {
+        self.path.path()
     }
 
     /// Whether an image of this type can be written.
@@ -69,6 +80,11 @@ impl<'a> ImageOutput<'a> {
     /// Whether it is an array, which can hold anything.
     pub fn is_array(&self) -> bool {
         matches!(self.format, Format::Array)
+    }
+
+    /// Whether it is a JPEG, which loses what its quality does not keep.
+    pub fn is_jpeg(&self) -> bool {
+        matches!(self.format, Format::Picture(picture::Format::Jpeg))
     }
 
     /// Writes integers as an array of one dimension, of int64; only where it [is one](Self::is_array).
@@ -88,7 +104,7 @@ impl<'a> ImageOutput<'a> {
         self.check(image.pixel_type(), image.shape().channels)?;
         self.path.write(|file| match self.format {
             Format::Array => Ok(array::write(file, image)?),
-            Format::Picture(format) => picture::write(file, format, image),
+            Format::Picture(format) => picture::write(file, format, self.quality, image),
         })
     }
 }

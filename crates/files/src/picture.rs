@@ -15,7 +15,8 @@ use std::path::Path;
 /// The extensions of formats that can be written.
 pub(super) const EXTENSIONS: &str = "png, jpg, jpeg, tif, tiff, bmp, pgm, ppm, pnm";
 
-const JPEG_QUALITY: u8 = 95;
+/// Quality of JPEGs for which none is asked, 1 to 100.
+pub(super) const JPEG_QUALITY: u8 = 95;
 
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +106,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 
 /// Reads a picture, straight into the image's own memory.
 pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let wrong = |error: image::ImageError| Error::content(path, error);
+    let wrong = |error: image::ImageError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];
@@ -186,8 +187,13 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     }
 }
 
-/// Writes an image that [`Format::check`] took.
-pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyImage<'_>) -> Result<(), Trouble> {
+/// Writes an image that [`Format::check`] took; `quality` is a JPEG's.
+pub(super) fn write(
+    file: &mut (impl Write + Seek),
+    format: Format,
+    quality: u8,
+    image: &AnyImage<'_>,
+) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
     if let (Format::Tiff, PixelType::F32 | PixelType::I16, 1) = (format, image.pixel_type(), channels) {
         return plane::write(file, image);
@@ -209,7 +215,7 @@ pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyI
     match format {
         Format::Png => PngEncoder::new(file).write_image(&bytes, width, height, colour)?,
         Format::Jpeg => {
-            JpegEncoder::new_with_quality(file, JPEG_QUALITY).write_image(&bytes, width, height, colour)?;
+            JpegEncoder::new_with_quality(file, quality).write_image(&bytes, width, height, colour)?;
         }
         Format::Tiff => TiffEncoder::new(file).write_image(&bytes, width, height, colour)?,
         Format::Bmp => BmpEncoder::new(file).write_image(&bytes, width, height, colour)?,

@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::exact;
 use apron::{
-    AnyImage, Bins, Device, DeviceName, Error, Extent, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source,
+    AnyImage, Bins, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType,
+    Result, Source,
 };
 use apron_core::{Problem, each_type};
 use apron_plan::Machine;
@@ -225,16 +226,14 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 ///
 /// # Panics
 /// For a histogram's problem, and one of a filter without weights.
-pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> Filter<'a> {
+pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> FilterBuilder<'a> {
     match problem {
         Problem::Correlate(p) => {
-            device.correlate(image, p.mask.clone()).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
+            device.correlate(image, &p.mask).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
         }
-        Problem::Separable(p) => device
-            .separable(image, p.taps_x.clone(), p.taps_y.clone())
-            .border(p.border)
-            .extent(p.extent)
-            .out_type(p.dst),
+        Problem::Separable(p) => {
+            device.separable(image, &p.taps_x, &p.taps_y).border(p.border).extent(p.extent).out_type(p.dst)
+        }
         Problem::Box(p) => {
             device.box_filter(image, p.width, p.height).border(p.border).extent(p.extent).out_type(p.dst)
         }
@@ -248,7 +247,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Sou
 ///
 /// # Panics
 /// For a filter's problem.
-pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
+pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> HistogramBuilder<'a> {
     if let Problem::Tone(tone) = problem {
         return crate::tone::histogram_of(device, tone, image.into());
     }

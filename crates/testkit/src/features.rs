@@ -1,10 +1,10 @@
 //! What devices have: probes, each a small call whose result must be the reference's, and the table made of them.
 
 use crate::case::{Data, random_image};
-use apron::filters::Operator;
+use crate::named;
 use apron::{
-    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, ImageMut, Mask,
-    Method, PixelType, Region, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, FilterBuilder, Formula, ImageMut,
+    Mask, Method, PixelType, Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -120,7 +120,7 @@ fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (S
 /// A filter of a photo.
 fn of_photo(
     name: &str,
-    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> Filter<'a> + 'static,
+    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> FilterBuilder<'a> + 'static,
 ) -> (String, Probe) {
     part(name, move |device| samples(make(device, &photo()).run()))
 }
@@ -283,35 +283,18 @@ fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceIm
     Ok(results.into_iter().flat_map(|result| values(&result)).collect())
 }
 
+/// All named filters as their examples have them, and what has no name.
 fn named() -> Vec<(String, Probe)> {
-    macro_rules! named {
-        ($($name:literal: |$device:ident, $photo:ident| $filter:expr,)*) => {
-            vec![$(part($name, |$device| {
-                let $photo = &photo();
-                samples($filter.run())
-            })),*]
-        };
-    }
-    named! {
-        "sobel": |device, photo| device.sobel(photo, 1, 1).ksize(5),
-        "scharr": |device, photo| device.scharr(photo, 0, 1),
-        "prewitt": |device, photo| device.prewitt(photo, 1, 0),
-        "roberts": |device, photo| device.roberts(photo, 1, 0),
-        "laplacian": |device, photo| device.laplacian(photo).ksize(3),
-        "gradient": |device, photo| device.gradient(photo).operator(Operator::Scharr),
-        "direction": |device, photo| device.gradient(photo).direction(true),
-        "gaussian": |device, photo| device.gaussian(photo, 1.5),
-        "gaussian derivative": |device, photo| device.gaussian_derivative(photo, 1.5, (1, 2)),
-        "log": |device, photo| device.log(photo, 1.5),
-        "dog": |device, photo| device.dog(photo, 1.0, 2.0),
-        "sharpen": |device, photo| device.sharpen(photo),
-        "unsharp": |device, photo| device.unsharp(photo, 1.5),
-        "emboss": |device, photo| device.emboss(photo),
-        "motion-blur": |device, photo| device.motion_blur(photo, 7, 30.0),
-        "local-mean": |device, photo| device.local_mean(photo, 5, 3),
-        "local-std": |device, photo| device.local_std(photo, 5, 3),
-        "a formula of one's own": |device, photo| device.apply(photo, filters::emboss()),
-    }
+    vec![
+        part("all that `apron filters` lists", |device| {
+            let results = named::examples().map(|example| samples(example.of(device, &photo()).run()));
+            Ok(results.collect::<Result<Vec<_>>>()?.concat())
+        }),
+        part("a formula of one's own", |device| {
+            let mask = filters::named_mask("emboss").expect("a known mask");
+            samples(device.apply(&photo(), Formula::Dense(mask)).run())
+        }),
+    ]
 }
 
 fn counting() -> Vec<Feature> {
@@ -355,15 +338,14 @@ fn counting() -> Vec<Feature> {
             parts: vec![
                 part("by numbers", |device| {
                     let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("by an image on the device", move |device| {
                     let weights = device.upload(&image(F32, 1))?;
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("2-D", move |device| {
-                    let bins = || Bins { count: 16, range: None };
-                    Ok(numbers(&device.histogram2d(&photo(), [0, 2], [bins(), bins()])?.counts))
+                    Ok(numbers(&device.histogram2d(&photo(), [0, 2]).bins([16, 16]).run()?.counts))
                 }),
             ],
         },

@@ -33,7 +33,10 @@ fn regions_at_the_ends_of_32_bits() {
         for x in [i32::MIN, i32::MAX] {
             let region = Region { x, y: 0, width: 1, height: 1 };
             // All that its window sees is beyond the image, or it is refused.
-            let found = device.correlate(&image, "1 1 1".parse().unwrap()).extent(apron::Extent::Region(region)).run();
+            let found = device
+                .correlate(&image, Mask::from_rows([[1.0; 3]]).unwrap())
+                .extent(apron::Extent::Region(region))
+                .run();
             match found {
                 Ok(found) => assert_eq!(found.shape().samples(), 1, "{x} on {}", device.name()),
                 Err(error) => assert_eq!(error.kind(), apron::ErrorKind::Usage, "{error}"),

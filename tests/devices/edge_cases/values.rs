@@ -39,7 +39,7 @@ fn halves_go_to_the_even_neighbour_and_sums_saturate() {
         assert_eq!(ends.download::<i16>().unwrap().packed().as_ref(), expected, "{}", device.name());
         // No number is 0, and infinity the end of the type.
         let floats = row(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 254.5, 300.0, -0.5]);
-        let bytes = device.correlate(&floats, "1".parse().unwrap()).out_type(PixelType::U8).run().unwrap();
+        let bytes = device.correlate(&floats, Mask::from_rows([[1.0]]).unwrap()).out_type(PixelType::U8).run().unwrap();
         assert_eq!(bytes.download::<u8>().unwrap().packed().as_ref(), [0, 255, 0, 254, 255, 0], "{}", device.name());
     }
 }

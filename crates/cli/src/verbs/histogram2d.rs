@@ -77,10 +77,11 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
     let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
-    let (histogram, ran) = device.histogram2d_reported(&image, channels, binning, variant)?;
+    let counting = device.histogram2d(&image, channels).bins(binning).variant(variant);
+    let (histogram, ran) = counting.run_reported()?;
     out.map_or(Ok(()), |out| out.write_pairs(&histogram))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram2d", &args.input, of, ran, Duration::ZERO, start);

@@ -4,7 +4,7 @@ use super::{Verb, job, on_files, tell, work};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::place::{Asked, Files, Place};
-use crate::report::{Report, complain, milliseconds, print};
+use crate::report::{Report, complain, counted, milliseconds, print};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
         devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-        work(verb, &mut devices)
+        work(verb, &mut devices).map(|report| report.value())
     };
     let told = |(input, _): &(PathBuf, PathBuf), result| {
         let input = input.display().to_string();
@@ -36,11 +36,11 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }));
         Ok(())
     };
-    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
+    let ended = job::each(&images, "image", common.quiet || common.json, on_image, told);
     // After the bar, and so together.
     failures.iter().for_each(|line| complain(line));
     if !common.quiet && !common.json && ended.is_ok() {
-        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
+        complain(&format!("{}, total {:.1} ms", counted(images.len(), "image"), milliseconds(start.elapsed())));
     }
     ended
 }

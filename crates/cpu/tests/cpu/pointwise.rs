@@ -1,8 +1,8 @@
 //! Pointwise operations, padding and deviations are the reference's, bit for bit, for every pair of types.
 
 use apron_core::{
-    AnyImage, Border, Borders, Constants, Extent, Image, LocalStd, Outside, Pad, Pixel, PixelType, PointOp, Pointwise,
-    Region, Shape, each_type, f16,
+    AnyImage, AxisBorder, Border, Borders, Constants, Extent, Image, LocalStd, Pad, Pixel, PixelType, PointOp,
+    Pointwise, Region, Shape, each_type, f16,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -115,7 +115,7 @@ fn padding() {
     for (n, (width, height, channels)) in sizes.into_iter().enumerate() {
         let constants = Constants::new(&[1.0, 2.0, 3.0, 4.0][..channels as usize]).unwrap();
         let borders = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(7.0)];
-        let outsides: Vec<Outside> = borders.map(Outside::from).into_iter().chain([constants.into()]).collect();
+        let outsides: Vec<AxisBorder> = borders.map(AxisBorder::from).into_iter().chain([constants.into()]).collect();
         for (m, &x) in outsides.iter().enumerate() {
             let (borders, pixel) = (Borders { x, y: outsides[(n + 2 * m + 1) % 6] }, PixelType::ALL[(n + m) % 5]);
             let shape = Shape::new(width, height, channels).unwrap();

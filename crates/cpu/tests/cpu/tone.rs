@@ -18,7 +18,7 @@ fn counts_agree<T: Pixel>(rng: &mut StdRng, shape: (u32, u32, u32), sample: impl
     edges.extend([0.0, 255.0, 255.0, 40000.5]);
     edges.sort_by(f64::total_cmp);
     let all = [
-        Binning::Between(Edges::rising(edges).unwrap()),
+        Binning::Between(Edges::new(edges).unwrap()),
         Binning::Even(Bins { count: 100_000, range: Some((-3.5, 300.0)) }),
         Binning::Even(Bins { count: 7, range: None }),
     ];
@@ -99,7 +99,7 @@ fn weights_are_summed_in_one_order() {
         let weights: Vec<f64> = (0..shape.0 * shape.1).map(|_| rng.random_range(-1.0..1.0)).collect();
         for binning in [
             Binning::Even(Bins { count: 9, range: None }),
-            Binning::Between(Edges::rising(vec![-1.0, 0.0, 0.1, 7.0]).unwrap()),
+            Binning::Between(Edges::new(vec![-1.0, 0.0, 0.1, 7.0]).unwrap()),
         ] {
             for per_channel in [false, true] {
                 let found = apron_cpu::weighted(&photo, &binning, per_channel, &weights).unwrap();
@@ -118,7 +118,7 @@ fn pairs_of_channels() {
     for shape in [(1, 1, 2), (37, 11, 3), (129, 70, 4)] {
         let photo = image(rng, shape, |rng| rng.random::<i16>());
         let even = Binning::Even(Bins { count: 9, range: None });
-        let uneven = Binning::Between(Edges::rising(vec![-1000.0, 0.0, 0.5, 30000.0]).unwrap());
+        let uneven = Binning::Between(Edges::new(vec![-1000.0, 0.0, 0.5, 30000.0]).unwrap());
         let found = apron_cpu::histogram2d(&photo, [1, 0], [&even, &uneven]).unwrap();
         assert_eq!(found, apron_reference::histogram2d(&photo, [1, 0], [&even, &uneven]).unwrap());
         assert!(apron_cpu::histogram2d(&photo, [0, shape.2], [&even, &uneven]).is_err());

@@ -1,20 +1,90 @@
 //! Sharpening, blurring along a line, and other effects.
 
-use super::gaussian;
-use crate::{Error, Formula, Mask, Named, PointOp, Result};
+use super::{Allowed::*, Value, gaussian, named_mask};
+use crate::{Error, Formula, Mask, PointOp, Result};
 
-/// The image and `amount` times what it has more than the mean of its four neighbours, times four:
-/// `0 -a 0; -a 1+4a -a; 0 -a 0`.
-///
-/// The formula's errors: an amount that is not finite in f32.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sharpen {
-    /// How much: 1 for the [mask](super::named_mask) `sharpen`.
-    pub amount: f64,
+filters! {
+    /// Sharpen by the four neighbours.
+    ///
+    /// The image plus the amount times four times its difference from the mean of the four neighbours. The mask is
+    /// 0 -a 0; -a 1+4a -a; 0 -a 0.
+    ///
+    /// # Errors
+    /// An amount that is not finite in f32, or four times which is not.
+    sharpen() -> Sharpen {
+        /// How much of the difference is added.
+        amount: f64 = 1.0, Finite;
+    }
+    source "no common library's; with an amount of 1 the mask `sharpen`"
+    examples ["photo.png sharp.png --amount 0.5"]
+
+    /// Sharpen by adding back the difference from a blurred copy.
+    ///
+    /// Unsharp masking: image + amount * (image - blurred), blurred by a Gaussian that is cut off at 4 sigma. Samples that
+    /// differ from the blurred ones by less than the threshold stay as they are. The blur is computed to f32, within the
+    /// bound of a separable filter, and the sum is rounded once.
+    ///
+    /// # Errors
+    /// Those of [`gaussian`](super::gaussian).
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![10u8, 20, 10])?;
+    /// let sharp = Device::cpu().unsharp(&image, 0.5).amount(2.0).run()?;
+    /// assert_eq!(sharp.download::<u8>()?.row(0), [6, 24, 6]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    unsharp(
+        /// Standard deviation of the blur.
+        sigma: f64, NotNegative, "pixels";
+    ) -> Unsharp {
+        /// How much of the difference is added.
+        amount: f64 = 1.0, Finite;
+        /// The least difference that counts, in the samples' units.
+        threshold: f64 = 0.0, NotNegative;
+    }
+    source "scikit-image's `unsharp_mask`, which has no threshold"
+    examples [
+        "photo.jpg sharp.png --sigma 2 --amount 0.8 --threshold 3",
+        "photo.jpg sharp.npy --sigma 1.5 --out-type f32",
+    ]
+
+    /// A relief lit from the upper left.
+    ///
+    /// The mask is -2 -1 0; -1 1 1; 0 1 2.
+    emboss() -> Emboss {}
+    source "the mask `emboss`"
+    examples ["photo.png relief.png"]
+
+    /// Mean over a line.
+    ///
+    /// The mean of points a pixel apart on a line whose middle lies on the output pixel; a point between pixels counts for
+    /// the four around it, bilinearly. At 0 and 90 degrees, lines of odd length are a window of 1 row or column. MATLAB's
+    /// fspecial('motion') weighs pixels by their distance from the line instead.
+    ///
+    /// ```
+    /// use apron::{Formula, Named, filters::MotionBlur};
+    ///
+    /// let Formula::Dense(mask) = MotionBlur::new(2, 90.0).formula()? else { unreachable!() };
+    /// assert_eq!((mask.width(), mask.height(), mask.taps()), (1, 3, &[0.25, 0.5, 0.25][..]));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    motion_blur(
+        /// Length of the line.
+        length: u32, Between(1, MAX_MOTION), "pixels";
+        /// Angle by which the line rises to the right.
+        angle: f64 = 0.0, Finite, "degrees";
+    ) -> MotionBlur {}
+    source "no common library's; points of a line, bilinearly"
+    examples ["photo.jpg moved.png --length 21 --angle 30", "photo.jpg moved.png --length 9"]
 }
 
-impl Named for Sharpen {
-    fn formula(&self) -> Result<Formula> {
+/// Longest line of a motion blur, in pixels.
+pub const MAX_MOTION: u32 = 1023;
+
+impl Sharpen {
+    fn build(self) -> Result<Formula> {
         let (beside, middle) = (-self.amount as f32, (1.0 + 4.0 * self.amount) as f32);
         if !middle.is_finite() {
             return Err(Error::parameter("sharpen", "amount", self.amount, "finite, also four times in f32"));
@@ -24,85 +94,24 @@ impl Named for Sharpen {
     }
 }
 
-/// Unsharp masking: `image + amount * (image - blurred)`, blurred by a Gaussian cut off at 4 sigma; samples that differ from
-/// the blurred ones by less than the threshold stay as they are. scikit-image's `unsharp_mask` without a threshold.
-///
-/// The blur is computed to f32, within the bound of a separable filter, and the sum is rounded once.
-///
-/// The formula's errors are those of [`gaussian`], an amount that is not finite, and a threshold that is negative or no
-/// number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unsharp {
-    /// Standard deviation of the blur, in pixels.
-    pub sigma: f64,
-    /// How much of the difference is added.
-    pub amount: f64,
-    /// The least difference that counts, in the samples' units.
-    pub threshold: f64,
-}
-
 impl Unsharp {
-    /// The whole difference to a blur of this standard deviation, however small.
-    pub fn new(sigma: f64) -> Unsharp {
-        Unsharp { sigma, amount: 1.0, threshold: 0.0 }
-    }
-}
-
-impl Named for Unsharp {
-    fn formula(&self) -> Result<Formula> {
-        let Unsharp { sigma, amount, threshold } = *self;
+    fn build(self) -> Result<Formula> {
+        let Unsharp { sigma, amount, threshold } = self;
         let taps = gaussian(sigma, 4.0)?;
-        if !amount.is_finite() {
-            return Err(Error::parameter("unsharp", "amount", amount, "finite"));
-        }
-        if threshold.is_nan() || threshold < 0.0 {
-            return Err(Error::parameter("unsharp", "threshold", threshold, "0 or more"));
-        }
         let op = PointOp::Weighted { a: 1.0 + amount, b: -amount, c: 0.0, threshold };
         Ok(Formula::of(op, Formula::Image, Some(Formula::Separable(taps.clone(), taps))))
     }
 }
 
-/// A relief lit from the upper left: the [mask](super::named_mask) `emboss`, `-2 -1 0; -1 1 1; 0 1 2`.
-pub fn emboss() -> Formula {
-    Formula::Dense(super::named_mask("emboss").expect("in the table"))
+impl Emboss {
+    fn build(self) -> Result<Formula> {
+        Ok(Formula::Dense(named_mask("emboss").expect("in the table")))
+    }
 }
 
-/// Longest line of a motion blur, in pixels.
-pub const MAX_MOTION: u32 = 1023;
-
-/// The mean over a line of `length` points a pixel apart, whose middle lies on the output pixel and which rises by `angle`
-/// degrees to the right. A point between pixels counts for the four around it, bilinearly.
-///
-/// At 0 and 90 degrees lines of odd length are a window of 1 row or column. No library that is common has the same mask;
-/// MATLAB's `fspecial('motion')` weighs pixels by their distance from the line.
-///
-/// ```
-/// use apron_core::{Formula, Named, filters::MotionBlur};
-///
-/// let Formula::Dense(mask) = (MotionBlur { length: 2, angle: 90.0 }).formula()? else { unreachable!() };
-/// assert_eq!((mask.width(), mask.height(), mask.taps()), (1, 3, &[0.25, 0.5, 0.25][..]));
-/// # Ok::<(), apron_core::Error>(())
-/// ```
-///
-/// The formula's errors: a length outside 1 to [`MAX_MOTION`], and an angle that is not finite.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MotionBlur {
-    /// Points of the line.
-    pub length: u32,
-    /// By how many degrees it rises to the right.
-    pub angle: f64,
-}
-
-impl Named for MotionBlur {
-    fn formula(&self) -> Result<Formula> {
-        let MotionBlur { length, angle } = *self;
-        if length == 0 || length > MAX_MOTION {
-            return Err(Error::parameter("motion-blur", "length", length, format!("1 to {MAX_MOTION}")));
-        }
-        if !angle.is_finite() {
-            return Err(Error::parameter("motion-blur", "angle", angle, "finite"));
-        }
+impl MotionBlur {
+    fn build(self) -> Result<Formula> {
+        let MotionBlur { length, angle } = self;
         let (sin, cos) = (angle % 360.0).to_radians().sin_cos();
         let half = (length - 1) as f64 / 2.0;
         // Rounded, lest a line along an axis lies in the pixels beside it by a 10^-16 of a pixel.
@@ -133,6 +142,7 @@ impl Named for MotionBlur {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ErrorKind, Named};
 
     fn motion(length: u32, angle: f64) -> Mask {
         match (MotionBlur { length, angle }).formula().unwrap() {
@@ -166,7 +176,7 @@ mod tests {
     #[test]
     fn sharpening_keeps_what_is_constant() {
         let Formula::Dense(mask) = (Sharpen { amount: 1.0 }).formula().unwrap() else { panic!() };
-        assert_eq!(mask, super::super::named_mask("sharpen").unwrap());
+        assert_eq!(mask, crate::filters::named_mask("sharpen").unwrap());
         let Formula::Dense(mask) = (Sharpen { amount: 0.25 }).formula().unwrap() else { panic!() };
         assert_eq!(mask.taps(), [0.0, -0.25, 0.0, -0.25, 2.0, -0.25, 0.0, -0.25, 0.0]);
     }
@@ -185,7 +195,7 @@ mod tests {
             (MotionBlur { length: 3, angle: f64::NAN }.formula(), "angle is NaN"),
         ] {
             let error = formula.unwrap_err();
-            assert_eq!(error.kind(), crate::ErrorKind::Usage);
+            assert_eq!(error.kind(), ErrorKind::Usage);
             assert!(error.to_string().contains(part), "{error}");
         }
     }
