@@ -2,15 +2,58 @@
 
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
+use crate::progress::Progress;
 use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
+
+/// A parser of values of which some are known by name: shells offer those, and the parser takes others, too.
+#[derive(Clone)]
+pub(crate) struct Offers<P> {
+    parser: P,
+    names: Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Offers<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.parser.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names.iter().copied().map(PossibleValue::new)))
+    }
+}
+
+/// Devices; of GPUs shells offer the first.
+pub(crate) fn devices() -> Offers<impl TypedValueParser<Value = DeviceName>> {
+    let names = vec!["auto", "gpu", "gpu:0", "cpu", "emulator", "reference"];
+    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<DeviceName>()), names }
+}
+
+/// Masks; shells offer those that have names.
+pub(crate) fn masks() -> Offers<StringValueParser> {
+    Offers { parser: StringValueParser::new(), names: filters::mask_names().collect() }
+}
+
+/// Sample types.
+pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
+    let names = PixelType::ALL.map(|pixel| pixel.element().name()).to_vec();
+    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<PixelType>()), names }
+}
 
 /// Options of every verb that reads an image.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Common {
     /// Where to run: auto, gpu[:N], cpu, emulator or reference [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = devices(), hide_possible_values = true)]
     pub(crate) device: Option<DeviceName>,
     /// The implementation, by name, instead of the one that would be chosen
     #[arg(long, value_name = "NAME")]
@@ -29,7 +72,7 @@ pub(crate) struct Common {
     pub(crate) grey: bool,
     /// Type of the input's samples: u8, u16, i16, f16 or f32; values stay, but are rounded and limited to the type
     /// [default: the file's, or one that holds the file's numbers exactly]
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
     pub(crate) in_type: Option<PixelType>,
 }
 
@@ -52,7 +95,7 @@ pub(crate) struct FilterArgs {
     #[arg(long)]
     pub(crate) keep_alpha: bool,
     /// Type of the output's samples: u8, u16, i16, f16 or f32 [default: the input's]
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
     pub(crate) out_type: Option<PixelType>,
     /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
@@ -104,17 +147,33 @@ pub(crate) struct Devices {
     default: DeviceName,
     open: Vec<(DeviceName, Device)>,
     place: Option<Place>,
+    progress: Progress,
 }
 
 impl Devices {
     /// None yet; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new(), place: None }
+        Devices { default, open: Vec::new(), place: None, progress: Progress::default() }
     }
 
     /// This one, for whoever names none.
     pub(crate) fn of(device: Device) -> Devices {
-        Devices { default: device.name(), open: vec![(device.name(), device)], place: None }
+        Devices {
+            default: device.name(),
+            open: vec![(device.name(), device)],
+            place: None,
+            progress: Progress::default(),
+        }
+    }
+
+    /// None yet; what the one job is at is shown, unless its report is not to read.
+    pub(crate) fn watched(common: &Common) -> Devices {
+        Devices { progress: Progress::new(common.quiet || common.json), ..Devices::new(DeviceName::default()) }
+    }
+
+    /// Says what is done from now on.
+    pub(crate) fn at(&self, what: impl Into<String>) {
+        self.progress.at(what);
     }
 
     /// Says where the next verb works.

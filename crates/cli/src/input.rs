@@ -1,23 +1,46 @@
 //! The image of a verb, read as its options ask for it.
 
 use crate::args::Common;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use apron::{AnyImage, Image, Pixel};
 use apron_core::{Accumulator, each_type};
+use apron_files::Metadata;
 use std::any::TypeId;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 impl Common {
-    /// Reads an image, in the type and the colours that the options ask for.
+    /// Reads an image, in the type and the colours that the options ask for; `-` is the standard input.
     ///
     /// # Errors
     /// What reading it says, and a number that the asked type would have to round.
     pub(crate) fn read(&self, path: &Path) -> Result<AnyImage<'static>> {
-        let image = apron_files::read_image_as(path, self.max_pixels, self.in_type)?;
-        Ok(match image.shape().channels {
+        self.read_picture(path).map(|(image, _)| image)
+    }
+
+    /// Reads an image, and what its file says besides its pixels.
+    ///
+    /// # Errors
+    /// As [`read`](Common::read).
+    pub(crate) fn read_picture(&self, path: &Path) -> Result<(AnyImage<'static>, Metadata)> {
+        let (image, metadata) = if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            // No more than such images take: 16 bytes a pixel, and what else a file may hold.
+            let most = self.max_pixels.saturating_mul(16).saturating_add(1 << 26);
+            let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
+            read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
+            let name = Path::new("standard input");
+            let image = apron_files::decode_image_as(name, Cursor::new(&bytes), self.max_pixels, self.in_type)?;
+            (image, apron_files::decode_metadata(Cursor::new(&bytes)))
+        } else {
+            let image = apron_files::read_image_as(path, self.max_pixels, self.in_type)?;
+            (image, apron_files::read_metadata(path))
+        };
+        let image = match image.shape().channels {
             2.. if self.grey => each_type!(image, image => Pixel::into_any(grey(&image)?)),
             _ => image,
-        })
+        };
+        Ok((image, metadata))
     }
 }
 

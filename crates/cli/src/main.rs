@@ -8,6 +8,7 @@ mod input;
 mod output;
 mod place;
 mod plot;
+mod progress;
 mod report;
 mod verbs;
 mod words;

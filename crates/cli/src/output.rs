@@ -50,8 +50,20 @@ fn quality(text: &str) -> Result<u8, String> {
 
 impl OutputArgs {
     /// The output, if it can take samples of this type. Without a type, as far as can be known by now.
-    pub(crate) fn open<'a>(&self, path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
-        let output = ImageOutput::new(path, pixel)?;
+    /// The path `-` is the standard output, in `format`.
+    ///
+    /// # Errors
+    /// What [`ImageOutput::new`] says, and options that the output's format does not have.
+    pub(crate) fn open<'a>(
+        &self,
+        path: &'a Path,
+        format: Option<&str>,
+        pixel: Option<PixelType>,
+    ) -> Result<ImageOutput<'a>> {
+        let output = match format {
+            Some(format) if path == Path::new("-") => ImageOutput::stdout(format, pixel)?,
+            _ => ImageOutput::new(path, pixel)?,
+        };
         match self.quality {
             Some(_) if !output.is_jpeg() => {
                 Err(Error::Usage(format!("--quality is for JPEG, and {} is none", path.display())))

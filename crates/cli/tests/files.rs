@@ -167,6 +167,62 @@ fn alpha_that_a_format_does_not_have_is_blended_or_opaque() {
 }
 
 #[test]
+fn images_come_and_go_by_the_standard_streams() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    let ended = folder.filter("a.png", &["correlate", "-", "-", "--mask", "2", "--format", "png"]);
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(image::load_from_memory(&ended.stdout).unwrap().as_bytes(), [6, 8]);
+    let ended = folder.filter("a.png", &["stats", "-", "--json"]);
+    assert!(String::from_utf8(ended.stdout).unwrap().contains("\"mean\":3.5"));
+    let ended = folder.filter("a.png", &["box", "-", "out.npy", "--size", "1"]);
+    assert!(ended.status.success() && ended.stdout.is_empty(), "{ended:?}");
+    assert_eq!(folder.read::<u8>("out.npy").1, [3, 4]);
+    let ended = folder.filter("a.png", &["pipe", "a.png", "-", "box size=1", "--format", "npy", "--quiet"]);
+    assert!(ended.stdout.starts_with(b"\x93NUMPY") && ended.stderr.is_empty(), "{ended:?}");
+    // An empty input, a format that is not said, and two who want to print.
+    folder.fails(3, "standard input: the file is empty", &["stats", "-"]);
+    folder.fails(2, "needs --format", &["box", "a.png", "-", "--size", "1"]);
+    folder.fails(2, "cannot both go", &["box", "a.png", "-", "--size", "1", "--format", "png", "--json"]);
+    folder.fails(2, "'gif'", &["box", "a.png", "-", "--size", "1", "--format", "gif"]);
+    assert_eq!(folder.names(), ["a.png", "out.npy"]);
+}
+
+#[test]
+fn profiles_and_densities_are_kept_where_formats_have_them() {
+    use image::{ImageDecoder, ImageEncoder};
+    let folder = Folder::new();
+    // The header of a profile: enough for files, which do not look into it.
+    let mut profile = vec![7u8; 200];
+    profile[16..20].copy_from_slice(b"RGB ");
+    let file = std::fs::File::create(folder.path("a.jpg")).unwrap();
+    let mut encoder = image::codecs::jpeg::JpegEncoder::new(file);
+    encoder.set_pixel_density(image::codecs::jpeg::PixelDensity::dpi(300));
+    encoder.set_icc_profile(profile.clone()).unwrap();
+    encoder.write_image(&[9; 192], 8, 8, image::ExtendedColorType::Rgb8).unwrap();
+    let icc = |name: &str| {
+        let reader = image::ImageReader::open(folder.path(name)).unwrap().with_guessed_format().unwrap();
+        reader.into_decoder().unwrap().icc_profile().unwrap()
+    };
+    // From JPEG over PNG to JPEG, and to TIFF.
+    for (from, to) in [("a.jpg", "b.png"), ("b.png", "c.jpg"), ("c.jpg", "d.png")] {
+        copy(&folder, from, to);
+        assert_eq!(icc(to).as_ref(), Some(&profile), "{to}");
+    }
+    copy(&folder, "d.png", "e.tif");
+    copy(&folder, "e.tif", "f.png");
+    assert_eq!(icc("f.png"), Some(profile));
+    let jpeg = std::fs::read(folder.path("c.jpg")).unwrap();
+    assert_eq!(jpeg[13..18], [1, 1, 44, 1, 44], "300 pixels per inch");
+    let png = std::fs::read(folder.path("d.png")).unwrap();
+    let at = png.windows(4).position(|chunk| chunk == b"pHYs").unwrap();
+    assert_eq!(png[at + 4..at + 13], [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1], "11811 pixels per metre");
+    // A colour's profile says nothing of grey.
+    folder.ok(&["box", "a.jpg", "grey.png", "--size", "1", "--grey"]);
+    assert_eq!(icc("grey.png"), None);
+}
+
+#[test]
 fn a_jpeg_has_the_quality_that_is_asked_for() {
     let folder = Folder::new();
     folder.png("a.png", 64, 64, &(0..64 * 64).map(|i| (i * i % 251) as u8).collect::<Vec<_>>());

@@ -72,6 +72,30 @@ fn a_status_is_one_short_line_and_reasons_are_asked_for() {
     assert!(ended.stderr.starts_with("1 image, total"), "{ended:?}");
 }
 
+/// A terminal shows what a job is at; nobody else sees it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_what_a_job_is_at() {
+    let folder = Folder::new();
+    folder.png("a.png", 64, 64, &[7; 64 * 64]);
+    let program = common::program().into_string().unwrap();
+    let on_terminal = |more: &str| {
+        let line = format!("{program} gaussian a.png b.png --sigma 2 --device cpu{more}");
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
+        script.output().ok().map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned())
+    };
+    let Some(shown) = on_terminal("") else {
+        eprintln!("skipped: there is no `script` to make a terminal");
+        return;
+    };
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no '{part}' in {shown:?}"));
+    assert!(at("reading a.png") < at("gaussian: b.png 64x64x1 u8"), "{shown:?}");
+    assert_eq!(on_terminal(" --quiet").unwrap(), "");
+    let ended = folder.ok(&["gaussian", "a.png", "b.png", "--sigma", "2"]);
+    assert!(!ended.stderr.contains("reading"), "{ended:?}");
+}
+
 #[test]
 fn masks_of_any_size_and_anchor() {
     let folder = Folder::new();
@@ -247,6 +271,18 @@ fn shells_and_manuals_know_every_verb() {
         let ended = folder.run(&["completions", shell]);
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{shell}");
         assert!(ended.stdout.contains("gaussian") && ended.stdout.contains("truncate"), "{shell}");
+    }
+    // Names, and not files, where a value has names.
+    let script = folder.run(&["completions", "bash"]).stdout;
+    let offered = |option: &str| {
+        let part =
+            script.split("apron__subcmd__correlate)").nth(1).unwrap().split(&format!("{option})")).nth(1).unwrap();
+        part.lines().nth(1).unwrap().to_string()
+    };
+    for (option, name) in
+        [("--device", "reference"), ("--mask", "sobel-x"), ("--out-type", "i16"), ("--in-type", "f16")]
+    {
+        assert!(offered(option).contains(name) && !offered(option).contains("compgen -f"), "{}", offered(option));
     }
     folder.fails(2, "bash", &["completions", "cmd"]);
     let page = folder.run(&["man"]);

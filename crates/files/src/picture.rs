@@ -2,11 +2,13 @@
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
+use crate::metadata::Metadata;
 use crate::read::Source;
 use crate::upright::upright;
-use crate::{grey_bmp, plane, tiff_tags};
+use crate::{grey_bmp, plane, png_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
-use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
+use image::codecs::{bmp::BmpEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 use std::io::{BufReader, Seek, Write};
@@ -187,11 +189,19 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     }
 }
 
-/// Writes an image that [`Format::check`] took; `quality` is a JPEG's.
+/// How a picture is written, besides its pixels.
+pub(super) struct Manner {
+    /// Quality of a JPEG, 1 to 100.
+    pub(super) quality: u8,
+    /// What the file says besides its pixels.
+    pub(super) metadata: Metadata,
+}
+
+/// Writes an image that [`Format::check`] took.
 pub(super) fn write(
     file: &mut (impl Write + Seek),
     format: Format,
-    quality: u8,
+    manner: &Manner,
     image: &AnyImage<'_>,
 ) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
@@ -213,15 +223,30 @@ pub(super) fn write(
         (pixel, channels) => return Err(format!("{channels} channel(s) of {pixel} fit no picture").into()),
     };
     match format {
-        Format::Png => PngEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Png => png_file::write(file, image, &manner.metadata)?,
         Format::Jpeg => {
-            JpegEncoder::new_with_quality(file, quality).write_image(&bytes, width, height, colour)?;
+            let mut encoder = JpegEncoder::new_with_quality(file, manner.quality);
+            if let Some((across, down)) = manner.metadata.density {
+                let density = (across.round() as u16, down.round() as u16);
+                encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
+            }
+            with_profile(encoder, manner, image)?.write_image(&bytes, width, height, colour)?;
         }
-        Format::Tiff => TiffEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Tiff => {
+            with_profile(TiffEncoder::new(file), manner, image)?.write_image(&bytes, width, height, colour)?;
+        }
         Format::Bmp => BmpEncoder::new(file).write_image(&bytes, width, height, colour)?,
         Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image, &bytes)?,
     }
     Ok(())
+}
+
+/// The encoder with the profile, if it is one for this image.
+fn with_profile<E: ImageEncoder>(mut encoder: E, manner: &Manner, image: &AnyImage<'_>) -> Result<E, Trouble> {
+    if let Some(profile) = manner.metadata.icc_for(image) {
+        encoder.set_icc_profile(profile.to_vec())?;
+    }
+    Ok(encoder)
 }
 
 /// Binary PGM or PPM. Written here because the encoder of `image` does not take 16 bits.

@@ -109,7 +109,7 @@ pub(super) enum Table {
 
 /// Counts, writes, and shows the counts where they should be shown.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let (report, table) = take(args, &mut Devices::new(Default::default()))?;
+    let (report, table) = take(args, &mut Devices::watched(&args.common))?;
     let histogram = match table {
         Table::Counts(histogram) => histogram,
         Table::Sums(histogram) => {
@@ -144,9 +144,11 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, false)).transpose()?;
+    devices.at(format!("reading {}", args.input.display()));
     let image = args.common.read(&args.input)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
+    devices.at(format!("histogram on {}", device.name()));
     let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);
     let (sums, ran) = sums.variant(variant).run_reported()?;
     out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
@@ -170,10 +172,12 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
+    devices.at(format!("reading {}", args.input.display()));
     let image = args.common.read(&args.input)?;
     let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
 
     let device = devices.get(args.common.device)?;
+    devices.at(format!("histogram on {}", device.name()));
     let mut counting = device.histogram(&image).binning(binning).per_channel(args.per_channel);
     if let Some(roi) = &roi {
         counting = counting.roi_mask(roi);

@@ -1,7 +1,7 @@
 //! What all verbs do that make an image of an image: read, run, write; or, in a pipe, run.
 
 use crate::args::{Common, Devices};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
@@ -42,14 +42,22 @@ pub(super) fn run(
 ) -> Result<Report> {
     let start = Instant::now();
     match devices.place()? {
-        Place::Files { input, output } => {
-            let file = target.args.open(&output, target.out_type)?;
-            let image = common.read(&input)?;
+        Place::Files { input, output, format } => {
+            let file = target.args.open(&output, format.as_deref(), target.out_type)?;
+            if format.is_some() && common.json {
+                return Err(Error::Usage(
+                    "the image and the report of --json cannot both go to the standard output".into(),
+                ));
+            }
+            devices.at(format!("reading {}", input.display()));
+            let (image, metadata) = common.read_picture(&input)?;
+            let file = file.with_metadata(metadata);
             let (shape, pixel) = (image.shape(), image.pixel_type());
             if let Some(out_type) = target.out_type {
                 target.args.drops_alpha(&file, out_type, shape.channels)?;
             }
             let device = devices.get(common.device)?;
+            devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
             let result = make(&device, Source::Host(image))?;
             let out_type = target.out_type(pixel, result.pixel_type());
             let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
@@ -57,6 +65,7 @@ pub(super) fn run(
             let copy = Instant::now();
             let pixels = result.into_host()?;
             report.ran.copy_out_ms = milliseconds(copy.elapsed());
+            devices.at(format!("writing {}", output.display()));
             let pixels = target.args.scaled(pixels, out_type, target.keep_alpha)?;
             file.write(&target.args.fitting(&file, pixels)?)?;
             report.ran.total_ms = milliseconds(start.elapsed());

@@ -11,17 +11,21 @@ use std::time::Instant;
 /// Runs a verb for each of its images, and reports.
 pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     let start = Instant::now();
-    let mut devices = Devices::new(Default::default());
     let images = match files.asked()? {
         Asked::One(place) => {
+            let mut devices = Devices::watched(common);
             devices.go_to(place);
-            return tell(&work(verb, &mut devices)?, common);
+            let report = work(verb, &mut devices)?;
+            // The line that says what is done goes before the report comes.
+            drop(devices);
+            return tell(&report, common);
         }
         Asked::Folder(images) => images,
     };
+    let mut devices = Devices::new(Default::default());
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
-        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+        devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
         work(verb, &mut devices).map(|report| report.value())
     };
     let told = |(input, _): &(PathBuf, PathBuf), result| {

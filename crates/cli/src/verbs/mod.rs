@@ -116,7 +116,10 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Histogram2d(args) => histogram2d::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
-        Verb::Match(args) => tell(&work(verb, &mut Devices::new(Default::default()))?, &args.common),
+        Verb::Match(args) => {
+            let report = work(verb, &mut Devices::watched(&args.common))?;
+            tell(&report, &args.common)
+        }
         // The rest are on files.
         _ => work(verb, &mut Devices::new(Default::default())).map(drop),
     }

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 
 /// Finds the thresholds, writes what was asked for, and prints them.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let report = find(args, &mut Devices::new(Default::default()))?;
+    let report = find(args, &mut Devices::watched(&args.common))?;
     if let (Made::Thresholds { thresholds, .. }, false) = (&report.made, args.common.json) {
         let thresholds: Vec<String> = thresholds.iter().map(usize::to_string).collect();
         print(&format!("{}\n", thresholds.join(" ")))?;
@@ -49,8 +49,10 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(apron::Error::parameter("otsu", "number of classes", args.classes, "2 to 5").into());
     }
     let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
+    devices.at(format!("reading {}", args.input.display()));
     let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
+    devices.at(format!("otsu on {}", device.name()));
     let (shape, pixel) = (image.shape(), image.pixel_type());
     if shape.channels > 1 {
         let (value, limit) =

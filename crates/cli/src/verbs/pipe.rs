@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The image; the result; the steps, separated by '|'. Several images go to a folder, DIR/
     #[arg(value_names = ["IN", "OUT", "STEPS"], num_args = 3.., required = true)]
     words: Vec<PathBuf>,
-    /// In a folder, write this format instead of the images' own: png, tif, npy or another
+    /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
     #[arg(long, value_name = "EXT")]
     format: Option<String>,
     #[command(flatten)]

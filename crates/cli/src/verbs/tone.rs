@@ -78,7 +78,7 @@ pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
 
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
     let MatchArgs { input, reference, output, write, common } = args;
-    devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
+    devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
     let reference = common.read(reference)?;
     run("match", (common, write), devices, |device, image| device.match_histogram(image, &reference))
 }
