@@ -13,6 +13,11 @@ from common import (
 )
 from masks import cv2
 
+try:
+    from skimage import filters as skimage
+except ImportError:
+    skimage = None
+
 ALL_TYPES = ["u8", "u16", "i16", "f32"]
 
 
@@ -132,6 +137,27 @@ def derivative(rng, verb):
 
     operations = ["correlate"] if verb == "roberts" else ["separable"]
     return problem.job(verb, f"{dx},{dy} ksize {ksize}", options, judge, operations)
+
+
+def farid(rng, verb):
+    smooth = [0.0376593171958126, 0.249153396177344, 0.426374573253687, 0.249153396177344, 0.0376593171958126]
+    row = [-0.109603762960254, -0.276690988455557, 0, 0.276690988455557, 0.109603762960254]
+    dx = int(rng.integers(0, 2))
+    mask = np.outer(smooth, row) if dx else np.outer(row, smooth)
+    problem = Problem(rng, mask.shape)
+
+    def judge(out):
+        # Its taps are no f32.
+        reference, magnitude = problem.sums(mask)
+        bound, slack = (mask.size + 5) * EPS * magnitude, NEAR + 1e-6 * magnitude
+        wrong = problem.compare("numpy", out, reference, bound, slack)
+        if skimage and problem.has_scipy(mask.shape):
+            along = dict(axis=1 if dx else 0, mode=SCIPY_MODES[problem.border])
+            peer = problem.by_planes(lambda plane: skimage.farid(plane, **along))
+            wrong += problem.compare("skimage", out, peer, bound, slack)
+        return wrong
+
+    return problem.job(verb, f"dx {dx}", {"dx": dx, "dy": 1 - dx}, judge, ["separable"])
 
 
 def laplacian(rng, verb):
@@ -374,6 +400,7 @@ PROBLEMS = {
     "scharr": (derivative, 0.05),
     "prewitt": (derivative, 0.04),
     "roberts": (derivative, 0.04),
+    "farid": (farid, 0.04),
     "laplacian": (laplacian, 0.1),
     "sharpen": (effect, 0.04),
     "emboss": (effect, 0.02),
