@@ -1,4 +1,4 @@
-//! What devices have: probes, each a small call whose result must be the reference's, and the table made of them.
+//! The features of devices: probes, each a small call whose result must be the reference's, and the table made of them.
 
 use crate::case::{Data, random_image};
 use crate::named;
@@ -104,7 +104,7 @@ fn taps(count: u32) -> Taps {
     Taps::new(mask(count, 1).taps()).expect("valid taps")
 }
 
-/// Parts that are told apart by a value.
+/// One part per value.
 fn each<T: std::fmt::Display + Clone + 'static>(
     values: impl IntoIterator<Item = T>,
     probe: impl Fn(&Device, T) -> Result<Vec<f64>> + Copy + 'static,
@@ -144,7 +144,7 @@ fn filtering() -> Vec<Feature> {
             }),
         },
         Feature {
-            name: "masks that are sums of few separable ones",
+            name: "low-rank masks (sums of separable ones)",
             parts: each(PIXELS, |device, pixel| {
                 let image = image(pixel, 1);
                 let filter = device.correlate(&image, two_bells()).out_type(F32);
@@ -176,7 +176,7 @@ fn filtering() -> Vec<Feature> {
             parts: each(borders, |device, border| samples(device.correlate(&photo(), mask(3, 5)).border(border).run())),
         },
         Feature {
-            name: "which pixels",
+            name: "borders and extents",
             parts: vec![
                 of_photo("a border by axis", |device, photo| {
                     let borders = Borders::by_axis(Border::Wrap, Border::Constant(9.0));
@@ -188,7 +188,7 @@ fn filtering() -> Vec<Feature> {
                         .border(Constants::new(&[9.0, 0.0, 255.0]).expect("three numbers"))
                 }),
                 of_photo("full output", |device, photo| device.correlate(photo, mask(3, 5)).extent(Extent::Full)),
-                of_photo("regions that see around them", move |device, photo| {
+                of_photo("regions that see the image around them", move |device, photo| {
                     device.correlate(photo, mask(3, 5)).extent(part_of)
                 }),
                 part("isolated regions", |device| {
@@ -206,7 +206,7 @@ fn filtering() -> Vec<Feature> {
             }),
         },
         Feature {
-            name: "alpha left alone",
+            name: "alpha kept as it is",
             parts: vec![
                 part("of a filter", |device| {
                     samples(device.correlate(&image(U8, 4), mask(3, 5)).keep_alpha(true).run())
@@ -217,7 +217,7 @@ fn filtering() -> Vec<Feature> {
             ],
         },
         Feature {
-            name: "results in images that are there",
+            name: "results in existing images",
             parts: vec![
                 part("whole", |device| {
                     let mut out = device.zeros(Shape::new(SIZE.0, SIZE.1, 3)?, U8)?;
@@ -229,7 +229,7 @@ fn filtering() -> Vec<Feature> {
                     device.gaussian(&photo(), 1.5).run_into(out.region_mut(3, 1, SIZE.0, SIZE.1)?)?;
                     samples(Ok(out))
                 }),
-                part("rows with gaps on the host", |device| {
+                part("rows with a stride, on the host", |device| {
                     let stride = SIZE.0 as usize * 3 + 7;
                     let mut out = vec![0u8; stride * SIZE.1 as usize];
                     let rows = ImageMut::with_row_stride(SIZE.0, SIZE.1, 3, stride, &mut out)?;
@@ -275,7 +275,7 @@ fn filtering() -> Vec<Feature> {
     ]
 }
 
-/// The samples of all images that come of a batch: of the channels of an image, each by itself.
+/// The samples of a batch's results; the images of the batch are the channels of the photo.
 fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceImage>) -> Result<Vec<f64>> {
     let photo = photo();
     let AnyImage::U8(photo) = &photo else { unreachable!("photos are u8") };
@@ -325,7 +325,7 @@ fn counting() -> Vec<Feature> {
             ],
         },
         Feature {
-            name: "bins of the pixels of a mask, over the range of their samples",
+            name: "histograms under a mask, over the range of the selected samples",
             parts: each(PIXELS, move |device, pixel| {
                 let roi = image(U8, 1);
                 let bins = Bins { count: 50, range: None };

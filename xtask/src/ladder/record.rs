@@ -1,4 +1,4 @@
-//! The record: lines `# key: value` about the machine, a header, and a row a program.
+//! The record: lines `# key: value` about the machine, a header, and one row per program.
 
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
@@ -24,11 +24,11 @@ pub(super) struct Row {
     /// The articles' name of it, or `-`.
     pub(super) program: String,
     pub(super) variant: String,
-    /// That must be moved.
+    /// Bytes that must be moved.
     pub(super) bytes: u64,
-    /// That must be computed.
+    /// Operations that must be computed.
     pub(super) operations: u64,
-    /// What arithmetic gave before the measurement, where it was done.
+    /// The time that was computed before the measurement, if one was.
     pub(super) predicted_ms: Option<f64>,
     pub(super) ms: f64,
     /// Time of the same algorithm by nvcc, where it was measured.

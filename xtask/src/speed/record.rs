@@ -1,4 +1,4 @@
-//! The record: lines `# key: value` about the machine, a header, and a row a workload.
+//! The record: lines `# key: value` about the machine, a header, and one row per workload.
 
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
@@ -19,18 +19,18 @@ pub(super) struct Record {
 pub(super) struct Row {
     pub(super) work: String,
     pub(super) variant: String,
-    /// That must be moved.
+    /// Bytes that must be moved.
     pub(super) bytes: u64,
-    /// That must be computed, by filters that multiply.
+    /// Operations that must be computed; filters that multiply have them.
     pub(super) operations: Option<u64>,
     pub(super) ms: f64,
-    /// What bounds it.
+    /// The limit that bounds it: `copy`, `read`, `ffma` or `parts`.
     pub(super) limit: String,
-    /// The least time that this allows.
+    /// The least time that the limit allows, in milliseconds.
     pub(super) limit_ms: f64,
-    /// What it should be at most.
+    /// The time to reach: a multiple of the limit, or microseconds.
     pub(super) target: Option<String>,
-    /// Other libraries and their times.
+    /// Other libraries and their times, in milliseconds.
     peers: Vec<(String, f64)>,
 }
 
@@ -43,7 +43,7 @@ impl Record {
 }
 
 impl Row {
-    /// Its time as so many times the limit's.
+    /// Its time divided by the limit's.
     pub(super) fn times_the_limit(&self) -> f64 {
         self.ms / self.limit_ms
     }
