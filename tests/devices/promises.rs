@@ -1,6 +1,6 @@
 //! The exceptions that docs/promises.md names, on every device that runs without a GPU and on a GPU if there is one.
 
-use apron::{Device, Image, Method, Result, f16};
+use apron::{Mask, Device, Image, Method, Result, f16};
 use apron_testkit::gpu_or_skip;
 
 fn devices() -> Vec<Device> {
@@ -54,7 +54,7 @@ fn sums_along_rows_may_overflow_where_the_result_would_not() -> Result<()> {
     let mask = "1 1 1; 1 1 1; 0.0009765625 0.0009765625 0.0009765625";
     for device in devices() {
         let centre = |method: Option<Method>| -> Result<f32> {
-            let filtered = device.correlate(&image, mask.parse()?).method(method).run()?;
+            let filtered = device.correlate(&image, mask.parse::<Mask>()?).method(method).run()?;
             Ok(filtered.download::<f32>()?.sample(1, 1, 0))
         };
         let exact = 6e38f64 / 1024.0;
