@@ -4,7 +4,7 @@ use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::target::Room;
 use crate::{Border, Borders, Device, DeviceImage, Extent, Filter, Mask, PixelType, PointOp, Region, Result, Source};
-use apron_core::{Outside, Pointwise, Problem};
+use apron_core::{FilterProblem, Outside, Pointwise};
 
 /// The input of a filter whose alpha is kept.
 pub(crate) struct Alpha<'a> {
@@ -41,7 +41,7 @@ impl<'a> Alpha<'a> {
         let Alpha { device, source, dst, .. } = &self;
         let under = self.under(&result, anchor).transpose()?;
         let alpha = under.as_ref().map_or(source.view(), Source::Device);
-        let problem = Problem::Pointwise(point(&Source::Device(&result), *dst));
+        let problem = FilterProblem::Pointwise(point(&Source::Device(&result), *dst));
         let mut kept = device.with_fallback(|backend| {
             let source = Source::Device(&result);
             backend.filter(&problem, "", &source, Some(&alpha), &Choice::default(), room.as_deref_mut())

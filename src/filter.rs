@@ -9,7 +9,7 @@ use crate::{
     Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Target,
     Tuning,
 };
-use apron_core::{BoxFilter, ByMethod, Correlate, Formula, LocalStd, Padded, Problem, Scale, Separable};
+use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, Formula, LocalStd, Padded, Scale, Separable};
 
 enum Weights {
     Dense(Mask),
@@ -218,12 +218,12 @@ impl<'a> Filter<'a> {
             return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst, room);
         }
         let problem = weights.problem(shape, (src, dst), extent, clamp)?;
-        if let (Problem::LocalStd(_), Some(method)) = (&problem, method) {
+        if let (FilterProblem::LocalStd(_), Some(method)) = (&problem, method) {
             return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
         }
         let Padded { padding, filter } = problem.with_borders(borders)?;
         let padded = padding.map(|padding| {
-            let padding = Problem::Pad(padding);
+            let padding = FilterProblem::Pad(padding);
             device.with_fallback(|backend| backend.filter(&padding, "", &source, None, &Choice::default(), None))
         });
         let padded = padded.transpose()?.map(Solved::into_image);
@@ -266,7 +266,13 @@ impl Weights {
     }
 
     /// The problem, with a border that says nothing yet.
-    fn problem(self, shape: Shape, (src, dst): (PixelType, PixelType), extent: Extent, clamp: bool) -> Result<Problem> {
+    fn problem(
+        self,
+        shape: Shape,
+        (src, dst): (PixelType, PixelType),
+        extent: Extent,
+        clamp: bool,
+    ) -> Result<FilterProblem> {
         let border = Border::default();
         Ok(match self {
             Weights::Dense(mask) => {
@@ -274,21 +280,21 @@ impl Weights {
                     let value = format!("asked for with {dst} output");
                     return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
                 }
-                Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
+                FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
             }
             Weights::Separable(taps) => {
                 unclamped("separable", clamp)?;
                 let (taps_x, taps_y) = taps?;
-                Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
+                FilterProblem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
             }
             Weights::Mean(width, height) => {
                 unclamped("box", clamp)?;
                 let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
-                Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
+                FilterProblem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
             }
             Weights::Deviation(width, height) => {
                 unclamped("local-std", clamp)?;
-                Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
+                FilterProblem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
             }
             Weights::Formula(_) => unreachable!("evaluated before"),
         })

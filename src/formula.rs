@@ -6,7 +6,7 @@ use crate::target::Room;
 use crate::{
     Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, Method, PixelType, PointOp, Result, Source,
 };
-use apron_core::{Pointwise, Problem};
+use apron_core::{FilterProblem, Pointwise};
 
 /// What a formula is computed for, and how its filters are asked for.
 pub(crate) struct Evaluation<'a> {
@@ -77,7 +77,7 @@ impl Evaluation<'_> {
             return Err(Error::parameter("pointwise", what, value, limit));
         }
         let (shape, src, second) = (x.shape(), x.pixel_type(), y.as_ref().map(Source::pixel_type));
-        let problem = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+        let problem = FilterProblem::Pointwise(Pointwise { shape, src, second, dst, op });
         let mut result = self.device.with_fallback(|backend| {
             backend.filter(&problem, "", &x, y.as_ref(), &Choice::default(), room.as_deref_mut())
         })?;

@@ -3,7 +3,7 @@
 use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};
-use apron_core::{Pad, Problem};
+use apron_core::{FilterProblem, Pad};
 
 /// A padding that is ready to [`run`](PadOf::run), with defaults that may be changed before.
 #[must_use = "an image is not padded until it is run"]
@@ -36,7 +36,7 @@ impl<'a> PadOf<'a> {
     /// samples of such images, and for more or fewer constants than channels; and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
         let PadOf { device, source, region, borders, choice } = self;
-        let problem = Problem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
+        let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
         device
             .with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
             .map(Solved::into_image)

@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use apron::{Border, Device, PixelType};
-use apron_core::Problem;
+use apron_core::{FilterProblem, Problem};
 use apron_plan::{Machine, Tuning};
 use apron_testkit::{Case, Data};
 
@@ -18,8 +18,10 @@ fn marched(case: &Case, variant: &str) -> Vec<u8> {
 fn expected(case: &Case) -> Vec<u8> {
     let device = Device::reference();
     let filter = match &case.problem {
-        Problem::Correlate(p) => device.correlate(&case.image, p.mask.clone()).border(p.border),
-        Problem::Separable(p) => device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border),
+        Problem::Filter(FilterProblem::Correlate(p)) => device.correlate(&case.image, p.mask.clone()).border(p.border),
+        Problem::Filter(FilterProblem::Separable(p)) => {
+            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border)
+        }
         other => panic!("{other:?} is no filter"),
     };
     filter.run().unwrap().download_any().unwrap().bytes().to_vec()
