@@ -7,7 +7,7 @@
 mod common;
 
 use apron::{Border, Extent, Image, Mask, Pixel, Taps, filters};
-use apron_core::{BoxFilter, Correlate, ImageMut, Problem, Scale, Separable};
+use apron_core::{BoxFilter, Correlate, FilterProblem, ImageMut, Scale, Separable};
 use apron_cpu::Fma;
 use common::median;
 use std::io::{BufRead, BufReader, Write};
@@ -91,14 +91,14 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     let problem = match *operation {
         "dense" => {
             let mask = Mask::new(width, width, &taps[..]).expect("a valid mask");
-            Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
+            FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
         }
         "box" => {
             let (height, anchor, scale) = (width, (width / 2, width / 2), Scale::Mean);
             let boxed = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-            Problem::Box(boxed).by_method(None).expect("a valid size").problem
+            FilterProblem::Box(boxed).by_method(None).expect("a valid size").problem
         }
-        _ => Problem::Separable(Separable { shape, src, dst, taps_x: axis(), taps_y: axis(), border, extent }),
+        _ => FilterProblem::Separable(Separable { shape, src, dst, taps_x: axis(), taps_y: axis(), border, extent }),
     };
     let mut samples = vec![T::default(); side * side];
     let pixels = T::PIXEL;
@@ -107,9 +107,9 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     row(&format!("{text}, {pixels}"), "there", peer, &asked("into"), || {
         let out = ImageMut::new(side as u32, side as u32, 1, &mut samples).expect("a valid shape");
         match &problem {
-            Problem::Correlate(p) => apron_cpu::correlate_into(image, p, out),
-            Problem::Separable(p) => apron_cpu::separable_into(image, p, out),
-            Problem::Box(p) => apron_cpu::box_filter_into(image, p, out),
+            FilterProblem::Correlate(p) => apron_cpu::correlate_into(image, p, out),
+            FilterProblem::Separable(p) => apron_cpu::separable_into(image, p, out),
+            FilterProblem::Box(p) => apron_cpu::box_filter_into(image, p, out),
             other => unreachable!("{other:?}"),
         }
         .expect("an output of the right size");
@@ -117,9 +117,9 @@ fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<P
     });
     row(&format!("{text}, {pixels}"), "fresh", peer, &asked("fresh"), || {
         let out: Image<T> = match &problem {
-            Problem::Correlate(p) => apron_cpu::correlate(image, p),
-            Problem::Separable(p) => apron_cpu::separable(image, p),
-            Problem::Box(p) => apron_cpu::box_filter(image, p),
+            FilterProblem::Correlate(p) => apron_cpu::correlate(image, p),
+            FilterProblem::Separable(p) => apron_cpu::separable(image, p),
+            FilterProblem::Box(p) => apron_cpu::box_filter(image, p),
             other => unreachable!("{other:?}"),
         }
         .expect("nothing is cropped");

@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::{Filtering, Options};
 use crate::target::Room;
 use crate::{Border, Borders, DeviceImage, Extent, PixelType, PointOp, Region, Result, Source};
-use apron_core::{AxisBorder, Pointwise, Problem};
+use apron_core::{AxisBorder, FilterProblem, Pointwise};
 
 /// The input of a filter whose alpha is kept.
 pub(crate) struct Alpha<'f, 'a> {
@@ -33,7 +33,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
         let Filtering { device, source, .. } = self.filter;
         let under = self.under(&result, anchor).transpose()?;
         let alpha = under.as_ref().map_or(source.view(), Source::Device);
-        let problem = Problem::Pointwise(point(&Source::Device(&result), self.dst));
+        let problem = FilterProblem::Pointwise(point(&Source::Device(&result), self.dst));
         let mut kept = device.with_fallback(|backend| {
             let source = Source::Device(&result);
             backend.filter(&problem, "", &source, Some(&alpha), &Choice::default(), room.as_deref_mut())

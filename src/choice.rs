@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<Vec<(&'static str, &'static str)>> {
         let (operation, name) = entry.split_once('=').unwrap_or((entry, ""));
         let Some(known) = VARIANTS.iter().find(|known| known.operation == operation.trim()) else {
             let mut operations: Vec<&str> = Vec::new();
-            for known in VARIANTS {
+            for known in VARIANTS.iter() {
                 if !operations.contains(&known.operation) {
                     operations.push(known.operation);
                 }

@@ -9,7 +9,7 @@ use crate::{
     Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, Result, Shape, Source,
     Target,
 };
-use apron_core::{BoxFilter, ByMethod, Correlate, LocalStd, Padded, Problem, Scale, Separable};
+use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Scale, Separable};
 
 /// A filter that is ready to [`run`](FilterBuilder::run), with defaults that may be changed before.
 ///
@@ -224,12 +224,12 @@ impl<'a> Filtering<'a> {
         let Some(problem) = stated(formula, source.shape(), (source.pixel_type(), dst), options)? else {
             return self.evaluate(formula, dst, room);
         };
-        if let (Problem::LocalStd(_), Some(method)) = (&problem, options.method) {
+        if let (FilterProblem::LocalStd(_), Some(method)) = (&problem, options.method) {
             return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
         }
         let Padded { padding, filter } = problem.with_borders(options.borders)?;
         let padded = padding.map(|padding| {
-            let padding = Problem::Pad(padding);
+            let padding = FilterProblem::Pad(padding);
             device.with_fallback(|backend| backend.filter(&padding, "", source, None, &Choice::default(), None))
         });
         let padded = padded.transpose()?.map(Solved::into_image);
@@ -266,7 +266,7 @@ fn stated(
     shape: Shape,
     (src, dst): (PixelType, PixelType),
     options: &Options<'_>,
-) -> Result<Option<Problem>> {
+) -> Result<Option<FilterProblem>> {
     let &Options { extent, clamp, anchor, .. } = options;
     let border = Border::default();
     let own_anchor = |operation| match anchor {
@@ -286,7 +286,7 @@ fn stated(
             if let Some((x, y)) = anchor {
                 mask = mask.with_anchor(x, y)?;
             }
-            Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
+            FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
         }
         Formula::Separable(taps_x, taps_y) => {
             unclamped("separable", clamp)?;
@@ -294,17 +294,17 @@ fn stated(
             if let Some((x, y)) = anchor {
                 (taps_x, taps_y) = (taps_x.with_anchor(x)?, taps_y.with_anchor(y)?);
             }
-            Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
+            FilterProblem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         &Formula::Mean(width, height) => {
             unclamped("box", clamp)?;
             let (anchor, scale) = (anchor.unwrap_or((width / 2, height / 2)), Scale::Mean);
-            Problem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
+            FilterProblem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
         }
         &Formula::LocalStd(width, height) => {
             unclamped("local-std", clamp)?;
             own_anchor("local-std")?;
-            Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
+            FilterProblem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
         }
         Formula::Image | Formula::Pointwise { .. } => {
             unclamped("a named filter", clamp)?;

@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::filter::{Filtering, Options};
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source};
-use apron_core::{Pointwise, Problem};
+use apron_core::{FilterProblem, Pointwise};
 
 impl Filtering<'_> {
     /// Computes pointwise operations, and the image itself, to samples of type `dst`; into the room, if there is one.
@@ -64,7 +64,7 @@ impl Filtering<'_> {
             return Err(Error::parameter("pointwise", what, value, limit));
         }
         let (shape, src, second) = (x.shape(), x.pixel_type(), y.as_ref().map(Source::pixel_type));
-        let problem = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+        let problem = FilterProblem::Pointwise(Pointwise { shape, src, second, dst, op });
         let mut result = self.device.with_fallback(|backend| {
             backend.filter(&problem, "", &x, y.as_ref(), &Choice::default(), room.as_deref_mut())
         })?;

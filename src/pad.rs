@@ -4,7 +4,7 @@ use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};
-use apron_core::{Pad, Problem};
+use apron_core::{FilterProblem, Pad};
 
 /// A padding that is ready to [`run`](PadBuilder::run), with defaults that may be changed before.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl PadBuilder<'_> {
     /// samples of such images, and for more or fewer constants than channels; and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
         let PadBuilder { device, source, region, borders, choice } = self;
-        let problem = Problem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
+        let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
         device
             .with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
             .map(Solved::into_image)

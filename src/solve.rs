@@ -4,7 +4,7 @@ use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Method, Result, Source, Target};
-use apron_core::{ByMethod, Problem};
+use apron_core::{ByMethod, FilterProblem};
 
 impl Device {
     /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
@@ -14,7 +14,7 @@ impl Device {
     #[doc(hidden)]
     pub fn solve<'a>(
         &self,
-        problem: &Problem,
+        problem: &FilterProblem,
         image: impl Into<Source<'a>>,
         variant: Option<&str>,
     ) -> Result<DeviceImage> {
@@ -28,7 +28,7 @@ impl Device {
     #[doc(hidden)]
     pub fn solve_with<'a>(
         &self,
-        problem: &Problem,
+        problem: &FilterProblem,
         image: impl Into<Source<'a>>,
         second: Option<Source<'a>>,
         variant: Option<&str>,
@@ -43,7 +43,7 @@ impl Device {
     #[doc(hidden)]
     pub fn solve_into<'a, 't>(
         &self,
-        problem: &Problem,
+        problem: &FilterProblem,
         image: impl Into<Source<'a>>,
         second: Option<Source<'a>>,
         variant: Option<&str>,
@@ -57,16 +57,13 @@ impl Device {
 
     fn as_stated(
         &self,
-        problem: &Problem,
+        problem: &FilterProblem,
         source: &Source<'_>,
         second: Option<Source<'_>>,
         variant: Option<&str>,
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let operation = problem.operation();
-        let Some((shape, pixel)) = problem.filtered() else {
-            return Err(Error::parameter("solve", "problem", operation, "a filter's"));
-        };
+        let (operation, shape, pixel) = (problem.operation(), problem.shape(), problem.src());
         if source.shape() != shape {
             let (value, limit) = (source.shape().to_string(), shape.to_string());
             return Err(Error::Shape { what: "shape", value, limit });
@@ -84,7 +81,7 @@ impl Device {
     /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
     pub(crate) fn by_method(
         &self,
-        problem: Problem,
+        problem: FilterProblem,
         method: Option<Method>,
         variant: Option<&str>,
     ) -> Result<ByMethod> {

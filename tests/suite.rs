@@ -22,7 +22,7 @@ fn run(device: &Device, cases: impl IntoIterator<Item = Case>) -> BTreeMap<Strin
 
 /// Every variant must be reached by the suite, and not be excused by its limits.
 fn assert_all_variants_ran(ran: &BTreeMap<String, u32>) {
-    for variant in VARIANTS {
+    for variant in VARIANTS.iter() {
         let name = format!("{} {}", variant.operation, variant.name);
         let times = ran.get(&name).copied().unwrap_or(0);
         assert!(times >= 20, "{name} ran {times} times: {ran:?}");

@@ -5,8 +5,8 @@ use apron::{
     AnyImage, Border, Device, DeviceImage, Error, Histogram, Image, Mask, PixelType, Report, Result, Shape, Source,
     Taps, filters,
 };
-use apron_core::{ByteHistogram, Correlate, Extent, Problem, Separable};
-use apron_testkit::{Data, random_image};
+use apron_core::{ByteHistogram, Correlate, Extent, FilterProblem, Problem, Separable};
+use apron_testkit::{Data, histogram_of, random_image};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use rand::SeedableRng;
@@ -35,7 +35,7 @@ impl Work {
             border: Border::Replicate,
             extent: Extent::Same,
         };
-        Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::Separable(problem) }
+        Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::from(problem) }
     }
 
     /// Dense correlation of a square f32 image.
@@ -55,7 +55,7 @@ impl Work {
 
     /// The histogram of a square u8 image.
     pub(crate) fn histogram(side: u32) -> Work {
-        let problem = Problem::ByteHistogram(ByteHistogram { shape: square(side, 1), per_channel: false });
+        let problem = Problem::from(ByteHistogram { shape: square(side, 1), per_channel: false });
         Work { text: format!("histogram u8 {side}x{side} 256 bins"), problem }
     }
 
@@ -66,11 +66,7 @@ impl Work {
     }
 
     fn input(&self) -> (Shape, PixelType) {
-        match &self.problem {
-            Problem::ByteHistogram(problem) => (problem.shape, PixelType::U8),
-            Problem::EdgeHistogram(problem) => (problem.shape, PixelType::F32),
-            filter => filter.filtered().expect("no histogram"),
-        }
+        (self.problem.shape(), self.problem.src())
     }
 
     /// What must at least be moved: the image read once and, by filters, written once.
@@ -83,17 +79,13 @@ impl Work {
     /// What must be computed: a product and a sum for each tap and sample, or an update for each sample.
     pub(crate) fn operations(&self) -> u64 {
         let a_sample = match &self.problem {
-            Problem::Correlate(problem) => 2 * problem.mask.taps().len(),
-            Problem::Separable(problem) => 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len()),
-            Problem::LowRank(problem) => {
-                2 * problem.separables().map(|term| term.taps_x.taps().len() + term.taps_y.taps().len()).sum::<usize>()
+            Problem::Filter(FilterProblem::Correlate(problem)) => 2 * problem.mask.taps().len(),
+            Problem::Filter(FilterProblem::Separable(problem)) => {
+                2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len())
             }
             // A mean is had by three additions, however large the window is.
-            Problem::Box(_) => 8,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
-            Problem::LocalStd(problem) => 3 * (problem.width + problem.height) as usize,
-            Problem::Pointwise(_) => 4,
-            Problem::Pad(_) => 1,
+            Problem::Filter(FilterProblem::Box(_)) => 8,
+            _ => 1,
         };
         self.input().0.samples() * a_sample as u64
     }
@@ -102,7 +94,7 @@ impl Work {
     pub(crate) fn rates(&self, seconds: f64) -> String {
         let gigas = self.operations() as f64 / seconds / 1e9;
         let computed = match &self.problem {
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => format!("{gigas:.2} Gupdate/s"),
+            Problem::Count(_) => format!("{gigas:.2} Gupdate/s"),
             _ => format!("{:.5} TFLOP/s", gigas / 1e3),
         };
         format!("{:.4} ms, {:.2} GB/s, {computed}", seconds * 1e3, self.bytes() as f64 / seconds / 1e9)
@@ -116,9 +108,9 @@ impl Work {
         variant: Option<&'a str>,
     ) -> Result<Solved> {
         let counting = match &self.problem {
-            Problem::ByteHistogram(_) => device.histogram(image),
-            Problem::EdgeHistogram(p) => device.histogram(image).bins(p.bins).per_channel(p.per_channel),
-            filter => return Ok(Solved::OnDevice(device.solve(filter, image, variant)?)),
+            Problem::Filter(filter) => return Ok(Solved::OnDevice(device.solve(filter, image, variant)?)),
+            Problem::Count(problem) => histogram_of(device, problem, image),
+            other => panic!("no workload: {other:?}"),
         };
         let (histogram, report) = counting.variant(variant).run_reported()?;
         Ok(Solved::Counts(histogram, report))
@@ -126,7 +118,7 @@ impl Work {
 
     /// Solves it by the serial program.
     pub(crate) fn serial(&self, image: &AnyImage<'static>) -> Result<Solved> {
-        if let (Problem::Correlate(problem), AnyImage::U8(rgba)) = (&self.problem, image) {
+        if let (Problem::Filter(FilterProblem::Correlate(problem)), AnyImage::U8(rgba)) = (&self.problem, image) {
             let start = Instant::now();
             let out = serial_rgba(rgba, problem)?;
             return Ok(Solved::OnHost(out, start.elapsed()));
@@ -145,7 +137,7 @@ fn square(side: u32, channels: u32) -> Shape {
 }
 
 fn correlate(shape: Shape, pixel: PixelType, mask: Mask, border: Border) -> Problem {
-    Problem::Correlate(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false, extent: Extent::Same })
+    Problem::from(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false, extent: Extent::Same })
 }
 
 /// A workload's result.

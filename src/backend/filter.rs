@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
 use crate::{Error, Report, Result, Source};
-use apron_core::{Problem, Window, check_memory};
+use apron_core::{FilterProblem, Problem, check_memory};
 use std::time::{Duration, Instant};
 
 impl Backend {
@@ -13,30 +13,18 @@ impl Backend {
     /// if there is one.
     pub(crate) fn filter(
         &self,
-        problem: &Problem,
+        problem: &FilterProblem,
         why: &str,
         source: &Source<'_>,
         beside: Option<&Source<'_>>,
         choice: &Choice<'_>,
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let dst = problem.filtered_to().expect("a filter writes samples");
-        let window = match problem {
-            Problem::Correlate(problem) => problem.window()?,
-            Problem::Separable(problem) => problem.window()?,
-            Problem::LowRank(problem) => problem.window()?,
-            Problem::Box(problem) => problem.window()?,
-            Problem::LocalStd(problem) => problem.window()?,
-            Problem::Pad(problem) => problem.window()?,
-            Problem::Pointwise(problem) => {
-                let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
-                problem.check_images(of(source), beside.map(of))?;
-                Window { out: problem.shape, origin_x: 0, origin_y: 0 }
-            }
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
-                unreachable!("a histogram is no filter")
-            }
-        };
+        let (dst, window) = (problem.dst(), problem.window()?);
+        if let FilterProblem::Pointwise(problem) = problem {
+            let of = |source: &Source<'_>| (source.shape(), source.pixel_type());
+            problem.check_images(of(source), beside.map(of))?;
+        }
         let (shape, images) = (window.out, source.images());
         if let Some(second) = beside.map(Source::images).filter(|second| *second != images) {
             return Err(Error::Shape {
@@ -74,7 +62,7 @@ impl Backend {
                 (storage, Made::on_host(Report { kernels: took, ..report }))
             }
             _ => {
-                let recipe = self.planned(problem, choice)?;
+                let recipe = self.planned(&Problem::Filter(problem.clone()), choice)?;
                 let (written, made) = self.run_kernels(&recipe, source, beside, room)?;
                 (written.map(|written| written.into_storage(dst, shape)).transpose()?, made)
             }

@@ -7,11 +7,14 @@ use crate::device_image::Made;
 use crate::histogram::Counts;
 use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Error, PixelType, Report, Result, Source};
 use apron_core::{
-    ByteHistogram, CellHistogram, EdgeHistogram, PointOp, Pointwise, Problem, Tone, check_roi, join_extremes,
+    ByteHistogram, CellHistogram, CountProblem, EdgeHistogram, PointOp, Pointwise, check_roi, join_extremes,
 };
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "histogram";
+
+/// The extremes of samples where nobody looked for them: no range follows from these.
+pub(super) const UNKNOWN: (f64, f64) = (f64::NAN, f64::NAN);
 
 /// What is to be counted.
 pub(crate) struct Counting<'a> {
@@ -42,10 +45,11 @@ impl Backend {
             let name = self.host_variant(OPERATION, choice)?;
             let input = host_image(source, 0)?;
             let roi = roi.as_ref().map(|roi| host_image(roi, 0)).transpose()?;
+            let roi = roi.as_ref().map(|roi| host::bytes(OPERATION, roi)).transpose()?;
             let start = Instant::now();
             let histogram = match self {
-                Backend::Cpu => host::cpu_histogram(&input, binning, *per_channel, roi.as_ref())?,
-                _ => host::reference_histogram(&input, binning, *per_channel, roi.as_ref())?,
+                Backend::Cpu => host::cpu_histogram(&input, binning, *per_channel, roi)?,
+                _ => host::reference_histogram(&input, binning, *per_channel, roi)?,
             };
             let report = Report { kernels: start.elapsed(), ..self.report(OPERATION, name, HOST_WHY, Duration::ZERO) };
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });
@@ -61,7 +65,7 @@ impl Backend {
                 let edges = binning.edges(src, || (0.0, 255.0))?;
                 let problem = ByteHistogram { shape, per_channel: *per_channel };
                 let channels = problem.channels();
-                let (written, made) = self.count(&Problem::ByteHistogram(problem), source, None, choice)?;
+                let (written, made) = self.count(problem, source, None, choice)?;
                 Ok(DeviceHistogram { counts: Counts::OfBytes { edges, channels, written }, made })
             }
             (PixelType::F32, Binning::Even(bins), roi) if bins.range.is_none() => {
@@ -106,7 +110,7 @@ impl Backend {
         let (shape, src) = (source.shape(), source.pixel_type());
         let problem = EdgeHistogram { shape, src, bins: *bins, extremes, per_channel };
         let (edges, channels) = (problem.edges()?, problem.channels());
-        match self.count(&Problem::EdgeHistogram(problem), source, None, choice) {
+        match self.count(problem, source, None, choice) {
             Ok((written, made)) => Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made }),
             // More bins than shared memory holds, or narrower than an integer.
             Err(Error::Unsupported { .. }) if choice.variant.is_none() => {
@@ -126,13 +130,12 @@ impl Backend {
     ) -> Result<DeviceHistogram> {
         let (shape, src, per_channel) = (source.shape(), source.pixel_type(), *per_channel);
         let edges = match src {
-            PixelType::F32 => Some(binning.edges(src, || unreachable!("without a range they are counted otherwise"))?),
+            PixelType::F32 => Some(binning.edges(src, || UNKNOWN)?),
             _ => None,
         };
         let problem = CellHistogram { shape, src, edges: edges.clone(), per_channel, masked: roi.is_some() };
         let channels = problem.channels();
-        let problem = Problem::Tone(Tone::Cells(problem));
-        let (written, made) = self.count(&problem, source, roi.as_ref(), choice)?;
+        let (written, made) = self.count(problem, source, roi.as_ref(), choice)?;
         let counts = match edges {
             Some(edges) => Counts::OfBins { edges, channels, written },
             None => Counts::OfValues { binning: binning.clone(), pixel: src, channels, written },
@@ -144,7 +147,7 @@ impl Backend {
     pub(super) fn as_floats(&self, source: &Source<'_>) -> Result<DeviceImage> {
         let (shape, src) = (source.shape(), source.pixel_type());
         let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
-        let floats = Problem::Pointwise(Pointwise { shape, src, second, dst, op });
+        let floats = Pointwise { shape, src, second, dst, op }.into();
         Ok(self.filter(&floats, "", source, None, &Choice::default(), None)?.into_image())
     }
 
@@ -163,12 +166,12 @@ impl Backend {
     /// Solves a histogram's problem by kernels.
     fn count(
         &self,
-        problem: &Problem,
+        problem: impl Into<CountProblem>,
         source: &Source<'_>,
         beside: Option<&Source<'_>>,
         choice: &Choice<'_>,
     ) -> Result<(Written, Made)> {
-        let recipe = self.planned(problem, choice)?;
+        let recipe = self.planned(&problem.into().into(), choice)?;
         let (written, made) = self.run_kernels(&recipe, source, beside, None)?;
         Ok((written.expect("no room was given"), made))
     }

@@ -1,46 +1,46 @@
 //! The host devices: each problem to its function, by pixel types.
 
-use crate::{AnyImage, AnyImageMut, Binning, Histogram, Image, Pixel, PixelType, Result};
-use apron_core::{Problem, each_type};
+use crate::{AnyImage, AnyImageMut, Binning, Error, Histogram, Image, Pixel, PixelType, Result};
+use apron_core::{FilterProblem, each_type};
+
+/// What a function makes of an image for output of one of the types.
+macro_rules! each_output {
+    ($dst:expr, $solved:expr) => {
+        match $dst {
+            PixelType::U8 => u8::into_any($solved),
+            PixelType::U16 => u16::into_any($solved),
+            PixelType::I16 => i16::into_any($solved),
+            PixelType::F16 => apron_core::f16::into_any($solved),
+            PixelType::F32 => f32::into_any($solved),
+        }
+    };
+}
 
 /// A device's filter function for every pair of pixel types.
 macro_rules! filter {
     ($(#[$doc:meta])* $name:ident, $device:ident) => {
         $(#[$doc])*
         pub(super) fn $name(
-            problem: &Problem,
+            problem: &FilterProblem,
             input: &AnyImage<'_>,
             second: Option<&AnyImage<'_>>,
         ) -> Result<AnyImage<'static>> {
-            macro_rules! solve {
-                ($image:ident, $out:ty) => {{
-                    let out: Image<'static, $out> = match problem {
-                        Problem::Correlate(p) => $device::correlate($image, p)?,
-                        Problem::Separable(p) => $device::separable($image, p)?,
-                        Problem::Box(p) => $device::box_filter($image, p)?,
-                        Problem::LocalStd(p) => $device::local_std($image, p)?,
-                        Problem::Pointwise(p) => $device::pointwise(input, second, p)?,
-                        Problem::LowRank(_) | Problem::Pad(_) => unreachable!("solved before"),
-                        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
-                            unreachable!("a histogram is no filter")
-                        },
-                    };
-                    Ok(<$out as Pixel>::into_any(out))
-                }};
-            }
-            if let Problem::LowRank(p) = problem {
-                return Ok(each_type!(input, image => Pixel::into_any($device::low_rank(image, p)?)));
-            }
-            if let Problem::Pad(p) = problem {
-                return Ok(each_type!(input, image => Pixel::into_any($device::pad(image, p)?)));
-            }
-            let dst = problem.filtered_to().expect("a filter writes samples");
-            each_type!(input, image => match dst {
-                PixelType::U8 => solve!(image, u8),
-                PixelType::U16 => solve!(image, u16),
-                PixelType::I16 => solve!(image, i16),
-                PixelType::F16 => solve!(image, apron_core::f16),
-                PixelType::F32 => solve!(image, f32),
+            Ok(match problem {
+                FilterProblem::Correlate(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::correlate(image, p)?))
+                }
+                FilterProblem::Separable(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::separable(image, p)?))
+                }
+                FilterProblem::Box(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::box_filter(image, p)?))
+                }
+                FilterProblem::LocalStd(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::local_std(image, p)?))
+                }
+                FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::LowRank(p) => each_type!(input, image => f32::into_any($device::low_rank(image, p)?)),
+                FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any($device::pad(image, p)?)),
             })
         }
     };
@@ -59,47 +59,60 @@ filter!(
 
 /// Solves a filter's problem on all cores, into an image of the result's shape and type.
 pub(super) fn cpu_filter_into(
-    problem: &Problem,
+    problem: &FilterProblem,
     input: &AnyImage<'_>,
     second: Option<&AnyImage<'_>>,
     out: AnyImageMut<'_>,
 ) -> Result<()> {
-    macro_rules! solve {
-        ($image:ident, $out:ident) => {
-            match problem {
-                Problem::Correlate(p) => apron_cpu::correlate_into($image, p, $out),
-                Problem::Separable(p) => apron_cpu::separable_into($image, p, $out),
-                Problem::Box(p) => apron_cpu::box_filter_into($image, p, $out),
-                Problem::LocalStd(p) => apron_cpu::local_std_into($image, p, $out),
-                Problem::Pointwise(p) => apron_cpu::pointwise_into(input, second, p, $out),
-                Problem::LowRank(_) | Problem::Pad(_) => unreachable!("solved before"),
-                Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
-                    unreachable!("a histogram is no filter")
-                }
+    /// Into an output of any type.
+    macro_rules! into_any {
+        ($out:ident => $solved:expr) => {
+            match out {
+                AnyImageMut::U8($out) => $solved,
+                AnyImageMut::U16($out) => $solved,
+                AnyImageMut::I16($out) => $solved,
+                AnyImageMut::F16($out) => $solved,
+                AnyImageMut::F32($out) => $solved,
             }
         };
     }
-    if let Problem::LowRank(p) = problem {
-        let AnyImageMut::F32(out) = out else { unreachable!("sums of terms are f32") };
-        return each_type!(input, image => apron_cpu::low_rank_into(image, p, out));
-    }
-    if let Problem::Pad(p) = problem {
-        return match (input, out) {
+    let (operation, found, expected) = (problem.operation(), out.pixel_type(), problem.dst().to_string());
+    let mismatch = || Err(Error::PixelType { operation, found, expected });
+    match problem {
+        FilterProblem::Correlate(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::correlate_into(image, p, out)))
+        }
+        FilterProblem::Separable(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::separable_into(image, p, out)))
+        }
+        FilterProblem::Box(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::box_filter_into(image, p, out)))
+        }
+        FilterProblem::LocalStd(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::local_std_into(image, p, out)))
+        }
+        FilterProblem::Pointwise(p) => into_any!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        FilterProblem::LowRank(p) => match out {
+            AnyImageMut::F32(out) => each_type!(input, image => apron_cpu::low_rank_into(image, p, out)),
+            _ => mismatch(),
+        },
+        FilterProblem::Pad(p) => match (input, out) {
             (AnyImage::U8(image), AnyImageMut::U8(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::U16(image), AnyImageMut::U16(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::I16(image), AnyImageMut::I16(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::F16(image), AnyImageMut::F16(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::F32(image), AnyImageMut::F32(out)) => apron_cpu::pad_into(image, p, out),
-            _ => unreachable!("padding is of the image's type"),
-        };
+            _ => mismatch(),
+        },
     }
-    each_type!(input, image => match out {
-        AnyImageMut::U8(out) => solve!(image, out),
-        AnyImageMut::U16(out) => solve!(image, out),
-        AnyImageMut::I16(out) => solve!(image, out),
-        AnyImageMut::F16(out) => solve!(image, out),
-        AnyImageMut::F32(out) => solve!(image, out),
-    })
+}
+
+/// An image of bytes, as it is.
+pub(super) fn bytes<'a>(operation: &'static str, image: &'a AnyImage<'_>) -> Result<&'a Image<'a, u8>> {
+    match image {
+        AnyImage::U8(image) => Ok(image),
+        other => Err(Error::PixelType { operation, found: other.pixel_type(), expected: "u8".into() }),
+    }
 }
 
 /// A device's histogram function: byte images are counted by value, which serves any bins.
@@ -110,12 +123,8 @@ macro_rules! histogram {
             input: &AnyImage<'_>,
             binning: &Binning,
             per_channel: bool,
-            roi: Option<&AnyImage<'_>>,
+            roi: Option<&Image<'_, u8>>,
         ) -> Result<Histogram> {
-            let roi = roi.map(|roi| match roi {
-                AnyImage::U8(roi) => roi,
-                _ => unreachable!("the type was checked"),
-            });
             if let (AnyImage::U8(image), None) = (input, roi) {
                 let edges = binning.edges(PixelType::U8, || (0.0, 255.0))?;
                 let channels = if per_channel { image.channels() } else { 1 };

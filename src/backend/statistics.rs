@@ -5,7 +5,7 @@ use super::{Backend, Counting, HOST_WHY};
 use crate::choice::Choice;
 use crate::statistics::Taken;
 use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics};
-use apron_core::{FloatStatistics, Percentile, Problem, Tone, each_type};
+use apron_core::{FloatStatistics, Percentile, each_type};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
@@ -89,7 +89,7 @@ impl Backend {
     fn statistics_by_kernels(&self, source: &Source<'_>, per_channel: bool, choice: &Choice<'_>) -> Result<Taken> {
         let problem = FloatStatistics { shape: source.shape(), src: source.pixel_type(), per_channel };
         let count = problem.count();
-        let recipe = self.planned(&Problem::Tone(Tone::Statistics(problem)), choice)?;
+        let recipe = self.planned(&problem.into(), choice)?;
         let (written, made) = self.run_kernels(&recipe, source, None, None)?;
         let found = written.expect("no room was given").read::<f64>()?;
         let of_channel = |found: &[f64]| Statistics::from_sums(count, (found[0], found[1]), found[2], found[3]);

@@ -1,11 +1,12 @@
 //! Operations on values that give images: tables, and equalised histograms.
 
+use super::host::bytes;
 use super::{Backend, HOST_WHY, Solved, host_image, placed};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
 use crate::{AnyImage, AnyImageMut, Error, Image, PixelType, Report, Result, Source};
-use apron_core::{Clahe, Equalize, Lookup, Problem, Tone};
+use apron_core::{Clahe, Equalize, Lookup, MapProblem};
 use std::time::{Duration, Instant};
 
 /// What becomes of an image's values.
@@ -75,17 +76,14 @@ impl Backend {
             let made = Made::on_host(Report { kernels: start.elapsed(), ..report });
             return Ok(Solved { shape, pixel, images: 1, storage, made });
         }
-        let (problem, tables) = match toning {
+        let (problem, tables): (MapProblem, _) = match toning {
             Toning::Lookup(tables) => {
-                let tone = Tone::Lookup(Lookup { shape, tables: (tables.len() / 256) as u32 });
-                (Problem::Tone(tone), Some(row(tables)?))
+                (Lookup { shape, tables: (tables.len() / 256) as u32 }.into(), Some(row(tables)?))
             }
-            Toning::Equalize => (Problem::Tone(Tone::Equalize(Equalize { shape })), None),
-            Toning::Clahe { clip, tiles } => {
-                (Problem::Tone(Tone::Clahe(Clahe { shape, src: pixel, clip: *clip, tiles: *tiles })), None)
-            }
+            Toning::Equalize => (Equalize { shape }.into(), None),
+            Toning::Clahe { clip, tiles } => (Clahe { shape, src: pixel, clip: *clip, tiles: *tiles }.into(), None),
         };
-        let recipe = self.planned(&problem, choice)?;
+        let recipe = self.planned(&problem.into(), choice)?;
         let beside = tables.as_ref().map(Source::from);
         let (written, made) = self.run_kernels(&recipe, source, beside.as_ref(), room)?;
         let storage = written.map(|written| written.into_storage(pixel, shape)).transpose()?;
@@ -93,24 +91,26 @@ impl Backend {
     }
 
     fn toned_by_host(&self, toning: &Toning, input: &AnyImage<'_>) -> Result<AnyImage<'static>> {
-        let parallel = matches!(self, Backend::Cpu);
-        if let Toning::Clahe { clip, tiles } = toning {
-            let clahe = Clahe { shape: input.shape(), src: input.pixel_type(), clip: *clip, tiles: *tiles };
-            return match (input, parallel) {
-                (AnyImage::U8(image), true) => apron_cpu::clahe(image, &clahe).map(AnyImage::U8),
-                (AnyImage::U8(image), false) => apron_reference::clahe(image, &clahe).map(AnyImage::U8),
-                (AnyImage::U16(image), true) => apron_cpu::clahe(image, &clahe).map(AnyImage::U16),
-                (AnyImage::U16(image), false) => apron_reference::clahe(image, &clahe).map(AnyImage::U16),
-                _ => unreachable!("the type was checked"),
-            };
+        let (operation, parallel) = (toning.operation(), matches!(self, Backend::Cpu));
+        match (toning, input) {
+            (Toning::Lookup(tables), image) if parallel => {
+                Ok(AnyImage::U8(apron_cpu::lookup(bytes(operation, image)?, tables)))
+            }
+            (Toning::Lookup(tables), image) => {
+                Ok(AnyImage::U8(apron_reference::lookup(bytes(operation, image)?, tables)))
+            }
+            (Toning::Equalize, image) if parallel => Ok(AnyImage::U8(apron_cpu::equalize(bytes(operation, image)?))),
+            (Toning::Equalize, image) => Ok(AnyImage::U8(apron_reference::equalize(bytes(operation, image)?))),
+            (&Toning::Clahe { clip, tiles }, input) => {
+                let clahe = Clahe { shape: input.shape(), src: input.pixel_type(), clip, tiles };
+                match input {
+                    AnyImage::U16(image) if parallel => apron_cpu::clahe(image, &clahe).map(AnyImage::U16),
+                    AnyImage::U16(image) => apron_reference::clahe(image, &clahe).map(AnyImage::U16),
+                    image if parallel => apron_cpu::clahe(bytes(operation, image)?, &clahe).map(AnyImage::U8),
+                    image => apron_reference::clahe(bytes(operation, image)?, &clahe).map(AnyImage::U8),
+                }
+            }
         }
-        let AnyImage::U8(image) = input else { unreachable!("the type was checked") };
-        Ok(AnyImage::U8(match (toning, parallel) {
-            (Toning::Lookup(tables), true) => apron_cpu::lookup(image, tables),
-            (Toning::Lookup(tables), false) => apron_reference::lookup(image, tables),
-            (_, true) => apron_cpu::equalize(image),
-            (_, false) => apron_reference::equalize(image),
-        }))
     }
 }
 
@@ -128,7 +128,11 @@ fn toned_by_cpu(toning: &Toning, input: &AnyImage<'_>, out: AnyImageMut<'_>) -> 
         (Toning::Clahe { clip, tiles }, AnyImage::U16(image), AnyImageMut::U16(out)) => {
             apron_cpu::clahe_into(image, &of(*clip, *tiles), out)
         }
-        _ => unreachable!("the types were checked"),
+        (_, input, out) => Err(Error::PixelType {
+            operation: toning.operation(),
+            found: out.pixel_type(),
+            expected: input.pixel_type().to_string(),
+        }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Histograms of weights, and of pairs of channels, by the host or by kernels.
 
+use super::histogram::UNKNOWN;
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
@@ -7,7 +8,7 @@ use crate::{
     AnyImage, Binning, Bins, Edges, Histogram2d, Image, PixelType, Report, Result, Shape, Source, Statistics,
     WeightedHistogram, Weights,
 };
-use apron_core::{PairHistogram, Problem, Tone, WeightedBins, check_beside, check_channel, check_weights, each_type};
+use apron_core::{PairHistogram, WeightedBins, check_beside, check_channel, check_weights, each_type};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,7 @@ impl Backend {
         let single = matches!(weights, Weights::Image(_));
         let problem = WeightedBins { shape, src, edges: edges.clone(), per_channel, single };
         let channels = problem.channels();
-        let recipe = self.planned(&Problem::Tone(Tone::Weighted(problem)), &Choice { variant, tuning: None })?;
+        let recipe = self.planned(&problem.into(), &Choice { variant, tuning: None })?;
         let floats;
         let weights = match weights {
             Weights::Numbers(numbers) => Source::Host(words(shape, numbers)?),
@@ -91,7 +92,7 @@ impl Backend {
         let first = self.edges_of(&source, binning[0], Some(channels[0]))?;
         let second = self.edges_of(&source, binning[1], Some(channels[1]))?;
         let problem = PairHistogram { shape, src, channels, edges: [first.clone(), second.clone()] };
-        let recipe = self.planned(&Problem::Tone(Tone::Pairs(problem)), &Choice { variant, tuning: None })?;
+        let recipe = self.planned(&problem.into(), &Choice { variant, tuning: None })?;
         let (written, made) = self.run_kernels(&recipe, &source, None, None)?;
         let counts = written.expect("no room was given").read()?;
         let report = made.report()?;
@@ -118,7 +119,7 @@ impl Backend {
         let pixel = source.pixel_type();
         binning.check()?;
         if !binning.seeks_range(pixel) {
-            return binning.edges(pixel, || unreachable!("the range is known"));
+            return binning.edges(pixel, || UNKNOWN);
         }
         let ranges = self.ranges(source, channel.is_some())?;
         binning.edges(pixel, || ranges[channel.unwrap_or(0) as usize])

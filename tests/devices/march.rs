@@ -1,7 +1,7 @@
 //! Marching through images that are higher than a block's ring, which the suite's are not: few blocks run there.
 
 use apron::{Border, Device, PixelType};
-use apron_core::Problem;
+use apron_core::{FilterProblem, Problem};
 use apron_plan::{Machine, Tuning};
 use apron_testkit::{Case, Data};
 
@@ -17,8 +17,10 @@ fn marched(case: &Case, variant: &str) -> Vec<u8> {
 fn expected(case: &Case) -> Vec<u8> {
     let device = Device::reference();
     let filter = match &case.problem {
-        Problem::Correlate(p) => device.correlate(&case.image, p.mask.clone()).border(p.border),
-        Problem::Separable(p) => device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border),
+        Problem::Filter(FilterProblem::Correlate(p)) => device.correlate(&case.image, p.mask.clone()).border(p.border),
+        Problem::Filter(FilterProblem::Separable(p)) => {
+            device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border)
+        }
         other => panic!("{other:?} is no filter"),
     };
     filter.run().unwrap().download_any().unwrap().bytes().to_vec()

@@ -1,6 +1,6 @@
 //! The exceptions that docs/promises.md names, on every device that runs without a GPU and on a GPU if there is one.
 
-use apron::{Mask, Device, Image, Method, Result, f16};
+use apron::{Device, Image, Mask, Method, Result, f16};
 use apron_testkit::gpu_or_skip;
 
 fn devices() -> Vec<Device> {

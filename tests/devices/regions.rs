@@ -22,6 +22,7 @@ fn surrounded(image: &AnyImage<'_>, (x, y): (u32, u32), (width, height): (u32, u
 
 /// Runs a filter's case on a part of a larger image by every variant; gives those that ran.
 fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> Vec<&'static str> {
+    let filter = case.filter().expect("a filter's case");
     let Shape { width, height, .. } = case.image.shape();
     let around = surrounded(&case.image, from, (from.0 + width + beside.0, from.1 + height + beside.1));
     let image = device.upload(&around).unwrap();
@@ -30,7 +31,7 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
     let machine = device.machine().expect("a device that runs kernels");
     let second = || case.second.as_ref().map(Source::from);
     let solve = |device: &Device, image: Source<'_>, variant| {
-        device.solve_with(&case.problem, image, second(), variant).unwrap().download_any().unwrap()
+        device.solve_with(filter, image, second(), variant).unwrap().download_any().unwrap()
     };
     let expected = solve(&Device::reference(), (&case.image).into(), None);
     let variants: Vec<_> = eligible(&case.problem, &machine).collect();
@@ -46,7 +47,7 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
         let mut out = device.upload(&around).unwrap();
         let Shape { width, height, .. } = expected.shape();
         let target = out.region_mut(left, from.1, width, height).unwrap();
-        device.solve_into(&case.problem, &part, second(), Some(variant), target).unwrap();
+        device.solve_into(filter, &part, second(), Some(variant), target).unwrap();
         around.view_mut().region(left, from.1, width, height).unwrap().copy_from(&expected).unwrap();
         let mismatch = first_mismatch(&out.download_any().unwrap(), &around);
         assert_eq!(mismatch, None, "{variant}: {case}, into column {left} of {large:?} on {}", device.name());
@@ -59,7 +60,8 @@ fn check_all(device: &Device, cases: u64) {
     let mut ran = BTreeSet::new();
     let random = (0..cases).map(|seed| (seed, random_case(seed)));
     for (seed, case) in random.chain((0..8).flat_map(|seed| seldom(seed).map(|case| (seed, case)))) {
-        let Some((Shape { width, .. }, pixel)) = case.problem.filtered() else { continue };
+        let Some(filter) = case.filter() else { continue };
+        let (width, pixel) = (filter.shape().width, filter.src());
         // Pixels of 16 bytes, for any number of channels.
         let piece = 16 / pixel.size_bytes() as u32;
         let beside = (width + piece).next_multiple_of(piece) - width;

@@ -2,7 +2,7 @@
 
 use apron::Border::{self, Constant, Crop, Reflect, Reflect101, Replicate, Wrap};
 use apron::{Device, Error, PixelType};
-use apron_core::Problem;
+use apron_core::{FilterProblem, Problem};
 use apron_testkit::{Case, Data};
 
 const TYPES: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
@@ -24,8 +24,12 @@ const SHAPES: [(u32, u32, u32); 9] = [
 fn holds(device: &Device, case: &Case, variant: &str) -> bool {
     let run = |device: &Device, variant: Option<&str>| {
         let filter = match &case.problem {
-            Problem::Correlate(p) => device.correlate(&case.image, p.mask.clone()).border(p.border),
-            Problem::Separable(p) => device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border),
+            Problem::Filter(FilterProblem::Correlate(p)) => {
+                device.correlate(&case.image, p.mask.clone()).border(p.border)
+            }
+            Problem::Filter(FilterProblem::Separable(p)) => {
+                device.separable(&case.image, p.taps_x.clone(), p.taps_y.clone()).border(p.border)
+            }
             other => panic!("{other:?} is no filter"),
         };
         filter.variant(variant).run()?.download_any()

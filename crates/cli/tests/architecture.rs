@@ -48,7 +48,9 @@ fn recipe(report: &Value) -> Recipe {
     let taps = filters::gaussian(3.0, 4.0).unwrap();
     let (border, extent) = (Border::default(), Extent::default());
     let problem = Separable { shape, src, dst, taps_x: taps.clone(), taps_y: taps, border, extent };
-    let recipe = apron_plan::plan(&Problem::Separable(problem), None, &Machine::EMULATED).unwrap();
+    let recipe =
+        apron_plan::plan(&Problem::Filter(apron_core::FilterProblem::Separable(problem)), None, &Machine::EMULATED)
+            .unwrap();
     assert_eq!((recipe.variant, recipe.grid()), (text(report, "variant"), text(report, "grid").to_string()));
     recipe
 }

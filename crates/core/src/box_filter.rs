@@ -60,7 +60,7 @@ pub struct BoxFilter {
 }
 
 impl BoxFilter {
-    pub(crate) const OPERATION: &'static str = "box";
+    pub(crate) const NAME: &'static str = "box";
 
     /// Pixels of the window.
     pub fn samples(&self) -> u64 {
@@ -74,9 +74,8 @@ impl BoxFilter {
     /// not finite.
     pub(crate) fn check(&self) -> Result<()> {
         let (size, anchor) = ((self.width, self.height), self.anchor);
-        let wrong = |parameter, value: String, limit: String| {
-            Err(Error::parameter(BoxFilter::OPERATION, parameter, value, limit))
-        };
+        let wrong =
+            |parameter, value: String, limit: String| Err(Error::parameter(BoxFilter::NAME, parameter, value, limit));
         for (what, side) in [("width", size.0), ("height", size.1)] {
             if side == 0 || side > MAX_MASK_SIDE {
                 return wrong(what, side.to_string(), format!("1 to {MAX_MASK_SIDE}"));
@@ -102,13 +101,13 @@ impl BoxFilter {
         self.check()?;
         if !BoxFilter::has_types(self.src, self.dst) {
             let (found, expected) = (self.src, "u8, or f32 with f32 output".into());
-            return Err(Error::PixelType { operation: BoxFilter::OPERATION, found, expected });
+            return Err(Error::PixelType { operation: BoxFilter::NAME, found, expected });
         }
         if !BoxFilter::has_border(self.src, self.border) {
             let limit = "a whole number from 0 to 255 for u8 pixels";
-            return Err(Error::parameter(BoxFilter::OPERATION, "border", self.border, limit));
+            return Err(Error::parameter(BoxFilter::NAME, "border", self.border, limit));
         }
-        Window::new(BoxFilter::OPERATION, self.shape, self.sides(), self.border, self.extent)
+        Window::new(BoxFilter::NAME, self.shape, self.sides(), self.border, self.extent)
     }
 
     pub(crate) fn sides(&self) -> Sides {

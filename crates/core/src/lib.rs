@@ -8,6 +8,8 @@ mod binning;
 mod border;
 mod box_filter;
 mod clahe;
+mod correlate;
+mod counts;
 mod device;
 mod error;
 pub mod filters;
@@ -18,6 +20,7 @@ mod image_mut;
 mod interop;
 mod limit;
 mod local_std;
+mod lookup;
 mod low_rank;
 mod mask;
 mod matching;
@@ -34,7 +37,6 @@ mod problem;
 mod rank;
 mod restate;
 mod statistics;
-mod tone;
 mod weighted;
 mod window;
 
@@ -46,6 +48,8 @@ pub use binning::Binning;
 pub use border::{AxisBorder, Border, Borders, Constants};
 pub use box_filter::{BoxFilter, Scale};
 pub use clahe::Clahe;
+pub use correlate::{Correlate, Separable};
+pub use counts::{ByteHistogram, CellHistogram, EdgeHistogram, check_roi};
 pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use formula::{Formula, Named};
@@ -54,6 +58,7 @@ pub use image::{Image, MAX_SIDE, Shape};
 pub use image_mut::{AnyImageMut, ImageMut, check_room};
 pub use limit::Limit;
 pub use local_std::LocalStd;
+pub use lookup::{Equalize, Lookup, equalizing};
 pub use low_rank::LowRank;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
 pub use matching::matching;
@@ -65,11 +70,10 @@ pub use padding::Padded;
 pub use percentile::{Percentile, check_percentiles, order_of, sample_of_order};
 pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise};
-pub use problem::{ByteHistogram, Correlate, EdgeHistogram, Problem, Separable, check_pixels};
-pub use statistics::Statistics;
-pub use tone::{
-    CellHistogram, Equalize, FloatStatistics, Lookup, PairHistogram, Tone, WeightedBins, check_beside, check_roi,
-    equalizing,
+pub use problem::{CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_pixels};
+pub use statistics::{FloatStatistics, Statistics};
+pub use weighted::{
+    Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,
+    check_weights,
 };
-pub use weighted::{Histogram2d, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_channel, check_weights};
 pub use window::{Extent, Region, Window};

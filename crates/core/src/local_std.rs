@@ -29,7 +29,7 @@ pub struct LocalStd {
 }
 
 impl LocalStd {
-    pub(crate) const OPERATION: &'static str = "local-std";
+    pub(crate) const NAME: &'static str = "local-std";
 
     /// Where its windows lie.
     ///
@@ -38,10 +38,10 @@ impl LocalStd {
     pub fn window(&self) -> Result<Window> {
         for (what, side) in [("width", self.width), ("height", self.height)] {
             if side == 0 || side > MAX_MASK_SIDE {
-                return Err(Error::parameter(LocalStd::OPERATION, what, side, format!("1 to {MAX_MASK_SIDE}")));
+                return Err(Error::parameter(LocalStd::NAME, what, side, format!("1 to {MAX_MASK_SIDE}")));
             }
         }
-        Window::new(LocalStd::OPERATION, self.shape, self.sides(), self.border, self.extent)
+        Window::new(LocalStd::NAME, self.shape, self.sides(), self.border, self.extent)
     }
 
     pub(crate) fn sides(&self) -> Sides {

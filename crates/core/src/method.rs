@@ -2,7 +2,7 @@
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
-use crate::{BoxFilter, Correlate, Error, PixelType, Problem, Result};
+use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -50,7 +50,7 @@ impl FromStr for Method {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByMethod {
     /// The problem: a correlation, a separable one, a sum of such or a box filter, as its method says.
-    pub problem: Problem,
+    pub problem: FilterProblem,
     /// Why this method.
     pub why: &'static str,
 }
@@ -67,16 +67,15 @@ const LEAST_GAIN: u64 = 4;
 /// The longest side that separable filters have everywhere.
 const MOST_SIDE: u32 = 4096;
 
-impl Problem {
+impl FilterProblem {
     /// The method of this problem as it is stated; `None` for one of another kind, such as a histogram.
     pub fn method(&self) -> Option<Method> {
         match self {
-            Problem::Correlate(_) => Some(Method::Direct),
-            Problem::Separable(_) => Some(Method::Separable),
-            Problem::LowRank(_) => Some(Method::LowRank),
-            Problem::Box(_) => Some(Method::Box),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
-            Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => None,
+            FilterProblem::Correlate(_) => Some(Method::Direct),
+            FilterProblem::Separable(_) => Some(Method::Separable),
+            FilterProblem::LowRank(_) => Some(Method::LowRank),
+            FilterProblem::Box(_) => Some(Method::Box),
+            FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => None,
         }
     }
 
@@ -87,12 +86,12 @@ impl Problem {
     /// same (docs/decisions/methods.md).
     ///
     /// ```
-    /// use apron_core::{Border, Correlate, Extent, Method, PixelType, Problem, Shape, filters};
+    /// use apron_core::{Border, Correlate, Extent, Method, PixelType, FilterProblem, Shape, filters};
     ///
     /// let (shape, mask) = (Shape::new(640, 480, 1)?, filters::named_mask("sobel-x").unwrap());
     /// let (src, dst, border, clamp) = (PixelType::U8, PixelType::F32, Border::Reflect, false);
     /// let problem = Correlate { shape, src, dst, mask, border, clamp, extent: Extent::Same };
-    /// let choice = Problem::Correlate(problem).by_method(None)?;
+    /// let choice = FilterProblem::Correlate(problem).by_method(None)?;
     /// assert_eq!(choice.problem.method(), Some(Method::Separable));
     /// # Ok::<(), apron_core::Error>(())
     /// ```
@@ -102,34 +101,34 @@ impl Problem {
     /// of an impossible size.
     pub fn by_method(self, asked: Option<Method>) -> Result<ByMethod> {
         let Some(own) = self.method() else { return Ok(ByMethod { problem: self, why: "a problem of another kind" }) };
-        if let Problem::Box(problem) = &self {
+        if let FilterProblem::Box(problem) = &self {
             problem.check()?;
         }
         let Some(method) = asked else { return self.chosen() };
         let restated = match method {
             // A box filter as it is stated may be of types that have none.
-            Method::Box => boxed(&self).map(Problem::Box),
+            Method::Box => boxed(&self).map(FilterProblem::Box),
             method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
             Method::Direct => Err("only a mask is summed tap by tap"),
-            Method::Separable => separable(&self)?.map(Problem::Separable),
-            Method::LowRank => low_rank(&self, MOST_TERMS)?.map(Problem::LowRank),
+            Method::Separable => separable(&self)?.map(FilterProblem::Separable),
+            Method::LowRank => low_rank(&self, MOST_TERMS)?.map(FilterProblem::LowRank),
         };
         let refused = |why: &str| Error::parameter(self.operation(), "method", method, format!("another: {why}"));
         Ok(ByMethod { problem: restated.map_err(refused)?, why: "asked for" })
     }
 
     fn chosen(self) -> Result<ByMethod> {
-        if let Problem::LowRank(_) = self {
+        if let FilterProblem::LowRank(_) = self {
             return Ok(ByMethod { problem: self, why: "stated as terms" });
         }
         let unboxed = match boxed(&self).and_then(|problem| worth_boxing(&problem).map(|why| (problem, why))) {
-            Ok((problem, why)) => return Ok(ByMethod { problem: Problem::Box(problem), why }),
+            Ok((problem, why)) => return Ok(ByMethod { problem: FilterProblem::Box(problem), why }),
             Err(why) => why,
         };
-        let Problem::Correlate(mask) = &self else {
+        let FilterProblem::Correlate(mask) = &self else {
             let separable =
                 separable(&self)?.map_err(|why| Error::parameter(self.operation(), "method", "auto", why))?;
-            return Ok(ByMethod { problem: Problem::Separable(separable), why: unboxed });
+            return Ok(ByMethod { problem: FilterProblem::Separable(separable), why: unboxed });
         };
         if let Err(why) = worth_separating(mask) {
             return Ok(ByMethod { problem: self, why });
@@ -137,13 +136,14 @@ impl Problem {
         let most = worthy_terms(mask);
         Ok(match (separable(&self)?, most) {
             (Ok(problem), _) => {
-                ByMethod { problem: Problem::Separable(problem), why: "the mask is a column times a row" }
+                ByMethod { problem: FilterProblem::Separable(problem), why: "the mask is a column times a row" }
             }
             (Err(why), 0) => ByMethod { problem: self, why },
             _ => match low_rank(&self, most)? {
-                Ok(problem) => {
-                    ByMethod { problem: Problem::LowRank(problem), why: "the mask is a sum of few columns times rows" }
-                }
+                Ok(problem) => ByMethod {
+                    problem: FilterProblem::LowRank(problem),
+                    why: "the mask is a sum of few columns times rows",
+                },
                 Err(why) => ByMethod { problem: self, why },
             },
         })
@@ -190,9 +190,9 @@ mod tests {
         Correlate { shape, src, dst, mask, border: Border::Replicate, clamp: false, extent: Extent::Same }
     }
 
-    fn separable(taps: [Vec<f32>; 2], (src, dst): (PixelType, PixelType)) -> Problem {
+    fn separable(taps: [Vec<f32>; 2], (src, dst): (PixelType, PixelType)) -> FilterProblem {
         let [taps_x, taps_y] = taps.map(|taps| Taps::new(taps).unwrap());
-        Problem::Separable(Separable {
+        FilterProblem::Separable(Separable {
             shape: Shape::new(64, 48, 1).unwrap(),
             src,
             dst,
@@ -219,10 +219,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn takes(problem: Problem, method: Method) -> ByMethod {
+    fn takes(problem: FilterProblem, method: Method) -> ByMethod {
         let choice = problem.clone().by_method(None).unwrap();
         assert_eq!(choice.problem.method(), Some(method), "{} of {problem:?}", choice.why);
-        assert_eq!(choice.problem.filtered(), problem.filtered());
+        assert_eq!((choice.problem.shape(), choice.problem.src()), (problem.shape(), problem.src()));
         choice
     }
 
@@ -254,7 +254,7 @@ mod tests {
             (&equal("-0.3", 17, 17), (F32, F32), Method::Separable),
             (&equal("0", 1, 3), (U8, U8), Method::Box),
         ] {
-            takes(Problem::Correlate(correlate(mask, types)), method);
+            takes(FilterProblem::Correlate(correlate(mask, types)), method);
         }
     }
 
@@ -270,7 +270,8 @@ mod tests {
     #[test]
     fn sums_of_columns_times_rows() {
         let all = Correlate { border: Border::Constant(3.0), extent: Extent::Full, ..bells(16, (U8, F32)) };
-        let Problem::LowRank(found) = takes(Problem::Correlate(all.clone()), Method::LowRank).problem else {
+        let FilterProblem::LowRank(found) = takes(FilterProblem::Correlate(all.clone()), Method::LowRank).problem
+        else {
             unreachable!()
         };
         assert_eq!((found.terms.len(), found.src, found.border), (2, U8, Border::Constant(3.0)));
@@ -278,12 +279,12 @@ mod tests {
             assert_eq!(((x.len(), y.len()), (x.anchor(), y.anchor())), ((16, 16), (1, 3)));
         }
         assert_eq!(found.window().unwrap(), all.window().unwrap());
-        takes(Problem::LowRank(found.clone()), Method::LowRank);
+        takes(FilterProblem::LowRank(found.clone()), Method::LowRank);
         // Two terms of 15 taps and 15 have more than a quarter of 225 products; and integers have one order of sums.
-        takes(Problem::Correlate(bells(15, (F32, F32))), Method::Direct);
-        takes(Problem::Correlate(bells(16, (U8, U8))), Method::Direct);
-        takes(Problem::Correlate(Correlate { clamp: true, ..bells(16, (F32, F32)) }), Method::Direct);
-        let asked = Problem::Correlate(bells(15, (F32, F32))).by_method(Some(Method::LowRank)).unwrap();
+        takes(FilterProblem::Correlate(bells(15, (F32, F32))), Method::Direct);
+        takes(FilterProblem::Correlate(bells(16, (U8, U8))), Method::Direct);
+        takes(FilterProblem::Correlate(Correlate { clamp: true, ..bells(16, (F32, F32)) }), Method::Direct);
+        let asked = FilterProblem::Correlate(bells(15, (F32, F32))).by_method(Some(Method::LowRank)).unwrap();
         assert_eq!((asked.problem.method(), asked.why), (Some(Method::LowRank), "asked for"));
 
         let other = Taps::new([1.0, 2.0]).unwrap();
@@ -297,14 +298,14 @@ mod tests {
     #[test]
     fn what_keeps_a_mask_from_being_a_box() {
         let bytes = || correlate("box3", (U8, U8));
-        let choice = takes(Problem::Correlate(bytes()), Method::Box);
-        let Problem::Box(found) = choice.problem else { unreachable!() };
+        let choice = takes(FilterProblem::Correlate(bytes()), Method::Box);
+        let FilterProblem::Box(found) = choice.problem else { unreachable!() };
         assert_eq!((found.width, found.height, found.anchor, found.scale), (3, 3, (1, 1), Scale::Tap(1.0 / 9.0)));
-        takes(Problem::Correlate(Correlate { border: Border::Constant(7.0), ..bytes() }), Method::Box);
-        takes(Problem::Correlate(Correlate { border: Border::Constant(7.5), ..bytes() }), Method::Direct);
+        takes(FilterProblem::Correlate(Correlate { border: Border::Constant(7.0), ..bytes() }), Method::Box);
+        takes(FilterProblem::Correlate(Correlate { border: Border::Constant(7.5), ..bytes() }), Method::Direct);
         let floats = Correlate { mask: equal("1", 20, 20).parse().unwrap(), ..correlate("box3", (F32, F32)) };
-        takes(Problem::Correlate(Correlate { border: Border::Constant(7.5), ..floats.clone() }), Method::Box);
-        takes(Problem::Correlate(Correlate { clamp: true, ..floats }), Method::Direct);
+        takes(FilterProblem::Correlate(Correlate { border: Border::Constant(7.5), ..floats.clone() }), Method::Box);
+        takes(FilterProblem::Correlate(Correlate { clamp: true, ..floats }), Method::Direct);
     }
 
     #[test]
@@ -316,16 +317,16 @@ mod tests {
             Correlate { mask, ..correlate("box3", types) }
         };
         for (src, method) in [(U8, Method::Separable), (U16, Method::Separable), (F32, Method::Direct)] {
-            takes(Problem::Correlate(of(&binomial, (src, U8))), method);
+            takes(FilterProblem::Correlate(of(&binomial, (src, U8))), method);
         }
         let outside = |value| Correlate { border: Border::Constant(value), ..of(&binomial, (U8, U8)) };
-        takes(Problem::Correlate(outside(0.3)), Method::Separable);
-        takes(Problem::Correlate(outside(1e-20)), Method::Direct);
-        takes(Problem::Correlate(outside(f32::INFINITY)), Method::Direct);
+        takes(FilterProblem::Correlate(outside(0.3)), Method::Separable);
+        takes(FilterProblem::Correlate(outside(1e-20)), Method::Direct);
+        takes(FilterProblem::Correlate(outside(f32::INFINITY)), Method::Direct);
         // Factors that round are good for f32 only.
         let gauss = filters::gaussian(1.0, 3.0).unwrap();
-        takes(Problem::Correlate(of(gauss.taps(), (U8, U8))), Method::Direct);
-        takes(Problem::Correlate(of(gauss.taps(), (U8, F32))), Method::Separable);
+        takes(FilterProblem::Correlate(of(gauss.taps(), (U8, U8))), Method::Direct);
+        takes(FilterProblem::Correlate(of(gauss.taps(), (U8, F32))), Method::Separable);
     }
 
     #[test]
@@ -356,9 +357,11 @@ mod tests {
             ((30, 30), (U16, F32), Method::Separable),
             ((1, 1), (U8, U8), Method::Separable),
         ] {
-            takes(Problem::Box(mean(size.0, size.1, types)), method);
+            takes(FilterProblem::Box(mean(size.0, size.1, types)), method);
         }
-        let Problem::Separable(means) = takes(Problem::Box(mean(4, 3, (U16, U16))), Method::Separable).problem else {
+        let FilterProblem::Separable(means) =
+            takes(FilterProblem::Box(mean(4, 3, (U16, U16))), Method::Separable).problem
+        else {
             unreachable!()
         };
         assert_eq!((means.taps_x.taps(), means.taps_y.len()), (&[0.25; 4][..], 3));
@@ -366,20 +369,20 @@ mod tests {
         for wrong in
             [BoxFilter { width: 0, ..mean(3, 3, (F32, U8)) }, BoxFilter { anchor: (3, 0), ..mean(3, 3, (F32, U8)) }]
         {
-            assert!(matches!(Problem::Box(wrong).by_method(None), Err(Error::Parameter { .. })));
+            assert!(matches!(FilterProblem::Box(wrong).by_method(None), Err(Error::Parameter { .. })));
         }
     }
 
     #[test]
     fn a_method_that_is_asked_for_is_taken_or_refused() {
-        let sobel = || Problem::Correlate(correlate("sobel-x", (U8, I16)));
-        let floats = || Problem::Box(mean(3, 3, (F32, F32)));
+        let sobel = || FilterProblem::Correlate(correlate("sobel-x", (U8, I16)));
+        let floats = || FilterProblem::Box(mean(3, 3, (F32, F32)));
         for (problem, method) in [
             (sobel(), Method::Direct),
             (sobel(), Method::Separable),
-            (Problem::Correlate(correlate("box3", (F32, F32))), Method::Box),
-            (Problem::Correlate(correlate("box3", (U8, U8))), Method::Direct),
-            (Problem::Correlate(correlate("1 2 1", (F32, F32))), Method::Separable),
+            (FilterProblem::Correlate(correlate("box3", (F32, F32))), Method::Box),
+            (FilterProblem::Correlate(correlate("box3", (U8, U8))), Method::Direct),
+            (FilterProblem::Correlate(correlate("1 2 1", (F32, F32))), Method::Separable),
             (separable([vec![0.5; 4], vec![0.25; 3]], (U8, U8)), Method::Separable),
             (floats(), Method::Box),
             (floats(), Method::Separable),
@@ -389,15 +392,15 @@ mod tests {
         }
         for (problem, method, why) in [
             (sobel(), Method::Box, "the taps differ"),
-            (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::Separable, "no column times a row"),
-            (Problem::Correlate(correlate("laplacian", (F32, F32))), Method::LowRank, "near enough to each tap"),
-            (Problem::Correlate(bells(17, (F32, U8))), Method::LowRank, "sums of terms are f32"),
-            (Problem::Correlate(Correlate { clamp: true, ..bells(17, (F32, F32)) }), Method::LowRank, "clamped"),
+            (FilterProblem::Correlate(correlate("laplacian", (F32, F32))), Method::Separable, "no column times a row"),
+            (FilterProblem::Correlate(correlate("laplacian", (F32, F32))), Method::LowRank, "near enough to each tap"),
+            (FilterProblem::Correlate(bells(17, (F32, U8))), Method::LowRank, "sums of terms are f32"),
+            (FilterProblem::Correlate(Correlate { clamp: true, ..bells(17, (F32, F32)) }), Method::LowRank, "clamped"),
             (floats(), Method::LowRank, "only a mask"),
             (separable([vec![0.5; 4], vec![0.25; 3]], (U8, F32)), Method::LowRank, "only a mask"),
             (floats(), Method::Direct, "only a mask"),
-            (Problem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
-            (Problem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),
+            (FilterProblem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
+            (FilterProblem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),
             (separable([vec![0.5; 4], vec![0.25; 3]], (U16, U8)), Method::Box, "boxes are of u8"),
         ] {
             let error = problem.by_method(Some(method)).unwrap_err();

@@ -18,7 +18,7 @@ pub struct Pad {
 }
 
 impl Pad {
-    pub(crate) const OPERATION: &'static str = "pad";
+    pub(crate) const NAME: &'static str = "pad";
 
     /// The output's shape, and the pixel of the plane in its corner.
     ///
@@ -27,7 +27,7 @@ impl Pad {
     /// constants that are no samples of such images, and for more or fewer constants than channels.
     pub fn window(&self) -> Result<Window> {
         let Region { x, y, width, height } = self.region;
-        let wrong = |(value, limit)| Error::parameter(Pad::OPERATION, "region", value, limit);
+        let wrong = |(value, limit)| Error::parameter(Pad::NAME, "region", value, limit);
         self.region.check().map_err(wrong)?;
         let axes = [
             ("columns", self.borders.x, x, width, self.shape.width),
@@ -46,7 +46,7 @@ impl Pad {
 
     /// Checks that constants are samples, one for each channel.
     fn check_constants(&self, outside: AxisBorder) -> Result<()> {
-        let wrong = |limit| Err(Error::parameter(Pad::OPERATION, "border", outside, limit));
+        let wrong = |limit| Err(Error::parameter(Pad::NAME, "border", outside, limit));
         let one;
         let values = match &outside {
             AxisBorder::Constants(constants) if constants.values().len() != self.shape.channels as usize => {

@@ -1,7 +1,7 @@
 //! Filters whose border differs by axis or channel: those of a padded image.
 
 use crate::window::Sides;
-use crate::{Border, Borders, Extent, Pad, PixelType, Problem, Region, Result, Shape, Window};
+use crate::{Border, Borders, Extent, FilterProblem, Pad, PixelType, Region, Result, Shape, Window};
 
 /// A filter that is solved in steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Padded {
     /// What is done first: an image of all that the windows see.
     pub padding: Option<Pad>,
     /// The filter of that image.
-    pub filter: Problem,
+    pub filter: FilterProblem,
 }
 
 /// What a filter's windows depend on.
@@ -21,7 +21,7 @@ struct Filter<'a> {
     extent: &'a mut Extent,
 }
 
-impl Problem {
+impl FilterProblem {
     /// The same filter with these borders instead of its own.
     ///
     /// # Errors
@@ -62,13 +62,12 @@ impl Problem {
             Filter { shape, src, sides, border, extent }
         }
         Some(match self {
-            Problem::Correlate(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::LowRank(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return None,
-            Problem::Pointwise(_) | Problem::Pad(_) => return None,
+            FilterProblem::Correlate(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::LowRank(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => return None,
         })
     }
 }
@@ -78,10 +77,10 @@ mod tests {
     use super::*;
     use crate::{AxisBorder, Constants, Correlate, ErrorKind, Mask};
 
-    fn problem(extent: Extent) -> Problem {
+    fn problem(extent: Extent) -> FilterProblem {
         let (shape, mask) = (Shape::new(10, 5, 2).unwrap(), Mask::new(3, 4, [1.0; 12]).unwrap());
         let (src, dst, border) = (PixelType::U8, PixelType::F32, Border::Wrap);
-        Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
+        FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
     }
 
     /// Corner and size.
@@ -89,7 +88,8 @@ mod tests {
 
     /// The region that is padded, and the size of the result.
     fn steps(borders: Borders, extent: Extent) -> (Option<Rectangle>, (u32, u32)) {
-        let Padded { padding, filter: Problem::Correlate(filter) } = problem(extent).with_borders(borders).unwrap()
+        let Padded { padding, filter: FilterProblem::Correlate(filter) } =
+            problem(extent).with_borders(borders).unwrap()
         else {
             panic!("a correlation was stated")
         };

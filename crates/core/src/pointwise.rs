@@ -57,7 +57,7 @@ pub struct Pointwise {
 }
 
 impl Pointwise {
-    pub(crate) const OPERATION: &'static str = "pointwise";
+    pub(crate) const NAME: &'static str = "pointwise";
 
     /// Checks what can never be right.
     ///
@@ -66,9 +66,8 @@ impl Pointwise {
     /// two images with one; [`Error::PixelType`] for directions that are not to be f32, and for alpha of
     /// other types than the output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
-        let wrong = |parameter, value: String, limit: &str| {
-            Err(Error::parameter(Pointwise::OPERATION, parameter, value, limit))
-        };
+        let wrong =
+            |parameter, value: String, limit: &str| Err(Error::parameter(Pointwise::NAME, parameter, value, limit));
         if let PointOp::Weighted { a, b, c, threshold } = self.op {
             for (what, weight) in [("a", a), ("b", b), ("c", c)] {
                 if !weight.is_finite() {
@@ -108,7 +107,7 @@ impl Pointwise {
         self.check()?;
         if y.is_some() != self.second.is_some() {
             let (value, limit) = (1 + y.is_some() as u32, 1 + self.second.is_some() as u32);
-            return Err(Error::parameter(Pointwise::OPERATION, "number of images", value, limit.to_string()));
+            return Err(Error::parameter(Pointwise::NAME, "number of images", value, limit.to_string()));
         }
         for ((shape, found), expected) in [(x, self.src)].into_iter().chain(y.zip(self.second)) {
             if shape != self.shape {
@@ -117,7 +116,7 @@ impl Pointwise {
             }
             if found != expected {
                 let expected = expected.to_string();
-                return Err(Error::PixelType { operation: Pointwise::OPERATION, found, expected });
+                return Err(Error::PixelType { operation: Pointwise::NAME, found, expected });
             }
         }
         Ok(())

@@ -1,126 +1,10 @@
-//! What an operation is asked to do, as values.
+//! What an operation is asked to do, as values: by what it gives, an image, counts or numbers.
 
-use crate::window::Sides;
 use crate::{
-    Bins, Border, BoxFilter, Edges, Error, Extent, Image, LocalStd, LowRank, Mask, Pad, Pixel, PixelType, Pointwise,
-    Result, Shape, Taps, Tone, Window,
+    BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
+    LocalStd, Lookup, LowRank, Pad, PairHistogram, Pixel, PixelType, Pointwise, Result, Separable, Shape, WeightedBins,
+    Window,
 };
-
-/// Dense correlation: each output sample is the sum over the mask of tap times sample, every
-/// channel by itself.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Correlate {
-    /// Shape of the input.
-    pub shape: Shape,
-    /// Its sample type.
-    pub src: PixelType,
-    /// Sample type of the output.
-    pub dst: PixelType,
-    /// The weights and their anchor.
-    pub mask: Mask,
-    /// What lies outside the image.
-    pub border: Border,
-    /// Whether sums are limited to 0 to 1; for f32 output.
-    pub clamp: bool,
-    /// Which pixels have a sum.
-    pub extent: Extent,
-}
-
-impl Correlate {
-    /// Where its windows lie.
-    ///
-    /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing; [`Error::Parameter`] for a region that is empty or too far
-    /// out, and for another extent than the image's beside border crop; [`Error::Shape`] for full output that is too
-    /// large.
-    pub fn window(&self) -> Result<Window> {
-        Window::new("correlate", self.shape, self.sides(), self.border, self.extent)
-    }
-
-    pub(crate) fn sides(&self) -> Sides {
-        Sides { size: (self.mask.width(), self.mask.height()), anchor: self.mask.anchor() }
-    }
-}
-
-/// Separable correlation: along the rows with one set of taps, along the columns with another.
-/// Between the two nothing is rounded to the output's type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Separable {
-    /// Shape of the input.
-    pub shape: Shape,
-    /// Its sample type.
-    pub src: PixelType,
-    /// Sample type of the output.
-    pub dst: PixelType,
-    /// Taps along the rows.
-    pub taps_x: Taps,
-    /// Taps along the columns.
-    pub taps_y: Taps,
-    /// What lies outside the image.
-    pub border: Border,
-    /// Which pixels have a sum.
-    pub extent: Extent,
-}
-
-impl Separable {
-    /// Where its windows lie.
-    ///
-    /// # Errors
-    /// As [`Correlate::window`].
-    pub fn window(&self) -> Result<Window> {
-        Window::new("separable", self.shape, self.sides(), self.border, self.extent)
-    }
-
-    pub(crate) fn sides(&self) -> Sides {
-        Sides::of_axes(&self.taps_x, &self.taps_y)
-    }
-}
-
-/// Counts of the byte values of a u8 image, of all channels together or of each apart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ByteHistogram {
-    /// Shape of the input.
-    pub shape: Shape,
-    /// Whether channels are counted apart.
-    pub per_channel: bool,
-}
-
-impl ByteHistogram {
-    /// Channels counted apart.
-    pub fn channels(&self) -> u32 {
-        if self.per_channel { self.shape.channels } else { 1 }
-    }
-}
-
-/// Counts of samples in even bins, of all channels together or of each apart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EdgeHistogram {
-    /// Shape of the input.
-    pub shape: Shape,
-    /// Pixel type of the input.
-    pub src: PixelType,
-    /// How many bins, over which range.
-    pub bins: Bins,
-    /// The least and the largest sample: the range of bins without one.
-    pub extremes: Option<(f64, f64)>,
-    /// Whether channels are counted apart.
-    pub per_channel: bool,
-}
-
-impl EdgeHistogram {
-    /// The bins' edges.
-    ///
-    /// # Errors
-    /// As [`Bins::edges`]; samples whose extremes are not known have no range.
-    pub fn edges(&self) -> Result<Edges> {
-        self.bins.edges(self.src, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
-    }
-
-    /// Channels counted apart.
-    pub fn channels(&self) -> u32 {
-        if self.per_channel { self.shape.channels } else { 1 }
-    }
-}
 
 /// Checks that an image and the output's samples are those of a problem.
 ///
@@ -144,76 +28,238 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
     Ok(())
 }
 
+/// Whether an image has one number for each pixel of another.
+///
+/// # Errors
+/// [`Error::Shape`] if not.
+pub fn check_beside(what: &'static str, image: Shape, beside: Shape) -> Result<()> {
+    let needed = Shape { channels: 1, ..image };
+    if beside == needed {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        what,
+        value: beside.to_string(),
+        limit: format!("{needed}, one number for each pixel of the image"),
+    })
+}
+
+/// A kind of problem, such as [`Correlate`]: what a device's implementations take.
+pub trait Kind: Clone + Into<Problem> + 'static {
+    /// The operation's name, as errors and reports give it.
+    const OPERATION: &'static str;
+
+    /// The problem, if it is of this kind.
+    fn of(problem: &Problem) -> Option<&Self>;
+}
+
+/// Problems that give the same: an enum over their kinds.
+macro_rules! problems {
+    ($(#[$doc:meta])* $name:ident in $gives:ident { $($variant:ident($kind:ty) = $operation:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)] // each holds the problem of its name
+        pub enum $name {
+            $($variant($kind),)*
+        }
+
+        impl $name {
+            /// The operation's name, as errors and reports give it.
+            pub fn operation(&self) -> &'static str {
+                match self {
+                    $($name::$variant(_) => <$kind>::OPERATION,)*
+                }
+            }
+
+            /// Shape of the input.
+            pub fn shape(&self) -> Shape {
+                match self {
+                    $($name::$variant(problem) => problem.shape,)*
+                }
+            }
+        }
+
+        impl From<$name> for Problem {
+            fn from(problem: $name) -> Problem {
+                Problem::$gives(problem)
+            }
+        }
+
+        $(
+            impl Kind for $kind {
+                const OPERATION: &'static str = $operation;
+
+                fn of(problem: &Problem) -> Option<&$kind> {
+                    match problem {
+                        Problem::$gives($name::$variant(problem)) => Some(problem),
+                        _ => None,
+                    }
+                }
+            }
+
+            impl From<$kind> for $name {
+                fn from(problem: $kind) -> $name {
+                    $name::$variant(problem)
+                }
+            }
+
+            impl From<$kind> for Problem {
+                fn from(problem: $kind) -> Problem {
+                    Problem::$gives(problem.into())
+                }
+            }
+        )*
+    };
+}
+
 /// Any problem that a device solves.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // each holds the problem of its name
 pub enum Problem {
-    Correlate(Correlate),
-    Separable(Separable),
-    LowRank(LowRank),
-    Box(BoxFilter),
-    ByteHistogram(ByteHistogram),
-    EdgeHistogram(EdgeHistogram),
-    LocalStd(LocalStd),
-    Pointwise(Pointwise),
-    Pad(Pad),
-    Tone(Tone),
+    /// Gives an image.
+    Filter(FilterProblem),
+    /// Gives the counts of a histogram.
+    Count(CountProblem),
+    /// Gives an image of the same shape and type, whose samples follow from tables.
+    Map(MapProblem),
+    /// Gives numbers.
+    Measure(MeasureProblem),
+}
+
+problems! {
+    /// Problems that give an image whose samples are computed from those around them, or at their place.
+    FilterProblem in Filter {
+        Correlate(Correlate) = "correlate",
+        Separable(Separable) = "separable",
+        // It has the variants of its terms.
+        LowRank(LowRank) = "separable",
+        Box(BoxFilter) = BoxFilter::NAME,
+        LocalStd(LocalStd) = LocalStd::NAME,
+        Pointwise(Pointwise) = Pointwise::NAME,
+        Pad(Pad) = Pad::NAME,
+    }
+}
+
+problems! {
+    /// Problems that give counts: histograms, by what is counted how.
+    CountProblem in Count {
+        Bytes(ByteHistogram) = "histogram",
+        Edges(EdgeHistogram) = "histogram",
+        Cells(CellHistogram) = "histogram",
+    }
+}
+
+problems! {
+    /// Problems that give an image whose samples were looked up in tables.
+    MapProblem in Map {
+        Lookup(Lookup) = "lookup",
+        Equalize(Equalize) = "equalize",
+        Clahe(Clahe) = "clahe",
+    }
+}
+
+problems! {
+    /// Problems that give numbers: statistics, sums of weights by bin, counts by the bins of two channels.
+    MeasureProblem in Measure {
+        Statistics(FloatStatistics) = "stats",
+        Weighted(WeightedBins) = "weighted",
+        Pairs(PairHistogram) = "pairs",
+    }
 }
 
 impl Problem {
     /// The operation's name, as errors and reports give it.
     pub fn operation(&self) -> &'static str {
         match self {
-            Problem::Correlate(_) => "correlate",
-            // It has the variants of its terms.
-            Problem::Separable(_) | Problem::LowRank(_) => "separable",
-            Problem::Box(_) => BoxFilter::OPERATION,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) => "histogram",
-            Problem::LocalStd(_) => LocalStd::OPERATION,
-            Problem::Pointwise(_) => Pointwise::OPERATION,
-            Problem::Pad(_) => Pad::OPERATION,
-            Problem::Tone(tone) => tone.operation(),
+            Problem::Filter(problem) => problem.operation(),
+            Problem::Count(problem) => problem.operation(),
+            Problem::Map(problem) => problem.operation(),
+            Problem::Measure(problem) => problem.operation(),
         }
     }
 
-    /// Shape and sample type of what a filter reads; `None` for a histogram.
-    pub fn filtered(&self) -> Option<(Shape, PixelType)> {
+    /// Shape of the input.
+    pub fn shape(&self) -> Shape {
         match self {
-            Problem::Correlate(problem) => Some((problem.shape, problem.src)),
-            Problem::Separable(problem) => Some((problem.shape, problem.src)),
-            Problem::LowRank(problem) => Some((problem.shape, problem.src)),
-            Problem::Box(problem) => Some((problem.shape, problem.src)),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
-            Problem::LocalStd(problem) => Some((problem.shape, problem.src)),
-            Problem::Pointwise(problem) => Some((problem.shape, problem.src)),
-            Problem::Pad(problem) => Some((problem.shape, problem.pixel)),
+            Problem::Filter(problem) => problem.shape(),
+            Problem::Count(problem) => problem.shape(),
+            Problem::Map(problem) => problem.shape(),
+            Problem::Measure(problem) => problem.shape(),
         }
     }
 
-    /// Sample type of what a filter writes; `None` for a histogram.
-    pub fn filtered_to(&self) -> Option<PixelType> {
+    /// Sample type of the input.
+    pub fn src(&self) -> PixelType {
         match self {
-            Problem::Correlate(problem) => Some(problem.dst),
-            Problem::Separable(problem) => Some(problem.dst),
-            Problem::LowRank(_) => Some(PixelType::F32),
-            Problem::Box(problem) => Some(problem.dst),
-            Problem::LocalStd(problem) => Some(problem.dst),
-            Problem::Pointwise(problem) => Some(problem.dst),
-            Problem::Pad(problem) => Some(problem.pixel),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => None,
+            Problem::Filter(problem) => problem.src(),
+            Problem::Count(CountProblem::Bytes(_)) => PixelType::U8,
+            Problem::Count(CountProblem::Edges(problem)) => problem.src,
+            Problem::Count(CountProblem::Cells(problem)) => problem.src,
+            Problem::Map(MapProblem::Lookup(_) | MapProblem::Equalize(_)) => PixelType::U8,
+            Problem::Map(MapProblem::Clahe(problem)) => problem.src,
+            Problem::Measure(MeasureProblem::Statistics(problem)) => problem.src,
+            Problem::Measure(MeasureProblem::Weighted(problem)) => problem.src,
+            Problem::Measure(MeasureProblem::Pairs(problem)) => problem.src,
+        }
+    }
+}
+
+impl FilterProblem {
+    /// Sample type of the input.
+    pub fn src(&self) -> PixelType {
+        match self {
+            FilterProblem::Correlate(problem) => problem.src,
+            FilterProblem::Separable(problem) => problem.src,
+            FilterProblem::LowRank(problem) => problem.src,
+            FilterProblem::Box(problem) => problem.src,
+            FilterProblem::LocalStd(problem) => problem.src,
+            FilterProblem::Pointwise(problem) => problem.src,
+            FilterProblem::Pad(problem) => problem.pixel,
+        }
+    }
+
+    /// Sample type of the output.
+    pub fn dst(&self) -> PixelType {
+        match self {
+            FilterProblem::Correlate(problem) => problem.dst,
+            FilterProblem::Separable(problem) => problem.dst,
+            FilterProblem::LowRank(_) => PixelType::F32,
+            FilterProblem::Box(problem) => problem.dst,
+            FilterProblem::LocalStd(problem) => problem.dst,
+            FilterProblem::Pointwise(problem) => problem.dst,
+            FilterProblem::Pad(problem) => problem.pixel,
+        }
+    }
+
+    /// Sample type of the second image, where there is one.
+    pub fn second(&self) -> Option<PixelType> {
+        if let FilterProblem::Pointwise(problem) = self { problem.second } else { None }
+    }
+
+    /// Where its windows lie: the output's shape, and the input under its corner.
+    ///
+    /// # Errors
+    /// As [`Correlate::window`], and what is wrong with the problem.
+    pub fn window(&self) -> Result<Window> {
+        match self {
+            FilterProblem::Correlate(problem) => problem.window(),
+            FilterProblem::Separable(problem) => problem.window(),
+            FilterProblem::LowRank(problem) => problem.window(),
+            FilterProblem::Box(problem) => problem.window(),
+            FilterProblem::LocalStd(problem) => problem.window(),
+            FilterProblem::Pointwise(problem) => Ok(Window { out: problem.shape, origin_x: 0, origin_y: 0 }),
+            FilterProblem::Pad(problem) => problem.window(),
         }
     }
 
     /// Column and row of the tap over the output pixel; 0 for a problem without windows.
     pub fn anchor(&self) -> (u32, u32) {
         match self {
-            Problem::Correlate(problem) => problem.sides().anchor,
-            Problem::Separable(problem) => problem.sides().anchor,
-            Problem::LowRank(problem) => problem.sides().anchor,
-            Problem::Box(problem) => problem.sides().anchor,
-            Problem::LocalStd(problem) => problem.sides().anchor,
-            Problem::Pointwise(_) | Problem::Pad(_) => (0, 0),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => (0, 0),
+            FilterProblem::Correlate(problem) => problem.sides().anchor,
+            FilterProblem::Separable(problem) => problem.sides().anchor,
+            FilterProblem::LowRank(problem) => problem.sides().anchor,
+            FilterProblem::Box(problem) => problem.sides().anchor,
+            FilterProblem::LocalStd(problem) => problem.sides().anchor,
+            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => (0, 0),
         }
     }
 }

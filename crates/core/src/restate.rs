@@ -1,15 +1,15 @@
 //! A problem stated for another method.
 
 use crate::rank::{factors, lowest_bit, terms};
-use crate::{Border, BoxFilter, Correlate, LowRank, PixelType, Problem, Result, Scale, Separable, Taps, filters};
+use crate::{Border, BoxFilter, Correlate, FilterProblem, LowRank, PixelType, Result, Scale, Separable, Taps, filters};
 
 /// The problem as a box filter, or why it is none.
-pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
+pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> {
     let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
     let filter = match problem {
-        Problem::Box(problem) => problem.clone(),
-        Problem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
-        Problem::Correlate(problem) => {
+        FilterProblem::Box(problem) => problem.clone(),
+        FilterProblem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
+        FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             if !equal(mask.taps()) {
                 return Err("the taps differ");
@@ -17,7 +17,7 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             let (width, height, anchor) = (mask.width(), mask.height(), mask.anchor());
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(mask.taps()[0]), extent }
         }
-        Problem::Separable(problem) => {
+        FilterProblem::Separable(problem) => {
             let Separable { shape, src, dst, taps_x: ref x, taps_y: ref y, border, extent } = *problem;
             if !equal(x.taps()) || !equal(y.taps()) {
                 return Err("the taps of an axis differ");
@@ -30,9 +30,10 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
             let (width, height, anchor) = (x.len(), y.len(), (x.anchor(), y.anchor()));
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap), extent }
         }
-        Problem::LowRank(_) => return Err("a sum of columns times rows"),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return Err("a histogram"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => return Err("no weighted sums of a window"),
+        FilterProblem::LowRank(_) => return Err("a sum of columns times rows"),
+        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
+            return Err("no weighted sums of a window");
+        }
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
         return Err("boxes are of u8, or of f32 with f32 output");
@@ -47,10 +48,10 @@ pub(crate) fn boxed(problem: &Problem) -> Result<BoxFilter, &'static str> {
 ///
 /// # Errors
 /// [`Error::Parameter`] for impossible taps.
-pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static str>> {
+pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'static str>> {
     Ok(match problem {
-        Problem::Separable(problem) => Ok(problem.clone()),
-        Problem::Box(problem) => {
+        FilterProblem::Separable(problem) => Ok(problem.clone()),
+        FilterProblem::Box(problem) => {
             let &BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent } = problem;
             let (x, y) = match scale {
                 Scale::Mean => (filters::mean(width)?, filters::mean(height)?),
@@ -59,8 +60,8 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             let (taps_x, taps_y) = (x.with_anchor(anchor.0)?, y.with_anchor(anchor.1)?);
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
-        Problem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
-        Problem::Correlate(problem) => {
+        FilterProblem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
+        FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
             if !factors.exact && (mask.width() - 1) * (mask.height() - 1) < 4 {
@@ -75,9 +76,10 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
             let (taps_x, taps_y) = by_axis((factors.x, factors.y), mask.anchor())?;
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
-        Problem::LowRank(_) => Err("a sum of columns times rows"),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => Err("a histogram"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => Err("no weighted sums of a window"),
+        FilterProblem::LowRank(_) => Err("a sum of columns times rows"),
+        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
+            Err("no weighted sums of a window")
+        }
     })
 }
 
@@ -85,12 +87,12 @@ pub(crate) fn separable(problem: &Problem) -> Result<Result<Separable, &'static 
 ///
 /// # Errors
 /// [`Error::Parameter`](crate::Error::Parameter) for impossible taps.
-pub(crate) fn low_rank(problem: &Problem, most: usize) -> Result<Result<LowRank, &'static str>> {
+pub(crate) fn low_rank(problem: &FilterProblem, most: usize) -> Result<Result<LowRank, &'static str>> {
     Ok(match problem {
-        Problem::LowRank(problem) => Ok(problem.clone()),
-        Problem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
-        Problem::Correlate(Correlate { dst, .. }) if *dst != PixelType::F32 => Err("sums of terms are f32"),
-        Problem::Correlate(problem) => {
+        FilterProblem::LowRank(problem) => Ok(problem.clone()),
+        FilterProblem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
+        FilterProblem::Correlate(Correlate { dst, .. }) if *dst != PixelType::F32 => Err("sums of terms are f32"),
+        FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, ref mask, border, extent, .. } = *problem;
             let Some(terms) = terms(mask, most) else {
                 return Ok(Err("no few columns times rows have a sum that is near enough to each tap"));

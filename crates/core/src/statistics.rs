@@ -1,8 +1,31 @@
 //! The least, the largest, mean, standard deviation and percentiles of samples.
 
-use crate::{Error, Percentile, PixelType, Result, check_percentiles};
+use crate::{Error, Percentile, PixelType, Result, Shape, check_percentiles};
 
 const OPERATION: &str = "stats";
+
+/// Statistics of floats, of all channels together or of each apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FloatStatistics {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// Whether channels are taken apart.
+    pub per_channel: bool,
+}
+
+impl FloatStatistics {
+    /// Channels taken apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+
+    /// Samples of each.
+    pub fn count(&self) -> u64 {
+        self.shape.samples() / self.channels() as u64
+    }
+}
 
 /// What is to be known of the samples of a channel, or of all channels.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,44 @@
 //! Histograms of weights, and of pairs of channels.
 
-use crate::{Edges, Error, Image, Pixel, Result, Shape};
+use crate::{Edges, Error, Image, Pixel, PixelType, Result, Shape};
 
 /// Samples whose weights are summed before the sum is added to the others: as many as NumPy takes at a time.
 pub const WEIGHTED_BLOCK: usize = 65536;
+
+/// Sums of weights, one a pixel, by the bins of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedBins {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// The bins' edges.
+    pub edges: Edges,
+    /// Whether channels are summed apart.
+    pub per_channel: bool,
+    /// Whether the weights are f32, as the samples of an image are, and not f64.
+    pub single: bool,
+}
+
+impl WeightedBins {
+    /// Channels summed apart.
+    pub fn channels(&self) -> u32 {
+        if self.per_channel { self.shape.channels } else { 1 }
+    }
+}
+
+/// Counts of pixels by the bins of two channels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairHistogram {
+    /// Shape of the input.
+    pub shape: Shape,
+    /// Its sample type.
+    pub src: PixelType,
+    /// The two channels, which the image has.
+    pub channels: [u32; 2],
+    /// The edges of each one's bins.
+    pub edges: [Edges; 2],
+}
 
 /// Sums of weights by bin, for all channels together or each apart.
 #[derive(Clone, Debug, PartialEq)]

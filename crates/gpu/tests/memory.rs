@@ -22,8 +22,7 @@ fn gpu() -> Option<Gpu> {
 fn count(gpu: &Gpu) {
     let shape = Shape::new(1000, 1, 1).unwrap();
     let recipe =
-        apron_plan::plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), None, &gpu.machine())
-            .unwrap();
+        apron_plan::plan(&Problem::from(ByteHistogram { shape, per_channel: false }), None, &gpu.machine()).unwrap();
     let input = GpuBuffer::from_bytes(gpu, "test", &[7; 1000]).unwrap();
     let (output, _) = gpu.execute(&recipe, &input).unwrap();
     let mut counts = vec![0; 256 * 8];

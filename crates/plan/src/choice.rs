@@ -1,7 +1,8 @@
 //! How a variant is chosen: the fastest that takes the problem, by what was measured.
 
+use crate::rewrite::widen;
 use crate::tuning::{Row, Table, Time, Work};
-use crate::{Machine, Recipe, Variant, recipe, unsupported, variants, widen};
+use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
 use apron_core::{Error, Problem, Result};
 
 /// By the first variant that takes the problem, of those for it from the best on.
@@ -13,11 +14,13 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
         let planned = match (recipe(problem, variant, tuning, machine), widen::of_floats(problem)) {
             // Its time is then that of the floats.
-            (Err(Error::Unsupported { .. }), Some(floats)) if time.is_some() => {
-                recipe(&floats, variant, tuning, machine).map(|recipe| widen::widened(problem, recipe))
+            (Some(Err(Error::Unsupported { .. })), Some(floats)) if time.is_some() => {
+                let of_floats = recipe(&floats, variant, tuning, machine);
+                of_floats.map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe)))
             }
             (planned, _) => planned,
         };
+        let Some(planned) = planned else { continue };
         match planned {
             Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time), faster).into(), ..recipe }),
             // If none takes it, what the best one says is the error to know.
@@ -33,8 +36,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
 /// The variants for a problem, the best one first: by their times in `row`. One that has none keeps its place in
 /// [`VARIANTS`], in front or behind, until it is measured.
 fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
-    let known = variants(problem.operation()).filter(|variant| variant.solves(problem));
-    let timed = known.map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
+    let timed = variants(problem.operation()).map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
     let mut known: Vec<_> = timed.collect();
     let front = known.iter().take_while(|(_, time)| time.is_none()).count();
     let ms = |time: Option<&Time>| time.map_or(f64::INFINITY, |time| time.ms);
@@ -73,8 +75,8 @@ Some GPU,90,132,correlate,f32,f32,any,1,9,8192,8192,conv2d-blocked=0.6;march-den
 Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-constant=0.6
 ";
 
-    fn correlate(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Problem {
-        Problem::Correlate(Correlate {
+    fn dense(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Correlate {
+        Correlate {
             shape: Shape::new(image.0, image.1, 1).unwrap(),
             src,
             dst: src,
@@ -82,7 +84,11 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
             border: Border::Replicate,
             clamp: false,
             extent: Extent::Same,
-        })
+        }
+    }
+
+    fn correlate(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Problem {
+        dense(src, image, mask).into()
     }
 
     fn planned(problem: &Problem, machine: &Machine) -> Recipe {
@@ -144,7 +150,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
         let taps = Taps::new(vec![1.0 / 33.0; 33]).unwrap();
         let (src, shape) = (PixelType::U16, Shape::new(2048, 2048, 1).unwrap());
         let (taps_x, taps_y, border, extent) = (taps.clone(), taps, Border::Wrap, Extent::Same);
-        let problem = Problem::Separable(Separable { shape, src, dst: src, taps_x, taps_y, border, extent });
+        let problem = Problem::from(Separable { shape, src, dst: src, taps_x, taps_y, border, extent });
         for (faster, launches) in
             [("words-separable=0.1;conv1d-fused=0.2@4", 1), ("conv1d-fused=0.1@4;words-separable=0.2", 2)]
         {
@@ -187,8 +193,8 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
         let tuning = Some(crate::Tuning { rows: 0, residents: 4 });
         assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (249, 56));
         // Of images of three channels nothing was measured but marching alone.
-        let Problem::Correlate(problem) = correlate(PixelType::F32, large, (5, 5)) else { unreachable!() };
-        let problem = Problem::Correlate(Correlate { shape: Shape::new(8192, 8192, 3).unwrap(), ..problem });
+        let rgb = Shape::new(8192, 8192, 3).unwrap();
+        let problem = Problem::from(Correlate { shape: rgb, ..dense(PixelType::F32, large, (5, 5)) });
         assert_eq!(planned(&problem, &Machine::EMULATED).variant, "march-dense");
     }
 
@@ -201,18 +207,12 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
         for (variant, problem) in [
             (
                 "conv1d-fused",
-                Problem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same }),
+                Problem::from(Separable { shape, src, dst, taps_x, taps_y, border, extent: Extent::Same }),
             ),
-            ("histogram-columns", Problem::ByteHistogram(ByteHistogram { shape, per_channel: false })),
+            ("histogram-columns", Problem::from(ByteHistogram { shape, per_channel: false })),
             (
                 "histogram-nearest-edge",
-                Problem::EdgeHistogram(EdgeHistogram {
-                    shape,
-                    src: PixelType::F32,
-                    bins,
-                    extremes: None,
-                    per_channel: false,
-                }),
+                Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: false }),
             ),
         ] {
             let blocks = |residents| {

@@ -1,18 +1,19 @@
 //! Recipes of separable correlation.
 
 use crate::recipe::Steps;
-use crate::variant::Variant;
+use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, FusedParams, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH,
-    fused_bytes, fused_input_pitch, fused_input_plane, fused_plane, fused_ring_rows, reciprocal, tap_stride,
+    Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, Family, FusedParams, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK,
+    TILE_WIDTH, fused_bytes, fused_input_pitch, fused_input_plane, fused_plane, fused_ring_rows, reciprocal,
+    tap_stride,
 };
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
-pub(crate) const OPERATION: &str = "separable";
+const OPERATION: &str = "separable";
 
 /// Both passes in one launch.
-pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
     let mut taps = padded(taps_x);
@@ -73,7 +74,7 @@ pub(crate) fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -
 }
 
 /// P2: an output sample a thread.
-pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {
+fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
@@ -83,7 +84,7 @@ pub(crate) fn simple(problem: &Separable, variant: &Variant) -> Result<Steps> {
 }
 
 /// P3: an input sample a thread; a tile gives fewer outputs than it has threads.
-pub(crate) fn tiled(problem: &Separable, variant: &Variant) -> Result<Steps> {
+fn tiled(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     limit_taps(problem, TILE_WIDTH)?;
     let out = window.out;
@@ -193,14 +194,37 @@ fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     }
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 30,
+        grids: Grids::of_residents(&[1, 2, 3, 4, 6, 8]),
+        ..Variant::new(
+            "conv1d-fused",
+            Family::Conv1d,
+            "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
+            &For(fused),
+        )
+    },
+    Variant {
+        rank: 50,
+        ..Variant::new(
+            "conv1d-simple",
+            Family::Conv1d,
+            "any number of taps, over 4096 an axis from a buffer",
+            &For(simple),
+        )
+    },
+    Variant { rank: 60, ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled)) },
+];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
     use apron_core::{Border, Extent, PixelType, Problem, Separable, Shape, Taps};
 
-    fn problem(dst: PixelType, border: Border) -> Problem {
-        Problem::Separable(Separable {
+    fn noun(dst: PixelType, border: Border) -> Separable {
+        Separable {
             shape: Shape::new(40, 20, 3).unwrap(),
             src: PixelType::U8,
             dst,
@@ -208,7 +232,11 @@ mod tests {
             taps_y: Taps::new([1.0; 5]).unwrap(),
             border,
             extent: Extent::Same,
-        })
+        }
+    }
+
+    fn problem(dst: PixelType, border: Border) -> Problem {
+        noun(dst, border).into()
     }
 
     #[test]
@@ -247,9 +275,8 @@ mod tests {
     fn the_filtered_constant_is_summed_as_the_kernel_sums() {
         let taps = [0.1f32, 0.7, 0.3];
         let outside = |dst| {
-            let Problem::Separable(mut problem) = problem(dst, Border::Constant(300.7)) else { unreachable!() };
-            problem.taps_x = Taps::new(taps).unwrap();
-            let recipe = plan(&Problem::Separable(problem), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
+            let problem = Separable { taps_x: Taps::new(taps).unwrap(), ..noun(dst, Border::Constant(300.7)) };
+            let recipe = plan(&problem.into(), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
             let Params::Conv1dParams(params) = recipe.launches[1].params else { panic!("{recipe:?}") };
             params.constant
         };
@@ -265,9 +292,8 @@ mod tests {
         let recipe = plan(&problem(PixelType::F32, Border::Reflect), Some("conv1d-tiled"), &Machine::EMULATED).unwrap();
         let blocks: Vec<[u32; 2]> = recipe.launches.iter().map(|launch| launch.blocks).collect();
         assert_eq!(blocks, [[2 * 3, 1], [4, 1]]);
-        let Problem::Separable(mut wide) = problem(PixelType::F32, Border::Reflect) else { unreachable!() };
-        wide.taps_y = Taps::new([1.0; 33]).unwrap();
-        let error = plan(&Problem::Separable(wide), Some("conv1d-tiled"), &Machine::EMULATED).unwrap_err().to_string();
+        let wide = Separable { taps_y: Taps::new([1.0; 33]).unwrap(), ..noun(PixelType::F32, Border::Reflect) };
+        let error = plan(&wide.into(), Some("conv1d-tiled"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("32") && error.contains("33") && error.contains("conv1d-simple"), "{error}");
     }
 

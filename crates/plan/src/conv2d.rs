@@ -1,10 +1,11 @@
 //! Recipes of dense correlation.
 
 use crate::recipe::Steps;
-use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, rounding, unsupported};
+use crate::rewrite::rounding;
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    Conv2dParams, FEW_TAPS, Kernel, MAX_MASK_SIDE, Params, SharedMemory, TILE_WIDTH, blocked_tile, reciprocal,
+    Conv2dParams, FEW_TAPS, Family, Kernel, MAX_MASK_SIDE, Params, SharedMemory, TILE_WIDTH, blocked_tile, reciprocal,
     tap_stride,
 };
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
@@ -12,7 +13,7 @@ use apron_core::{Correlate, Mask, PixelType, Result, Window};
 pub(crate) const OPERATION: &str = "correlate";
 
 /// P4: one launch, 32x32 output pixels a block.
-pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let mask = &problem.mask;
     if mask.width() > MAX_MASK_SIDE || mask.height() > MAX_MASK_SIDE {
         let what =
@@ -25,7 +26,7 @@ pub(crate) fn tiled(problem: &Correlate, variant: &Variant) -> Result<Steps> {
 }
 
 /// One launch, 8x4 or 16x4 output pixels a thread.
-pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let taps = padded_rows(&problem.mask);
     let stage = if taps.len() > FEW_TAPS {
         "large"
@@ -38,12 +39,12 @@ pub(crate) fn blocked(problem: &Correlate, variant: &Variant) -> Result<Steps> {
 }
 
 /// One launch, an output pixel a thread, without shared memory; the mask in constant memory.
-pub(crate) fn constant(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+fn constant(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", padded_rows(&problem.mask))
 }
 
 /// The same with the mask in global memory.
-pub(crate) fn naive(problem: &Correlate, variant: &Variant) -> Result<Steps> {
+fn naive(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", problem.mask.taps().to_vec())
 }
 
@@ -87,9 +88,7 @@ fn find(problem: &Correlate, variant: &Variant, stage: &str) -> Result<Kernel> {
     let types = (problem.src.element(), problem.dst.element());
     Kernel::find(variant.name, stage, types.0, types.1).ok_or_else(|| {
         let what = format!("{} to {} pixels in variant {}", problem.src, problem.dst, variant.name);
-        let preferred = crate::variants(OPERATION).next().is_some_and(|preferred| preferred.name == variant.name);
-        let hint = if preferred { "use --device cpu" } else { "leave the variant to the plan, or use --device cpu" };
-        unsupported(OPERATION, what, hint)
+        unsupported(OPERATION, what, "leave the variant to the plan, or use --device cpu")
     })
 }
 
@@ -125,6 +124,30 @@ pub(crate) fn padded_rows(mask: &Mask) -> Vec<f32> {
     padded
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 40,
+        ..Variant::new(
+            "conv2d-blocked",
+            Family::Conv2d,
+            "masks up to 4096 taps, rows counted in fours, as far as shared memory holds the tile",
+            &For(blocked),
+        )
+    },
+    Variant { rank: 50, ..Variant::new("conv2d-tiled", Family::Conv2d, "masks up to 64x64", &For(tiled)) },
+    Variant { rank: 70, ..Variant::new("conv2d-tiled-symbol", Family::Conv2d, "masks up to 64x64", &For(tiled)) },
+    Variant {
+        rank: 80,
+        ..Variant::new(
+            "conv2d-constant",
+            Family::Conv2d,
+            "masks up to 4096 taps, rows counted in fours",
+            &For(constant),
+        )
+    },
+    Variant { rank: 90, ..Variant::new("conv2d-naive", Family::Conv2d, "any mask", &For(naive)) },
+];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Role, untuned as plan};
@@ -145,7 +168,7 @@ mod tests {
 
     #[test]
     fn one_launch_covers_the_output() {
-        let recipe = plan(&Problem::Correlate(problem()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem().into(), Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.variant, "conv2d-tiled");
         let roles: Vec<_> = recipe.buffers.iter().map(|b| (b.role, b.element, b.elems)).collect();
         let samples = 33 * 65 * 3;
@@ -161,7 +184,7 @@ mod tests {
     #[test]
     fn rows_of_taps_are_padded_to_what_the_kernel_reads_at_once() {
         let mask = Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-        let recipe = plan(&Problem::Correlate(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&Problem::from(Correlate { mask, ..problem() }), None, &Machine::EMULATED).unwrap();
         assert_eq!(recipe.launches[0].taps, [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
     }
 
@@ -173,7 +196,7 @@ mod tests {
             ((33, 29), Kernel::conv2d_tiled_large_u8_f32),
         ] {
             let mask = Mask::new(size.0, size.1, vec![1.0; (size.0 * size.1) as usize]).unwrap();
-            let problem = Problem::Correlate(Correlate { mask, ..problem() });
+            let problem = Problem::from(Correlate { mask, ..problem() });
             let recipe = plan(&problem, Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
             assert_eq!(recipe.launches[0].kernel, kernel);
         }
@@ -190,7 +213,7 @@ mod tests {
         ] {
             let side = taps.len().isqrt() as u32;
             let mask = Mask::new(side, side, taps).unwrap();
-            let problem = Problem::Correlate(Correlate { mask, dst, ..problem() });
+            let problem = Problem::from(Correlate { mask, dst, ..problem() });
             assert_eq!(plan(&problem, Some("conv2d-blocked"), &Machine::EMULATED).unwrap().launches[0].kernel, kernel);
         }
     }
@@ -198,8 +221,7 @@ mod tests {
     #[test]
     fn crop_shrinks_the_output_and_keeps_the_corner() {
         let recipe =
-            plan(&Problem::Correlate(Correlate { border: Border::Crop, ..problem() }), None, &Machine::EMULATED)
-                .unwrap();
+            plan(&Problem::from(Correlate { border: Border::Crop, ..problem() }), None, &Machine::EMULATED).unwrap();
         let Params::Conv2dParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         assert_eq!((params.out_width, params.out_height, params.origin_x, params.origin_y), (30, 63, 0, 0));
     }
@@ -209,29 +231,27 @@ mod tests {
         let wide = Correlate { mask: Mask::new(65, 1, [1.0; 65]).unwrap(), ..problem() };
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         for problem in [&wide, &clamped] {
-            let error =
-                plan(&Problem::Correlate(problem.clone()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap_err();
+            let error = plan(&Problem::from(problem.clone()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         }
-        let error = plan(&Problem::Correlate(clamped), None, &Machine::EMULATED).unwrap_err();
+        let error = plan(&Problem::from(clamped), None, &Machine::EMULATED).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
-        let recipe = plan(&Problem::Correlate(wide.clone()), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&Problem::from(wide.clone()), None, &Machine::EMULATED).unwrap();
         assert_eq!(recipe.variant, "conv2d-blocked");
         for (variant, works) in [("conv2d-naive", true), ("conv2d-constant", true), ("conv2d-tiled-symbol", false)] {
             assert_eq!(
-                plan(&Problem::Correlate(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),
+                plan(&Problem::from(wide.clone()), Some(variant), &Machine::EMULATED).is_ok(),
                 works,
                 "{variant}"
             );
         }
         let many = Correlate { mask: Mask::new(4097, 1, [1.0; 4097]).unwrap(), ..problem() };
-        assert!(plan(&Problem::Correlate(many.clone()), Some("conv2d-naive"), &Machine::EMULATED).is_ok());
-        let error =
-            plan(&Problem::Correlate(many), Some("conv2d-constant"), &Machine::EMULATED).unwrap_err().to_string();
+        assert!(plan(&Problem::from(many.clone()), Some("conv2d-naive"), &Machine::EMULATED).is_ok());
+        let error = plan(&Problem::from(many), Some("conv2d-constant"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("4096") && error.contains("4100"), "{error}");
         let large = Correlate { mask: Mask::new(34, 1, [1.0; 34]).unwrap(), border: Border::Crop, ..problem() };
-        assert!(matches!(plan(&Problem::Correlate(large), None, &Machine::EMULATED), Err(Error::NoWindow { .. })));
-        let unknown = plan(&Problem::Correlate(problem()), Some("fft"), &Machine::EMULATED).unwrap_err().to_string();
+        assert!(matches!(plan(&Problem::from(large), None, &Machine::EMULATED), Err(Error::NoWindow { .. })));
+        let unknown = plan(&problem().into(), Some("fft"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(unknown.contains("'fft'") && unknown.contains("conv2d-tiled"), "{unknown}");
     }
 }

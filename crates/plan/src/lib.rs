@@ -4,45 +4,43 @@
 //! emulator) only run it: they know no operation.
 #![forbid(unsafe_code)]
 
-mod box_filter;
+mod boxes;
+mod catalogue;
 mod choice;
 mod conv1d;
 mod conv2d;
-mod edges;
 mod histogram;
 pub mod limits;
 mod local;
-mod low_rank;
+mod lookup;
 mod machine;
 mod march;
-mod pad;
+mod patch;
 mod pointwise;
 mod recipe;
+mod rewrite;
 mod rgba;
-mod rounding;
 mod statistics;
-mod tone;
+mod summation;
 pub mod tuning;
 mod variant;
-mod weighted;
-mod widen;
 mod words;
 
-pub use edges::extremes;
-pub use machine::Machine;
+pub use catalogue::{VARIANTS, variants};
+pub use histogram::edges::extremes;
+pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
-pub use tuning::Tuning;
-pub use variant::{VARIANTS, Variant, variants};
+pub use variant::Variant;
+
+use apron_core::{Error, FilterProblem, Problem, Result};
+use recipe::Steps;
+use rewrite::{low_rank, widen};
+use tuning::{TABLE, Table, Work};
+pub(crate) use variant::unsupported;
 
 /// Registers, spills and static shared memory of each kernel for each architecture, as a table of comma-separated values
 /// that `cargo xtask ptx` writes: a line that names the assembler, one that names the columns, and the rows.
 pub const RESOURCES: &str = include_str!("../resources.csv");
-
-use apron_core::{Error, Problem, Result};
-use tuning::{TABLE, Table, Work};
-
-/// The device that errors name: recipes run on the GPU and in the emulator.
-const DEVICE: &str = "gpu";
 
 /// The recipe for `problem` on `machine`: by `variant` if one is named, else by the one that the
 /// [tuning table](tuning) prefers among those within whose limits the problem is.
@@ -58,7 +56,7 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     if let Some(of_floats) = widen::of_floats(problem) {
         // By kernels of the type itself, where they take the problem.
-        if let Problem::Correlate(_) | Problem::Separable(_) = problem {
+        if let Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) = problem {
             match by_own(table, problem, variant, machine) {
                 Err(Error::Unsupported { .. }) => {}
                 planned => return planned,
@@ -66,7 +64,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
         }
         return Ok(widen::widened(problem, plan_from(table, &of_floats, variant, machine)?));
     }
-    if let Problem::LowRank(sum) = problem {
+    if let Problem::Filter(FilterProblem::LowRank(sum)) = problem {
         return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));
     }
     by_own(table, problem, variant, machine)
@@ -88,33 +86,39 @@ fn untuned(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resul
 
 fn by_name(table: &Table, problem: &Problem, name: &str, machine: &Machine) -> Result<Recipe> {
     let operation = problem.operation();
-    match variants(operation).find(|known| known.name == name) {
-        Some(variant) if !variant.solves(problem) => {
-            let what = format!("variant {name} for pixels of this type");
-            Err(unsupported(operation, what, "leave the variant to the plan"))
-        }
-        Some(variant) => recipe(problem, variant, table.tuning(variant, &Work::of(problem), machine), machine),
-        None => {
-            let names: Vec<_> = variants(operation).map(|known| known.name).collect();
-            let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
-            Err(Error::parameter(operation, "variant", value, limit))
-        }
-    }
+    let Some(variant) = variants(operation).find(|known| known.name == name) else {
+        let names: Vec<_> = variants(operation).map(|known| known.name).collect();
+        let (value, limit) = (format!("'{name}'"), format!("one of {}", names.join(", ")));
+        return Err(Error::parameter(operation, "variant", value, limit));
+    };
+    let tuning = table.tuning(variant, &Work::of(problem), machine);
+    recipe(problem, variant, tuning, machine).unwrap_or_else(|| {
+        let what = format!("variant {name} for pixels of this type");
+        Err(unsupported(operation, what, "leave the variant to the plan"))
+    })
 }
 
-/// The recipe by a variant, with the grid's numbers that were measured, if the machine has none.
-fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machine: &Machine) -> Result<Recipe> {
+/// The recipe by a variant, with the grid's numbers that were measured, if the machine has none; `None` for a problem of
+/// another kind than the variant's.
+fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machine: &Machine) -> Option<Result<Recipe>> {
+    let tuning = machine.tuning.or(measured).map(Tuning::possible);
+    let steps = variant.planner.steps(problem, variant, &Machine { tuning, ..*machine })?;
+    Some(within(variant, steps, machine))
+}
+
+/// The recipe of a variant's steps, if the machine can run them.
+fn within(variant: &Variant, steps: Result<Steps>, machine: &Machine) -> Result<Recipe> {
+    let hint = "leave the variant to the plan";
     let lowest = variant.family.lowest_target();
     if machine.target < lowest {
         let what = format!("variant {} below compute capability {}.{}", variant.name, lowest / 10, lowest % 10);
-        return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
+        return Err(unsupported(variant.operation, what, hint));
     }
-    let tuning = machine.tuning.or(measured).map(Tuning::possible);
-    let (buffers, launches) = variant.steps(problem, &Machine { tuning, ..*machine })?;
+    let (buffers, launches) = steps?;
     if let Some(launch) = launches.iter().find(|launch| launch.shared_bytes > machine.shared_bytes) {
         let (needs, has) = (launch.shared_bytes, machine.shared_bytes);
         let what = format!("variant {} with {has} bytes of shared memory a block ({needs} are needed)", variant.name);
-        return Err(unsupported(variant.operation, what, "leave the variant to the plan"));
+        return Err(unsupported(variant.operation, what, hint));
     }
     Ok(Recipe {
         operation: variant.operation,
@@ -124,9 +128,4 @@ fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machin
         launches,
         images: 1,
     })
-}
-
-/// A problem beyond a variant's limits.
-fn unsupported(operation: &'static str, what: String, hint: &str) -> Error {
-    Error::Unsupported { operation, device: DEVICE.into(), what, hint: hint.into() }
 }

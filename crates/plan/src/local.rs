@@ -1,15 +1,15 @@
 //! Recipes of the local standard deviation.
 
 use crate::recipe::Steps;
-use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{ElementType, Kernel, LocalParams, Params, SIMPLE_BLOCK};
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{ElementType, Family, Kernel, LocalParams, Params, SIMPLE_BLOCK};
 use apron_core::{LocalStd, Result};
 
-pub(crate) const OPERATION: &str = "local-std";
+const OPERATION: &str = "local-std";
 
 /// An output a thread, rows and then columns, with two planes of sums between.
-pub(crate) fn plan(problem: &LocalStd, variant: &Variant) -> Result<Steps> {
+fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);
     let find = |stage, src, dst| {
@@ -57,6 +57,9 @@ pub(crate) fn plan(problem: &LocalStd, variant: &Variant) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
+pub(crate) const VARIANTS: &[Variant] =
+    &[Variant::new("local-sums", Family::Local, "u8 and f32 pixels, any window", &For(plan))];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Role, plan};
@@ -75,13 +78,13 @@ mod tests {
             border,
             extent: Extent::Same,
         };
-        let recipe = plan(&Problem::LocalStd(problem.clone()), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&Problem::from(problem.clone()), None, &Machine::EMULATED).unwrap();
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
         assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);
         let kernels: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
         let expected = [(Kernel::local_sums_rows_u8_f64, [9, 4]), (Kernel::local_sums_columns_f64_u16, [9, 4])];
         assert_eq!(kernels, expected);
         let wrong = LocalStd { width: 0, ..problem };
-        assert!(plan(&Problem::LocalStd(wrong), None, &Machine::EMULATED).is_err());
+        assert!(plan(&Problem::from(wrong), None, &Machine::EMULATED).is_err());
     }
 }

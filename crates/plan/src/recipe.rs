@@ -79,6 +79,20 @@ impl Launch {
     }
 }
 
+/// A launch from the first buffer to the second, in blocks along x, with the shared memory of the kernel's own size.
+pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
+    Launch {
+        kernel,
+        blocks: [blocks, 1],
+        shared_bytes: kernel.facts().shared.bytes(0, 0),
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params,
+        taps: Vec::new(),
+    }
+}
+
 /// What a variant makes of a problem: its buffers and launches.
 pub(crate) type Steps = (Vec<Buffer>, Vec<Launch>);
 

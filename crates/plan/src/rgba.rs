@@ -2,15 +2,15 @@
 
 use crate::conv2d::{OPERATION, params};
 use crate::recipe::Steps;
-use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{ElementType, Kernel, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{ElementType, Family, Kernel, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
 use apron_core::{Border, Correlate};
 
 const HINT: &str = "leave the variant to the plan";
 
 /// P10, P11 and P12: one launch, 8x4 pixels a block.
-pub(crate) fn plan(problem: &Correlate, variant: &Variant) -> apron_core::Result<Steps> {
+fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Result<Steps> {
     let window = problem.window()?;
     let (shape, mask) = (problem.shape, &problem.mask);
     let refuse = |what: String| unsupported(OPERATION, format!("{what} in variant {}", variant.name), HINT);
@@ -67,6 +67,40 @@ fn is_byte(value: f32) -> bool {
     value.fract() == 0.0 && (0.0..=255.0).contains(&value)
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 100,
+        ..Variant::new("rgba-naive", Family::Rgba, "4 channels, 3x3 masks, a constant border of 0 to 255", &For(plan))
+    },
+    Variant {
+        rank: 101,
+        ..Variant::new(
+            "rgba-texture",
+            Family::Rgba,
+            "4 channels, 3x3 masks, border replicate or crop, up to 131072x65536 pixels",
+            &For(plan),
+        )
+    },
+    Variant {
+        rank: 102,
+        ..Variant::new(
+            "rgba-one-loader",
+            Family::Rgba,
+            "4 channels, 3x3 masks, a constant border of 0 to 255",
+            &For(plan),
+        )
+    },
+    Variant {
+        rank: 103,
+        ..Variant::new(
+            "rgba-cooperative",
+            Family::Rgba,
+            "4 channels, 3x3 masks, a constant border of 0 to 255",
+            &For(plan),
+        )
+    },
+];
+
 #[cfg(test)]
 mod tests {
     use crate::Machine;
@@ -89,7 +123,7 @@ mod tests {
     #[test]
     fn blocks_of_8x4_cover_the_output() {
         for (variant, shared) in [("rgba-naive", 0), ("rgba-one-loader", 240), ("rgba-cooperative", 240)] {
-            let recipe = plan(&Problem::Correlate(problem()), Some(variant), &Machine::EMULATED).unwrap();
+            let recipe = plan(&problem().into(), Some(variant), &Machine::EMULATED).unwrap();
             let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
             assert_eq!((launch.blocks, launch.shared_bytes), ([3, 3], shared), "{variant}");
             assert_eq!((launch.src, launch.dst, recipe.buffers.len()), (0, 1, 2));
@@ -98,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_texture_is_a_copy_of_the_input() {
-        let recipe = plan(&Problem::Correlate(problem()), Some("rgba-texture"), &Machine::EMULATED).unwrap();
+        let recipe = plan(&problem().into(), Some("rgba-texture"), &Machine::EMULATED).unwrap();
         assert_eq!(recipe.buffers[1].role, Role::Texture { width: 17, height: 9 });
         assert_eq!((recipe.launches[0].src, recipe.launches[0].dst), (1, 2));
         assert_eq!(recipe.launches[0].kernel.facts().source, SourceSpace::Texture);
@@ -108,10 +142,7 @@ mod tests {
     fn a_constant_border_may_be_any_byte() {
         for value in [0.0, 1.0, 255.0] {
             let problem = Correlate { border: Border::Constant(value), ..problem() };
-            assert!(
-                plan(&Problem::Correlate(problem), Some("rgba-cooperative"), &Machine::EMULATED).is_ok(),
-                "{value}"
-            );
+            assert!(plan(&Problem::from(problem), Some("rgba-cooperative"), &Machine::EMULATED).is_ok(), "{value}");
         }
     }
 
@@ -129,7 +160,7 @@ mod tests {
             ("rgba-texture", Correlate { shape: odd((3, 65537, 4)), ..problem() }, "65536"),
         ];
         for (variant, problem, part) in refused {
-            let error = plan(&Problem::Correlate(problem), Some(variant), &Machine::EMULATED).unwrap_err();
+            let error = plan(&Problem::from(problem), Some(variant), &Machine::EMULATED).unwrap_err();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
             let text = error.to_string();
             assert!(text.contains(part) && text.contains(variant), "{text}");

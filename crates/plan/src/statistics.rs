@@ -1,19 +1,19 @@
 //! The recipe of statistics of floats.
 
-use crate::histogram::launch;
 use crate::recipe::Steps;
+use crate::recipe::launch;
+use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{ElementType, FOUND_NUMBERS, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
-use apron_core::{Result, Tone};
+use apron_abi::{ElementType, FOUND_NUMBERS, Family, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
+use apron_core::{FloatStatistics, Result};
 
-pub(crate) const OPERATION: &str = "stats";
+const OPERATION: &str = "stats";
 
 /// Sums of rows and the mean that follows, then those of squared distances to it: only what was found leaves the device.
-pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
-    let Tone::Statistics(problem) = tone else { unreachable!("of floats") };
+fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let of_rows = |stage| {
-        let kernel = Kernel::find("statistics-row-sums", stage, src.element(), ElementType::F64);
+        let kernel = Kernel::find(variant.kernels, stage, src.element(), ElementType::F64);
         kernel.ok_or_else(|| unsupported(OPERATION, format!("{src} pixels"), "integers are counted"))
     };
     let samples = shape.row_samples() as u32;
@@ -37,17 +37,24 @@ pub(crate) fn row_sums(tone: &Tone, _: &Machine) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
+    "statistics-row-sums",
+    Family::Statistics,
+    "f32 and f16 pixels; channels together or apart",
+    &For(row_sums),
+)];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::Params;
-    use apron_core::{FloatStatistics, PixelType, Problem, Shape, Tone};
+    use apron_core::{FloatStatistics, PixelType, Shape};
 
     #[test]
     fn only_four_numbers_a_channel_leave_the_device() {
         let (shape, src) = (Shape::new(100, 70, 3).unwrap(), PixelType::F16);
-        let tone = Tone::Statistics(FloatStatistics { shape, src, per_channel: true });
-        let recipe = plan(&Problem::Tone(tone), None, &Machine::EMULATED).unwrap();
+        let problem = FloatStatistics { shape, src, per_channel: true };
+        let recipe = plan(&problem.into(), None, &Machine::EMULATED).unwrap();
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
         assert_eq!(buffers, [(Role::Input, 21000), (Role::Scratch, 3 * 3 * 70), (Role::Output, 12)]);
         let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst, launch.blocks[0])).collect();

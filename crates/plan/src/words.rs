@@ -1,62 +1,62 @@
 //! Recipes of the kernels over tiles of the image's own words.
 
-use crate::march::{Image, patch_sums, refused};
 use crate::recipe::Steps;
-use crate::variant::Variant;
+use crate::summation::{Summation, exact_sums};
+use crate::variant::{For, Variant};
 use crate::{Launch, Machine, conv2d};
-use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Kernel, Params, SharedMemory, tap_stride};
+use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Kernel, Params, SharedMemory, tap_stride};
 use apron_core::{Correlate, Result, Separable, Window};
 
 /// Correlation with any mask, as large as constant memory holds for small launches.
-pub(crate) fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (mask, window) = (&problem.mask, problem.window()?);
     if problem.clamp {
-        return Err(refused(variant, "clamped sums".into()));
+        return Err(variant.refused("clamped sums".into()));
     }
-    let image = Image::of_dense(patch_sums(problem.src), problem, variant);
-    let taps = image.in_units(&conv2d::padded_rows(mask));
-    steps(&image, variant, machine, [mask.width(), mask.height()], &window, taps)
+    let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
+    let taps = of.in_units(&conv2d::padded_rows(mask));
+    steps(&of, variant, machine, [mask.width(), mask.height()], &window, taps)
 }
 
 /// Both passes of a separable filter.
-pub(crate) fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (sides, window) = ([problem.taps_x.len(), problem.taps_y.len()], problem.window()?);
-    let image = Image::of_separable(patch_sums(problem.src), problem, variant);
-    let mut taps = image.separable_taps(problem);
-    taps.resize((tap_stride(sides[0]) + tap_stride(sides[1])) as usize * image.words(), 0.0);
-    steps(&image, variant, machine, sides, &window, taps)
+    let of = Summation::of_separable(exact_sums(problem.src), problem, variant);
+    let mut taps = of.separable_taps(problem);
+    taps.resize((tap_stride(sides[0]) + tap_stride(sides[1])) as usize * of.words(), 0.0);
+    steps(&of, variant, machine, sides, &window, taps)
 }
 
-/// The launch of the variant's kernel for the image.
+/// The launch of the variant's kernel for a filter.
 fn steps(
-    image: &Image,
+    of: &Summation,
     variant: &Variant,
     machine: &Machine,
     [mask_width, mask_height]: [u32; 2],
     window: &Window,
     taps: Vec<f32>,
 ) -> Result<Steps> {
-    let (shape, out) = (image.shape, window.out);
+    let (shape, out) = (of.shape, window.out);
     let (channels, samples) = (shape.channels, shape.row_samples());
-    let (src, dst) = (image.src.element(), image.dst.element());
+    let (src, dst) = (of.src.element(), of.dst.element());
     let Some(kernel) = Kernel::find(variant.name, &format!("c{channels}"), src, dst) else {
-        return Err(refused(variant, format!("{} to {} pixels", image.src, image.dst)));
+        return Err(variant.refused(format!("{} to {} pixels", of.src, of.dst)));
     };
-    let (most, count) = (FEW_TAPS / image.words(), taps.len() / image.words());
+    let (most, count) = (FEW_TAPS / of.words(), taps.len() / of.words());
     if count > most {
-        return Err(refused(variant, format!("over {most} taps, rows counted in fours (these are {count}),")));
+        return Err(variant.refused(format!("over {most} taps, rows counted in fours (these are {count}),")));
     }
     if samples.max(out.row_samples()) >= 1 << 30 {
-        return Err(refused(variant, format!("rows of {samples} samples")));
+        return Err(variant.refused(format!("rows of {samples} samples")));
     }
-    if let Some(what) = image.refusal(machine) {
-        return Err(refused(variant, what));
+    if let Some(what) = of.refusal(machine) {
+        return Err(variant.refused(what));
     }
     let shared = kernel.facts().shared;
     let (SharedMemory::Words(_, _, rows) | SharedMemory::WordsAndSums(_, _, rows)) = shared else {
-        unreachable!("kernels of this family have tiles of words")
+        return Err(variant.refused("kernels without tiles of words".into()));
     };
-    let (mode, constant) = image.border.mode();
+    let (mode, constant) = of.border.mode();
     let launch = Launch {
         kernel,
         blocks: [out.row_samples().div_ceil(BLOCKED_COLUMNS as usize) as u32, out.height.div_ceil(rows)],
@@ -81,5 +81,30 @@ fn steps(
         }),
         taps,
     };
-    Ok((image.buffers(out), vec![launch]))
+    Ok((of.buffers(out), vec![launch]))
 }
+
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 40,
+        ..Variant::new(
+            "words-separable",
+            Family::Words,
+            "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: 132 an axis of f32; sm_90",
+            &For(separable),
+        )
+    },
+    Variant {
+        rank: 30,
+        ..Variant::new(
+            "words-dense",
+            Family::Words,
+            "masks up to 512 taps, rows counted in fours; u16, and u8 where f64 is half as fast as f32; sm_90",
+            &For(dense),
+        )
+    },
+    Variant {
+        rank: 60,
+        ..Variant::new("words-dense-small", Family::Words, "as words-dense, and f32 up to 1024 taps", &For(dense))
+    },
+];

@@ -5,7 +5,8 @@ use crate::pad::random_pad;
 use crate::pointwise::random_point;
 use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, PointOp, Shape, Taps, filters};
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable, f16, join_extremes,
+    BoxFilter, ByteHistogram, Correlate, CountProblem, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
+    f16, join_extremes,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -100,7 +101,7 @@ impl Case {
         let mask = mask.expect("a valid mask");
         let image = random_image(rng, types.0, shape, data);
         Case {
-            problem: Problem::Correlate(Correlate {
+            problem: Problem::from(Correlate {
                 shape,
                 src: types.0,
                 dst: types.1,
@@ -149,13 +150,25 @@ impl Case {
 
     /// The problem that is solved: as it is stated, or by the method that suits it.
     pub(crate) fn solved(&self) -> Problem {
-        let choice = self.chosen.and_then(|_| self.problem.clone().by_method(None).ok());
-        choice.map_or_else(|| self.problem.clone(), |choice| choice.problem)
+        match (&self.problem, self.chosen) {
+            (Problem::Filter(filter), Some(_)) => filter.clone().by_method(None).map(|choice| choice.problem.into()),
+            (problem, _) => Ok(problem.clone()),
+        }
+        .unwrap_or_else(|_| self.problem.clone())
+    }
+
+    /// Its problem, where that is a filter's.
+    pub fn filter(&self) -> Option<&FilterProblem> {
+        if let Problem::Filter(filter) = &self.problem { Some(filter) } else { None }
+    }
+
+    pub(crate) fn filter_mut(&mut self) -> Option<&mut FilterProblem> {
+        if let Problem::Filter(filter) = &mut self.problem { Some(filter) } else { None }
     }
 
     /// The same with other taps along the axes.
     pub(crate) fn with_taps(mut self, x: Taps, y: Taps) -> Case {
-        if let Problem::Separable(problem) = &mut self.problem {
+        if let Some(FilterProblem::Separable(problem)) = self.filter_mut() {
             (problem.taps_x, problem.taps_y) = (x, y);
         }
         self
@@ -163,14 +176,14 @@ impl Case {
 
     /// The same as a mean.
     pub(crate) fn mean(mut self) -> Case {
-        if let Problem::Box(problem) = &mut self.problem {
+        if let Some(FilterProblem::Box(problem)) = self.filter_mut() {
             problem.scale = Scale::Mean;
         }
         self
     }
 
     pub(crate) fn with_mask(mut self, mask: Mask) -> Case {
-        if let Problem::Correlate(problem) = &mut self.problem {
+        if let Some(FilterProblem::Correlate(problem)) = self.filter_mut() {
             problem.mask = mask;
         }
         self
@@ -192,46 +205,44 @@ impl Case {
             let total = taps.iter().map(|tap| tap.abs()).sum();
             taps.iter().map(|&tap| new(tap, total)).collect()
         };
-        match &mut self.problem {
-            Problem::Separable(problem) => {
+        match self.filter_mut() {
+            Some(FilterProblem::Separable(problem)) => {
                 for taps in [&mut problem.taps_x, &mut problem.taps_y] {
                     let other = Taps::new(all(taps.taps())).and_then(|other| other.with_anchor(taps.anchor()));
                     *taps = other.expect("as many taps");
                 }
             }
-            Problem::Correlate(problem) => {
+            Some(FilterProblem::Correlate(problem)) => {
                 let (mask, (x, y)) = (&problem.mask, problem.mask.anchor());
                 let other = Mask::new(mask.width(), mask.height(), all(mask.taps()));
                 problem.mask = other.and_then(|other| other.with_anchor(x, y)).expect("as many taps");
             }
-            Problem::Box(_) | Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LowRank(_) | Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
+            _ => {}
         }
         self
     }
 
     /// The same with the anchors in the middle of the taps, as the articles have them.
     pub fn centered(mut self) -> Case {
-        match &mut self.problem {
-            Problem::Separable(problem) => {
+        match self.filter_mut() {
+            Some(FilterProblem::Separable(problem)) => {
                 for taps in [&mut problem.taps_x, &mut problem.taps_y] {
                     *taps = Taps::new(taps.taps()).expect("taps of before");
                 }
             }
-            Problem::Correlate(problem) => {
+            Some(FilterProblem::Correlate(problem)) => {
                 let (mask, x, y) = (problem.mask.clone(), problem.mask.width() / 2, problem.mask.height() / 2);
                 problem.mask = mask.with_anchor(x, y).expect("a tap");
             }
-            Problem::Box(problem) => problem.anchor = (problem.width / 2, problem.height / 2),
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::LowRank(_) | Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => {}
+            Some(FilterProblem::Box(problem)) => problem.anchor = (problem.width / 2, problem.height / 2),
+            _ => {}
         }
         self
     }
 
     /// The same with sums limited to 0 to 1, for f32 output.
     pub fn clamped(mut self) -> Case {
-        if let Problem::Correlate(problem) = &mut self.problem {
+        if let Some(FilterProblem::Correlate(problem)) = self.filter_mut() {
             problem.clamp = true;
         }
         self
@@ -255,7 +266,7 @@ impl Case {
         let (taps_x, taps_y) = (axis(taps.0), axis(taps.1));
         let image = random_image(rng, types.0, shape, data);
         Case {
-            problem: Problem::Separable(Separable {
+            problem: Problem::from(Separable {
                 shape,
                 src: types.0,
                 dst: types.1,
@@ -287,7 +298,7 @@ impl Case {
         let image = random_image(rng, types.0, shape, data);
         let (src, dst) = types;
         Case {
-            problem: Problem::Box(BoxFilter {
+            problem: Problem::from(BoxFilter {
                 shape,
                 src,
                 dst,
@@ -309,12 +320,7 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, PixelType::U8, shape, data);
-        Case {
-            problem: Problem::ByteHistogram(ByteHistogram { shape, per_channel }),
-            image,
-            second: None,
-            chosen: None,
-        }
+        Case { problem: Problem::from(ByteHistogram { shape, per_channel }), image, second: None, chosen: None }
     }
 
     /// A histogram of f32 by `bins`, as far as they have widths in f32: of samples in and around their range, of which some lie exactly on an edge
@@ -347,7 +353,7 @@ impl Case {
         let samples: Vec<f32> = image.into_packed().into_iter().map(place).collect();
         let image = Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape");
         let problem = EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel };
-        Case { problem: Problem::EdgeHistogram(problem), image: AnyImage::F32(image), second: None, chosen: None }
+        Case { problem: Problem::from(problem), image: AnyImage::F32(image), second: None, chosen: None }
     }
 
     /// A histogram of u16 or i16 by `bins` over a range: of all values in turn, in an order of no pattern, if there are 65536
@@ -364,7 +370,7 @@ impl Case {
             _ => image(shape, values.map(|value| value as i16).collect::<Vec<i16>>()),
         };
         let problem = EdgeHistogram { shape, src, bins, extremes: None, per_channel };
-        Case { problem: Problem::EdgeHistogram(problem), image, second: None, chosen: None }
+        Case { problem: Problem::from(problem), image, second: None, chosen: None }
     }
 
     /// The same as [`between_edges`](Case::between_edges) over the range from the least to the largest sample, which are
@@ -377,7 +383,7 @@ impl Case {
         let extremes = pairs.reduce(join_extremes);
         let bins = with_widths(Bins { count, range: None }, extremes.expect("a sample or more"));
         Case {
-            problem: Problem::EdgeHistogram(EdgeHistogram { shape, src: PixelType::F32, bins, extremes, per_channel }),
+            problem: Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes, per_channel }),
             image,
             second: None,
             chosen: None,
@@ -490,38 +496,38 @@ impl fmt::Display for Case {
             write!(f, "{method}: ")?;
         }
         match &self.problem {
-            Problem::Correlate(p) => {
+            Problem::Filter(FilterProblem::Correlate(p)) => {
                 let clamp = if p.clamp { " clamp" } else { "" };
                 let (width, height) = (p.mask.width(), p.mask.height());
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} mask {width}x{height} {}{clamp}", p.src, p.dst, p.border)
             }
-            Problem::Separable(p) => {
+            Problem::Filter(FilterProblem::Separable(p)) => {
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
             }
-            Problem::LowRank(p) => {
+            Problem::Filter(FilterProblem::LowRank(p)) => {
                 let (over, (x, y)) = (Over(p.extent, p.shape), &p.terms[0]);
                 write!(f, "{over} {}->f32 {} times taps {}+{} {}", p.src, p.terms.len(), x.len(), y.len(), p.border)
             }
-            Problem::Box(p) => {
+            Problem::Filter(FilterProblem::Box(p)) => {
                 let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} {scale} {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
             }
-            Problem::ByteHistogram(p) => {
+            Problem::Count(CountProblem::Bytes(p)) => {
                 write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
             }
-            Problem::EdgeHistogram(p) => {
+            Problem::Count(CountProblem::Edges(p)) => {
                 let apart = if p.per_channel { " per channel" } else { "" };
                 let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
                 write!(f, "{} {} {} bins{range}{apart}", p.shape, p.src, p.bins.count)
             }
-            Problem::LocalStd(p) => {
+            Problem::Filter(FilterProblem::LocalStd(p)) => {
                 let over = Over(p.extent, p.shape);
                 write!(f, "{over} {}->{} window {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
             }
-            Problem::Pointwise(p) => {
+            Problem::Filter(FilterProblem::Pointwise(p)) => {
                 let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));
                 let op = match p.op {
                     PointOp::Weighted { a, b, c, threshold } => {
@@ -533,11 +539,13 @@ impl fmt::Display for Case {
                 };
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)
             }
-            Problem::Pad(p) => {
+            Problem::Filter(FilterProblem::Pad(p)) => {
                 let over = Over(Extent::Region(p.region), p.shape);
                 write!(f, "{over} {} {}", p.pixel, p.borders)
             }
-            Problem::Tone(tone) => crate::tone::describe(tone, f),
+            Problem::Count(CountProblem::Cells(p)) => crate::tone::describe_cells(p, f),
+            Problem::Map(problem) => crate::tone::describe_map(problem, f),
+            Problem::Measure(problem) => crate::tone::describe_measure(problem, f),
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::case::Case;
 use crate::exact;
 use apron::{
-    AnyImage, Bins, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType,
-    Result, Source,
+    AnyImage, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType, Result,
+    Source,
 };
-use apron_core::{Problem, each_type};
+use apron_core::{CountProblem, FilterProblem, Problem};
 use apron_plan::Machine;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -53,13 +53,13 @@ pub struct Errors {
 }
 
 impl Errors {
-    fn of(case: &Case, image: &AnyImage<'_>) -> Errors {
+    fn of(problem: &FilterProblem, case: &Case, image: &AnyImage<'_>) -> Errors {
         let mut errors = Errors::default();
         let AnyImage::F32(image) = image else { return errors };
         let (row, channels) = (image.shape().row_samples(), image.channels() as usize);
-        for index in (0..image.shape().samples() as usize).step_by(exact::stride(&case.problem)) {
+        for index in (0..image.shape().samples() as usize).step_by(exact::stride(problem)) {
             let (x, y, channel) = (index % row / channels, index / row, index % channels);
-            let exact = exact::filter(case, x as u32, y as u32, channel as u32);
+            let exact = exact::filter(problem, case, x as u32, y as u32, channel as u32);
             if exact.value.is_nan() {
                 continue;
             }
@@ -85,17 +85,16 @@ impl Case {
     /// Whether the serial reference would take too long for it, so that the parallel CPU gives what
     /// is expected.
     pub fn is_large(&self) -> bool {
-        let taps = match &self.problem {
-            Problem::Correlate(problem) => problem.mask.taps().len() as u64,
-            Problem::Separable(problem) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
-            Problem::LowRank(problem) => {
+        let taps = match self.filter() {
+            Some(FilterProblem::Correlate(problem)) => problem.mask.taps().len() as u64,
+            Some(FilterProblem::Separable(problem)) => (problem.taps_x.len() + problem.taps_y.len()) as u64,
+            Some(FilterProblem::LowRank(problem)) => {
                 let taps = problem.separables().map(|term| (term.taps_x.len() + term.taps_y.len()) as u64);
                 taps.sum()
             }
-            Problem::Box(problem) => (problem.width + problem.height) as u64,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => 1,
-            Problem::Pointwise(_) | Problem::Pad(_) => 1,
-            Problem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
+            Some(FilterProblem::Box(problem)) => (problem.width + problem.height) as u64,
+            Some(FilterProblem::LocalStd(problem)) => problem.width as u64 * problem.height as u64,
+            Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => 1,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS
     }
@@ -108,18 +107,16 @@ impl Expected {
     /// # Errors
     /// What is wrong with the case's problem.
     pub fn of(case: &Case) -> Result<Expected> {
-        if let (Problem::ByteHistogram(problem), AnyImage::U8(image)) = (&case.problem, &case.image) {
-            return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
-        }
-        if let Problem::EdgeHistogram(problem) = &case.problem {
-            let (bins, apart) = (&problem.bins, problem.per_channel);
-            let histogram = each_type!(&case.image, image => apron_reference::histogram(image, bins, apart))?;
-            return Ok(Expected::Counts(histogram.counts().to_vec()));
-        }
-        if let Problem::Tone(tone) = &case.problem {
-            return crate::tone::expected(tone, &case.image);
-        }
-        if let (Problem::Correlate(p), AnyImage::U8(image)) = (&case.problem, &case.image)
+        let filter = match (&case.problem, &case.image) {
+            (Problem::Count(CountProblem::Bytes(problem)), AnyImage::U8(image)) => {
+                return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
+            }
+            (Problem::Count(problem), image) => return crate::tone::expected_counts(problem, image),
+            (Problem::Map(problem), image) => return crate::tone::expected_image(problem, image),
+            (Problem::Measure(problem), image) => return crate::tone::expected_numbers(problem, image),
+            (Problem::Filter(filter), _) => filter,
+        };
+        if let (FilterProblem::Correlate(p), AnyImage::U8(image)) = (filter, &case.image)
             && case.chosen.is_none()
             && (p.shape.channels, p.mask.width(), p.mask.height(), p.dst) == (4, 3, 3, PixelType::U8)
             && !p.clamp
@@ -130,7 +127,7 @@ impl Expected {
         }
         let device = if case.is_large() { Device::cpu() } else { Device::reference() };
         let (image, _) = run(&device, case, None)?;
-        let errors = Errors::of(case, &image);
+        let errors = Errors::of(filter, case, &image);
         Ok(Expected::Image(image, errors))
     }
 }
@@ -225,51 +222,50 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 /// The filter that solves a problem for an image, ready to run.
 ///
 /// # Panics
-/// For a histogram's problem, and one of a filter without weights.
-pub fn filter_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> FilterBuilder<'a> {
+/// For one of a filter without weights, and for one that is asked for by a mask.
+pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl Into<Source<'a>>) -> FilterBuilder<'a> {
     match problem {
-        Problem::Correlate(p) => {
+        FilterProblem::Correlate(p) => {
             device.correlate(image, &p.mask).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
         }
-        Problem::Separable(p) => {
+        FilterProblem::Separable(p) => {
             device.separable(image, &p.taps_x, &p.taps_y).border(p.border).extent(p.extent).out_type(p.dst)
         }
-        Problem::Box(p) => {
+        FilterProblem::Box(p) => {
             device.box_filter(image, p.width, p.height).border(p.border).extent(p.extent).out_type(p.dst)
         }
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => panic!("a histogram is no filter"),
-        Problem::LocalStd(_) | Problem::Pointwise(_) | Problem::Pad(_) => panic!("no filter with weights"),
-        Problem::LowRank(_) => panic!("asked for by a mask"),
+        other => panic!("no filter with weights: {other:?}"),
     }
 }
 
 /// The histogram that solves a problem for an image, ready to run.
-///
-/// # Panics
-/// For a filter's problem.
-pub fn histogram_of<'a>(device: &'a Device, problem: &Problem, image: impl Into<Source<'a>>) -> HistogramBuilder<'a> {
-    if let Problem::Tone(tone) = problem {
-        return crate::tone::histogram_of(device, tone, image.into());
+pub fn histogram_of<'a>(
+    device: &'a Device,
+    problem: &CountProblem,
+    image: impl Into<Source<'a>>,
+) -> HistogramBuilder<'a> {
+    match problem {
+        CountProblem::Bytes(problem) => device.histogram(image).per_channel(problem.per_channel),
+        CountProblem::Edges(problem) => device.histogram(image).bins(problem.bins).per_channel(problem.per_channel),
+        CountProblem::Cells(problem) => crate::tone::histogram_of(device, problem, image.into()),
     }
-    let (bins, per_channel) = match problem {
-        Problem::ByteHistogram(problem) => (Bins::default(), problem.per_channel),
-        Problem::EdgeHistogram(problem) => (problem.bins, problem.per_channel),
-        _ => panic!("a filter is no histogram"),
-    };
-    device.histogram(image).bins(bins).per_channel(per_channel)
 }
 
 fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<'static>, String)> {
-    if let Problem::Tone(tone) = &case.problem {
-        let image = crate::tone::image_of(device, tone, &case.image).variant(variant).run()?;
-        return Ok((image.download_any()?, image.report()?.variant));
-    }
+    let problem = match &case.problem {
+        Problem::Filter(problem) => problem,
+        Problem::Map(problem) => {
+            let image = crate::tone::image_of(device, problem, &case.image).variant(variant).run()?;
+            return Ok((image.download_any()?, image.report()?.variant));
+        }
+        Problem::Count(_) | Problem::Measure(_) => panic!("numbers are no image"),
+    };
     let Some(method) = case.chosen else {
         let second = case.second.as_ref().map(Source::from);
-        let image = device.solve_with(&case.problem, &case.image, second, variant)?;
+        let image = device.solve_with(problem, &case.image, second, variant)?;
         return Ok((image.download_any()?, image.report()?.variant));
     };
-    let image = filter_of(device, &case.problem, &case.image).variant(variant).run()?;
+    let image = filter_of(device, problem, &case.image).variant(variant).run()?;
     let report = image.report()?;
     if report.method != Some(method) {
         let what = format!("method {:?} was chosen ({}), but expected {method}", report.method, report.why_method);
@@ -304,7 +300,8 @@ fn histogram(
     expected: &[u64],
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
-    let request = histogram_of(device, &case.problem, &case.image).variant(variant);
+    let Problem::Count(problem) = &case.problem else { panic!("only histograms have counts") };
+    let request = histogram_of(device, problem, &case.image).variant(variant);
     let (histogram, report) = request.run_reported()?;
     outcome.variant = report.variant;
     let wrong = histogram.counts().iter().zip(expected).position(|(found, expected)| found != expected);
@@ -321,8 +318,8 @@ fn numbers(
     expected: &[f64],
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
-    let Problem::Tone(tone) = &case.problem else { panic!("only of values") };
-    let (found, ran) = crate::tone::numbers_of(device, tone, &case.image, variant)?;
+    let Problem::Measure(problem) = &case.problem else { panic!("an image, or counts") };
+    let (found, ran) = crate::tone::numbers_of(device, problem, &case.image, variant)?;
     outcome.variant = ran;
     if found.len() != expected.len() {
         return Ok(Some(format!("{} numbers instead of {}", found.len(), expected.len())));
@@ -385,12 +382,12 @@ mod tests {
     fn a_result_beyond_the_bound_is_found_and_named() {
         let case = Case::correlate(1, (5, 4, 2), (U8, F32), (3, 3), Border::Wrap, crate::Data::Uniform);
         let (right, _) = run(&Device::reference(), &case, None).unwrap();
-        let errors = Errors::of(&case, &right);
+        let errors = Errors::of(case.filter().unwrap(), &case, &right);
         assert!(errors.beyond.is_none() && (0.0..=1.0).contains(&errors.to_bound) && errors.bound > 0.0, "{errors:?}");
         let AnyImage::F32(image) = right else { panic!("f32 was asked for") };
         let mut samples = image.into_packed();
         samples[5 * 2 * 2 + 3] += 2.0 * errors.bound as f32;
-        let errors = Errors::of(&case, &AnyImage::F32(Image::new(5, 4, 2, samples).unwrap()));
+        let errors = Errors::of(case.filter().unwrap(), &case, &AnyImage::F32(Image::new(5, 4, 2, samples).unwrap()));
         let beyond = errors.beyond.unwrap();
         assert!(errors.to_bound > 1.0 && beyond.starts_with("row 2, column 1, channel 1: "), "{beyond}");
     }

@@ -3,7 +3,7 @@
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
 use apron_core::{
-    BOX_CHUNK, BoxFilter, Correlate, LocalStd, LowRank, PixelType, Problem, Sample, Scale, Separable, each_type,
+    BOX_CHUNK, BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, Sample, Scale, Separable, each_type,
 };
 
 /// An exact result and how far an f32 result may be from it.
@@ -44,47 +44,39 @@ fn exact(taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -
 const MOST_PRODUCTS: u64 = 20_000_000;
 
 /// Every how many output samples the exact sum is taken: 1, but for large cases.
-pub(crate) fn stride(problem: &Problem) -> usize {
-    let (samples, taps) = match problem {
-        Problem::Correlate(problem) => {
-            (problem.shape.samples(), problem.mask.width() as u64 * problem.mask.height() as u64)
-        }
-        Problem::Separable(problem) => {
-            (problem.shape.samples(), problem.taps_x.len() as u64 * problem.taps_y.len() as u64)
-        }
-        Problem::LowRank(problem) => {
+pub(crate) fn stride(problem: &FilterProblem) -> usize {
+    let taps = match problem {
+        FilterProblem::Correlate(problem) => problem.mask.width() as u64 * problem.mask.height() as u64,
+        FilterProblem::Separable(problem) => problem.taps_x.len() as u64 * problem.taps_y.len() as u64,
+        FilterProblem::LowRank(problem) => {
             let taps = problem.separables().map(|term| term.taps_x.len() as u64 * term.taps_y.len() as u64);
-            (problem.shape.samples(), taps.sum())
+            taps.sum()
         }
-        Problem::Box(problem) => (problem.shape.samples(), problem.samples()),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => return 1,
-        Problem::LocalStd(problem) => (problem.shape.samples(), problem.width as u64 * problem.height as u64),
-        Problem::Pointwise(problem) => (problem.shape.samples(), 1),
-        Problem::Pad(problem) => (problem.shape.samples(), 1),
+        FilterProblem::Box(problem) => problem.samples(),
+        FilterProblem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
+        FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
     };
+    let samples = problem.shape().samples();
     // Odd, so that it falls on every column and channel of most images sooner or later.
     (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
 }
 
 /// The exact result of a filter at an output sample.
-pub(crate) fn filter(case: &Case, x: u32, y: u32, channel: u32) -> Exact {
-    let (problem, image) = (&case.problem, &case.image);
+pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, channel: u32) -> Exact {
+    let image = &case.image;
     match problem {
-        Problem::Correlate(problem) => correlate(problem, image, x, y, channel),
-        Problem::Separable(problem) => separable(problem, image, x, y, channel),
-        Problem::LowRank(problem) => low_rank(problem, image, x, y, channel),
-        Problem::Box(problem) => box_filter(problem, image, x, y, channel),
-        Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {
-            unreachable!("a histogram has no sums")
-        }
-        Problem::LocalStd(problem) => local_std(problem, image, x, y, channel),
-        Problem::Pointwise(problem) => {
+        FilterProblem::Correlate(problem) => correlate(problem, image, x, y, channel),
+        FilterProblem::Separable(problem) => separable(problem, image, x, y, channel),
+        FilterProblem::LowRank(problem) => low_rank(problem, image, x, y, channel),
+        FilterProblem::Box(problem) => box_filter(problem, image, x, y, channel),
+        FilterProblem::LocalStd(problem) => local_std(problem, image, x, y, channel),
+        FilterProblem::Pointwise(problem) => {
             let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);
             // Only alpha is the second's.
             let first = problem.op == PointOp::Alpha && channel + 1 < problem.shape.channels;
             pointwise(problem.op, at(image), case.second.as_ref().filter(|_| !first).map(at))
         }
-        Problem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
+        FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
     }
 }
 

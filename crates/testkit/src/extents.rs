@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Data};
 use apron::{Border, Extent, PixelType, Region, Shape};
-use apron_core::Problem;
+use apron_core::FilterProblem;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use std::fmt;
@@ -10,14 +10,13 @@ use std::fmt;
 impl Case {
     /// The same filter of these pixels; another problem stays as it is.
     pub fn over(mut self, extent: Extent) -> Case {
-        match &mut self.problem {
-            Problem::Correlate(problem) => problem.extent = extent,
-            Problem::Separable(problem) => problem.extent = extent,
-            Problem::LowRank(problem) => problem.extent = extent,
-            Problem::Box(problem) => problem.extent = extent,
-            Problem::LocalStd(problem) => problem.extent = extent,
-            Problem::ByteHistogram(_) | Problem::EdgeHistogram(_) | Problem::Tone(_) => {}
-            Problem::Pointwise(_) | Problem::Pad(_) => {}
+        match self.filter_mut() {
+            Some(FilterProblem::Correlate(problem)) => problem.extent = extent,
+            Some(FilterProblem::Separable(problem)) => problem.extent = extent,
+            Some(FilterProblem::LowRank(problem)) => problem.extent = extent,
+            Some(FilterProblem::Box(problem)) => problem.extent = extent,
+            Some(FilterProblem::LocalStd(problem)) => problem.extent = extent,
+            Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => {}
         }
         self
     }

@@ -3,7 +3,7 @@
 use crate::case::{Case, Data};
 use crate::suite::{Scale, borders};
 use apron::{Border, Mask, Method, PixelType, Taps, filters};
-use apron_core::{LowRank, Problem};
+use apron_core::{Kind, LowRank, Separable};
 
 impl Case {
     /// A sum of so many separable correlations of a random image, with random taps and an anchor.
@@ -16,12 +16,12 @@ impl Case {
         border: Border,
         data: Data,
     ) -> Case {
-        let term = |n| Case::separable(seed.wrapping_add(n << 40), shape, (src, PixelType::F32), taps, border, data);
-        let first = term(0);
-        let of = |case: Case| match case.problem {
-            Problem::Separable(problem) => problem,
-            other => unreachable!("{other:?}"),
+        let term = |n| {
+            let seed = seed.wrapping_add(n << 40);
+            Case::separable(seed, shape, (src, PixelType::F32), taps, border, data)
         };
+        let first = term(0);
+        let of = |case: Case| Separable::of(&case.problem).expect("a separable filter").clone();
         let stated = of(first.clone());
         let anchored = |taps: Taps, anchor: u32| taps.with_anchor(anchor).expect("as many taps");
         let terms = (0..terms).map(|n| {
@@ -29,7 +29,7 @@ impl Case {
             (anchored(term.taps_x, stated.taps_x.anchor()), anchored(term.taps_y, stated.taps_y.anchor()))
         });
         let (terms, extent) = (terms.collect(), stated.extent);
-        Case { problem: Problem::LowRank(LowRank { shape: stated.shape, src, terms, border, extent }), ..first }
+        Case { problem: LowRank { shape: stated.shape, src, terms, border, extent }.into(), ..first }
     }
 }
 

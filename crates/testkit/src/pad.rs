@@ -4,7 +4,7 @@ use crate::case::{Case, Data, random_image};
 use crate::exact::Exact;
 use crate::suite::Scale;
 use apron::{AnyImage, AxisBorder, Border, Borders, Constants, PixelType, PointOp, Region, Shape};
-use apron_core::{Pad, Problem, each_type};
+use apron_core::{Pad, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -22,7 +22,7 @@ impl Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let (borders, region) = (borders.into(), Region { x, y, width, height });
         let image = random_image(rng, pixel, shape, data);
-        Case { problem: Problem::Pad(Pad { shape, pixel, borders, region }), image, second: None, chosen: None }
+        Case { problem: Pad { shape, pixel, borders, region }.into(), image, second: None, chosen: None }
     }
 }
 

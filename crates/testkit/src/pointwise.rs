@@ -21,12 +21,7 @@ impl Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, src, shape, data);
         let other = second.map(|second| random_image(rng, second, shape, data));
-        Case {
-            problem: Problem::Pointwise(Pointwise { shape, src, second, dst, op }),
-            image,
-            second: other,
-            chosen: None,
-        }
+        Case { problem: Problem::from(Pointwise { shape, src, second, dst, op }), image, second: other, chosen: None }
     }
 
     /// The local standard deviation of a random image.
@@ -41,7 +36,7 @@ impl Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let image = random_image(rng, src, shape, data);
-        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent: Extent::Same });
+        let problem = Problem::from(LocalStd { shape, src, dst, width, height, border, extent: Extent::Same });
         Case { problem, image, second: None, chosen: None }
     }
 }

@@ -8,7 +8,8 @@ use apron::{
     ToneBuilder, Weights,
 };
 use apron_core::{
-    CellHistogram, Clahe, Equalize, FloatStatistics, Lookup, PairHistogram, Problem, Tone, WeightedBins, each_type,
+    CellHistogram, Clahe, CountProblem, Equalize, FloatStatistics, Lookup, MapProblem, MeasureProblem, PairHistogram,
+    Problem, WeightedBins, each_type,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -35,36 +36,34 @@ fn binning(problem: &CellHistogram) -> Binning {
 }
 
 /// The histogram that solves a problem, ready to run.
-pub(crate) fn histogram_of<'a>(device: &'a Device, tone: &Tone, image: Source<'a>) -> HistogramBuilder<'a> {
-    let Tone::Cells(problem) = tone else { panic!("an image is no histogram") };
+pub(crate) fn histogram_of<'a>(device: &'a Device, problem: &CellHistogram, image: Source<'a>) -> HistogramBuilder<'a> {
     let histogram = device.histogram(image).binning(binning(problem)).per_channel(problem.per_channel);
     if problem.masked { histogram.roi_mask(Source::Host(AnyImage::U8(roi(problem.shape)))) } else { histogram }
 }
 
 /// The operation that solves a problem, ready to run.
-pub(crate) fn image_of<'a>(device: &'a Device, tone: &Tone, image: &'a AnyImage<'_>) -> ToneBuilder<'a> {
-    match tone {
-        Tone::Lookup(problem) => device.lookup(image, tables(problem)),
-        Tone::Equalize(_) => device.equalize(image),
-        Tone::Clahe(problem) => device.clahe(image, problem.clip, problem.tiles),
-        Tone::Cells(_) | Tone::Statistics(_) | Tone::Weighted(_) | Tone::Pairs(_) => panic!("numbers are no image"),
+pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> ToneBuilder<'a> {
+    match problem {
+        MapProblem::Lookup(problem) => device.lookup(image, tables(problem)),
+        MapProblem::Equalize(_) => device.equalize(image),
+        MapProblem::Clahe(problem) => device.clahe(image, problem.clip, problem.tiles),
     }
 }
 
 /// The numbers that solve a problem, and the variant that ran.
 pub(crate) fn numbers_of(
     device: &Device,
-    tone: &Tone,
+    problem: &MeasureProblem,
     image: &AnyImage<'_>,
     variant: Option<&str>,
 ) -> Result<(Vec<f64>, String)> {
-    match tone {
-        Tone::Statistics(problem) => {
+    match problem {
+        MeasureProblem::Statistics(problem) => {
             let statistics = device.statistics(image).per_channel(problem.per_channel).variant(variant);
             let (statistics, report) = statistics.run_reported()?;
             Ok((numbers(&statistics), report.variant))
         }
-        Tone::Weighted(problem) => {
+        MeasureProblem::Weighted(problem) => {
             let (binning, apart) = (Binning::Between(problem.edges.clone()), problem.per_channel);
             let weights = weights(problem);
             let sums = |weights: Weights<'_>| {
@@ -80,13 +79,12 @@ pub(crate) fn numbers_of(
             };
             Ok((histogram.sums, report.variant))
         }
-        Tone::Pairs(problem) => {
+        MeasureProblem::Pairs(problem) => {
             let binning = problem.edges.clone().map(Binning::Between);
             let counting = device.histogram2d(image, problem.channels).bins(binning).variant(variant);
             let (histogram, report) = counting.run_reported()?;
             Ok((counts(&histogram.counts), report.variant))
         }
-        _ => panic!("an image, or counts"),
     }
 }
 
@@ -111,83 +109,90 @@ fn numbers(statistics: &[Statistics]) -> Vec<f64> {
     statistics.iter().flat_map(|of| [of.min, of.max, of.mean, of.std]).collect()
 }
 
-/// What the serial reference gives.
-pub(crate) fn expected(tone: &Tone, image: &AnyImage<'static>) -> Result<Expected> {
-    let bytes = |of: &dyn Fn(&Image<'_, u8>) -> Image<'static, u8>| match image {
-        AnyImage::U8(image) => Expected::Image(AnyImage::U8(of(image)), Errors::default()),
-        _ => panic!("tables are of bytes"),
+/// The counts that the serial reference gives.
+pub(crate) fn expected_counts(problem: &CountProblem, image: &AnyImage<'static>) -> Result<Expected> {
+    let (binning, apart, roi) = match problem {
+        CountProblem::Bytes(problem) => (Bins::default().into(), problem.per_channel, None),
+        CountProblem::Edges(problem) => (problem.bins.into(), problem.per_channel, None),
+        CountProblem::Cells(problem) => {
+            (binning(problem), problem.per_channel, problem.masked.then(|| roi(problem.shape)))
+        }
     };
-    Ok(match tone {
-        Tone::Cells(problem) => {
-            let roi = problem.masked.then(|| roi(problem.shape));
-            let (binning, apart) = (binning(problem), problem.per_channel);
-            let histogram = each_type!(image, image => apron_reference::count(image, &binning, apart, roi.as_ref()))?;
-            Expected::Counts(histogram.counts().to_vec())
-        }
-        Tone::Lookup(problem) => bytes(&|image| apron_reference::lookup(image, &tables(problem))),
-        Tone::Equalize(_) => bytes(&apron_reference::equalize),
-        Tone::Statistics(problem) => {
-            let statistics = each_type!(image, image => apron_reference::statistics(image, problem.per_channel));
-            Expected::Numbers(numbers(&statistics))
-        }
-        Tone::Weighted(p) => {
-            let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p));
-            let of = each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights));
-            Expected::Numbers(of?.sums)
-        }
-        Tone::Pairs(p) => {
-            let [first, second] = p.edges.clone().map(Binning::Between);
-            let of = each_type!(image, image => apron_reference::histogram2d(image, p.channels, [&first, &second]));
-            Expected::Numbers(counts(&of?.counts))
-        }
-        Tone::Clahe(problem) => {
-            let image = match image {
-                AnyImage::U8(image) => AnyImage::U8(apron_reference::clahe(image, problem)?),
-                AnyImage::U16(image) => AnyImage::U16(apron_reference::clahe(image, problem)?),
-                _ => panic!("of integers without a sign"),
-            };
-            Expected::Image(image, Errors::default())
-        }
-    })
+    let histogram = each_type!(image, image => apron_reference::count(image, &binning, apart, roi.as_ref()))?;
+    Ok(Expected::Counts(histogram.counts().to_vec()))
 }
 
-pub(crate) fn describe(tone: &Tone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match tone {
-        Tone::Cells(p) => {
-            let bins = p.edges.as_ref().map_or(String::new(), |edges| format!(" {} uneven bins", edges.bins()));
-            let masked = if p.masked { " masked" } else { "" };
-            write!(f, "{} {}{bins}{masked}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
+/// The image that the serial reference gives.
+pub(crate) fn expected_image(problem: &MapProblem, image: &AnyImage<'static>) -> Result<Expected> {
+    let image = match (problem, image) {
+        (MapProblem::Lookup(problem), AnyImage::U8(image)) => {
+            AnyImage::U8(apron_reference::lookup(image, &tables(problem)))
         }
-        Tone::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
-        Tone::Equalize(p) => write!(f, "{} u8", p.shape),
-        Tone::Clahe(p) => {
+        (MapProblem::Equalize(_), AnyImage::U8(image)) => AnyImage::U8(apron_reference::equalize(image)),
+        (MapProblem::Clahe(problem), AnyImage::U8(image)) => AnyImage::U8(apron_reference::clahe(image, problem)?),
+        (MapProblem::Clahe(problem), AnyImage::U16(image)) => AnyImage::U16(apron_reference::clahe(image, problem)?),
+        (problem, _) => panic!("no image of another type: {problem:?}"),
+    };
+    Ok(Expected::Image(image, Errors::default()))
+}
+
+/// The numbers that the serial reference gives.
+pub(crate) fn expected_numbers(problem: &MeasureProblem, image: &AnyImage<'static>) -> Result<Expected> {
+    Ok(Expected::Numbers(match problem {
+        MeasureProblem::Statistics(problem) => {
+            numbers(&each_type!(image, image => apron_reference::statistics(image, problem.per_channel)))
+        }
+        MeasureProblem::Weighted(p) => {
+            let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p));
+            each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights))?.sums
+        }
+        MeasureProblem::Pairs(p) => {
+            let [first, second] = p.edges.clone().map(Binning::Between);
+            let of = each_type!(image, image => apron_reference::histogram2d(image, p.channels, [&first, &second]));
+            counts(&of?.counts)
+        }
+    }))
+}
+
+pub(crate) fn describe_cells(p: &CellHistogram, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let bins = p.edges.as_ref().map_or(String::new(), |edges| format!(" {} uneven bins", edges.bins()));
+    let masked = if p.masked { " masked" } else { "" };
+    write!(f, "{} {}{bins}{masked}{}", p.shape, p.src, apart(p.per_channel))
+}
+
+pub(crate) fn describe_map(problem: &MapProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match problem {
+        MapProblem::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
+        MapProblem::Equalize(p) => write!(f, "{} u8", p.shape),
+        MapProblem::Clahe(p) => {
             let (across, down) = p.tiles;
             write!(f, "{} {} clip {} by {across}x{down} tiles", p.shape, p.src, p.clip)
-        }
-        Tone::Weighted(p) => {
-            let apart = if p.per_channel { " per channel" } else { "" };
-            write!(
-                f,
-                "{} {} {} weights in {} uneven bins{apart}",
-                p.shape,
-                p.src,
-                if p.single { "f32" } else { "f64" },
-                p.edges.bins()
-            )
-        }
-        Tone::Pairs(p) => {
-            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
-            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
-        }
-        Tone::Statistics(p) => {
-            write!(f, "{} {}{}", p.shape, p.src, if p.per_channel { " per channel" } else { "" })
         }
     }
 }
 
-fn case(seed: u64, pixel: PixelType, data: Data, tone: Tone) -> Case {
-    let image = random_image(&mut StdRng::seed_from_u64(seed), pixel, tone.shape(), data);
-    Case { problem: Problem::Tone(tone), image, second: None, chosen: None }
+pub(crate) fn describe_measure(problem: &MeasureProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match problem {
+        MeasureProblem::Weighted(p) => {
+            let (weights, bins) = (if p.single { "f32" } else { "f64" }, p.edges.bins());
+            write!(f, "{} {} {weights} weights in {bins} uneven bins{}", p.shape, p.src, apart(p.per_channel))
+        }
+        MeasureProblem::Pairs(p) => {
+            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
+            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
+        }
+        MeasureProblem::Statistics(p) => write!(f, "{} {}{}", p.shape, p.src, apart(p.per_channel)),
+    }
+}
+
+fn apart(per_channel: bool) -> &'static str {
+    if per_channel { " per channel" } else { "" }
+}
+
+fn case(seed: u64, pixel: PixelType, data: Data, problem: impl Into<Problem>) -> Case {
+    let problem = problem.into();
+    let image = random_image(&mut StdRng::seed_from_u64(seed), pixel, problem.shape(), data);
+    Case { problem, image, second: None, chosen: None }
 }
 
 /// Edges of so many bins of any width, one of them empty if there are three, the last without end.
@@ -203,7 +208,7 @@ fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
 /// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.
 fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
     let edges = (src == PixelType::F32).then(|| uneven(&mut StdRng::seed_from_u64(seed), (-1.1, 1.1), bins));
-    case(seed, src, data, Tone::Cells(CellHistogram { shape, src, edges, per_channel, masked }))
+    case(seed, src, data, CellHistogram { shape, src, edges, per_channel, masked })
 }
 
 /// The types that are counted as they are; 16-bit floats are counted as f32.
@@ -232,14 +237,14 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
         for (width, height) in small {
             let shape = shape(width, height, channels);
             for tables in if channels == 1 { vec![1] } else { vec![1, channels] } {
-                let tone = Tone::Lookup(Lookup { shape, tables });
-                cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
+                let problem = Lookup { shape, tables };
+                cases.push(case(next(), PixelType::U8, Data::Uniform, problem));
             }
             for data in [Data::Uniform, Data::Constant] {
-                cases.push(case(next(), PixelType::U8, data, Tone::Equalize(Equalize { shape })));
+                cases.push(case(next(), PixelType::U8, data, Equalize { shape }));
                 for (clip, tiles) in [(2.0, (2, 3)), (0.0, (1, 1)), (40.0, (8, 1)), (0.3, (3, 4))] {
-                    let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip, tiles });
-                    cases.push(case(next(), PixelType::U8, data, tone));
+                    let problem = Clahe { shape, src: PixelType::U8, clip, tiles };
+                    cases.push(case(next(), PixelType::U8, data, problem));
                 }
             }
         }
@@ -249,13 +254,13 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
         for (m, (width, height)) in [(1, 1), (5, 1), (23, 17)].into_iter().enumerate() {
             for data in [Data::Uniform, Data::Constant] {
                 let (shape, src) = (shape(width, height, (n + m) as u32 % 3 + 1), PixelType::U16);
-                cases.push(case(next(), src, data, Tone::Clahe(Clahe { shape, src, clip, tiles })));
+                cases.push(case(next(), src, data, Clahe { shape, src, clip, tiles }));
             }
         }
     }
     // More counts above the limit than there are values.
-    let tone = Tone::Clahe(Clahe { shape: shape(301, 233, 1), src: PixelType::U16, clip: 1.0, tiles: (1, 1) });
-    cases.push(case(next(), PixelType::U16, Data::Constant, tone));
+    let problem = Clahe { shape: shape(301, 233, 1), src: PixelType::U16, clip: 1.0, tiles: (1, 1) };
+    cases.push(case(next(), PixelType::U16, Data::Constant, problem));
     statistics(scale, next, cases);
     weighted(scale, next, cases);
     pairs(scale, next, cases);
@@ -265,13 +270,13 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
         }
         for channels in 1..=4 {
             let shape = shape(1031, 2049, channels);
-            cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Lookup(Lookup { shape, tables: channels })));
-            cases.push(case(next(), PixelType::U8, Data::Uniform, Tone::Equalize(Equalize { shape })));
-            let tone = Tone::Clahe(Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) });
-            cases.push(case(next(), PixelType::U8, Data::Uniform, tone));
+            cases.push(case(next(), PixelType::U8, Data::Uniform, Lookup { shape, tables: channels }));
+            cases.push(case(next(), PixelType::U8, Data::Uniform, Equalize { shape }));
+            let problem = Clahe { shape, src: PixelType::U8, clip: 3.0, tiles: (8, 8) };
+            cases.push(case(next(), PixelType::U8, Data::Uniform, problem));
             for (data, clip, tiles) in [(Data::Uniform, 2.0, (8, 8)), (Data::Constant, 0.5, (2, 1))] {
-                let tone = Tone::Clahe(Clahe { shape, src: PixelType::U16, clip, tiles });
-                cases.push(case(next(), PixelType::U16, data, tone));
+                let problem = Clahe { shape, src: PixelType::U16, clip, tiles };
+                cases.push(case(next(), PixelType::U16, data, problem));
             }
         }
     }
@@ -284,8 +289,8 @@ fn statistics(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case
             let shape = Shape::new(width, height, channels).expect("a valid shape");
             let per_channel = (width + height + channels) % 2 == 0;
             for per_channel in if channels == 1 { vec![per_channel] } else { vec![false, true] } {
-                let tone = Tone::Statistics(FloatStatistics { shape, src, per_channel });
-                cases.push(case(next(), src, data, tone));
+                let problem = FloatStatistics { shape, src, per_channel };
+                cases.push(case(next(), src, data, problem));
             }
         }
     };
@@ -316,7 +321,7 @@ fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>)
         let edges = uneven(&mut StdRng::seed_from_u64(seed), around(src), bins);
         // Kinds of weights in turn.
         let single = cases.len() % 2 == 1;
-        cases.push(case(seed, src, data, Tone::Weighted(WeightedBins { shape, src, edges, per_channel, single })));
+        cases.push(case(seed, src, data, WeightedBins { shape, src, edges, per_channel, single }));
     };
     for (n, src) in PixelType::ALL.into_iter().enumerate() {
         for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {
@@ -342,7 +347,7 @@ fn pairs(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
         let rng = &mut StdRng::seed_from_u64(seed);
         let edges = bins.map(|bins| uneven(rng, around(src), bins));
         let of = [rng.random_range(0..channels), rng.random_range(0..channels)];
-        cases.push(case(seed, src, data, Tone::Pairs(PairHistogram { shape, src, channels: of, edges })));
+        cases.push(case(seed, src, data, PairHistogram { shape, src, channels: of, edges }));
     };
     for (n, src) in PixelType::ALL.into_iter().enumerate() {
         for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {

@@ -103,7 +103,7 @@ fn additions_beside_other_accesses() {
 #[test]
 fn zeroed_memory_that_is_not_zeroed_again() {
     let shape = Shape::new(100, 1, 1).unwrap();
-    let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
+    let problem = Problem::from(ByteHistogram { shape, per_channel: false });
     let mut recipe = plan(&problem, Some("histogram-columns"), &Machine::EMULATED).unwrap();
     assert!(execute(&recipe, &[3; 100]).is_ok());
     recipe.buffers[1].role = Role::Zeroed;

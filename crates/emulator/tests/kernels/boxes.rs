@@ -64,7 +64,7 @@ fn check(filter: &BoxFilter, seed: u64) -> u32 {
     let mut runs = 0;
     for machine in &MACHINES {
         for variant in ["boxes-chunks", "boxes-simple"] {
-            let Ok(recipe) = plan(&Problem::Box(filter.clone()), Some(variant), machine) else { continue };
+            let Ok(recipe) = plan(&Problem::from(filter.clone()), Some(variant), machine) else { continue };
             let found = execute(&recipe, &input).unwrap_or_else(|fault| panic!("{variant} {filter:?}: {fault}"));
             if found != expected {
                 let at = found.iter().zip(&expected).position(|(a, b)| a != b);

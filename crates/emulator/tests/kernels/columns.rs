@@ -26,7 +26,7 @@ fn every_number_of_columns_counts_the_same() {
             let shared_bytes = (BINS + 2 + ((BINS + 2) * channels + 1) * columns) * 4;
             let machine = Machine { shared_bytes, ..Machine::EMULATED };
             for variant in ["histogram-nearest-edge", "histogram-edge-search"] {
-                let recipe = plan(&Problem::EdgeHistogram(problem.clone()), Some(variant), &machine).unwrap();
+                let recipe = plan(&Problem::from(problem.clone()), Some(variant), &machine).unwrap();
                 let Params::HistogramEdgesParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
                 assert_eq!((params.columns, recipe.launches[0].shared_bytes), (columns, shared_bytes));
                 assert!(execute(&recipe, &bytes).unwrap() == expected, "{variant}, {columns} columns");

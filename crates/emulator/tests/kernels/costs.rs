@@ -4,7 +4,7 @@
 use apron_abi::SourceSpace;
 use apron_core::{
     Bins, Border, ByteHistogram, CellHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable,
-    Shape, Taps, Tone,
+    Shape, Taps,
 };
 use apron_plan::{Machine, plan};
 use apron_simt::Costs;
@@ -21,7 +21,7 @@ fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
 }
 
 fn correlate(shape: (u32, u32, u32), pixel: PixelType, mask: (u32, u32)) -> Problem {
-    Problem::Correlate(Correlate {
+    Problem::from(Correlate {
         shape: Shape::new(shape.0, shape.1, shape.2).unwrap(),
         src: pixel,
         dst: pixel,
@@ -55,15 +55,8 @@ fn separable() {
     let taps = Taps::new(vec![0.0; 17]).unwrap();
     let (shape, border) = (Shape::new(64, 64, 1).unwrap(), Border::Replicate);
     let (src, dst) = (PixelType::F32, PixelType::F32);
-    let problem = Problem::Separable(Separable {
-        shape,
-        src,
-        dst,
-        taps_x: taps.clone(),
-        taps_y: taps,
-        border,
-        extent: Extent::Same,
-    });
+    let problem =
+        Problem::from(Separable { shape, src, dst, taps_x: taps.clone(), taps_y: taps, border, extent: Extent::Same });
     let simple = Costs { loads: 64 * 64 * 17, most_loads: 17, ..Costs::default() };
     assert_eq!(costs(&problem, "conv1d-simple"), [simple; 2]);
     let tiled = Costs { loads: 4 * 32 * 64, shared_loads: 64 * 64 * 17, most_loads: 1, ..Costs::default() };
@@ -88,7 +81,7 @@ fn histogram() {
     // 3 blocks of 256 threads and 16 words each, and 3 bytes more.
     let bytes = 3 * 256 * 16 * 4 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
-    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "histogram-partials");
+    let launches = costs(&Problem::from(ByteHistogram { shape, per_channel: false }), "histogram-partials");
     let words = bytes / 4;
     let loads = Costs { loads: words + 3, most_loads: 17, ..Costs::default() };
     let partial = Costs { shared_loads: 3 * 8 * 256, increments: bytes, ..loads };
@@ -102,7 +95,7 @@ fn histogram_in_one_launch() {
     // Two blocks of 1024 threads and 16 bytes each, of which the second has 5 sixteens, and 3 bytes more.
     let bytes = 1029 * 16 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
-    let launches = costs(&Problem::ByteHistogram(ByteHistogram { shape, per_channel: false }), "histogram-one-launch");
+    let launches = costs(&Problem::from(ByteHistogram { shape, per_channel: false }), "histogram-one-launch");
     // Both add each bin's 32 counters, four a load, to its total, and one takes it away again.
     let (shared_loads, atomics) = (2 * 256 * 32 / 4, 3 * 256);
     let loads = Costs { loads: bytes / 4 + 3, most_loads: 4 + 1, ..Costs::default() };
@@ -115,8 +108,7 @@ fn histogram_between_edges() {
     let samples = 1024 * 16 + 3;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let bins = Bins { count: 8, range: Some((0.0, 1.0)) };
-    let problem =
-        Problem::EdgeHistogram(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: false });
+    let problem = Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: false });
     // Five blocks, so that a thread has one read of four, and three of them a sample more. All blocks add each bin's
     // counters to its total, and one takes it away again.
     let (sums, atomics) = (5 * 8 * 32 / 4, 6 * 8);
@@ -134,7 +126,7 @@ fn histogram_by_value() {
     let samples = 1024 * 16 + 5;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let problem = CellHistogram { shape, src: PixelType::U16, edges: None, per_channel: false, masked: false };
-    let launches = costs(&Problem::Tone(Tone::Cells(problem)), "histogram-slices");
+    let launches = costs(&problem.into(), "histogram-slices");
     let loads = Costs { loads: 4 * (samples / 2 + 3), most_loads: 4 + 1, ..Costs::default() };
     assert_eq!(launches[0], Costs { shared_loads: 2 * 4 * 16384, increments: samples, ..loads });
 }

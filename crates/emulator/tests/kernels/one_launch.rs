@@ -18,7 +18,7 @@ fn every_number_of_reads_counts_the_same() {
             let expected: Vec<u8> = counts.iter().flat_map(|count| count.to_ne_bytes()).collect();
             for multiprocessors in [1, 7] {
                 let machine = Machine { multiprocessors, ..Machine::EMULATED };
-                let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: channels > 1 });
+                let problem = Problem::from(ByteHistogram { shape, per_channel: channels > 1 });
                 let recipe = plan(&problem, None, &machine).unwrap();
                 assert_eq!((recipe.variant, recipe.launches.len()), ("histogram-one-launch", 1));
                 assert!(execute(&recipe, &samples).unwrap() == expected, "{bytes} bytes, {channels} channels");

@@ -10,7 +10,7 @@ fn few_blocks_do_the_work_of_many() {
     let shape = Shape::new(1031, 7, 1).unwrap();
     let (src, second, dst) = (PixelType::U8, Some(PixelType::U8), PixelType::U8);
     let problem = Pointwise { shape, src, second, dst, op: PointOp::weighted(1.0, -1.0, 7.0) };
-    let mut recipe = plan(&Problem::Pointwise(problem), None, &Machine::EMULATED).unwrap();
+    let mut recipe = plan(&Problem::from(problem), None, &Machine::EMULATED).unwrap();
     assert_eq!(recipe.launches[0].blocks, [8, 1]);
     let x: Vec<u8> = (0..shape.samples()).map(|i| (i * 7 % 256) as u8).collect();
     let y: Vec<u8> = (0..shape.samples()).map(|i| (i * i % 251) as u8).collect();

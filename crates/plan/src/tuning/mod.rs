@@ -5,25 +5,11 @@
 
 mod text;
 
-use crate::{Machine, Variant, rounding};
-use apron_core::{PixelType, Problem, Tone};
+pub use crate::catalogue::candidates;
+use crate::rewrite::rounding;
+use crate::{Machine, Tuning, Variant};
+use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem};
 use std::sync::LazyLock;
-
-/// Numbers for the grid of a variant that leaves them open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
-    /// Output rows of a block, at most; 0 where the number of blocks decides.
-    pub rows: u32,
-    /// Blocks that share a multiprocessor.
-    pub residents: u32,
-}
-
-impl Tuning {
-    /// With a number of blocks that a multiprocessor can have.
-    pub(crate) fn possible(self) -> Tuning {
-        Tuning { residents: self.residents.clamp(1, 32), ..self }
-    }
-}
 
 /// What of a problem its time depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,77 +70,54 @@ const TEXT: &str = include_str!("../../tuning.csv");
 /// The table's header: lines that start with `#` stand above it, a row each below.
 pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times";
 
-/// What a sweep tries for a variant; nothing where a variant's grid follows from the problem.
-pub fn candidates(variant: &str) -> Vec<Tuning> {
-    let all = |rows: &[u32], residents: &[u32]| {
-        let pairs = rows.iter().flat_map(|&rows| residents.iter().map(move |&residents| Tuning { rows, residents }));
-        pairs.collect()
-    };
-    match variant {
-        "march-dense" | "march-separable" | "march-dense-f64" | "march-separable-f64" | "march-means" => {
-            all(&[8, 16, 32, 64, 125, 249, 342, 683], &[3, 4, 5])
-        }
-        "boxes-chunks" => all(&[0, 64, 128, 256, 384, 512, 768], &[1]),
-        "boxes-strips" => all(&[0, 8, 16, 32, 64, 128], &[4, 8, 12, 16]),
-        "conv1d-fused" => all(&[0], &[1, 2, 3, 4, 6, 8]),
-        "histogram-one-launch" | "histogram-columns" | "histogram-nearest-edge" | "histogram-edge-search" => {
-            all(&[0], &[1, 2, 4])
-        }
-        _ => Vec::new(),
-    }
-}
-
 impl Work {
     /// What of `problem` its time depends on.
     pub fn of(problem: &Problem) -> Work {
-        let operation = problem.operation();
-        let (shape, src, dst, channels, side) = match problem {
-            Problem::Correlate(p) => {
-                let taps = p.mask.width() as f64 * p.mask.height() as f64;
-                (p.shape, p.src, p.dst, p.shape.channels, taps.sqrt().round() as u32)
-            }
-            Problem::Separable(p) => {
-                (p.shape, p.src, p.dst, p.shape.channels, (p.taps_x.len() + p.taps_y.len()).div_ceil(2))
-            }
-            Problem::LowRank(p) => {
-                let of_one = p.separables().next().map(|term| Work::of(&Problem::Separable(term)));
-                return of_one.expect("a sum has terms");
-            }
-            Problem::Box(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
-            Problem::ByteHistogram(p) => (p.shape, PixelType::U8, PixelType::U8, p.channels(), 256),
-            Problem::EdgeHistogram(p) => {
-                let bins = u32::try_from(p.bins.count).unwrap_or(u32::MAX);
-                (p.shape, p.src, p.src, p.channels(), bins)
-            }
-            Problem::LocalStd(p) => (p.shape, p.src, p.dst, p.shape.channels, p.width.midpoint(p.height)),
-            Problem::Pointwise(p) => (p.shape, p.src, p.dst, p.shape.channels, 1),
-            Problem::Pad(p) => (p.shape, p.pixel, p.pixel, p.shape.channels, 1),
-            Problem::Tone(tone) => {
-                let (shape, src) = (tone.shape(), tone.src());
-                let (channels, side) = match tone {
-                    Tone::Cells(p) => (p.channels(), u32::try_from(p.cells()).unwrap_or(u32::MAX)),
-                    Tone::Statistics(p) => (p.channels(), 1),
-                    Tone::Weighted(p) => (p.channels(), u32::try_from(p.edges.bins()).unwrap_or(u32::MAX)),
-                    Tone::Pairs(p) => (shape.channels, u32::try_from(p.edges[0].bins()).unwrap_or(u32::MAX)),
-                    Tone::Lookup(_) | Tone::Equalize(_) | Tone::Clahe(_) => (shape.channels, 1),
-                };
-                (shape, src, src, channels, side)
-            }
+        let (operation, shape, src) = (problem.operation(), problem.shape(), problem.src());
+        let dst = if let Problem::Filter(filter) = problem { filter.dst() } else { src };
+        let (channels, side) = match problem {
+            Problem::Filter(filter) => (shape.channels, Self::side(filter)),
+            Problem::Count(CountProblem::Bytes(p)) => (p.channels(), 256),
+            Problem::Count(CountProblem::Edges(p)) => (p.channels(), number(p.bins.count)),
+            Problem::Count(CountProblem::Cells(p)) => (p.channels(), number(p.cells())),
+            Problem::Map(MapProblem::Lookup(_) | MapProblem::Equalize(_) | MapProblem::Clahe(_)) => (shape.channels, 1),
+            Problem::Measure(MeasureProblem::Statistics(p)) => (p.channels(), 1),
+            Problem::Measure(MeasureProblem::Weighted(p)) => (p.channels(), number(p.edges.bins())),
+            Problem::Measure(MeasureProblem::Pairs(p)) => (shape.channels, number(p.edges[0].bins())),
         };
         // Channels that are counted together are as more columns.
         let width = shape.width.saturating_mul(shape.channels / channels);
         let exact = (src, dst) == (PixelType::U8, PixelType::U8)
             && match problem {
-                Problem::Correlate(p) => rounding::dense_slack(p.mask.taps()) == 0.0,
-                Problem::Separable(p) => rounding::separable_slack(p.taps_x.taps(), p.taps_y.taps()) == 0.0,
+                Problem::Filter(FilterProblem::Correlate(p)) => rounding::dense_slack(p.mask.taps()) == 0.0,
+                Problem::Filter(FilterProblem::Separable(p)) => {
+                    rounding::separable_slack(p.taps_x.taps(), p.taps_y.taps()) == 0.0
+                }
                 _ => false,
             };
         Work { operation, src, dst, exact, channels, side, width, height: shape.height }
     }
 
+    /// Side of the square mask with as many taps as a filter, of a sum of filters that of one.
+    fn side(filter: &FilterProblem) -> u32 {
+        match filter {
+            FilterProblem::Correlate(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
+            FilterProblem::Separable(p) => (p.taps_x.len() + p.taps_y.len()).div_ceil(2),
+            FilterProblem::LowRank(p) => p.terms.first().map_or(1, |(x, y)| (x.len() + y.len()).div_ceil(2)),
+            FilterProblem::Box(p) => p.width.midpoint(p.height),
+            FilterProblem::LocalStd(p) => p.width.midpoint(p.height),
+            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
+        }
+    }
+
     fn samples(&self) -> f64 {
         self.width as f64 * self.height as f64 * self.channels as f64
     }
+}
+
+/// As a number of bins or cells.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl Row {
@@ -193,7 +156,7 @@ impl Table {
 
     /// The grid's numbers for a variant: of any types, where it was not measured for these.
     pub fn tuning(&self, variant: &Variant, work: &Work, machine: &Machine) -> Option<Tuning> {
-        if candidates(variant.name).is_empty() {
+        if variant.grids.is_empty() {
             return None;
         }
         let of = |row: &Row| row.time(variant.name).filter(|_| row.work.operation == variant.operation)?.tuning;
@@ -213,7 +176,6 @@ mod tests {
     use super::text::row;
     use super::text::tests::ROW;
     use super::*;
-    use crate::VARIANTS;
     use apron_core::{Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, Separable, Shape, Taps};
 
     #[test]
@@ -225,7 +187,7 @@ mod tests {
         let together = ByteHistogram { shape, per_channel: false };
         let bins = Bins { count: 1000, range: None };
         let apart = EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: true };
-        let problems = [Problem::Separable(separable), Problem::ByteHistogram(together), Problem::EdgeHistogram(apart)];
+        let problems = [Problem::from(separable), Problem::from(together), Problem::from(apart)];
         assert_eq!(
             problems.each_ref().map(|problem| Work::of(problem).to_string()),
             [
@@ -274,7 +236,7 @@ mod tests {
             let mask = Mask::new(3, 3, vec![tap; 9]).unwrap();
             let dense = Correlate { shape, src, dst, mask, border, clamp: false, extent };
             let [dense, separable] =
-                [Problem::Correlate(dense), Problem::Separable(separable)].map(|problem| Work::of(&problem).exact);
+                [Problem::from(dense), Problem::from(separable)].map(|problem| Work::of(&problem).exact);
             assert_eq!(dense, separable);
             dense
         };
@@ -293,11 +255,5 @@ mod tests {
         assert_eq!([numbers("conv1d-simple"), numbers("conv1d-tiled")], [None, None]);
         let dense = crate::variants("correlate").find(|variant| variant.name == "march-dense").unwrap();
         assert_eq!(table.tuning(dense, &Work { operation: "correlate", ..work }, &Machine::EMULATED), None);
-    }
-
-    #[test]
-    fn candidates_are_of_variants_that_are_there() {
-        let tunable = VARIANTS.iter().filter(|variant| !candidates(variant.name).is_empty());
-        assert_eq!(tunable.count(), 12);
     }
 }

@@ -1,7 +1,7 @@
 //! Rows as lines of text.
 
-use super::{Row, Time, Tuning, Work};
-use crate::VARIANTS;
+use super::{Row, Time, Work};
+use crate::{Tuning, VARIANTS};
 use std::fmt;
 
 /// What a row says of sums.

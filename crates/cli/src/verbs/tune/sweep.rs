@@ -3,7 +3,7 @@
 use crate::verbs::bench::burst::{Bursts, SHORT_MS};
 use crate::verbs::bench::workloads::{Enqueued, Solved};
 use crate::verbs::bench::{median, milliseconds};
-use apron::{Device, DeviceImage, Result, Tuning};
+use apron::{Device, DeviceImage, Error, Result, Tuning};
 use apron_core::Problem;
 use apron_plan::tuning::{Time, Work, candidates};
 use apron_plan::{Machine, Recipe};
@@ -47,12 +47,19 @@ impl Task<'_> {
 
     /// Enqueues that, and waits for nothing.
     fn enqueue(&self, variant: Option<&str>, tuning: Option<Tuning>) -> Result<Enqueued> {
-        if self.problem.operation() == "histogram" {
-            let counting = histogram_of(self.device, self.problem, self.image).variant(variant).tuning(tuning);
-            return counting.enqueue().map(Enqueued::Counts);
+        match self.problem {
+            Problem::Count(problem) => {
+                let counting = histogram_of(self.device, problem, self.image).variant(variant).tuning(tuning);
+                counting.enqueue().map(Enqueued::Counts)
+            }
+            Problem::Filter(problem) => {
+                let filter = filter_of(self.device, problem, self.image).variant(variant).tuning(tuning);
+                filter.run().map(|image| Enqueued::Done(Solved::Image(image)))
+            }
+            Problem::Map(_) | Problem::Measure(_) => {
+                Err(Error::parameter("tune", "problem", self.problem.operation(), "a filter's or a histogram's"))
+            }
         }
-        let filter = filter_of(self.device, self.problem, self.image).variant(variant).tuning(tuning);
-        filter.run().map(|image| Enqueued::Done(Solved::Image(image)))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
-use apron_core::{BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, Problem, Scale, Separable};
+use apron_core::{
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
+};
 use apron_plan::tuning::Work;
 
 /// Filters of one pair of types, and of one number of channels.
@@ -146,7 +148,8 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             for problem in weighted(uneven).chain(exact.into_iter().flatten()).chain(boxes) {
                 let problem = problem?;
                 let side = Work::of(&problem).side as u64;
-                let products = if let Problem::Correlate(_) = problem { side * side } else { side };
+                let products =
+                    if let Problem::Filter(FilterProblem::Correlate(_)) = problem { side * side } else { side };
                 if picture.samples() * products <= MOST_PRODUCTS {
                     works.push((picture, problem));
                 }
@@ -188,27 +191,19 @@ fn few_bits(count: u32) -> Vec<f32> {
 fn separable(picture: &Picture, dst: PixelType, weights: Vec<f32>) -> Result<Problem> {
     let taps_x = Taps::new(weights)?;
     let (shape, src, taps_y) = (shape(picture)?, picture.pixel, taps_x.clone());
-    Ok(Problem::Separable(Separable {
-        shape,
-        src,
-        dst,
-        taps_x,
-        taps_y,
-        border: Border::Replicate,
-        extent: Extent::Same,
-    }))
+    Ok(Problem::from(Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate, extent: Extent::Same }))
 }
 
 fn correlate(picture: &Picture, dst: PixelType, side: u32, weights: Vec<f32>) -> Result<Problem> {
     let mask = Mask::new(side, side, weights)?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
-    Ok(Problem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
+    Ok(Problem::from(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
 }
 
 fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     let (anchor, scale) = ((side / 2, side / 2), Scale::Mean);
-    Ok(Problem::Box(BoxFilter {
+    Ok(Problem::from(BoxFilter {
         shape,
         src,
         dst,
@@ -224,10 +219,10 @@ fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
 fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
     let (shape, per_channel) = (shape(picture)?, picture.channels > 1);
     if picture.pixel == U8 {
-        return Ok(Problem::ByteHistogram(ByteHistogram { shape, per_channel }));
+        return Ok(Problem::from(ByteHistogram { shape, per_channel }));
     }
     let bins = Bins { count: bins as usize, range: Some((0.0, 1.0)) };
-    Ok(Problem::EdgeHistogram(EdgeHistogram { shape, src: picture.pixel, bins, extremes: None, per_channel }))
+    Ok(Problem::from(EdgeHistogram { shape, src: picture.pixel, bins, extremes: None, per_channel }))
 }
 
 #[cfg(test)]

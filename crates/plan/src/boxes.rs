@@ -1,20 +1,19 @@
 //! Recipes of box filters.
 
-use crate::march::reserved;
+use crate::machine::Tuning;
 use crate::recipe::Steps;
-use crate::tuning::Tuning;
-use crate::variant::Variant;
+use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BOX_BYTES, BOX_PACKED, BOX_STRIP_SMALL, BoxParams, BoxSums, BoxTile, ElementType, Kernel, Params, SIMPLE_BLOCK,
-    box_pixels,
+    BOX_BYTES, BOX_PACKED, BOX_STRIP_SMALL, BoxParams, BoxSums, BoxTile, ElementType, Family, Kernel, Params,
+    SIMPLE_BLOCK, box_pixels,
 };
 use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
-pub(crate) const OPERATION: &str = "box";
+const OPERATION: &str = "box";
 
 /// One launch: sums along rows wait in shared memory.
-pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let size = [problem.width, problem.height];
     if problem.src == PixelType::U8 && problem.width > BOX_PACKED {
@@ -37,8 +36,7 @@ pub(crate) fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
     let strips = columns.div_ceil(kind.strip * kind.pixels());
     let before = problem.height - 1 + (window.origin_y - top) as u32;
     let kernel = find(problem, variant, kind.stage, problem.src.element(), problem.dst.element())?;
-    // The driver keeps 1 KiB of shared memory for each block.
-    let residents = ((machine.shared_bytes + 1024) / (tile.bytes + 1024)).clamp(1, kernel.facts().residents);
+    let residents = machine.residents(tile.bytes).clamp(1, kernel.facts().residents);
     let all = rows(window.out.height, before, strips, residents * machine.multiprocessors, chunk);
     let rows = match machine.tuning {
         Some(Tuning { rows: some @ 1.., .. }) => some.max(before).next_multiple_of(chunk).min(all),
@@ -66,7 +64,7 @@ const WIDEST: u32 = 129;
 
 /// A warp a strip, of RGBA bytes. The rows under the window wait in shared memory where as many blocks have room for
 /// them as should share a multiprocessor.
-pub(crate) fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let refused = |what: String| unsupported(OPERATION, what, "leave the variant to the plan");
     let is_mean = matches!(problem.scale, Scale::Mean) && is_plain(problem);
@@ -86,20 +84,18 @@ pub(crate) fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) 
     let stage = if problem.samples() <= BOX_STRIP_SMALL as u64 { "small" } else { "large" };
     let kernel = find(problem, variant, stage, problem.src.element(), problem.dst.element())?;
     let tile = |again| BoxTile::of_strip([problem.width, problem.height], (window.origin_x - left) as u32, again);
-    // The driver keeps 1 KiB of shared memory for each block.
-    let room = |tile: &BoxTile| (machine.shared_bytes + 1024) / (tile.bytes + 1024);
     let tuning = machine.tuning.unwrap_or(Tuning { rows: 8, residents: 16 });
     let wanted = tuning.residents.min(kernel.facts().residents);
-    let tile = Some(tile(false)).filter(|ring| room(ring) >= wanted).unwrap_or_else(|| tile(true));
+    let tile = Some(tile(false)).filter(|ring| machine.residents(ring.bytes) >= wanted).unwrap_or_else(|| tile(true));
     let strips = window.out.width.div_ceil(tile.chunks * BOX_BYTES);
-    let residents = room(&tile).clamp(1, wanted);
+    let residents = machine.residents(tile.bytes).clamp(1, wanted);
     let all = rows(window.out.height, problem.height - 1, strips, residents * machine.multiprocessors, 1);
     let rows = if tuning.rows == 0 { all } else { tuning.rows.min(all) };
     let launch = Launch {
         kernel,
         blocks: [strips, window.out.height.div_ceil(rows)],
         shared_bytes: tile.bytes,
-        reserved_bytes: reserved(tile.bytes, residents, machine),
+        reserved_bytes: machine.reserved(tile.bytes, residents),
         src: 0,
         dst: 1,
         params: Params::BoxParams(BoxParams { left, top: window.origin_y, rows, tile, ..params(problem, &window) }),
@@ -165,7 +161,7 @@ fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
 }
 
 /// An output a thread, rows and then columns.
-pub(crate) fn simple(problem: &BoxFilter, variant: &Variant) -> Result<Steps> {
+fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, out) = (problem.src.element(), problem.dst.element(), window.out);
     let sums = if problem.src == PixelType::U8 { ElementType::U32 } else { ElementType::F32 };
@@ -248,6 +244,30 @@ fn is_plain(problem: &BoxFilter) -> bool {
     }
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 10,
+        grids: Grids { rows: &[0, 64, 128, 256, 384, 512, 768], residents: &[1] },
+        ..Variant::new(
+            "boxes-chunks",
+            Family::Boxes,
+            "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (at most 257 wide)",
+            &For(chunks),
+        )
+    },
+    Variant {
+        rank: 20,
+        grids: Grids { rows: &[0, 8, 16, 32, 64, 128], residents: &[4, 8, 12, 16] },
+        ..Variant::new(
+            "boxes-strips",
+            Family::Boxes,
+            "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
+            &For(strips),
+        )
+    },
+    Variant { rank: 50, ..Variant::new("boxes-simple", Family::Boxes, "any window", &For(simple)) },
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,7 +291,7 @@ mod tests {
     }
 
     fn planned(problem: &BoxFilter, machine: &Machine) -> (Recipe, BoxParams) {
-        let recipe = plan(&Problem::Box(problem.clone()), None, machine).unwrap();
+        let recipe = plan(&Problem::from(problem.clone()), None, machine).unwrap();
         let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         (recipe, params)
     }
@@ -326,7 +346,7 @@ mod tests {
     #[test]
     fn the_sums_between_have_a_row_of_the_constant() {
         let recipe =
-            plan(&Problem::Box(mean(PixelType::F32, 3, [3, 3])), Some("boxes-simple"), &Machine::EMULATED).unwrap();
+            plan(&Problem::from(mean(PixelType::F32, 3, [3, 3])), Some("boxes-simple"), &Machine::EMULATED).unwrap();
         let between = recipe.buffers[1];
         assert_eq!((between.role, between.elems), (Role::Scratch, 8193 * 8192 * 3));
         assert_eq!((recipe.launches[0].blocks[1], recipe.launches[1].blocks[1]), (1025, 1024));
@@ -348,7 +368,7 @@ mod tests {
         let tile = |side, residents| {
             let machine = Machine { tuning: Some(Tuning { rows: 8, residents }), ..Machine::EMULATED };
             let recipe =
-                plan(&Problem::Box(mean(PixelType::U8, 4, [side, side])), Some("boxes-strips"), &machine).unwrap();
+                plan(&Problem::from(mean(PixelType::U8, 4, [side, side])), Some("boxes-strips"), &machine).unwrap();
             let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
             params.tile
         };

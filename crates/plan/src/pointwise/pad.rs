@@ -1,15 +1,13 @@
 //! Recipes of padding.
 
 use crate::recipe::Steps;
-use crate::variant::Variant;
-use crate::{Buffer, Launch, Role};
-use apron_abi::{FromSum, Half, Kernel, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role};
+use apron_abi::{Family, FromSum, Half, Kernel, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
 use apron_core::{Pad, PixelType, Result};
 
-pub(crate) const OPERATION: &str = "pad";
-
 /// One launch, four samples of a column a thread.
-pub(crate) fn plan(problem: &Pad, variant: &Variant) -> Result<Steps> {
+fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
     let kernel = Kernel::find(variant.name, "", element.bits(), element.bits());
@@ -57,6 +55,9 @@ fn bits_of(pixel: PixelType, value: f32) -> u32 {
     }
 }
 
+pub(crate) const VARIANTS: &[Variant] =
+    &[Variant::new("pointwise-pad", Family::Pointwise, "all pixels, any region and borders", &For(plan))];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,7 +66,7 @@ mod tests {
 
     fn planned(pixel: PixelType, borders: Borders) -> Result<Recipe> {
         let (shape, region) = (Shape::new(100, 30, 3).unwrap(), Region { x: -2, y: 1, width: 96, height: 33 });
-        crate::plan(&Problem::Pad(Pad { shape, pixel, borders, region }), None, &Machine::EMULATED)
+        crate::plan(&Problem::from(Pad { shape, pixel, borders, region }), None, &Machine::EMULATED)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use apron_core::{LowRank, PixelType, Problem, Result, Shape};
 /// The recipe for a sum, from those that `plan` gives for its terms.
 pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe>) -> Result<Recipe> {
     let out = problem.window()?.out;
-    let mut terms = problem.separables().map(|term| plan(&Problem::Separable(term)));
+    let mut terms = problem.separables().map(|term| plan(&term.into()));
     let mut recipe = terms.next().expect("checked: there are terms")?;
     let additions = problem.terms.len() - 1;
     if additions == 0 {
@@ -65,7 +65,7 @@ mod tests {
         let term = |n: usize| (Taps::new(vec![n as f32; taps]).unwrap(), Taps::new(vec![1.0; taps]).unwrap());
         let (shape, border, terms) =
             (Shape::new(40, 20, 3).unwrap(), Border::Replicate, (0..terms).map(term).collect());
-        Problem::LowRank(LowRank { shape, src, terms, border, extent: Extent::Same })
+        Problem::from(LowRank { shape, src, terms, border, extent: Extent::Same })
     }
 
     /// From which buffer to which each launch goes, and which it reads besides.

@@ -1,11 +1,12 @@
 //! Recipes of histograms between edges.
 
-use crate::histogram::{OPERATION, TOTALS, launch, rounds, with_totals};
-use crate::recipe::Steps;
+use super::{OPERATION, TOTALS, rounds, with_totals};
+use crate::recipe::{Steps, launch};
+use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
 use apron_abi::{
-    EDGES_BLOCK, EXTREMES_BLOCK, ElementType, HISTOGRAM_COLUMNS, HistogramEdgesParams, HistogramExtremesParams, Kernel,
-    Params, edges_bytes, nearest_edge,
+    EDGES_BLOCK, EXTREMES_BLOCK, ElementType, Family, HISTOGRAM_COLUMNS, HistogramEdgesParams, HistogramExtremesParams,
+    Kernel, Params, edges_bytes, nearest_edge,
 };
 use apron_core::{EdgeHistogram, PixelType, Result, Shape};
 
@@ -15,7 +16,7 @@ const READ: u64 = 16;
 const READS_PER_THREAD: u64 = 4;
 
 /// The edge nearest to a sample tells its bin.
-pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
+fn nearest(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (kernel, hint) = match problem.src {
         PixelType::F32 => (Kernel::histogram_nearest_edge_count_f32_u64, "use --variant histogram-edge-search"),
         PixelType::U16 => (Kernel::histogram_nearest_edge_count_u16_u64, BY_VALUE),
@@ -37,7 +38,7 @@ pub(crate) fn nearest(problem: &EdgeHistogram, machine: &Machine) -> Result<Step
 const BY_VALUE: &str = "use --variant histogram-slices";
 
 /// The bin of a sample is searched.
-pub(crate) fn search(problem: &EdgeHistogram, machine: &Machine) -> Result<Steps> {
+fn search(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     if problem.src != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("searched edges of {}", problem.src), BY_VALUE));
     }
@@ -152,6 +153,31 @@ fn count(
     with_totals(samples, bins * channels, counting)
 }
 
+const GRIDS: Grids = Grids::of_residents(&[1, 2, 4]);
+
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 10,
+        grids: GRIDS,
+        ..Variant::new(
+            "histogram-nearest-edge",
+            Family::Histogram,
+            "f32, u16 and i16 pixels; bins as for histogram-edge-search, in a unit as many as f32 holds",
+            &For(nearest),
+        )
+    },
+    Variant {
+        rank: 20,
+        grids: GRIDS,
+        ..Variant::new(
+            "histogram-edge-search",
+            Family::Histogram,
+            "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29053, 4 channels apart 11620",
+            &For(search),
+        )
+    },
+];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, untuned as plan};
@@ -164,7 +190,7 @@ mod tests {
     }
 
     fn params(problem: EdgeHistogram, machine: &Machine) -> (&'static str, u32, HistogramEdgesParams) {
-        let recipe = plan(&Problem::EdgeHistogram(problem), None, machine).unwrap();
+        let recipe = plan(&Problem::from(problem), None, machine).unwrap();
         let launch = &recipe.launches[0];
         let Params::HistogramEdgesParams(params) = launch.params else { panic!("{recipe:?}") };
         assert!(launch.shared_bytes <= machine.shared_bytes && launch.blocks[0].is_multiple_of(params.channels));

@@ -1,15 +1,17 @@
 //! Recipes of pointwise operations.
 
+pub(crate) mod pad;
+
 use crate::recipe::Steps;
-use crate::variant::Variant;
-use crate::{Buffer, Launch, Role, unsupported};
-use apron_abi::{Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams};
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams};
 use apron_core::{PixelType, PointOp, Pointwise, Result};
 
 pub(crate) const OPERATION: &str = "pointwise";
 
 /// One launch, four samples a thread at a time.
-pub(crate) fn plan(problem: &Pointwise, variant: &Variant) -> Result<Steps> {
+fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     let (src, dst) = (problem.src.element(), problem.dst.element());
     // One image alone is read by the kernel for two, which leaves the other out.
@@ -76,6 +78,13 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
     }
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
+    "pointwise",
+    Family::Pointwise,
+    "u8 and f32 pixels, the second image f32 or as the first",
+    &For(plan),
+)];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,7 +92,7 @@ mod tests {
     use apron_core::{Problem, Shape};
 
     fn planned(problem: Pointwise) -> Result<Recipe> {
-        crate::plan(&Problem::Pointwise(problem), None, &Machine::EMULATED)
+        crate::plan(&Problem::from(problem), None, &Machine::EMULATED)
     }
 
     fn sum(shape: (u32, u32, u32), second: Option<PixelType>) -> Pointwise {

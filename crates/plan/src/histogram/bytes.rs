@@ -1,14 +1,14 @@
-//! Recipes of histograms: of bytes, and the launches that those between edges have in common with them.
+//! Recipes of histograms of bytes.
 
-use crate::recipe::Steps;
-use crate::{Buffer, Launch, Machine, Role, unsupported};
+use super::{TOTALS, check_counters, rounds, with_totals};
+use crate::recipe::{Steps, launch};
+use crate::variant::{For, Grids, Variant};
+use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
-    BYTE_BINS, COLUMNS_BLOCK, ElementType, HistogramMergeParams, HistogramPartialParams, HistogramTotalsParams, Kernel,
-    MAX_CELLS, PARTIAL_BLOCK, Params, Rounds, total_of,
+    BYTE_BINS, COLUMNS_BLOCK, ElementType, Family, HistogramMergeParams, HistogramPartialParams, HistogramTotalsParams,
+    Kernel, PARTIAL_BLOCK, Params,
 };
 use apron_core::{ByteHistogram, Result};
-
-pub(crate) const OPERATION: &str = "histogram";
 
 /// Most partial histograms: enough blocks to fill the largest GPUs, few enough to merge quickly.
 const MAX_PARTIALS: u64 = 1024;
@@ -16,7 +16,7 @@ const MAX_PARTIALS: u64 = 1024;
 const WORDS_PER_THREAD: u64 = 16;
 
 /// P6 and P7: partial histograms by blocks, then one block a bin sums them.
-pub(crate) fn partials(problem: &ByteHistogram, _: &Machine) -> Result<Steps> {
+fn partials(problem: &ByteHistogram, _: &Variant, _: &Machine) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
@@ -25,16 +25,8 @@ pub(crate) fn partials(problem: &ByteHistogram, _: &Machine) -> Result<Steps> {
     two_launches(problem, Kernel::histogram_partials_partials_u8_u32, partials)
 }
 
-/// Rows of counts by `counting`, a block each, and their sum.
-fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
-    let (bytes, channels) = (problem.shape.samples(), problem.channels());
-    let params = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
-    let counting = launch(counting, partials as u32, params);
-    with_merge(bytes, BYTE_BINS * channels, counting)
-}
-
 /// A launch that counts rows of `bins` out of `samples`, a row a block, and their sum.
-pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
+fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     let partials = counting.blocks[0];
     check_counters(samples, partials)?;
     let params = Params::HistogramMergeParams(HistogramMergeParams { partials, bins });
@@ -49,30 +41,16 @@ pub(crate) fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<St
     ))
 }
 
-/// A block's counters have 32 bits.
-pub(crate) fn check_counters(samples: u64, blocks: u32) -> Result<()> {
-    if samples / blocks as u64 >= u32::MAX as u64 - (1 << 16) {
-        return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
-    }
-    Ok(())
-}
-
-/// A launch from the first buffer to the second.
-pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
-    Launch {
-        kernel,
-        blocks: [blocks, 1],
-        shared_bytes: kernel.facts().shared.bytes(0, 0),
-        reserved_bytes: 0,
-        src: 0,
-        dst: 1,
-        params,
-        taps: Vec::new(),
-    }
+/// Rows of counts by `counting`, a block each, and their sum.
+fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
+    let (bytes, channels) = (problem.shape.samples(), problem.channels());
+    let params = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
+    let counting = launch(counting, partials as u32, params);
+    with_merge(bytes, BYTE_BINS * channels, counting)
 }
 
 /// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.
-pub(crate) fn columns(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
+fn columns(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let kernel = match problem.channels() {
         1 => Kernel::histogram_columns_c1_u8_u32,
         2 => Kernel::histogram_columns_c2_u8_u32,
@@ -91,9 +69,13 @@ fn column_blocks(problem: &ByteHistogram, most: u32) -> u64 {
     enough.clamp(1, (most / channels).max(1) as u64) * channels as u64
 }
 
+fn one_launch(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
+    counted(problem, machine)
+}
+
 /// One launch: blocks with columns add to common totals, and the last one finds the result. A block a
 /// multiprocessor, since zeroing and summing the counters is as much work for few bytes as for many.
-pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
+pub(crate) fn counted(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let kernel = match channels {
         1 => Kernel::histogram_one_launch_c1_u8_u64,
@@ -108,33 +90,38 @@ pub(crate) fn one_launch(problem: &ByteHistogram, machine: &Machine) -> Result<S
     with_totals(bytes, BYTE_BINS * channels, launch(kernel, blocks, params))
 }
 
-/// The buffer of the totals in recipes that have them.
-pub(crate) const TOTALS: u64 = 1;
+const GRIDS: Grids = Grids::of_residents(&[1, 2, 4]);
 
-/// A launch whose blocks add what they count out of `samples` to totals of so many cells.
-pub(crate) fn with_totals(samples: u64, cells: u32, counting: Launch) -> Result<Steps> {
-    if cells > MAX_CELLS {
-        return Err(unsupported(OPERATION, format!("{cells} bins in all (at most {MAX_CELLS})"), "use --device cpu"));
-    }
-    Ok((
-        vec![
-            Buffer { role: Role::Input, element: counting.kernel.facts().src, elems: samples },
-            Buffer { role: Role::Zeroed, element: ElementType::U64, elems: total_of(cells, cells) },
-            Buffer { role: Role::Output, element: ElementType::U64, elems: cells as u64 },
-        ],
-        vec![Launch { dst: 2, ..counting }],
-    ))
-}
-
-/// How the threads of so many blocks share `reads` of 16 bytes, in which `samples` are counted.
-pub(crate) fn rounds(samples: u64, reads: u64, blocks: u32, threads: u32) -> Result<Rounds> {
-    check_counters(samples, blocks)?;
-    Ok(Rounds::of(reads, blocks * threads).expect("fewer than a block counts"))
-}
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 10,
+        grids: GRIDS,
+        ..Variant::new(
+            "histogram-one-launch",
+            Family::Histogram,
+            "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
+            &For(one_launch),
+        )
+    },
+    Variant {
+        rank: 20,
+        grids: GRIDS,
+        ..Variant::new(
+            "histogram-columns",
+            Family::Histogram,
+            "u8 pixels; channels together or apart; 32 KiB of shared memory a channel",
+            &For(columns),
+        )
+    },
+    Variant {
+        rank: 30,
+        ..Variant::new("histogram-partials", Family::Histogram, "u8 pixels; channels together or apart", &For(partials))
+    },
+];
 
 #[cfg(test)]
 mod tests {
-    use super::check_counters;
+    use super::super::check_counters;
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{Params, Rounds, total_of};
     use apron_core::{ByteHistogram, MAX_SIDE, Problem, Shape};
@@ -143,7 +130,7 @@ mod tests {
     fn one_launch_is_enough() {
         let recipe = |side, variant| {
             let problem = ByteHistogram { shape: Shape::new(side, side, 4).unwrap(), per_channel: true };
-            plan(&Problem::ByteHistogram(problem), variant, &Machine::EMULATED).unwrap()
+            plan(&Problem::from(problem), variant, &Machine::EMULATED).unwrap()
         };
         let small = recipe(4096, None);
         assert_eq!(
@@ -162,7 +149,7 @@ mod tests {
 
     fn launches(shape: (u32, u32, u32), per_channel: bool, variant: Option<&str>, machine: Machine) -> Vec<u32> {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
-        let recipe = plan(&Problem::ByteHistogram(ByteHistogram { shape, per_channel }), variant, &machine).unwrap();
+        let recipe = plan(&Problem::from(ByteHistogram { shape, per_channel }), variant, &machine).unwrap();
         recipe.launches.iter().map(|launch| launch.blocks[0]).collect()
     }
 
@@ -182,7 +169,7 @@ mod tests {
         assert!(error.to_string().contains("--device cpu"), "{error}");
         let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
         for variant in ["histogram-partials", "histogram-columns", "histogram-one-launch"] {
-            let problem = Problem::ByteHistogram(ByteHistogram { shape, per_channel: false });
+            let problem = Problem::from(ByteHistogram { shape, per_channel: false });
             assert!(plan(&problem, Some(variant), &Machine::EMULATED).is_err(), "{variant}");
         }
     }

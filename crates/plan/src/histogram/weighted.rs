@@ -1,17 +1,19 @@
 //! Recipes of weighted histograms, and of those of pairs of channels.
 
-use crate::histogram::{check_counters, launch};
-use crate::recipe::Steps;
-use crate::tone::{RESIDENTS, rows_of};
+use super::check_counters;
+use super::slices::{RESIDENTS, rows_of};
+use crate::recipe::{Steps, launch};
+use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    BINS_BLOCK, ElementType, HistogramBinsParams, HistogramCellsParams, HistogramMergeParams, HistogramPairsParams,
-    HistogramWeightsParams, Kernel, MERGE_BLOCK, Params, SLICE_CELLS, WEIGHTS_BLOCK, WEIGHTS_SAMPLES,
+    BINS_BLOCK, ElementType, Family, HistogramBinsParams, HistogramCellsParams, HistogramMergeParams,
+    HistogramPairsParams, HistogramWeightsParams, Kernel, MERGE_BLOCK, Params, SLICE_CELLS, WEIGHTS_BLOCK,
+    WEIGHTS_SAMPLES,
 };
-use apron_core::{PixelType, Result, Shape, Tone};
+use apron_core::{PairHistogram, PixelType, Result, Shape, WeightedBins};
 
-pub(crate) const WEIGHTED: &str = "weighted";
-pub(crate) const PAIRS: &str = "pairs";
+const WEIGHTED: &str = "weighted";
+const PAIRS: &str = "pairs";
 
 /// Most bytes of sums of blocks.
 const MAX_SUMS_BYTES: u64 = 1 << 30;
@@ -37,8 +39,7 @@ fn input(shape: Shape, src: PixelType) -> Buffer {
 }
 
 /// The samples' bins, the sums of each 65536 samples by bin, and those of them: each in order.
-pub(crate) fn in_order(tone: &Tone, machine: &Machine) -> Result<Steps> {
-    let Tone::Weighted(problem) = tone else { unreachable!("of weights") };
+fn in_order(problem: &WeightedBins, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let (pixels, bins) = (shape.pixels(), problem.edges.bins() as u32);
     let samples = shape.samples() / apart as u64;
@@ -78,8 +79,7 @@ pub(crate) fn in_order(tone: &Tone, machine: &Machine) -> Result<Steps> {
 }
 
 /// The pixels' cells, which are then counted by slices.
-pub(crate) fn pairs(tone: &Tone, machine: &Machine) -> Result<Steps> {
-    let Tone::Pairs(problem) = tone else { unreachable!("of pairs") };
+fn pairs(problem: &PairHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, pixels, src) = (problem.shape, problem.shape.pixels(), problem.src);
     let [bins, other_bins] = [0, 1].map(|which| problem.edges[which].bins() as u64);
     let cells = bins * other_bins;
@@ -122,11 +122,21 @@ pub(crate) fn pairs(tone: &Tone, machine: &Machine) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant::new(
+        "histogram-weighted",
+        Family::Histogram,
+        "all pixels; up to 2^27 sums in all, of each bin for each 65536 samples",
+        &For(in_order),
+    ),
+    Variant::new("histogram-pairs", Family::Histogram, "all pixels; up to 2^26 pairs of bins", &For(pairs)),
+];
+
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Recipe, Role, untuned as plan};
     use apron_abi::Params;
-    use apron_core::{Edges, PairHistogram, PixelType, Problem, Result, Shape, Tone, WeightedBins};
+    use apron_core::{Edges, PairHistogram, PixelType, Result, Shape, WeightedBins};
 
     fn edges(bins: usize) -> Edges {
         Edges::new((0..=bins).map(|edge| edge as f64).collect()).unwrap()
@@ -134,8 +144,8 @@ mod tests {
 
     fn weighted(side: u32, bins: usize, per_channel: bool) -> Result<Recipe> {
         let (shape, src) = (Shape::new(side, side, 3).unwrap(), PixelType::I16);
-        let tone = Tone::Weighted(WeightedBins { shape, src, edges: edges(bins), per_channel, single: false });
-        plan(&Problem::Tone(tone), None, &Machine::EMULATED)
+        let problem = WeightedBins { shape, src, edges: edges(bins), per_channel, single: false };
+        plan(&problem.into(), None, &Machine::EMULATED)
     }
 
     #[test]
@@ -163,8 +173,8 @@ mod tests {
         let pairs = |bins: usize| {
             let (shape, src) = (Shape::new(20, 10, 2).unwrap(), PixelType::U8);
             let edges = [edges(bins), edges(1 << 13)];
-            let tone = Tone::Pairs(PairHistogram { shape, src, channels: [0, 1], edges });
-            plan(&Problem::Tone(tone), None, &Machine::EMULATED)
+            let problem = PairHistogram { shape, src, channels: [0, 1], edges };
+            plan(&problem.into(), None, &Machine::EMULATED)
         };
         assert_eq!(pairs(1 << 13).unwrap().launches[1].blocks, [1, 4096]);
         let error = pairs((1 << 13) + 1).unwrap_err();

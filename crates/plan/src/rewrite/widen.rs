@@ -3,7 +3,9 @@
 
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_abi::Kernel;
-use apron_core::{BoxFilter, Correlate, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable};
+use apron_core::{
+    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable,
+};
 
 const F32: PixelType = PixelType::F32;
 
@@ -19,24 +21,24 @@ fn is_wide(pixel: PixelType) -> bool {
 pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
     let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
-    let beside = if let Problem::Pointwise(p) = problem { p.second } else { None };
-    let sources = [problem.filtered().map(|(_, pixel)| pixel), beside];
-    if !sources.into_iter().flatten().any(is_wide) && problem.filtered_to() != Some(PixelType::F16) {
+    let Problem::Filter(filter) = problem else { return None };
+    let sources = [Some(filter.src()), filter.second()];
+    if !sources.into_iter().flatten().any(is_wide) && filter.dst() != PixelType::F16 {
         return None;
     }
-    Some(match problem.clone() {
-        Problem::Correlate(p) => Problem::Correlate(Correlate { src: read(p.src), dst: written(p.dst), ..p }),
-        Problem::Separable(p) => Problem::Separable(Separable { src: read(p.src), dst: written(p.dst), ..p }),
-        Problem::LowRank(p) => Problem::LowRank(LowRank { src: read(p.src), ..p }),
+    Some(match filter.clone() {
+        FilterProblem::Correlate(p) => Correlate { src: read(p.src), dst: written(p.dst), ..p }.into(),
+        FilterProblem::Separable(p) => Separable { src: read(p.src), dst: written(p.dst), ..p }.into(),
+        FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
         // There are no boxes of other samples of 16 bits.
-        Problem::Box(p) if !is_wide(p.src) => Problem::Box(BoxFilter { dst: written(p.dst), ..p }),
-        Problem::LocalStd(p) => Problem::LocalStd(LocalStd { src: read(p.src), dst: written(p.dst), ..p }),
+        FilterProblem::Box(p) if !is_wide(p.src) => BoxFilter { dst: written(p.dst), ..p }.into(),
+        FilterProblem::LocalStd(p) => LocalStd { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Alpha is left as it is; and what makes floats is itself such a launch.
-        Problem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
-        Problem::Pointwise(p) => {
+        FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
+        FilterProblem::Pointwise(p) => {
             // Kernels of two types have the one of f32 behind.
             let (src, second, dst) = (read(p.src), p.second.map(read), written(p.dst));
-            Problem::Pointwise(Pointwise { src, second, dst, ..p })
+            Pointwise { src, second, dst, ..p }.into()
         }
         _ => return None,
     })
@@ -44,16 +46,15 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
 
 /// The recipe for `problem`, from the one for images of f32.
 pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
-    let second = if let Problem::Pointwise(p) = problem { p.second } else { None };
-    let src = problem.filtered().map(|(_, pixel)| pixel);
+    let Problem::Filter(filter) = problem else { return recipe };
     let mut launches = Vec::new();
-    for (role, pixel) in [(Role::Input, src), (Role::Beside, second)] {
+    for (role, pixel) in [(Role::Input, Some(filter.src())), (Role::Beside, filter.second())] {
         let Some(pixel) = pixel.filter(|pixel| is_wide(*pixel)) else { continue };
         let Some((floats, bits)) = exchange(&mut recipe.buffers, role, pixel) else { continue };
         launches.push(converting("widened", &recipe.buffers, bits, floats));
     }
     launches.append(&mut recipe.launches);
-    if problem.filtered_to() == Some(PixelType::F16)
+    if filter.dst() == PixelType::F16
         && let Some((floats, bits)) = exchange(&mut recipe.buffers, Role::Output, PixelType::F16)
     {
         launches.push(converting("narrowed", &recipe.buffers, floats, bits));
@@ -87,7 +88,7 @@ mod tests {
     fn one_launch_more_makes_floats() {
         let shape = Shape::new(20, 10, 3).unwrap();
         let (src, dst, border, extent) = (PixelType::U16, PixelType::I16, Border::Wrap, Extent::Same);
-        let problem = Problem::LocalStd(LocalStd { shape, src, dst, width: 3, height: 3, border, extent });
+        let problem = Problem::from(LocalStd { shape, src, dst, width: 3, height: 3, border, extent });
         let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
         assert_eq!(roles, [Role::Scratch, Role::Scratch, Role::Output, Role::Input]);
@@ -103,7 +104,7 @@ mod tests {
         let shape = Shape::new(20, 10, 3).unwrap();
         let (border, extent, f16) = (Border::Crop, Extent::Same, PixelType::F16);
         let recipe = |src, dst| {
-            let problem = Problem::LocalStd(LocalStd { shape, src, dst, width: 3, height: 1, border, extent });
+            let problem = Problem::from(LocalStd { shape, src, dst, width: 3, height: 1, border, extent });
             plan(&problem, None, &Machine::EMULATED).unwrap()
         };
         let ways =
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(ways(&recipe(f16, PixelType::U8)), [(3, 0), (0, 1), (1, 2)]);
         // Floats of 16 bits as f32: no more than that.
         let op = PointOp::weighted(2.0, 0.0, 1.0);
-        let alone = Problem::Pointwise(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
+        let alone = Problem::from(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
         assert_eq!(ways(&plan(&alone, None, &Machine::EMULATED).unwrap()), [(0, 1)]);
     }
 
@@ -128,7 +129,7 @@ mod tests {
         let (shape, border, extent, scale) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap, Extent::Same, Scale::Mean);
         let planned = |src, dst| {
             let problem = BoxFilter { shape, src, dst, width: 3, height: 3, anchor: (1, 1), border, scale, extent };
-            plan(&Problem::Box(problem), None, &Machine::EMULATED)
+            plan(&Problem::from(problem), None, &Machine::EMULATED)
         };
         assert!(planned(PixelType::U8, PixelType::F16).is_ok());
         for src in [PixelType::U16, PixelType::F16] {
@@ -140,7 +141,7 @@ mod tests {
     fn both_images_of_a_pointwise_operation() {
         let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, -1.0, 0.0));
         let of = |src, second| {
-            let problem = Problem::Pointwise(Pointwise { shape, src, second, dst: PixelType::U16, op });
+            let problem = Problem::from(Pointwise { shape, src, second, dst: PixelType::U16, op });
             plan(&problem, None, &Machine::EMULATED).unwrap()
         };
         assert_eq!(of(PixelType::I16, Some(PixelType::U16)).launches.len(), 3);

@@ -1,0 +1,220 @@
+//! The variants of all families.
+
+use crate::machine::Tuning;
+use crate::variant::Variant;
+use crate::{boxes, conv1d, conv2d, histogram, local, lookup, march, patch, pointwise, rgba, statistics, words};
+use std::sync::LazyLock;
+
+/// Those of each family that solves problems.
+const FAMILIES: &[&[Variant]] = &[
+    march::VARIANTS,
+    patch::VARIANTS,
+    words::VARIANTS,
+    conv1d::VARIANTS,
+    conv2d::VARIANTS,
+    boxes::VARIANTS,
+    rgba::VARIANTS,
+    histogram::bytes::VARIANTS,
+    histogram::edges::VARIANTS,
+    histogram::slices::VARIANTS,
+    histogram::weighted::VARIANTS,
+    local::VARIANTS,
+    pointwise::VARIANTS,
+    pointwise::pad::VARIANTS,
+    lookup::VARIANTS,
+    statistics::VARIANTS,
+];
+
+/// Every variant: those of an operation together, first the one that should run where nothing was
+/// [measured](crate::tuning).
+pub static VARIANTS: LazyLock<Vec<&'static Variant>> = LazyLock::new(|| {
+    let mut all: Vec<&Variant> = FAMILIES.iter().copied().flatten().collect();
+    let mut operations: Vec<&str> = Vec::new();
+    for variant in &all {
+        if !operations.contains(&variant.operation) {
+            operations.push(variant.operation);
+        }
+    }
+    all.sort_by_key(|variant| (operations.iter().position(|known| *known == variant.operation), variant.rank));
+    all
+});
+
+/// The variants of an operation, in the order of [`VARIANTS`].
+pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
+    VARIANTS.iter().copied().filter(move |variant| variant.operation == operation)
+}
+
+/// What a sweep tries for the grid of the variant of this name; nothing where that follows from the problem.
+pub fn candidates(variant: &str) -> Vec<Tuning> {
+    let known = VARIANTS.iter().find(|known| known.name == variant);
+    known.map_or(Vec::new(), |variant| variant.grids.all().collect())
+}
+
+impl Variant {
+    /// Whether no other variant solves its problems, so that there is nothing to choose and to measure.
+    pub fn is_alone(&self) -> bool {
+        VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Machine;
+    use apron_abi::Kernel;
+    use apron_core::PixelType::{self, F32, U8, U16};
+    use apron_core::{
+        Bins, Border, BoxFilter, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask, PairHistogram, PointOp,
+        Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
+    };
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_variant_takes_what_its_limits_say_and_no_more() {
+        let correlate = |channels, pixel, mask: (u32, u32)| {
+            let taps = vec![0.5; (mask.0 * mask.1) as usize];
+            Problem::from(Correlate {
+                shape: Shape::new(20, 10, channels).unwrap(),
+                src: pixel,
+                dst: pixel,
+                mask: Mask::new(mask.0, mask.1, taps).unwrap(),
+                border: Border::Replicate,
+                clamp: false,
+                extent: Extent::Same,
+            })
+        };
+        let noun = |taps: usize| {
+            let taps = Taps::new(vec![0.5; taps]).unwrap();
+            let (taps_x, taps_y) = (taps.clone(), taps);
+            let (shape, border) = (Shape::new(20, 10, 1).unwrap(), Border::Replicate);
+            Separable { shape, src: U8, dst: F32, taps_x, taps_y, border, extent: Extent::Same }
+        };
+        let separable = |taps| Problem::from(noun(taps));
+        let march = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
+        let bytes = |taps| Problem::from(Separable { dst: U8, shape: Shape::new(20, 10, 4).unwrap(), ..noun(taps) });
+        let words = |taps| Problem::from(Separable { src: U16, dst: U16, ..noun(taps) });
+        // 19 samples are no whole 16 bytes.
+        let narrower =
+            |taps| Problem::from(Separable { src: F32, shape: Shape::new(19, 10, 1).unwrap(), ..noun(taps) });
+        let mut last = vec![
+            (correlate(1, F32, (64, 64)), "conv2d-tiled", correlate(1, F32, (65, 1))),
+            (correlate(1, F32, (64, 64)), "conv2d-tiled-symbol", correlate(1, F32, (1, 65))),
+            (correlate(1, F32, (64, 64)), "conv2d-constant", correlate(1, F32, (4097, 1))),
+            (separable(32), "conv1d-tiled", separable(33)),
+            (correlate(3, F32, (7, 7)), "march-dense", correlate(3, F32, (9, 9))),
+            (march(65), "march-separable", march(67)),
+            (narrower(33), "march-separable", narrower(35)),
+            (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
+            (bytes(17), "march-separable", bytes(19)),
+            (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
+            (words(17), "march-separable-f64", words(19)),
+            (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
+            (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
+            (march(9), "patch-separable", march(11)),
+            (separable(305), "conv1d-fused", separable(306)),
+            (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
+            (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
+            (march(132), "words-separable", march(133)),
+            (correlate(1, F32, (64, 64)), "conv2d-blocked", correlate(1, F32, (4097, 1))),
+            (correlate(1, F32, (1, 300)), "conv2d-blocked", correlate(1, F32, (1, 400))),
+        ];
+        let edges = |count, range, channels| {
+            let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
+            Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: true })
+        };
+        let boxes = |pixel, channels, width, height| {
+            let (scale, border) = (Scale::Mean, Border::Replicate);
+            Problem::from(BoxFilter {
+                shape: Shape::new(20, 10, channels).unwrap(),
+                src: pixel,
+                dst: pixel,
+                width,
+                height,
+                anchor: (0, 0),
+                border,
+                scale,
+                extent: Extent::Same,
+            })
+        };
+        last.push((boxes(F32, 1, 287, 287), "boxes-chunks", boxes(F32, 1, 65536, 3)));
+        last.push((boxes(U8, 1, 257, 351), "boxes-chunks", boxes(U8, 1, 258, 1)));
+        last.push((boxes(U8, 4, 129, 253), "boxes-strips", boxes(U8, 4, 131, 3)));
+        last.push((boxes(U8, 4, 3, 257), "boxes-strips", boxes(U8, 4, 3, 259)));
+        last.push((boxes(U8, 4, 3, 3), "boxes-strips", boxes(U8, 4, 2, 3)));
+        last.push((boxes(U8, 1, 17, 17), "march-means", boxes(U8, 1, 19, 19)));
+        last.push((boxes(U8, 1, 3, 3), "march-means", boxes(U8, 1, 3, 5)));
+        last.push((boxes(U8, 1, 9, 9), "patch-means", boxes(U8, 1, 11, 11)));
+        last.push((edges(29053, (-1.0, 1.0), 1), "histogram-nearest-edge", edges(29054, (-1.0, 1.0), 1)));
+        last.push((edges(4, (1.0, 1.0000005), 1), "histogram-nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
+        last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
+        for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
+            last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
+        }
+        for (within, name, beyond) in &last {
+            let planned = |problem| crate::plan(problem, Some(name), &Machine::EMULATED);
+            assert!(planned(within).is_ok(), "{name}: {:?}", planned(within));
+            assert!(matches!(planned(beyond), Err(Error::Unsupported { .. })), "{name}: {:?}", planned(beyond));
+        }
+        let tiled = |tiles| {
+            let (shape, src) = (Shape::new(20, 10, 1).unwrap(), PixelType::U16);
+            Problem::from(Clahe { shape, src, clip: 2.0, tiles })
+        };
+        let rising = |bins: u32| Edges::new((0..=bins).map(f64::from).collect()).unwrap();
+        let weighted = |bins| {
+            // Sums of 1024 blocks.
+            let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));
+            Problem::from(WeightedBins { shape, src, edges, per_channel: true, single: true })
+        };
+        last.push((weighted(1 << 17), "histogram-weighted", weighted((1 << 17) + 1)));
+        let pairs = |bins| {
+            let (shape, edges) = (Shape::new(20, 10, 2).unwrap(), [rising(bins), rising(1 << 13)]);
+            Problem::from(PairHistogram { shape, src: F32, channels: [0, 1], edges })
+        };
+        last.push((pairs(1 << 13), "histogram-pairs", pairs((1 << 13) + 1)));
+        last.push((tiled((2730, 1)), "lookup-tiles", tiled((2731, 1))));
+        let sum = |src, second| {
+            let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));
+            Problem::from(Pointwise { shape, src, second: Some(second), dst: F32, op })
+        };
+        last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
+        let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), *name)).collect();
+        let all = VARIANTS.iter().map(|variant| (variant.operation, variant.name));
+        // Those that take all problems of their kind.
+        let unlimited = [
+            ("separable", "conv1d-simple"),
+            ("correlate", "conv2d-naive"),
+            ("box", "boxes-simple"),
+            ("histogram", "histogram-one-launch"),
+            ("histogram", "histogram-columns"),
+            ("histogram", "histogram-partials"),
+            ("histogram", "histogram-slices"),
+            ("local-std", "local-sums"),
+            ("pad", "pointwise-pad"),
+            ("lookup", "lookup-table"),
+            ("equalize", "lookup-equalize"),
+            ("stats", "statistics-row-sums"),
+        ];
+        assert_eq!(all.filter(|variant| !tried.contains(variant)).collect::<BTreeSet<_>>(), BTreeSet::from(unlimited));
+    }
+
+    #[test]
+    fn every_kernel_belongs_to_a_variant_and_every_variant_has_kernels() {
+        let known = |family, name| VARIANTS.iter().filter(|v| (v.family, v.name) == (family, name)).count();
+        for kernel in Kernel::ALL {
+            let facts = kernel.facts();
+            let expected = usize::from(facts.family.has_variants());
+            assert_eq!(known(facts.family, facts.variant), expected, "{}", facts.entry);
+        }
+        for variant in VARIANTS.iter() {
+            let mut facts = Kernel::ALL.iter().map(|kernel| kernel.facts());
+            let own = (variant.family, variant.kernels);
+            assert!(facts.any(|facts| (facts.family, facts.variant) == own), "{variant:?}");
+            let same = VARIANTS.iter().filter(|v| (v.operation, v.name) == (variant.operation, variant.name));
+            assert_eq!(same.count(), 1, "{variant:?}");
+            let same = VARIANTS
+                .iter()
+                .filter(|other| (other.planner.kind(), other.rank) == (variant.planner.kind(), variant.rank));
+            assert_eq!(same.count(), 1, "of one rank: {variant:?}");
+        }
+    }
+}

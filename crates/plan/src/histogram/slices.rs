@@ -1,0 +1,130 @@
+//! Recipes of counts by slices of the cells.
+
+use super::{OPERATION, check_counters, rounds};
+use crate::recipe::{Steps, launch};
+use crate::variant::{For, Variant};
+use crate::{Buffer, Launch, Machine, Role, unsupported};
+use apron_abi::{
+    ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramValuesParams, Kernel, MERGE_BLOCK,
+    Params, SLICE_CELLS, SLICES_BLOCK,
+};
+use apron_core::{CellHistogram, PixelType, Result};
+
+/// Pixels that a thread should have to count before another block is worth its row.
+const PIXELS_PER_THREAD: u64 = 16;
+/// Blocks of the slices' kernels that a multiprocessor has room for.
+pub(super) const RESIDENTS: u32 = 2;
+/// Of those that count by value, which have more on their way.
+const VALUES_RESIDENTS: u32 = 1;
+/// Most counts in the rows of all columns of blocks together.
+const MAX_ROW_CELLS: u64 = 1 << 26;
+
+/// Rows of counts, each by a column of blocks with a slice of the cells each, and their sum.
+fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
+    let cells = problem.cells() as u64 * apart as u64;
+    let (low, edges, last) = match (&problem.edges, problem.src.values()) {
+        (Some(edges), None) => {
+            let (lower, last) = edges.in_f32();
+            (0, lower, last)
+        }
+        (_, values) => (values.map_or(0, |(low, _)| low), Vec::new(), 0.0),
+    };
+    let kernel = counting(problem, variant)?;
+    let samples = problem.shape.samples();
+    let (rows, params) = if !problem.masked && problem.src != PixelType::F32 {
+        // The kernel's threads then meet the same channels in all that they read.
+        let rows = (rows_of(samples, cells, VALUES_RESIDENTS, machine) / apart).max(1) * apart;
+        let rounds = rounds(samples, samples / 8, rows, SLICES_BLOCK)?;
+        let params = HistogramValuesParams { samples, rounds, channels: apart, reserved: 0 };
+        (rows, Params::HistogramValuesParams(params))
+    } else {
+        let (beside, bins) = (if problem.masked { MASK } else { 0 }, problem.cells() as u32);
+        let params = HistogramCellsParams { pixels, beside, low, bins, channels, apart, last, reserved: 0 };
+        (rows_of(pixels, cells, RESIDENTS, machine), Params::HistogramCellsParams(params))
+    };
+    let counting = launch(kernel, rows, params);
+    let slices = cells.div_ceil(SLICE_CELLS as u64) as u32;
+    let counting = Launch { blocks: [rows, slices], taps: edges, ..counting };
+    check_counters(samples, rows)?;
+    let params = Params::HistogramMergeParams(HistogramMergeParams { partials: rows, bins: cells as u32 });
+    let sums = launch(Kernel::histogram_slices_sums_u32_u64, (cells as u32).div_ceil(MERGE_BLOCK), params);
+    let launches = vec![counting, Launch { src: 1, dst: 2, ..sums }];
+    let mut buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: samples },
+        Buffer { role: Role::Scratch, element: ElementType::U32, elems: rows as u64 * cells },
+        Buffer { role: Role::Output, element: ElementType::U64, elems: cells },
+    ];
+    if problem.masked {
+        buffers.push(Buffer { role: Role::Beside, element: ElementType::U8, elems: pixels });
+    }
+    Ok((buffers, launches))
+}
+
+/// Columns of blocks that count `cells`.
+pub(super) fn rows_of(pixels: u64, cells: u64, residents: u32, machine: &Machine) -> u32 {
+    let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
+    let slices = cells.div_ceil(SLICE_CELLS as u64);
+    let most = ((machine.multiprocessors * residents) as u64 / slices).min(MAX_ROW_CELLS / cells);
+    enough.clamp(1, most.max(1)) as u32
+}
+
+/// The mask's buffer in recipes that have one.
+const MASK: u64 = 3;
+
+fn counting(problem: &CellHistogram, variant: &Variant) -> Result<Kernel> {
+    let stage = if problem.masked { "masked" } else { "all" };
+    let kernel = Kernel::find(variant.kernels, stage, problem.src.element(), ElementType::U32);
+    // Bytes without a mask have kernels of their own, which count faster.
+    kernel.ok_or_else(|| {
+        let what = format!("{} pixels, {}", problem.src, if problem.masked { "masked" } else { "without a mask" });
+        unsupported(OPERATION, what, "use --device cpu")
+    })
+}
+
+pub(crate) const VARIANTS: &[Variant] = &[Variant {
+    rank: 90,
+    ..Variant::new(
+        "histogram-slices",
+        Family::Histogram,
+        "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
+        &For(slices),
+    )
+}];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Recipe, untuned as plan};
+    use apron_core::{Edges, Shape};
+
+    fn cells(shape: (u32, u32, u32), src: PixelType, bins: usize, per_channel: bool, masked: bool) -> Recipe {
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        let edges = (0..=bins).map(|edge| edge as f64).collect();
+        let edges = (src == PixelType::F32).then(|| Edges::new(edges).unwrap());
+        let problem = CellHistogram { shape, src, edges, per_channel, masked };
+        plan(&problem.into(), None, &Machine::EMULATED).unwrap()
+    }
+
+    #[test]
+    fn every_cell_has_a_slice_and_few_rows_are_enough_for_few_pixels() {
+        let blocks = |recipe: Recipe| (recipe.launches[0].blocks, recipe.launches[1].blocks);
+        assert_eq!(blocks(cells((10, 10, 1), PixelType::U16, 0, false, false)), ([1, 4], [256, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([33, 4], [256, 1]));
+        // A multiple of the channels.
+        assert_eq!(blocks(cells((8192, 8192, 3), PixelType::I16, 0, true, false)), ([9, 12], [768, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 4), PixelType::I16, 0, true, true)), ([16, 16], [1024, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U8, 0, true, true)), ([264, 1], [1, 1]));
+        let many = blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 24, false, false));
+        assert_eq!(many, ([1, 1024], [1 << 16, 1]));
+    }
+
+    #[test]
+    fn a_mask_is_a_buffer_beside_the_image() {
+        let masked = cells((20, 10, 3), PixelType::U16, 0, true, true);
+        assert_eq!(masked.buffers[3], Buffer { role: Role::Beside, element: ElementType::U8, elems: 200 });
+        let Params::HistogramCellsParams(params) = masked.launches[0].params_at(&[7, 77, 777, 7777]) else { panic!() };
+        assert_eq!((params.beside, params.apart, params.low, params.bins), (7777, 3, 0, 65536));
+        assert_eq!(cells((20, 10, 3), PixelType::U16, 0, true, false).buffers.len(), 3);
+    }
+}

@@ -1,0 +1,233 @@
+//! What the kernels of one launch that sum products have in common: marches, patches and tiles of words.
+
+use crate::rewrite::rounding;
+use crate::variant::Variant;
+use crate::{Buffer, Machine, Role};
+use apron_abi::{
+    BYTE_UNIT, DOUBLE_SCALE, Kernel, MARCH_AHEAD, MarchParams, MarchSums, march_lead, march_piece, tap_stride,
+};
+use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
+
+/// What patches, and tiles of words, sum in: integers in f64.
+pub(crate) fn exact_sums(src: PixelType) -> MarchSums {
+    if src == PixelType::F32 { MarchSums::Floats } else { MarchSums::Doubles }
+}
+
+/// The side of a mask that is square.
+pub(crate) fn square(problem: &Correlate, variant: &Variant) -> Result<u32> {
+    let mask = &problem.mask;
+    let side = mask.width();
+    if side != mask.height() || problem.clamp {
+        return Err(variant.refused(format!("{side}x{} masks, or clamped sums", mask.height())));
+    }
+    Ok(side)
+}
+
+/// The taps along each axis, where they are as many along the rows as along the columns.
+pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
+    let (side, other) = (problem.taps_x.len(), problem.taps_y.len());
+    if side != other {
+        return Err(variant.refused(format!("{side} taps along rows and {other} along columns")));
+    }
+    Ok(side)
+}
+
+/// The sum of the sizes of taps.
+fn total(taps: &[f32]) -> f64 {
+    taps.iter().map(|tap| tap.abs() as f64).sum()
+}
+
+/// The bits of a tap of f64 as two of the launch's taps, the lower half first.
+fn halves(tap: f64) -> [f32; 2] {
+    let bits = tap.to_bits();
+    [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
+}
+
+/// A filter whose sums are taken in one launch.
+pub(crate) struct Summation {
+    pub(crate) shape: Shape,
+    pub(crate) src: PixelType,
+    pub(crate) dst: PixelType,
+    pub(crate) border: Border,
+    /// The variant of the kernels in their table.
+    kernels: &'static str,
+    pub(crate) sums: MarchSums,
+    pub(crate) dense: bool,
+    /// How far sums in f32 may be from the exact ones, where they are rounded to bytes.
+    slack: f32,
+    /// Bound on the gain of any sum, intermediate ones included.
+    total: f64,
+}
+
+impl Summation {
+    /// Of a correlation with a mask.
+    pub(crate) fn of_dense(sums: MarchSums, problem: &Correlate, variant: &Variant) -> Summation {
+        let taps = problem.mask.taps();
+        Summation {
+            shape: problem.shape,
+            src: problem.src,
+            dst: problem.dst,
+            border: problem.border,
+            kernels: variant.kernels,
+            sums,
+            dense: true,
+            slack: if problem.src == PixelType::U8 { rounding::dense_slack(taps) } else { 0.0 },
+            total: total(taps),
+        }
+    }
+
+    /// Of both passes of a separable filter.
+    pub(crate) fn of_separable(sums: MarchSums, problem: &Separable, variant: &Variant) -> Summation {
+        let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
+        Summation {
+            shape: problem.shape,
+            src: problem.src,
+            dst: problem.dst,
+            border: problem.border,
+            kernels: variant.kernels,
+            sums,
+            dense: false,
+            slack: if problem.src == PixelType::U8 { rounding::separable_slack(taps_x, taps_y) } else { 0.0 },
+            total: total(taps_x).max(1.0) * total(taps_y).max(1.0),
+        }
+    }
+
+    /// Of means of bytes over square windows of odd sides, as the separable kernels sum them, with the taps.
+    ///
+    /// The sums along rows, times 1, are exact. Down the columns each of `side` multiply-adds rounds a number of at most 256,
+    /// by 2^-16 or less, and the reciprocal of the number of samples, rounded itself, adds as much once. Up to 17 a side that
+    /// is below 2.8e-4. A mean of an odd number of samples is no nearer to halfway between two integers than half of the
+    /// reciprocal: 1.7e-3. In f64 all that is off by much less.
+    pub(crate) fn of_means(sums: MarchSums, problem: &BoxFilter, variant: &Variant) -> Result<(Summation, Vec<f32>)> {
+        let side = problem.width;
+        if side != problem.height || !matches!(problem.scale, Scale::Mean) || !(3..=17).contains(&side) {
+            return Err(variant.refused(format!("windows of {side}x{}, or other than means", problem.height)));
+        }
+        if problem.src != PixelType::U8 {
+            return Err(variant.refused(format!("means of {}", problem.src)));
+        }
+        let summation = Summation {
+            shape: problem.shape,
+            src: problem.src,
+            dst: problem.dst,
+            border: problem.border,
+            kernels: variant.kernels,
+            sums,
+            dense: false,
+            slack: 0.0,
+            total: 1.0,
+        };
+        let mut taps = summation.in_units(&vec![1.0; side as usize]);
+        taps.resize(tap_stride(side) as usize * summation.words(), 0.0);
+        let pixels = (side * side) as f64;
+        for _ in 0..side {
+            match sums {
+                MarchSums::Floats => taps.push((1.0 / pixels) as f32),
+                MarchSums::Doubles => taps.extend(halves(1.0 / pixels)),
+            }
+        }
+        Ok((summation, taps))
+    }
+
+    /// Those along rows, for samples as the kernels have them, padded to [`tap_stride`], and those along columns.
+    pub(crate) fn separable_taps(&self, problem: &Separable) -> Vec<f32> {
+        let mut taps = self.in_units(problem.taps_x.taps());
+        taps.resize(tap_stride(problem.taps_x.len()) as usize * self.words(), 0.0);
+        match self.sums {
+            MarchSums::Floats => taps.extend(problem.taps_y.taps()),
+            MarchSums::Doubles => taps.extend(problem.taps_y.taps().iter().flat_map(|tap| halves(*tap as f64))),
+        }
+        taps
+    }
+
+    /// The words of a tap.
+    pub(crate) fn words(&self) -> usize {
+        if self.sums == MarchSums::Doubles { 2 } else { 1 }
+    }
+
+    /// Taps for samples as the kernels have them: bytes that are summed in f32 are [`BYTE_UNIT`]s there.
+    pub(crate) fn in_units(&self, taps: &[f32]) -> Vec<f32> {
+        if self.sums == MarchSums::Doubles {
+            return taps.iter().flat_map(|tap| halves(*tap as f64 * DOUBLE_SCALE)).collect();
+        }
+        let scale = if self.src == PixelType::U8 { 1.0 / BYTE_UNIT } else { 1.0 };
+        taps.iter().map(|tap| tap * scale).collect()
+    }
+
+    /// Why its samples are not for the variant, if so.
+    pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
+        let (_, constant) = self.border.mode();
+        let is_sample = match self.src {
+            PixelType::U8 => f32::from(constant as u8) == constant,
+            PixelType::U16 => f32::from(constant as u16) == constant,
+            _ => true,
+        };
+        if !is_sample {
+            return Some(format!("a constant border of {constant}"));
+        }
+        match self.sums {
+            MarchSums::Floats if self.slack > rounding::MOST_SLACK => {
+                Some("taps whose sums in f32 are too far off".into())
+            }
+            MarchSums::Doubles if self.total > MOST_TOTAL => Some(format!("taps over {MOST_TOTAL} in all")),
+            // Samples of 16 bits have no kernels that sum in f32.
+            MarchSums::Doubles if self.src == PixelType::U8 && machine.f64_ratio > FAST_F64 => {
+                Some(format!("bytes where f64 takes {} times as long as f32", machine.f64_ratio))
+            }
+            _ => None,
+        }
+    }
+
+    /// A kernel of the variant.
+    pub(crate) fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
+        let kernel = Kernel::find(self.kernels, stage, self.src.element(), self.dst.element());
+        kernel.ok_or_else(|| {
+            let (channels, samples) = (self.shape.channels, self.shape.row_samples());
+            let types = format!("{} to {} pixels", self.src, self.dst);
+            variant
+                .refused(format!("{side} taps a side over {channels} channels of {types}, rows of {samples} samples"))
+        })
+    }
+
+    pub(crate) fn buffers(&self, out: Shape) -> Vec<Buffer> {
+        vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
+            Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
+        ]
+    }
+
+    /// What the kernels are told. Outputs start where the windows of the first begin at a piece of the input, or up to a
+    /// piece before that.
+    pub(crate) fn params(&self, side: u32, window: &Window) -> MarchParams {
+        let (shape, out, src) = (self.shape, window.out, self.src.element());
+        let (mode, constant) = self.border.mode();
+        let out_samples = out.row_samples() as u32;
+        let origin = window.origin_x * shape.channels as i32;
+        let (lead, piece) = (march_lead(src, side, shape.channels) as i32, march_piece(src) as i32);
+        let left = (origin - lead).div_euclid(piece) * piece;
+        let first = left + lead - origin;
+        let bits = (first as u32 | out_samples).trailing_zeros() + src.size_bytes().trailing_zeros();
+        MarchParams {
+            samples: shape.row_samples() as u32,
+            height: shape.height,
+            row_stride: shape.row_samples() as u32,
+            out_samples,
+            out_height: out.height,
+            rows: 0,
+            left,
+            first,
+            origin_y: window.origin_y,
+            border: mode as u32,
+            constant,
+            ahead: MARCH_AHEAD,
+            halo_rows: side - 1,
+            aligned: 1 << bits.min(4),
+            slack: self.slack,
+        }
+    }
+}
+
+/// The largest gain of sums in f64: their integers are then far below 2^31.
+const MOST_TOTAL: f64 = 4096.0;
+/// Bytes are summed in f64 where that takes at most this many times as long as in f32.
+const FAST_F64: u32 = 2;
