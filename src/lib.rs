@@ -53,6 +53,11 @@ pub use target::Target;
 pub use tone::ToneBuilder;
 pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
+/// The examples of the page are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod library_page {}
+
 /// The PTX that build.rs embedded.
 #[cfg(feature = "gpu")]
 mod ptx {

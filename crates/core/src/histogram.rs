@@ -19,8 +19,8 @@ const MAX_BINS: usize = 1 << 24;
 pub struct Bins {
     /// Number of bins.
     pub count: usize,
-    /// Lower and upper end; without them, 0 to 256 for u8 and the smallest to the largest sample
-    /// for f32. Equal ends are moved apart by a half each way.
+    /// Lower and upper end. Without them: the smallest to the largest sample, as `numpy.histogram` has it, but for u8 always
+    /// 0 to 256. Equal ends are moved apart by a half each way.
     pub range: Option<(f64, f64)>,
 }
 

@@ -61,10 +61,6 @@ fn row(fields: [&str; 12]) -> Result<Row, String> {
     for (name, value) in [("first_ms", first_ms), ("copy_in_ms", copy_in_ms), ("copy_out_ms", copy_out_ms)] {
         optional(name, value, number)?;
     }
-    let peer = |text: &str| {
-        let (name, ms) = text.split_once('=').ok_or_else(|| format!("peers: '{text}' is not NAME=MS"))?;
-        Ok((word("peers", name)?, number("peers", ms)?))
-    };
     Ok(Row {
         work: word("work", work)?,
         variant: word("variant", variant)?,
@@ -74,7 +70,7 @@ fn row(fields: [&str; 12]) -> Result<Row, String> {
         limit: word("limit", limit)?,
         limit_ms: number("limit_ms", limit_ms)?,
         target: optional("target", target, word)?,
-        peers: peers.split(';').filter(|text| !text.is_empty()).map(peer).collect::<Result<_, String>>()?,
+        peers: record::peers(peers)?,
     })
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Of each channel apart
     #[arg(long)]
     per_channel: bool,
-    /// Percentiles, 0 to 100: as numpy.percentile gives them
+    /// Percentiles, 0 to 100, as numpy.percentile(image, [P, ..]) gives them: f64, of f32 images, too
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
     percentile: Vec<f64>,
     #[command(flatten)]
