@@ -289,7 +289,7 @@ fn images_at_addresses() {
 
     // What the driver knows to be wrong.
     for refused in [at(0, 0, Shape { height: 1 << 20, ..shape() }), at(1 << 40, 0, shape())] {
-        let error = refused.err().expect("outside");
+        let error = refused.expect_err("outside");
         assert!(matches!(error, Error::Parameter { .. }), "{error}");
     }
     let (on_host, floats) = (vec![0u8; 64], memory.as_device_ptr().as_raw() + 2);
@@ -302,7 +302,7 @@ fn images_at_addresses() {
         ]
     };
     for refused in refused {
-        let error = refused.err().expect("no place for it");
+        let error = refused.expect_err("no place for it");
         assert!(matches!(error, Error::Parameter { parameter: "address", .. }), "{error}");
     }
 }
@@ -312,7 +312,7 @@ fn what_does_not_fit_is_refused() {
     let _shared = shared();
     let Some((gpu, device, _, context)) = on_own_stream("streams and buffers that do not fit") else { return };
     let refuse = |found: Result<DeviceImage>, part: &str| {
-        let error = found.err().expect("refused").to_string();
+        let error = found.expect_err("refused").to_string();
         assert!(error.contains(part), "{error}");
     };
     let buffer = || DeviceBuffer::from_slice(&[0u8; 100]).unwrap();
@@ -333,7 +333,7 @@ fn what_does_not_fit_is_refused() {
     let other = legacy::Context::create_and_push(flags, CudaDevice::get_device(0).unwrap()).unwrap();
     let stream = Arc::new(Stream::new(StreamFlags::DEFAULT, None).unwrap());
     let elsewhere = Arc::new(buffer());
-    let error = gpu.on_stream(stream.clone()).err().expect("another context");
+    let error = gpu.on_stream(stream.clone()).expect_err("another context");
     assert!(error.to_string().contains("another context"), "{error}");
     refuse(DeviceImage::from_cust(&device, elsewhere.clone(), Shape::new(10, 10, 1).unwrap(), 10), "another context");
     legacy::CurrentContext::set_current(&other).unwrap();

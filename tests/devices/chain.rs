@@ -151,7 +151,7 @@ fn what_cannot_be_recorded_on_the_gpu() {
     let Some(gpu) = gpu_or_skip("what cannot be recorded") else { return };
     let outside = gpu.upload(&frame(5)).unwrap();
     let refused = |work: &(dyn Fn(&Device, &DeviceImage) -> Result<()> + Sync)| {
-        let error = gpu.record(&frame(3), work).err().expect("refused");
+        let error = gpu.record(&frame(3), work).expect_err("refused");
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
         frames(&gpu);
     };

@@ -108,7 +108,7 @@ fn values_of_regions() {
 fn regions_outside_are_refused() {
     let image = Device::cpu().upload(&Image::new(3, 2, 1, vec![0u8; 6]).unwrap()).unwrap();
     for (x, y, width, height) in [(0, 0, 0, 1), (1, 0, 3, 1), (0, 2, 1, 1), (u32::MAX, 0, 2, 1)] {
-        let error = image.region(x, y, width, height).err().expect("not in the image").to_string();
+        let error = image.region(x, y, width, height).expect_err("not in the image").to_string();
         assert!(error.contains("of the region is"), "{error}");
     }
 }

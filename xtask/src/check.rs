@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     Step { name: "ladder", run: crate::ladder::check },
     Step { name: "speed", run: crate::speed::check },
     Step { name: "PTX", run: crate::ptx::check },
+    Step { name: "packages", run: crate::package::check },
     Step { name: "tests", run: || cargo(&["test", "--workspace"]) },
 ];
 
@@ -43,7 +44,7 @@ fn documentation() -> Result<(), String> {
     succeed(crate::cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings"))
 }
 
-fn succeed(command: &mut std::process::Command) -> Result<(), String> {
+pub(crate) fn succeed(command: &mut std::process::Command) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?}: {status}")),

@@ -5,6 +5,7 @@ mod check;
 mod fuzz;
 mod ladder;
 mod made;
+mod package;
 mod ptx;
 mod speed;
 
@@ -23,7 +24,8 @@ usage: cargo xtask <task>
   tune [OPTIONS]  time every variant on the GPU at hand, and print the tuning table; `tune --help` has the options
   bundle          build all release binaries into target/bundle, for a GPU machine without Rust
   fuzz [TARGET] [--seconds N]  libFuzzer on what reads files and text: all targets at a time, a minute if not said
-  check           check everything: format, lints, docs, the ladder, the speed, PTX, tests
+  package         pack every package, build it from its .crate, and check its size
+  check           check everything: format, lints, docs, the ladder, the speed, PTX, packages, tests
 
 PTX needs a rustc with its sources: APRON_PTX_RUSTC and APRON_PTX_CARGO name one.
 Assembling needs NVIDIA's ptxas: PTXAS names it.";
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["tune", ref options @ ..] => tune(options),
         ["bundle"] => bundle::run(),
         ["fuzz", ref options @ ..] => fuzz::run(options),
+        ["package"] => package::check(),
         ["check"] => check::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -112,7 +112,7 @@ fn no_full_window_is_an_input_error_that_names_both() {
     let wide = Taps::new([1.0; 42]).unwrap();
     for device in devices() {
         let cropped = device.separable(&photo(), wide.clone(), wide.clone()).border(Border::Crop).run();
-        let error = cropped.err().expect("no window");
+        let error = cropped.expect_err("no window");
         assert_eq!(error.kind(), ErrorKind::Input);
         assert!(error.to_string().contains("42x42") && error.to_string().contains("41x23x3"), "{error}");
     }
@@ -178,7 +178,7 @@ fn a_named_variant_has_its_method() {
         }
         let asked = device.correlate(&image, sobel()).method(Method::Separable).variant("tiled").run().unwrap();
         assert_eq!(asked.report().unwrap().operation, "separable");
-        let error = device.correlate(&image, sobel()).variant("no-such").run().err().expect("no such variant");
+        let error = device.correlate(&image, sobel()).variant("no-such").run().expect_err("no such variant");
         assert_eq!(error.kind(), ErrorKind::Usage);
     }
 }
@@ -266,7 +266,7 @@ fn device_names() {
     for wrong in ["", "gpu:", "gpu:-1", "gpu:x", "cuda", "GPU"] {
         assert_eq!(wrong.parse::<DeviceName>().unwrap_err().kind(), ErrorKind::Usage, "{wrong}");
     }
-    let beyond = Device::gpu(9999).err().expect("no such GPU");
+    let beyond = Device::gpu(9999).expect_err("no such GPU");
     assert_eq!(beyond.kind(), ErrorKind::Device);
 }
 
