@@ -228,6 +228,8 @@ mod tests {
         assert_eq!(scaled(Scale::Auto, PixelType::U8), bytes([0, 128, 255, 0, 255]));
         assert_eq!(scaled(Scale::Between(1.0, -1.0), PixelType::U8), bytes([255, 128, 0, 0, 0]));
         assert_eq!(scaled(Scale::Between(0.0, 0.5), PixelType::U8), bytes([0, 0, 255, 0, 255]));
+        let AnyImage::F32(parts) = scaled(Scale::Between(0.0, 0.5), PixelType::F32) else { panic!("no floats") };
+        assert_eq!(parts.row(0)[..3], [0.0, 0.0, 1.0]);
         let flat = AnyImage::I16(Image::new(2, 1, 2, vec![7i16, 9, 7, 300]).unwrap());
         let args = OutputArgs { rescale: Some(Scale::Auto), ..OutputArgs::default() };
         let expected = AnyImage::F32(Image::new(2, 1, 2, vec![0.0f32, 9.0, 0.0, 300.0]).unwrap());
