@@ -1,5 +1,6 @@
 //! Recipes of padding.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
@@ -10,7 +11,7 @@ use apron_core::{Pad, PixelType, Result};
 fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
-    let kernel = Kernel::find(variant.name, "", element.bits(), element.bits());
+    let kernel = kernels::find(variant.name, "", element.bits(), element.bits());
     let ((border_x, constants_x), (border_y, constants_y)) = (problem.borders.x.mode(), problem.borders.y.mode());
     let bits = |constants: [f32; 4]| constants.map(|value| bits_of(problem.pixel, value));
     let params = PadParams {
