@@ -12,13 +12,14 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     let (mut refusal, mut faster) = (None, 0);
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
-        let planned = match (recipe(problem, variant, tuning, machine), widen::of_floats(problem)) {
+        let planned = match recipe(problem, variant, tuning, machine) {
             // Its time is then that of the floats.
-            (Some(Err(Error::Unsupported { .. })), Some(floats)) if time.is_some() => {
-                let of_floats = recipe(&floats, variant, tuning, machine);
-                of_floats.map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe)))
-            }
-            (planned, _) => planned,
+            Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
+                Some(floats) => recipe(&floats, variant, tuning, machine)
+                    .map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe))),
+                None => Some(Err(refused)),
+            },
+            planned => planned,
         };
         let Some(planned) = planned else { continue };
         match planned {

@@ -4,7 +4,7 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{Family, FromSum, Half, Kernel, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
+use apron_abi::{Family, FromSum, Half, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
 use apron_core::{Pad, PixelType, Result};
 
 /// One launch, four samples of a column a thread.
@@ -63,6 +63,7 @@ pub(crate) const VARIANTS: &[Variant] =
 mod tests {
     use super::*;
     use crate::{Machine, Recipe};
+    use apron_abi::Kernel;
     use apron_core::{Border, Borders, Constants, Problem, Region, Shape};
 
     fn planned(pixel: PixelType, borders: Borders) -> Result<Recipe> {

@@ -9,6 +9,7 @@ pub use crate::catalogue::candidates;
 use crate::rewrite::rounding;
 use crate::{Machine, Tuning, Variant};
 use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -61,11 +62,13 @@ pub struct Time {
     pub tuning: Option<Tuning>,
 }
 
-/// The rows of all machines, found by their operation and types.
+/// The rows of all machines, found by their operation and types, and by the variants whose grids they tell.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
     of_kind: HashMap<Kind, Vec<usize>>,
+    /// By operation and variant, each with the grid that was the best in the row.
+    of_variant: HashMap<(&'static str, &'static str), Vec<(usize, Tuning)>>,
 }
 
 /// Operation, and types of the input's and the output's samples: rows of other kinds never tell of a problem.
@@ -160,11 +163,15 @@ impl Row {
 impl Table {
     /// The table of these rows.
     pub fn new(rows: Vec<Row>) -> Table {
-        let mut of_kind: HashMap<Kind, Vec<usize>> = HashMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            of_kind.entry(row.work.kind()).or_default().push(index);
+        let mut table = Table { rows, ..Table::default() };
+        for (index, row) in table.rows.iter().enumerate() {
+            table.of_kind.entry(row.work.kind()).or_default().push(index);
+            for time in &row.times {
+                let key = (row.work.operation, time.variant);
+                table.of_variant.entry(key).or_default().extend(time.tuning.map(|tuning| (index, tuning)));
+            }
         }
-        Table { rows, of_kind }
+        table
     }
 
     /// The rows of a text, as [`Row`]s write themselves. Lines that are none are left out.
@@ -177,14 +184,10 @@ impl Table {
         &self.rows
     }
 
-    /// Those of a problem's operation and types.
-    fn rows_like(&self, work: &Work) -> impl Iterator<Item = &Row> {
-        self.of_kind.get(&work.kind()).into_iter().flatten().map(|index| &self.rows[*index])
-    }
-
     /// The row that tells of a problem: of its operation and types, the nearest.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
-        least(self.rows_like(work), work, machine)
+        let rows = self.of_kind.get(&work.kind())?.iter().map(|index| &self.rows[*index]);
+        rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)
     }
 
     /// The grid's numbers for a variant: of any types, where it was not measured for these.
@@ -192,17 +195,18 @@ impl Table {
         if variant.grids.is_empty() {
             return None;
         }
-        let of = |row: &Row| row.time(variant.name).filter(|_| row.work.operation == variant.operation)?.tuning;
-        let known = |row: &&Row| of(row).is_some();
-        let row = least(self.rows_like(work).filter(known), work, machine);
-        of(row.or_else(|| least(self.rows.iter().filter(known), work, machine))?)
+        let all = self.of_variant.get(&(variant.operation, variant.name))?.iter();
+        let all = all.map(|(index, tuning)| (&self.rows[*index], *tuning));
+        let like = |row: &Row| row.work.kind() == work.kind();
+        let any = !all.clone().any(|(row, _)| like(row));
+        let told = all.filter(|(row, _)| any || like(row)).map(|(row, tuning)| (row.distance(work, machine), tuning));
+        told.min_by(|a, b| order(&a.0, &b.0)).map(|(_, tuning)| tuning)
     }
 }
 
-/// The first of the rows that are nearest to a problem.
-fn least<'a>(rows: impl Iterator<Item = &'a Row>, work: &Work, machine: &Machine) -> Option<&'a Row> {
-    let rows = rows.map(|row| (row.distance(work, machine), row));
-    Some(rows.min_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal))?.1)
+/// The order of distances, by the first number in which they differ.
+fn order(a: &[f64; 7], b: &[f64; 7]) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]
