@@ -2,33 +2,25 @@
 
 use crate::backend::Solved;
 use crate::choice::Choice;
+use crate::filter::{Filtering, Options};
 use crate::target::Room;
-use crate::{Border, Borders, Device, DeviceImage, Extent, Filter, Mask, PixelType, PointOp, Region, Result, Source};
-use apron_core::{FilterProblem, Outside, Pointwise};
+use crate::{Border, Borders, DeviceImage, Extent, PixelType, PointOp, Region, Result, Source};
+use apron_core::{AxisBorder, FilterProblem, Pointwise};
 
 /// The input of a filter whose alpha is kept.
-pub(crate) struct Alpha<'a> {
-    device: &'a Device,
-    source: Source<'a>,
-    borders: Borders,
-    extent: Extent,
+pub(crate) struct Alpha<'f, 'a> {
+    filter: &'f Filtering<'a>,
     dst: PixelType,
 }
 
-impl<'a> Alpha<'a> {
+impl<'f, 'a> Alpha<'f, 'a> {
     /// That of a filter to samples of type `dst`.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for an image of one or three channels.
-    pub(crate) fn of(
-        device: &'a Device,
-        source: Source<'a>,
-        borders: Borders,
-        extent: Extent,
-        dst: PixelType,
-    ) -> Result<Alpha<'a>> {
-        point(&source, dst).check()?;
-        Ok(Alpha { device, source, borders, extent, dst })
+    pub(crate) fn of(filter: &'f Filtering<'a>, dst: PixelType) -> Result<Self> {
+        point(&filter.source, dst).check()?;
+        Ok(Alpha { filter, dst })
     }
 
     /// The result with the alpha of the pixels under its windows' anchors; into the room, if there is one.
@@ -38,10 +30,10 @@ impl<'a> Alpha<'a> {
         anchor: (u32, u32),
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let Alpha { device, source, dst, .. } = &self;
+        let Filtering { device, source, .. } = self.filter;
         let under = self.under(&result, anchor).transpose()?;
         let alpha = under.as_ref().map_or(source.view(), Source::Device);
-        let problem = FilterProblem::Pointwise(point(&Source::Device(&result), *dst));
+        let problem = FilterProblem::Pointwise(point(&Source::Device(&result), self.dst));
         let mut kept = device.with_fallback(|backend| {
             let source = Source::Device(&result);
             backend.filter(&problem, "", &source, Some(&alpha), &Choice::default(), room.as_deref_mut())
@@ -53,30 +45,31 @@ impl<'a> Alpha<'a> {
 
     /// The input's pixels under the anchors, in the result's type; `None` where they are the input.
     fn under(&self, result: &DeviceImage, anchor: (u32, u32)) -> Option<Result<DeviceImage>> {
+        let Options { borders, extent, .. } = self.filter.options;
         let (width, height) = (result.shape().width, result.shape().height);
         // Along an axis with border crop windows lie inside, and so do their anchors.
-        let crops = |outside: Outside| outside == Border::Crop;
+        let crops = |outside: AxisBorder| outside == Border::Crop;
         let inside = |outside| if crops(outside) { Border::Replicate.into() } else { outside };
-        let extent = if crops(self.borders.x) || crops(self.borders.y) {
+        let extent = if crops(borders.x) || crops(borders.y) {
             let from = |outside, anchor| if crops(outside) { anchor as i32 } else { 0 };
-            let (x, y) = (from(self.borders.x, anchor.0), from(self.borders.y, anchor.1));
+            let (x, y) = (from(borders.x, anchor.0), from(borders.y, anchor.1));
             Extent::Region(Region { x, y, width, height })
-        } else if self.extent == Extent::Full {
+        } else if extent == Extent::Full {
             // Windows that end at the first pixel have their anchors this far before it.
             let before = |side: u32, of: u32, anchor: u32| anchor as i32 - (side - of) as i32;
-            let shape = self.source.shape();
+            let shape = self.filter.source.shape();
             let (x, y) = (before(width, shape.width, anchor.0), before(height, shape.height, anchor.1));
             Extent::Region(Region { x, y, width, height })
         } else {
-            self.extent
+            extent
         };
-        if extent == Extent::Same && self.source.pixel_type() == self.dst {
+        if extent == Extent::Same && self.filter.source.pixel_type() == self.dst {
             return None;
         }
-        let one = Mask::new(1, 1, [1.0]).expect("one tap is a mask");
-        let borders = Borders { x: inside(self.borders.x), y: inside(self.borders.y) };
-        let under = Filter::dense(self.device, self.source.view(), one).border(borders).extent(extent);
-        Some(under.out_type(self.dst).run())
+        let borders = Borders { x: inside(borders.x), y: inside(borders.y) };
+        let options = Options { borders, extent, ..Options::default() };
+        let under = Filtering { options, ..self.filter.of(self.filter.source.view()) };
+        Some(under.under_one_tap(self.dst))
     }
 }
 

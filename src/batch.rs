@@ -55,7 +55,7 @@ impl Device {
         self.backend.gather(images, OPERATION)
     }
 
-    /// A batch of images of zeros on the device, for results to be [written into](crate::Filter::run_into).
+    /// A batch of images of zeros on the device, for results to be [written into](crate::FilterBuilder::run_into).
     ///
     /// # Errors
     /// As [`zeros`](Device::zeros), and [`Error::Parameter`] for no images.
@@ -112,7 +112,7 @@ impl DeviceImage {
     /// # Errors
     /// As [`download_any`](DeviceImage::download_any), but for the batch.
     pub fn download_batch_any(&self) -> Result<Vec<AnyImage<'static>>> {
-        (0..self.images).map(|index| self.image(index)?.into_any()).collect()
+        (0..self.images).map(|index| self.image(index)?.into_host()).collect()
     }
 
     /// Refuses a batch where there has to be one image.

@@ -3,6 +3,7 @@
 #[cfg(feature = "gpu")]
 use crate::backend::Backend;
 use crate::{Device, DeviceImage, Error, Result, Source};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "record";
@@ -14,7 +15,13 @@ pub struct Chain<'a, T> {
     runs: Runs<'a, T>,
 }
 
-type Work<'a, T> = Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + 'a>;
+impl<T> fmt::Debug for Chain<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("input", &self.input).finish_non_exhaustive()
+    }
+}
+
+type Work<'a, T> = Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + Send + 'a>;
 
 /// What gives the results anew.
 enum Runs<'a, T> {
@@ -27,7 +34,7 @@ enum Runs<'a, T> {
 impl Device {
     /// Records what `work` does with `image`: operations of the device that it is given, on that image and what
     /// was made of it. It should return what is wanted of it, such as images or
-    /// [histograms](crate::HistogramOf::enqueue). A GPU then runs all of it by one launch, whose kernels follow each
+    /// [histograms](crate::HistogramBuilder::enqueue). A GPU then runs all of it by one launch, whose kernels follow each
     /// other at once; other devices call `work` at each run.
     ///
     /// For a GPU `work` is called here, twice and no more; masks and parameters are recorded as they then are. All
@@ -55,7 +62,7 @@ impl Device {
     pub fn record<'a, 'i, T>(
         &self,
         image: impl Into<Source<'i>>,
-        work: impl Fn(&Device, &DeviceImage) -> Result<T> + 'a,
+        work: impl Fn(&Device, &DeviceImage) -> Result<T> + Send + 'a,
     ) -> Result<Chain<'a, T>> {
         let input = self.backend.import(&image.into(), OPERATION)?;
         #[cfg(feature = "gpu")]

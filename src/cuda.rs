@@ -61,7 +61,7 @@ impl DeviceImage {
     /// apart, the first with the buffer. A [`DeviceBuffer`] becomes the image's, until [`into_cust`](Self::into_cust)
     /// gives it back; one in an [`Arc`] is shared, and is then not written.
     ///
-    /// It is read, and written by [`run_into`](crate::Filter::run_into), in the order of `device`'s stream. When image
+    /// It is read, and written by [`run_into`](crate::FilterBuilder::run_into), in the order of `device`'s stream. When image
     /// and clones are dropped, that is waited for before the buffer is.
     ///
     /// ```no_run
@@ -132,7 +132,7 @@ impl DeviceImage {
     /// was enqueued by then:
     ///
     /// - the memory stays allocated;
-    /// - whatever else writes it, or reads it while [`run_into`](crate::Filter::run_into) writes, is enqueued on that stream,
+    /// - whatever else writes it, or reads it while [`run_into`](crate::FilterBuilder::run_into) writes, is enqueued on that stream,
     ///   or ordered with it by events. That holds for other images in the same memory, too: of each other they know
     ///   nothing, but that the input and the output of one operation may lie in the same memory.
     pub unsafe fn from_address<T>(

@@ -2,9 +2,12 @@
 
 use crate::Machine;
 use crate::backend::Backend;
+use crate::filters::{Gaussian, Sigma};
 use crate::{
-    DeviceImage, DeviceInfo, Error, Filter, HistogramOf, Mask, PixelType, Result, Shape, Source, Taps, filters,
+    DeviceImage, DeviceInfo, Error, FilterBuilder, Formula, HistogramBuilder, Mask, PixelType, Result, Shape, Source,
+    Taps,
 };
+use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,6 +61,20 @@ impl fmt::Display for DeviceName {
 
 /// A device that runs operations. Cheap to clone; may be used from several threads.
 ///
+/// An operation on an image, on the host or on a device, gives a builder; nothing is done before its `run`.
+///
+/// ```
+/// use apron::{Border, Device, Image, PixelType};
+///
+/// let photo = Image::from_fn(64, 48, 3, |x, y, channel| (3 * x + 5 * y + 7 * channel) as u8)?;
+/// let device = Device::auto(); // a GPU if there is one, else the CPU
+/// let blurred = device.gaussian(&photo, 1.5).border(Border::Replicate).run()?; // stays on the device
+/// let edges = device.sobel(&blurred, 1, 0).out_type(PixelType::I16).run()?;
+/// let counts = device.histogram(&blurred).bins(16).per_channel(true).run()?;
+/// assert_eq!((edges.download::<i16>()?.shape(), counts.channel(0).len()), (photo.shape(), 16));
+/// # Ok::<(), apron::Error>(())
+/// ```
+///
 /// Work on one GPU handle and its clones runs in order; [`new_stream`](Device::new_stream) gives a
 /// handle whose work runs beside it.
 #[derive(Clone)]
@@ -65,6 +82,12 @@ pub struct Device {
     pub(crate) backend: Backend,
     /// Why not the device that would have come first; only where the choice was ours.
     pub(crate) chosen: Option<String>,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device").field("name", &self.name()).field("chosen", &self.chosen).finish()
+    }
 }
 
 impl Device {
@@ -154,7 +177,7 @@ impl Device {
         self.backend.import(&image.into(), "upload")
     }
 
-    /// An image of zeros on the device, for results to be [written into](Filter::run_into).
+    /// An image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
     ///
     /// # Errors
     /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
@@ -193,37 +216,85 @@ impl Device {
     /// mask, whose anchor lies over it.
     ///
     /// ```
-    /// use apron::{Device, Image};
+    /// use apron::{Device, Image, Mask};
     ///
     /// let image = Image::new(4, 1, 1, vec![0.0f32, 0.0, 1.0, 3.0])?;
-    /// let difference = Device::cpu().correlate(&image, "-1 0 1".parse()?).run()?;
+    /// let mask: Mask = "-1 0 1".parse()?;
+    /// let difference = Device::cpu().correlate(&image, &mask).run()?;
     /// assert_eq!(difference.download::<f32>()?.row(0), [0.0, 1.0, 3.0, 0.0]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn correlate<'a>(&'a self, image: impl Into<Source<'a>>, mask: Mask) -> Filter<'a> {
-        Filter::dense(self, image.into(), mask)
+    pub fn correlate<'a>(&'a self, image: impl Into<Source<'a>>, mask: impl Borrow<Mask>) -> FilterBuilder<'a> {
+        FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone()))
     }
 
     /// Dense convolution: correlation with the mask turned by half a turn, as SciPy's `convolve`.
-    pub fn convolve<'a>(&'a self, image: impl Into<Source<'a>>, mask: Mask) -> Filter<'a> {
-        Filter::dense(self, image.into(), mask.flipped())
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image, Mask};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![0.0f32, 1.0, 0.0, 0.0])?;
+    /// let mask = Mask::from_rows([[1.0, 2.0, 3.0]])?;
+    /// let spread = Device::cpu().convolve(&image, &mask).border(Border::Constant(0.0)).run()?;
+    /// assert_eq!(spread.download::<f32>()?.row(0), [1.0, 2.0, 3.0, 0.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn convolve<'a>(&'a self, image: impl Into<Source<'a>>, mask: impl Borrow<Mask>) -> FilterBuilder<'a> {
+        FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone().flipped()))
     }
 
     /// Separable correlation: `taps_x` along the rows, then `taps_y` along the columns.
-    pub fn separable<'a>(&'a self, image: impl Into<Source<'a>>, taps_x: Taps, taps_y: Taps) -> Filter<'a> {
-        Filter::separable(self, image.into(), Ok((taps_x, taps_y)))
+    ///
+    /// ```
+    /// use apron::{Device, Image, Taps};
+    ///
+    /// let image = Image::new(3, 3, 1, vec![0.0f32, 0.0, 0.0, 0.0, 16.0, 0.0, 0.0, 0.0, 0.0])?;
+    /// let binomial = Taps::new([0.25, 0.5, 0.25])?;
+    /// let blurred = Device::cpu().separable(&image, &binomial, &binomial).run()?;
+    /// assert_eq!(blurred.download::<f32>()?.row(1), [4.0, 4.0, 4.0]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn separable<'a>(
+        &'a self,
+        image: impl Into<Source<'a>>,
+        taps_x: impl Borrow<Taps>,
+        taps_y: impl Borrow<Taps>,
+    ) -> FilterBuilder<'a> {
+        let formula = Formula::Separable(taps_x.borrow().clone(), taps_y.borrow().clone());
+        FilterBuilder::new(self, image.into(), formula)
     }
 
-    /// Gaussian blur of standard deviation `sigma`, in pixels, cut off at 4 sigma: SciPy's
-    /// `gaussian_filter`. For another sigma an axis, or another cut, give
-    /// [`separable`](Device::separable) the taps of [`filters::gaussian`].
-    pub fn gaussian<'a>(&'a self, image: impl Into<Source<'a>>, sigma: f64) -> Filter<'a> {
-        Filter::separable(self, image.into(), filters::gaussian(sigma, 4.0).map(|taps| (taps.clone(), taps)))
+    /// Gaussian blur of standard deviation `sigma`, in pixels, or of one for each axis, `(x, y)`; cut off at 4 sigma unless
+    /// [`truncate`](FilterBuilder::truncate) says another: SciPy's `gaussian_filter`.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let spot = Image::new(3, 3, 1, vec![0u8, 0, 0, 0, 90, 0, 0, 0, 0])?;
+    /// let along_rows = Device::cpu().gaussian(&spot, (1.0, 0.0)).truncate(2.0).run()?.download::<u8>()?;
+    /// assert_eq!((along_rows.row(0), along_rows.row(1)[0] > 0), (&[0, 0, 0][..], true));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn gaussian<'a>(
+        &'a self,
+        image: impl Into<Source<'a>>,
+        sigma: impl Into<Sigma>,
+    ) -> FilterBuilder<'a, Gaussian> {
+        FilterBuilder::new(self, image.into(), Gaussian::new(sigma, (0, 0)))
     }
 
     /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.
-    pub fn box_filter<'a>(&'a self, image: impl Into<Source<'a>>, width: u32, height: u32) -> Filter<'a> {
-        Filter::mean(self, image.into(), width, height)
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![0u8, 3, 6, 9])?;
+    /// let means = Device::cpu().box_filter(&image, 3, 1).run()?;
+    /// assert_eq!(means.download::<u8>()?.row(0), [2, 3, 6, 7]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn box_filter<'a>(&'a self, image: impl Into<Source<'a>>, width: u32, height: u32) -> FilterBuilder<'a> {
+        FilterBuilder::new(self, image.into(), Formula::Mean(width, height))
     }
 
     /// Histogram of an image's samples, of all channels together unless asked otherwise.
@@ -236,8 +307,8 @@ impl Device {
     /// assert_eq!((histogram.counts()[7], histogram.counts()[255]), (2, 1));
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn histogram<'a>(&'a self, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
-        HistogramOf::new(self, image.into())
+    pub fn histogram<'a>(&'a self, image: impl Into<Source<'a>>) -> HistogramBuilder<'a> {
+        HistogramBuilder::new(self, image.into())
     }
 }
 

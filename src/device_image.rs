@@ -3,13 +3,25 @@
 use crate::backend::Storage;
 use crate::report::Report;
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+use std::fmt;
 use std::sync::Arc;
 
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
 /// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and does. Clones share the pixels, which never change: [`run_into`](crate::Filter::run_into)
+/// waits for them and copies the pixels. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into)
 /// writes only images that are not shared. Those of a [`Chain`](crate::Chain) are written anew by each of its runs.
+///
+/// ```
+/// use apron::{Device, Image, PixelType, Shape};
+///
+/// let device = Device::auto();
+/// let image = device.upload(&Image::new(3, 1, 1, vec![0u8, 90, 0])?)?;
+/// let mean = device.box_filter(&image, 3, 1).run()?; // on a GPU: enqueued
+/// assert_eq!((mean.shape(), mean.pixel_type()), (Shape::new(3, 1, 1)?, PixelType::U8));
+/// assert_eq!(mean.download::<u8>()?.row(0), [60, 30, 60]); // waits
+/// # Ok::<(), apron::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct DeviceImage {
     pub(crate) shape: Shape,
@@ -20,6 +32,15 @@ pub struct DeviceImage {
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,
+}
+
+impl fmt::Debug for DeviceImage {
+    /// What is known without waiting for the device: no samples.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut image = f.debug_struct("DeviceImage");
+        image.field("shape", &self.shape).field("pixel", &self.pixel).field("images", &self.images);
+        image.field("row_stride", &self.row_stride).field("device", &self.made.report.device).finish_non_exhaustive()
+    }
 }
 
 /// How an image came to be: the report, but for the time of kernels that may still run.
@@ -141,7 +162,7 @@ impl DeviceImage {
     ///
     /// # Errors
     /// As [`download_any`](Self::download_any).
-    pub fn into_any(self) -> Result<AnyImage<'static>> {
+    pub fn into_host(self) -> Result<AnyImage<'static>> {
         self.check_alone("download")?;
         match Arc::try_unwrap(self.storage) {
             Ok(Storage::Host(mut images)) => Ok(images.remove(0).into_packed()),
@@ -175,7 +196,8 @@ impl DeviceImage {
     }
 }
 
-/// The input of an operation: an image on the host or on a device.
+/// The input of an operation: an image on the host or on a device, made of a reference to either.
+#[derive(Debug)]
 pub enum Source<'a> {
     /// An image on the host.
     Host(AnyImage<'a>),

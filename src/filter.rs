@@ -1,108 +1,94 @@
-//! Filters: a problem in the making.
+//! Filters: a builder for each, and how it is solved.
 
 use crate::alpha::Alpha;
 use crate::backend::Solved;
 use crate::choice::Choice;
-use crate::formula::Evaluation;
+use crate::setters::setters;
 use crate::target::Room;
 use crate::{
-    Border, Borders, Device, DeviceImage, Error, Extent, Mask, Method, PixelType, Result, Shape, Source, Taps, Target,
-    Tuning,
+    Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, Result, Shape, Source,
+    Target,
 };
-use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, Formula, LocalStd, Padded, Scale, Separable};
+use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Scale, Separable};
 
-enum Weights {
-    Dense(Mask),
-    Separable(Result<(Taps, Taps)>),
-    /// A mean over so many columns and rows.
-    Mean(u32, u32),
-    /// A standard deviation over so many columns and rows.
-    Deviation(u32, u32),
-    /// What a named filter computes.
-    Formula(Result<Formula>),
-}
-
-/// A filter that is ready to [`run`](Filter::run), with defaults that may be changed before.
+/// A filter that is ready to [`run`](FilterBuilder::run), with defaults that may be changed before.
+///
+/// `F` is what is computed: a [`Formula`], such as one mask, or a [named filter](crate::filters) whose parameters may be
+/// changed, too.
+///
+/// ```
+/// use apron::{Border, Device, Image, Mask, PixelType};
+///
+/// let image = Image::from_fn(4, 3, 1, |x, _, _| 10 * x as u8)?;
+/// let device = Device::cpu();
+/// let slope = device.correlate(&image, Mask::from_rows([[-1.0, 0.0, 1.0]])?).out_type(PixelType::I16).run()?;
+/// let sobel = device.sobel(&image, 1, 0).ksize(5).border(Border::Replicate).out_type(PixelType::F32).run()?;
+/// assert_eq!(slope.download::<i16>()?.row(0), [0, 20, 20, 0]);
+/// assert_eq!(sobel.pixel_type(), PixelType::F32);
+/// # Ok::<(), apron::Error>(())
+/// ```
+#[derive(Debug)]
 #[must_use = "a filter does nothing until it is run"]
-pub struct Filter<'a> {
+pub struct FilterBuilder<'a, F = Formula> {
+    pub(crate) named: F,
     device: &'a Device,
     source: Source<'a>,
-    weights: Weights,
-    borders: Borders,
-    extent: Extent,
     out_type: Option<PixelType>,
-    clamp: bool,
-    keep_alpha: bool,
-    method: Option<Method>,
-    choice: Choice<'a>,
+    options: Options<'a>,
 }
 
-impl<'a> Filter<'a> {
-    pub(crate) fn dense(device: &'a Device, source: Source<'a>, mask: Mask) -> Self {
-        Filter::new(device, source, Weights::Dense(mask))
-    }
+/// How filters are asked for, whatever they compute.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options<'a> {
+    pub(crate) borders: Borders,
+    pub(crate) extent: Extent,
+    pub(crate) clamp: bool,
+    pub(crate) keep_alpha: bool,
+    /// Column and row of the tap over the output pixel, where it is not the formula's own.
+    pub(crate) anchor: Option<(u32, u32)>,
+    pub(crate) method: Option<Method>,
+    /// Of filters; pointwise operations have one variant.
+    pub(crate) choice: Choice<'a>,
+}
 
-    pub(crate) fn separable(device: &'a Device, source: Source<'a>, taps: Result<(Taps, Taps)>) -> Self {
-        Filter::new(device, source, Weights::Separable(taps))
-    }
+setters! { ['a, F] FilterBuilder<'a, F>: variant(options.choice), tuning(options.choice) }
 
-    pub(crate) fn mean(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
-        Filter::new(device, source, Weights::Mean(width, height))
+impl<'a> FilterBuilder<'a> {
+    /// Limits each sum to 0 to 1; for f32 output of one dense mask.
+    pub fn clamp(mut self, clamp: bool) -> Self {
+        self.options.clamp = clamp;
+        self
     }
+}
 
-    pub(crate) fn deviation(device: &'a Device, source: Source<'a>, width: u32, height: u32) -> Self {
-        Filter::new(device, source, Weights::Deviation(width, height))
-    }
-
-    pub(crate) fn formula(device: &'a Device, source: Source<'a>, formula: Result<Formula>) -> Self {
-        Filter::new(device, source, Weights::Formula(formula))
-    }
-
-    /// The same with another formula.
-    pub(crate) fn of(self, formula: Result<Formula>) -> Self {
-        Filter { weights: Weights::Formula(formula), ..self }
-    }
-
-    /// The type of the input's samples.
-    pub(crate) fn src(&self) -> PixelType {
-        self.source.pixel_type()
-    }
-
-    fn new(device: &'a Device, source: Source<'a>, weights: Weights) -> Self {
-        Filter {
-            device,
-            source,
-            weights,
-            borders: Borders::default(),
-            extent: Extent::default(),
-            out_type: None,
-            clamp: false,
-            keep_alpha: false,
-            method: None,
-            choice: Choice::default(),
-        }
+impl<'a, F> FilterBuilder<'a, F> {
+    pub(crate) fn new(device: &'a Device, source: Source<'a>, named: F) -> Self {
+        FilterBuilder { named, device, source, out_type: None, options: Options::default() }
     }
 
     /// What lies outside the image, in both axes or by [axis](Borders), of all channels or [by
     /// channel](crate::Constants); [`Border::Reflect101`] if not said. Where axes or channels differ, the filter is that
-    /// of a padded copy of the image, and constants are samples of such images.
+    /// of a padded copy of the image, and constants are samples of such images. OpenCV's default is the same, SciPy's is
+    /// [`Border::Reflect`].
     ///
     /// ```
-    /// use apron::{Border, Borders, Device, Image};
+    /// use apron::{Border, Borders, Device, Image, Mask};
     ///
     /// let image = Image::new(2, 2, 1, vec![1.0f32, 2.0, 10.0, 20.0])?;
-    /// let (mask, borders) = ("0 0 0; 1 0 0; 0 0 100".parse()?, Borders::by_axis(Border::Wrap, Border::Constant(7.0)));
+    /// let mask = Mask::from_rows([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 100.0]])?;
+    /// let borders = Borders::by_axis(Border::Wrap, Border::Constant(7.0));
     /// let out = Device::cpu().correlate(&image, mask).border(borders).run()?;
     /// // Left of 1 is 2, right of 20 is 10, and below is 7.
     /// assert_eq!(out.download::<f32>()?.packed().as_ref(), [2.0 + 2000.0, 1.0 + 1000.0, 720.0, 710.0]);
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn border(mut self, border: impl Into<Borders>) -> Self {
-        self.borders = border.into();
+        self.options.borders = border.into();
         self
     }
 
-    /// Which pixels are computed; those of the image if not said.
+    /// Which pixels are computed; those of the image if not said. Filters of several masks have no [full](Extent::Full)
+    /// extent, unless all masks are of one size.
     ///
     /// ```
     /// use apron::{Border, Device, Extent, Image, Region};
@@ -116,24 +102,19 @@ impl<'a> Filter<'a> {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn extent(mut self, extent: Extent) -> Self {
-        self.extent = extent;
+        self.options.extent = extent;
         self
     }
 
-    /// Sample type of the output; the input's if not said. Integers round half to even and saturate.
+    /// Sample type of the output. If not said, the input's, but f32 for [directions](crate::filters::Gradient::direction).
+    /// Integers round half to even and saturate: derivatives of u8 want i16 or f32.
     pub fn out_type(mut self, pixel: PixelType) -> Self {
         self.out_type = Some(pixel);
         self
     }
 
-    /// Limits each sum to 0 to 1; for f32 output of dense masks.
-    pub fn clamp(mut self, clamp: bool) -> Self {
-        self.clamp = clamp;
-        self
-    }
-
     /// Leaves the last of two or four channels alone: it is the input's sample under the window's anchor, converted to
-    /// the output's type.
+    /// the output's type. Of filters of several masks the anchor is the first one's.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -144,37 +125,42 @@ impl<'a> Filter<'a> {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn keep_alpha(mut self, keep_alpha: bool) -> Self {
-        self.keep_alpha = keep_alpha;
+        self.options.keep_alpha = keep_alpha;
         self
     }
 
-    /// Asks for a method, instead of the one that suits the problem.
+    /// Column and row of the tap over the output pixel, from 0; the mask's own or the middle, size / 2, if not said. For masks,
+    /// taps and means; a filter of several parts has none of its own.
+    ///
+    /// ```
+    /// use apron::{Border, Device, Image};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![3u8, 6, 9])?;
+    /// let mean = |x| Device::cpu().box_filter(&image, 3, 1).border(Border::Constant(0.0)).anchor((x, 0)).run();
+    /// assert_eq!(mean(0)?.download::<u8>()?.row(0), [6, 5, 3]); // windows begin at the pixel
+    /// assert_eq!(mean(2)?.download::<u8>()?.row(0), [1, 3, 6]); // and end at it
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn anchor(mut self, anchor: impl Into<Option<(u32, u32)>>) -> Self {
+        self.options.anchor = anchor.into();
+        self
+    }
+
+    /// Asks for a method, instead of the one that suits the problem; of filters of several masks, in each.
     pub fn method(mut self, method: impl Into<Option<Method>>) -> Self {
-        self.method = method.into();
+        self.options.method = method.into();
         self
     }
+}
 
-    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
-    /// the plan prefers; and so, unless one is asked for, for its method.
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.choice.variant = name.into();
-        self
-    }
-
-    /// Gives the numbers of the kernels' grid, where the variant leaves some open, instead of those that were
-    /// measured: for a sweep.
-    pub fn tuning(mut self, tuning: impl Into<Option<Tuning>>) -> Self {
-        self.choice.tuning = tuning.into();
-        self
-    }
-
-    /// Runs the filter. On a GPU it returns when the work is enqueued.
+impl<F: Named> FilterBuilder<'_, F> {
+    /// Runs the filter. On a GPU it returns when the work is enqueued; nothing between its parts visits the host.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters that can never be right and for a method that the problem does not allow,
-    /// [`Error::Shape`] for full output that is too large and for alpha to be kept of one or three channels,
-    /// [`Error::NoWindow`] where border crop leaves nothing, [`Error::Unsupported`] for what the device does not have,
-    /// and the device's own troubles.
+    /// Those of the filter's [formula](Named::formula), [`Error::Parameter`] for parameters that can never be right and for
+    /// a method that the problem does not allow, [`Error::Shape`] for full output that is too large and for alpha to be kept
+    /// of one or three channels, [`Error::NoWindow`] where border crop leaves nothing, [`Error::PixelType`] for directions
+    /// that are not to be f32, [`Error::Unsupported`] for what the device does not have, and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
         self.solved(None).map(Solved::into_image)
     }
@@ -199,106 +185,133 @@ impl<'a> Filter<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](Filter::run), and [`Error::Parameter`] for an image of another shape or type, or one that is shared; its
-    /// samples are then as they were, or, where the device failed, anything.
+    /// As [`run`](FilterBuilder::run), and [`Error::Parameter`] for an image of another shape or type, or one that is shared;
+    /// its samples are then as they were, or, where the device failed, anything.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
-    /// The filter's result; into the room, if there is one.
-    pub(crate) fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
-        if self.keep_alpha {
-            return self.with_alpha(room);
+    fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let FilterBuilder { named, device, source, out_type, options } = self;
+        let formula = named.formula()?;
+        let dst = out_type.unwrap_or(formula.out_type(source.pixel_type()));
+        Filtering { device, source, options }.solve(&formula, dst, room)
+    }
+}
+
+/// The input of filters, and how they are asked for.
+pub(crate) struct Filtering<'a> {
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
+    pub(crate) options: Options<'a>,
+}
+
+impl<'a> Filtering<'a> {
+    /// The same of another input.
+    pub(crate) fn of<'s>(&self, source: Source<'s>) -> Filtering<'s>
+    where
+        'a: 's,
+    {
+        Filtering { device: self.device, source, options: self.options }
+    }
+
+    /// The formula's samples, of type `dst`; in the room, if there is one.
+    pub(crate) fn solve(&self, formula: &Formula, dst: PixelType, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let Filtering { device, source, options } = self;
+        if options.keep_alpha {
+            return self.with_alpha(formula, dst, room);
         }
-        let Filter { device, source, weights, borders, extent, out_type, clamp, keep_alpha: _, method, choice } = self;
-        let (shape, src) = (source.shape(), source.pixel_type());
-        let dst = out_type.unwrap_or(src);
-        if let Weights::Formula(formula) = weights {
-            unclamped("a named filter", clamp)?;
-            return Evaluation { device, source, borders, extent, method, choice }.run(&formula?, dst, room);
-        }
-        let problem = weights.problem(shape, (src, dst), extent, clamp)?;
-        if let (FilterProblem::LocalStd(_), Some(method)) = (&problem, method) {
+        let Some(problem) = stated(formula, source.shape(), (source.pixel_type(), dst), options)? else {
+            return self.evaluate(formula, dst, room);
+        };
+        if let (FilterProblem::LocalStd(_), Some(method)) = (&problem, options.method) {
             return Err(Error::parameter("local-std", "method", method, "left out: there is one"));
         }
-        let Padded { padding, filter } = problem.with_borders(borders)?;
+        let Padded { padding, filter } = problem.with_borders(options.borders)?;
         let padded = padding.map(|padding| {
             let padding = FilterProblem::Pad(padding);
-            device.with_fallback(|backend| backend.filter(&padding, "", &source, None, &Choice::default(), None))
+            device.with_fallback(|backend| backend.filter(&padding, "", source, None, &Choice::default(), None))
         });
         let padded = padded.transpose()?.map(Solved::into_image);
-        let ByMethod { problem, why } = device.by_method(filter, method, choice.variant)?;
+        let ByMethod { problem, why } = device.by_method(filter, options.method, options.choice.variant)?;
         let seen = padded.as_ref().map_or(source.view(), Source::Device);
-        let mut result =
-            device.with_fallback(|backend| backend.filter(&problem, why, &seen, None, &choice, room.as_deref_mut()))?;
+        let mut result = device.with_fallback(|backend| {
+            backend.filter(&problem, why, &seen, None, &options.choice, room.as_deref_mut())
+        })?;
         result.made.before.extend(padded.map(|padded| padded.made));
         Ok(result)
     }
 
     /// The result with the alpha of its input; into the room, if there is one.
-    fn with_alpha(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+    fn with_alpha(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let Source::Host(_) = &self.source
             && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
             // Once, for the filter and for alpha.
-            let mut result = Filter { source: Source::Device(&uploaded), ..self }.with_alpha(room)?;
+            let mut result = self.of(Source::Device(&uploaded)).with_alpha(formula, dst, room)?;
             result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
         }
-        let (anchor, dst) = (self.weights.anchor(), self.out_type.unwrap_or(self.src()));
-        let kept = Alpha::of(self.device, self.source.view(), self.borders, self.extent, dst)?;
-        let filtered = Filter { source: self.source.view(), keep_alpha: false, ..self }.solved(None)?;
+        let kept = Alpha::of(self, dst)?;
+        let options = Options { keep_alpha: false, ..self.options };
+        let filtered = Filtering { options, ..self.of(self.source.view()) }.solve(formula, dst, None)?;
+        let anchor = self.options.anchor.unwrap_or_else(|| formula.anchor());
         kept.put_back(filtered.into_image(), anchor, room)
     }
 }
 
-impl Weights {
-    /// Column and row of the tap over the output pixel.
-    fn anchor(&self) -> (u32, u32) {
-        match self {
-            Weights::Dense(mask) => mask.anchor(),
-            Weights::Separable(Ok((x, y))) => (x.anchor(), y.anchor()),
-            Weights::Mean(width, height) | Weights::Deviation(width, height) => (width / 2, height / 2),
-            Weights::Formula(Ok(formula)) => formula.anchor(),
-            // No filter: what is wrong with it is told when it runs.
-            Weights::Separable(Err(_)) | Weights::Formula(Err(_)) => (0, 0),
+/// The problem of one mask or window, with a border that says nothing yet; `None` for pointwise operations.
+fn stated(
+    formula: &Formula,
+    shape: Shape,
+    (src, dst): (PixelType, PixelType),
+    options: &Options<'_>,
+) -> Result<Option<FilterProblem>> {
+    let &Options { extent, clamp, anchor, .. } = options;
+    let border = Border::default();
+    let own_anchor = |operation| match anchor {
+        None => Ok(()),
+        Some((x, y)) => {
+            let limit = "used with a mask, with taps or with a mean";
+            Err(Error::parameter(operation, "anchor", format!("{x},{y}"), limit))
         }
-    }
-
-    /// The problem, with a border that says nothing yet.
-    fn problem(
-        self,
-        shape: Shape,
-        (src, dst): (PixelType, PixelType),
-        extent: Extent,
-        clamp: bool,
-    ) -> Result<FilterProblem> {
-        let border = Border::default();
-        Ok(match self {
-            Weights::Dense(mask) => {
-                if clamp && dst != PixelType::F32 {
-                    let value = format!("asked for with {dst} output");
-                    return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
-                }
-                FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
+    };
+    Ok(Some(match formula {
+        Formula::Dense(mask) => {
+            if clamp && dst != PixelType::F32 {
+                let value = format!("asked for with {dst} output");
+                return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
             }
-            Weights::Separable(taps) => {
-                unclamped("separable", clamp)?;
-                let (taps_x, taps_y) = taps?;
-                FilterProblem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
+            let mut mask = mask.clone();
+            if let Some((x, y)) = anchor {
+                mask = mask.with_anchor(x, y)?;
             }
-            Weights::Mean(width, height) => {
-                unclamped("box", clamp)?;
-                let (anchor, scale) = ((width / 2, height / 2), Scale::Mean);
-                FilterProblem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
+            FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp, extent })
+        }
+        Formula::Separable(taps_x, taps_y) => {
+            unclamped("separable", clamp)?;
+            let (mut taps_x, mut taps_y) = (taps_x.clone(), taps_y.clone());
+            if let Some((x, y)) = anchor {
+                (taps_x, taps_y) = (taps_x.with_anchor(x)?, taps_y.with_anchor(y)?);
             }
-            Weights::Deviation(width, height) => {
-                unclamped("local-std", clamp)?;
-                FilterProblem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
-            }
-            Weights::Formula(_) => unreachable!("evaluated before"),
-        })
-    }
+            FilterProblem::Separable(Separable { shape, src, dst, taps_x, taps_y, border, extent })
+        }
+        &Formula::Mean(width, height) => {
+            unclamped("box", clamp)?;
+            let (anchor, scale) = (anchor.unwrap_or((width / 2, height / 2)), Scale::Mean);
+            FilterProblem::Box(BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent })
+        }
+        &Formula::LocalStd(width, height) => {
+            unclamped("local-std", clamp)?;
+            own_anchor("local-std")?;
+            FilterProblem::LocalStd(LocalStd { shape, src, dst, width, height, border, extent })
+        }
+        Formula::Image | Formula::Pointwise { .. } => {
+            unclamped("a named filter", clamp)?;
+            own_anchor("a named filter")?;
+            return Ok(None);
+        }
+    }))
 }
 
 /// Only sums of dense masks are limited.

@@ -2,53 +2,40 @@
 
 use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
+use crate::filter::{Filtering, Options};
 use crate::target::Room;
-use crate::{
-    Borders, Device, DeviceImage, Error, Extent, Filter, Formula, Mask, Method, PixelType, PointOp, Result, Source,
-};
+use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source};
 use apron_core::{FilterProblem, Pointwise};
 
-/// What a formula is computed for, and how its filters are asked for.
-pub(crate) struct Evaluation<'a> {
-    pub(crate) device: &'a Device,
-    pub(crate) source: Source<'a>,
-    pub(crate) borders: Borders,
-    pub(crate) extent: Extent,
-    pub(crate) method: Option<Method>,
-    /// Of the filters; pointwise operations have one variant.
-    pub(crate) choice: Choice<'a>,
-}
-
-impl Evaluation<'_> {
-    /// Computes the formula to samples of type `dst`; into the room, if there is one.
-    pub(crate) fn run(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        if let (Formula::Pointwise { .. }, Source::Host(_)) = (formula, &self.source)
+impl Filtering<'_> {
+    /// Computes pointwise operations, and the image itself, to samples of type `dst`; into the room, if there is one.
+    pub(crate) fn evaluate(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let Formula::Pointwise { op, x, y } = formula else {
+            return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst, room);
+        };
+        if let Source::Host(_) = &self.source
             && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
             // Once for all that read it.
-            let once = Evaluation { source: Source::Device(&uploaded), ..*self };
-            let mut result = once.run(formula, dst, room)?;
+            let mut result = self.of(Source::Device(&uploaded)).evaluate(formula, dst, room)?;
             result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
         }
-        let filter = match formula {
-            Formula::Image => return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst, room),
-            Formula::Pointwise { op, x, y } => return self.pointwise(*op, x, y.as_deref(), dst, room),
-            Formula::LocalStd(width, height) => Filter::deviation(self.device, self.source.view(), *width, *height),
-            Formula::Dense(mask) => Filter::dense(self.device, self.source.view(), mask.clone()),
-            Formula::Separable(x, y) => Filter::separable(self.device, self.source.view(), Ok((x.clone(), y.clone()))),
-            Formula::Mean(width, height) => Filter::mean(self.device, self.source.view(), *width, *height),
-        };
-        let filter = filter.border(self.borders).extent(self.extent).out_type(dst).method(self.method);
-        filter.variant(self.choice.variant).tuning(self.choice.tuning).solved(room)
+        self.pointwise(*op, x, y.as_deref(), dst, room)
     }
 
     /// The image where a filter computes other pixels than the image's, in f32; `None` where that is the image.
     fn extended(&self) -> Option<Result<DeviceImage>> {
-        let Extent::Region(_) = self.extent else { return None };
-        let one = Mask::new(1, 1, [1.0]).expect("one tap is a mask");
-        let image = Filter::dense(self.device, self.source.view(), one).border(self.borders).extent(self.extent);
-        Some(image.out_type(PixelType::F32).run())
+        let Extent::Region(_) = self.options.extent else { return None };
+        Some(self.under_one_tap(PixelType::F32))
+    }
+
+    /// The image by a mask of one tap, which only borders and extent change.
+    pub(crate) fn under_one_tap(&self, dst: PixelType) -> Result<DeviceImage> {
+        let Options { borders, extent, .. } = self.options;
+        let options = Options { borders, extent, ..Options::default() };
+        let one = Formula::Dense(Mask::from_rows([[1.0]])?);
+        Filtering { options, ..self.of(self.source.view()) }.solve(&one, dst, None).map(Solved::into_image)
     }
 
     fn pointwise(
@@ -64,14 +51,14 @@ impl Evaluation<'_> {
         Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
         let operand = |formula: &Formula| match formula {
             Formula::Image => self.extended().transpose(),
-            formula => self.run(formula, PixelType::F32, None).map(|solved| Some(solved.into_image())),
+            formula => self.solve(formula, PixelType::F32, None).map(|solved| Some(solved.into_image())),
         };
         let (made_x, made_y) = (operand(x)?, y.map(operand).transpose()?.flatten());
         let (x, y) = (self.or_image(&made_x), y.map(|_| self.or_image(&made_y)));
         if let Some(y) = y.as_ref().filter(|y| y.shape() != x.shape()) {
-            let (what, value) = match self.extent {
+            let (what, value) = match self.options.extent {
                 Extent::Full => ("extent", "full".to_string()),
-                _ => ("border", self.borders.to_string()),
+                _ => ("border", self.options.borders.to_string()),
             };
             let limit = format!("another: masks of two sizes leave {} and {}", x.shape(), y.shape());
             return Err(Error::parameter("pointwise", what, value, limit));

@@ -1,14 +1,26 @@
-//! Histograms: a request in the making.
+//! Histograms: their builder, and their counts on a device.
 
 use crate::backend::{Counting, Written};
 use crate::choice::Choice;
 use crate::device_image::Made;
-use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Source, Tuning};
+use crate::setters::setters;
+use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Source};
 use apron_core::join_extremes;
+use std::fmt;
 
-/// A histogram that is ready to [`run`](HistogramOf::run), with defaults that may be changed before.
+/// A histogram that is ready to [`run`](HistogramBuilder::run), with defaults that may be changed before.
+///
+/// ```
+/// use apron::{Device, Image};
+///
+/// let image = Image::from_fn(4, 2, 3, |x, _, channel| 10.0 * x as f32 + channel as f32)?;
+/// let histogram = Device::cpu().histogram(&image).bins(4).range(0.0, 40.0).per_channel(true).run()?;
+/// assert_eq!((histogram.channels(), histogram.channel(2)), (3, &[2, 2, 2, 2][..]));
+/// # Ok::<(), apron::Error>(())
+/// ```
+#[derive(Debug)]
 #[must_use = "a histogram does nothing until it is run"]
-pub struct HistogramOf<'a> {
+pub struct HistogramBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
     binning: Result<Binning>,
@@ -17,37 +29,12 @@ pub struct HistogramOf<'a> {
     choice: Choice<'a>,
 }
 
-impl<'a> HistogramOf<'a> {
+setters! { ['a] HistogramBuilder<'a>: binning(binning), per_channel(per_channel), variant(choice), tuning(choice) }
+
+impl<'a> HistogramBuilder<'a> {
     pub(crate) fn new(device: &'a Device, source: Source<'a>) -> Self {
         let binning = Ok(Binning::Even(Bins::default()));
-        HistogramOf { device, source, binning, per_channel: false, roi: None, choice: Choice::default() }
-    }
-
-    /// How many bins over which range; 256 over the type's or the samples' range if not said.
-    pub fn bins(mut self, bins: Bins) -> Self {
-        self.binning = Ok(Binning::Even(bins));
-        self
-    }
-
-    /// Bins, even or between edges.
-    pub fn binning(mut self, binning: Binning) -> Self {
-        self.binning = Ok(binning);
-        self
-    }
-
-    /// Bins between edges that rise: each holds its lower edge, the last its upper one too.
-    ///
-    /// ```
-    /// use apron::{Device, Image};
-    ///
-    /// let image = Image::new(4, 1, 1, vec![5u16, 700, 1000, 1001])?;
-    /// let histogram = Device::cpu().histogram(&image).edges([0.0, 9.0, 1000.0]).run()?;
-    /// assert_eq!(histogram.counts(), [1, 2]);
-    /// # Ok::<(), apron::Error>(())
-    /// ```
-    pub fn edges(mut self, edges: impl Into<Vec<f64>>) -> Self {
-        self.binning = Edges::rising(edges.into()).map(Binning::Between);
-        self
+        HistogramBuilder { device, source, binning, per_channel: false, roi: None, choice: Choice::default() }
     }
 
     /// Counts only the pixels for which `mask`, a u8 image of one channel and the same width and height, has another
@@ -67,26 +54,6 @@ impl<'a> HistogramOf<'a> {
         self
     }
 
-    /// Counts each channel apart.
-    pub fn per_channel(mut self, per_channel: bool) -> Self {
-        self.per_channel = per_channel;
-        self
-    }
-
-    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
-    /// the plan prefers.
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.choice.variant = name.into();
-        self
-    }
-
-    /// Gives the numbers of the kernels' grid, where the variant leaves some open, instead of those that were
-    /// measured: for a sweep.
-    pub fn tuning(mut self, tuning: impl Into<Option<Tuning>>) -> Self {
-        self.choice.tuning = tuning.into();
-        self
-    }
-
     /// Counts, and waits for the result.
     ///
     /// # Errors
@@ -100,7 +67,7 @@ impl<'a> HistogramOf<'a> {
     /// Counts, and says what ran.
     ///
     /// # Errors
-    /// As [`run`](HistogramOf::run).
+    /// As [`run`](HistogramBuilder::run).
     pub fn run_reported(self) -> Result<(Histogram, Report)> {
         let counted = self.enqueue()?;
         Ok((counted.download()?, counted.report()?))
@@ -110,19 +77,26 @@ impl<'a> HistogramOf<'a> {
     /// be part of a [`Chain`](crate::Chain), unless the range of f32 bins is to be found first.
     ///
     /// # Errors
-    /// As [`run`](HistogramOf::run).
+    /// As [`run`](HistogramBuilder::run).
     pub fn enqueue(self) -> Result<DeviceHistogram> {
-        let HistogramOf { device, source, binning, per_channel, roi, choice } = self;
+        let HistogramBuilder { device, source, binning, per_channel, roi, choice } = self;
         let counting = Counting { binning: binning?, per_channel, roi };
         counting.binning.check()?;
         device.with_fallback(|backend| backend.histogram(&source, &counting, &choice))
     }
 }
 
-/// A histogram on a device, of [`HistogramOf::enqueue`].
+/// A histogram on a device, of [`HistogramBuilder::enqueue`].
 pub struct DeviceHistogram {
     pub(crate) counts: Counts,
     pub(crate) made: Made,
+}
+
+impl fmt::Debug for DeviceHistogram {
+    /// What is known without waiting for the device: no counts.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceHistogram").field("device", &self.made.report.device).finish_non_exhaustive()
+    }
 }
 
 /// What is there of a histogram.

@@ -1,6 +1,7 @@
 //! The byte histogram as the articles' driver has it.
 
 use crate::{Device, DeviceImage, Error, Histogram, Image, Report, Result};
+use std::fmt;
 
 /// Program P8: setup, run, verify and cleanup of the 256-bin histogram of some bytes.
 ///
@@ -22,6 +23,13 @@ pub struct Histogram256 {
     bytes: Image<'static, u8>,
     on_device: DeviceImage,
     result: Option<Histogram>,
+}
+
+impl fmt::Debug for Histogram256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, ran) = (self.bytes.width(), self.result.is_some());
+        f.debug_struct("Histogram256").field("device", &self.device).field("bytes", &bytes).field("ran", &ran).finish()
+    }
 }
 
 impl Histogram256 {

@@ -1,18 +1,15 @@
 //! Every kernel, for people who choose a variant or wonder what one costs.
 
 use apron_abi::{Kernel, SharedMemory, SourceSpace, TapSpace};
-use apron_plan::{VARIANTS, Variant};
+use apron_plan::{RESOURCES, VARIANTS, Variant};
 use std::fmt;
-
-/// What `cargo xtask ptx` wrote of each kernel's resources.
-const RESOURCES: &str = include_str!("../kernels-gpu/ptx/resources.csv");
 
 /// What is fixed about a kernel, and about the variant to which it belongs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelInfo {
     /// The operation, such as `correlate`: one of those that [`Report::operation`](crate::Report::operation) names.
     pub operation: &'static str,
-    /// The implementation of it, as [`Filter::variant`](crate::Filter::variant) takes it.
+    /// The implementation of it, as [`FilterBuilder::variant`](crate::FilterBuilder::variant) takes it.
     pub variant: &'static str,
     /// Which of the variant's kernels it is; empty where there is one for each pair of types.
     pub stage: &'static str,

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 mod alpha;
 mod backend;
@@ -11,6 +12,7 @@ mod cuda;
 mod device;
 mod device_image;
 mod filter;
+pub mod filters;
 mod formula;
 mod histogram;
 mod histogram256;
@@ -19,6 +21,7 @@ mod limits;
 mod named;
 mod pad;
 mod report;
+mod setters;
 mod solve;
 mod statistics;
 mod target;
@@ -26,10 +29,9 @@ mod tone;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, AnyImageMut, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind, Extent,
-    Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Outside,
-    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, filters, multi_otsu,
-    otsu,
+    AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind,
+    Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
+    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
 /// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
 /// driver: before it is called, nothing of cust works.
@@ -39,24 +41,30 @@ pub use apron_plan::{Machine, Tuning};
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};
-pub use filter::Filter;
-pub use histogram::{DeviceHistogram, HistogramOf};
+pub use filter::FilterBuilder;
+pub use histogram::{DeviceHistogram, HistogramBuilder};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
-pub use named::NamedFilter;
-pub use pad::PadOf;
+pub use pad::PadBuilder;
 pub use report::Report;
-pub use statistics::StatisticsOf;
+pub use statistics::StatisticsBuilder;
 pub use target::Target;
-pub use tone::ToneOf;
-pub use weighted::Weights;
+pub use tone::ToneBuilder;
+pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
-/// The PTX that build.rs embedded.
+/// The examples of the page are tested.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+mod library_page {}
+
+/// The kernels for the GPU: embedded PTX and machine code, or with the feature `rust-cuda` what build.rs compiled.
 #[cfg(feature = "gpu")]
-mod ptx {
-    use apron_abi::Family;
-    use apron_gpu::Ptx;
-
-    pub(crate) static PTX: &[Ptx] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
-}
+const MODULES: apron_gpu::Modules = apron_gpu::Modules {
+    ptx: &[&apron_ptx::PTX],
+    machine_code: &[&apron_cubin::CUBIN],
+    #[cfg(feature = "rust-cuda")]
+    whole: Some((include_str!(concat!(env!("OUT_DIR"), "/rust-cuda.ptx")), 75)),
+    #[cfg(not(feature = "rust-cuda"))]
+    whole: None,
+};

@@ -40,6 +40,12 @@ impl Device {
     }
 }
 
+impl std::fmt::Debug for LimitRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LimitRun").field("amount", &self.amount()).finish_non_exhaustive()
+    }
+}
+
 impl LimitRun {
     /// The bytes that a run moves, or the operations that it does.
     pub fn amount(&self) -> u64 {

@@ -1,13 +1,15 @@
-//! Padding: a request in the making.
+//! Padding: its builder.
 
 use crate::backend::Solved;
 use crate::choice::Choice;
+use crate::setters::setters;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};
 use apron_core::{FilterProblem, Pad};
 
-/// A padding that is ready to [`run`](PadOf::run), with defaults that may be changed before.
+/// A padding that is ready to [`run`](PadBuilder::run), with defaults that may be changed before.
+#[derive(Debug)]
 #[must_use = "an image is not padded until it is run"]
-pub struct PadOf<'a> {
+pub struct PadBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
     region: Region,
@@ -15,17 +17,13 @@ pub struct PadOf<'a> {
     choice: Choice<'a>,
 }
 
-impl<'a> PadOf<'a> {
-    /// What lies outside the image, as for [filters](crate::Filter::border); along an axis with border crop the region is
+setters! { ['a] PadBuilder<'a>: variant(choice) }
+
+impl PadBuilder<'_> {
+    /// What lies outside the image, as for [filters](crate::FilterBuilder::border); along an axis with border crop the region is
     /// inside. [`Border::Reflect101`](crate::Border::Reflect101) if not said.
     pub fn border(mut self, border: impl Into<Borders>) -> Self {
         self.borders = border.into();
-        self
-    }
-
-    /// Asks for an implementation by name, as [`Filter::variant`](crate::Filter::variant).
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.choice.variant = name.into();
         self
     }
 
@@ -35,7 +33,7 @@ impl<'a> PadOf<'a> {
     /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far out, for constants that are no
     /// samples of such images, and for more or fewer constants than channels; and the device's own troubles.
     pub fn run(self) -> Result<DeviceImage> {
-        let PadOf { device, source, region, borders, choice } = self;
+        let PadBuilder { device, source, region, borders, choice } = self;
         let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
         device
             .with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
@@ -59,7 +57,13 @@ impl Device {
     /// assert_eq!(twice.download::<u8>()?.row(0), [4, 5, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn pad<'a>(&'a self, image: impl Into<Source<'a>>, region: Region) -> PadOf<'a> {
-        PadOf { device: self, source: image.into(), region, borders: Borders::default(), choice: Choice::default() }
+    pub fn pad<'a>(&'a self, image: impl Into<Source<'a>>, region: Region) -> PadBuilder<'a> {
+        PadBuilder {
+            device: self,
+            source: image.into(),
+            region,
+            borders: Borders::default(),
+            choice: Choice::default(),
+        }
     }
 }

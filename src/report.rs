@@ -4,6 +4,16 @@ use crate::Method;
 use std::time::Duration;
 
 /// What an operation did.
+///
+/// ```
+/// use apron::{Device, Image, Method};
+///
+/// let image = Image::new(8, 8, 1, vec![1.0f32; 64])?;
+/// let report = Device::cpu().gaussian(&image, 1.0).run()?.report()?;
+/// assert_eq!((report.operation, report.device.as_str(), report.variant.as_str()), ("separable", "cpu", "parallel"));
+/// assert_eq!(report.method, Some(Method::Separable));
+/// # Ok::<(), apron::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise`, `histogram`, `lookup`, `equalize`,

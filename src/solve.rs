@@ -10,7 +10,7 @@ impl Device {
     /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
     ///
     /// # Errors
-    /// As [`Filter::run`](crate::Filter::run); [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
+    /// As [`Filter::run`](crate::FilterBuilder::run); [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
     #[doc(hidden)]
     pub fn solve<'a>(
         &self,
@@ -39,7 +39,7 @@ impl Device {
     /// The same into an image that is there.
     ///
     /// # Errors
-    /// As [`solve`](Device::solve) and [`Filter::run_into`](crate::Filter::run_into).
+    /// As [`solve`](Device::solve) and [`Filter::run_into`](crate::FilterBuilder::run_into).
     #[doc(hidden)]
     pub fn solve_into<'a, 't>(
         &self,

@@ -1,34 +1,37 @@
-//! Statistics: a request in the making, and thresholds that follow from counts.
+//! Statistics: their builder, and thresholds that follow from counts.
 
 use crate::backend::Backend;
-use crate::{Bins, Device, Error, Histogram, PixelType, Report, Result, Source, Statistics};
+use crate::choice::Choice;
+use crate::setters::setters;
+use crate::{Bins, Device, Error, HistogramBuilder, PixelType, Report, Result, Source, Statistics};
 use apron_core::check_percentiles;
 
-/// Statistics that are ready to [`run`](StatisticsOf::run), with defaults that may be changed before.
+/// Statistics that are ready to [`run`](StatisticsBuilder::run), with defaults that may be changed before.
+///
+/// ```
+/// use apron::{Device, Image};
+///
+/// let image = Image::new(2, 2, 2, vec![1.0f32, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0])?;
+/// let statistics = Device::cpu().statistics(&image).per_channel(true).percentiles([0.0, 50.0]).run()?;
+/// assert_eq!((statistics[0].mean, statistics[1].mean), (2.5, 25.0));
+/// assert_eq!(statistics[1].percentiles, [10.0, 25.0]);
+/// # Ok::<(), apron::Error>(())
+/// ```
+#[derive(Debug)]
 #[must_use = "statistics are not taken until they are run"]
-pub struct StatisticsOf<'a> {
+pub struct StatisticsBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
     per_channel: bool,
     percentiles: Vec<f64>,
-    variant: Option<&'a str>,
+    choice: Choice<'a>,
 }
 
-impl<'a> StatisticsOf<'a> {
-    /// Asks for an implementation by name: for integers, of the histogram.
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.variant = name.into();
-        self
-    }
+setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }
 
-    /// Of each channel apart.
-    pub fn per_channel(mut self, per_channel: bool) -> Self {
-        self.per_channel = per_channel;
-        self
-    }
-
+impl StatisticsBuilder<'_> {
     /// Percentiles, 0 to 100 each: what `numpy.percentile` gives by its linear method, of samples whose zeros have no sign.
-    /// Of floats they are found by counting, in three rounds or so; where a sample is NaN they are.
+    /// Of floats they are found by counting, in about three passes; where a sample is NaN, so are they.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();
         self
@@ -45,20 +48,20 @@ impl<'a> StatisticsOf<'a> {
     /// Takes them, and says what ran: of integers the histogram of all values, from which they follow.
     ///
     /// # Errors
-    /// As [`run`](StatisticsOf::run).
+    /// As [`run`](StatisticsBuilder::run).
     pub fn run_reported(self) -> Result<(Vec<Statistics>, Report)> {
-        let StatisticsOf { device, source, per_channel, percentiles, variant } = self;
+        let StatisticsBuilder { device, source, per_channel, percentiles, choice } = self;
         check_percentiles(&percentiles)?;
         let pixel = source.pixel_type();
         let Some((low, _)) = pixel.values() else {
-            let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, variant);
+            let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, choice.variant);
             let taken = device.with_fallback(take)?;
             return Ok((taken.statistics, taken.report));
         };
         let bins = values_of("stats", &source)?;
         let counting = device.histogram(source).bins(bins).per_channel(per_channel);
-        let (histogram, report) = counting.variant(variant).run_reported()?;
-        let of = |channel| Statistics::of_counts(low, histogram.channel(channel), &percentiles);
+        let (histogram, report) = counting.variant(choice.variant).run_reported()?;
+        let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &percentiles);
         Ok(((0..histogram.channels()).map(of).collect::<Result<_>>()?, report))
     }
 }
@@ -100,8 +103,14 @@ impl Device {
     /// assert_eq!((statistics[0].std, statistics[0].percentiles[0]), (1.5f64.sqrt(), 10.5));
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn statistics<'a>(&'a self, image: impl Into<Source<'a>>) -> StatisticsOf<'a> {
-        StatisticsOf { device: self, source: image.into(), per_channel: false, percentiles: Vec::new(), variant: None }
+    pub fn statistics<'a>(&'a self, image: impl Into<Source<'a>>) -> StatisticsBuilder<'a> {
+        StatisticsBuilder {
+            device: self,
+            source: image.into(),
+            per_channel: false,
+            percentiles: Vec::new(),
+            choice: Choice::default(),
+        }
     }
 
     /// Otsu's threshold of a u8 or u16 image of one channel, as OpenCV finds it: samples above it are the brighter class.
@@ -117,18 +126,25 @@ impl Device {
     /// # Errors
     /// [`Error::PixelType`] and [`Error::Shape`] for other images, and the device's own troubles.
     pub fn otsu<'a>(&'a self, image: impl Into<Source<'a>>) -> Result<u32> {
-        self.value_counts(image, None).map(|(histogram, _)| crate::otsu(histogram.counts()) as u32)
+        self.value_histogram(image)?.run().map(|histogram| crate::otsu(histogram.counts()) as u32)
     }
 
-    /// The count of each value of a u8 or u16 image of one channel, by which thresholds are found.
+    /// The histogram of a u8 or u16 image of one channel with a bin for each value, by which thresholds are found: see
+    /// [`otsu`](crate::otsu) and [`multi_otsu`](crate::multi_otsu).
+    ///
+    /// ```
+    /// use apron::{Device, Image, multi_otsu};
+    ///
+    /// let image = Image::new(6, 1, 1, vec![1u8, 2, 100, 101, 200, 201])?;
+    /// let counts = Device::cpu().value_histogram(&image)?.run()?;
+    /// assert_eq!((counts.bins(), counts.counts()[200]), (256, 1));
+    /// assert_eq!(multi_otsu(counts.counts(), 3)?, [2, 101]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`otsu`](Device::otsu).
-    pub fn value_counts<'a>(
-        &'a self,
-        image: impl Into<Source<'a>>,
-        variant: Option<&str>,
-    ) -> Result<(Histogram, Report)> {
+    pub fn value_histogram<'a>(&'a self, image: impl Into<Source<'a>>) -> Result<HistogramBuilder<'a>> {
         let source = image.into();
         let (found, channels) = (source.pixel_type(), source.shape().channels);
         if !matches!(found, PixelType::U8 | PixelType::U16) {
@@ -139,6 +155,6 @@ impl Device {
             return Err(Error::Shape { what: "number of channels", value, limit });
         }
         let bins = values_of("otsu", &source)?;
-        self.histogram(source.view()).bins(bins).variant(variant).run_reported()
+        Ok(self.histogram(source).bins(bins))
     }
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 /// Where the result of an operation goes: a [`DeviceImage`] that nobody shares or a [part](DeviceImage::region_mut) of
 /// one, or an image on the host. The samples of a result are written there and no others.
+#[derive(Debug)]
 pub struct Target<'a> {
     place: Place<'a>,
 }
 
+#[derive(Debug)]
 enum Place<'a> {
     Host(AnyImageMut<'a>),
     Device {

@@ -1,29 +1,26 @@
-//! Operations on the values of an image: requests in the making.
+//! Operations on the values of samples: their builder.
 
 use crate::backend::{Solved, Toning};
 use crate::choice::Choice;
+use crate::setters::setters;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Target};
 
-/// An operation on values that is ready to [`run`](ToneOf::run).
+/// An operation on values that is ready to [`run`](ToneBuilder::run).
+#[derive(Debug)]
 #[must_use = "an operation does nothing until it is run"]
-pub struct ToneOf<'a> {
+pub struct ToneBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
     toning: Result<Toning>,
     choice: Choice<'a>,
 }
 
-impl<'a> ToneOf<'a> {
-    fn new(device: &'a Device, source: Source<'a>, toning: Result<Toning>) -> Self {
-        ToneOf { device, source, toning, choice: Choice::default() }
-    }
+setters! { ['a] ToneBuilder<'a>: variant(choice) }
 
-    /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
-    /// the plan prefers.
-    pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
-        self.choice.variant = name.into();
-        self
+impl<'a> ToneBuilder<'a> {
+    fn new(device: &'a Device, source: Source<'a>, toning: Result<Toning>) -> Self {
+        ToneBuilder { device, source, toning, choice: Choice::default() }
     }
 
     /// Runs it. On a GPU it returns when the work is enqueued.
@@ -36,7 +33,7 @@ impl<'a> ToneOf<'a> {
         self.solved(None).map(Solved::into_image)
     }
 
-    /// Runs it, and writes its result into an image that is there, as [`Filter::run_into`](crate::Filter::run_into).
+    /// Runs it, and writes its result into an image that is there, as [`Filter::run_into`](crate::FilterBuilder::run_into).
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -50,14 +47,14 @@ impl<'a> ToneOf<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](ToneOf::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or type,
+    /// As [`run`](ToneBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or type,
     /// or one that is shared.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
     fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
-        let ToneOf { device, source, toning, choice } = self;
+        let ToneBuilder { device, source, toning, choice } = self;
         let toning = toning?;
         device.with_fallback(|backend| backend.tone(&toning, &source, &choice, room.as_deref_mut()))
     }
@@ -75,8 +72,8 @@ impl Device {
     /// assert_eq!(result.download::<u8>()?.row(0), [255, 200]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> ToneOf<'a> {
-        ToneOf::new(self, image.into(), Ok(Toning::Lookup(tables.into())))
+    pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> ToneBuilder<'a> {
+        ToneBuilder::new(self, image.into(), Ok(Toning::Lookup(tables.into())))
     }
 
     /// The histogram of each channel of a u8 image spread over all values: OpenCV's `equalizeHist`, bit for bit. On a
@@ -90,8 +87,8 @@ impl Device {
     /// assert_eq!(Device::cpu().equalize(&image).run()?.download::<u8>()?.row(0), [0, 170, 170, 255]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> ToneOf<'a> {
-        ToneOf::new(self, image.into(), Ok(Toning::Equalize))
+    pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> ToneBuilder<'a> {
+        ToneBuilder::new(self, image.into(), Ok(Toning::Equalize))
     }
 
     /// Contrast limited adaptive equalisation of each channel of a u8 or u16 image by `tiles` across and down, whose
@@ -106,8 +103,8 @@ impl Device {
     /// assert_eq!(result.download::<u8>()?.packed()[..], [64, 191, 191, 255]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> ToneOf<'a> {
-        ToneOf::new(self, image.into(), Ok(Toning::Clahe { clip, tiles }))
+    pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> ToneBuilder<'a> {
+        ToneBuilder::new(self, image.into(), Ok(Toning::Clahe { clip, tiles }))
     }
 
     /// A u8 image whose channels get the histograms of the same channels of `reference`, a u8 image of any size: as
@@ -126,10 +123,10 @@ impl Device {
         &'a self,
         image: impl Into<Source<'a>>,
         reference: impl Into<Source<'r>>,
-    ) -> ToneOf<'a> {
+    ) -> ToneBuilder<'a> {
         let source = image.into();
         let tables = self.matching(&source, &reference.into());
-        ToneOf::new(self, source, tables.map(Toning::Lookup))
+        ToneBuilder::new(self, source, tables.map(Toning::Lookup))
     }
 
     /// The tables that give one image the histograms of another.

@@ -1,10 +1,13 @@
-//! Histograms of weights, and of pairs of channels.
+//! Histograms of weights, and of pairs of channels: their builders.
 
+use crate::choice::Choice;
+use crate::setters::setters;
 use crate::{
-    AnyImage, Binning, Device, DeviceImage, Histogram2d, Image, Pixel, Report, Result, Source, WeightedHistogram,
+    AnyImage, Binning, Bins, Device, DeviceImage, Histogram2d, Image, Pixel, Report, Result, Source, WeightedHistogram,
 };
 
 /// A weight for each pixel of an image: made of what holds them.
+#[derive(Debug)]
 pub enum Weights<'a> {
     /// Row by row.
     Numbers(&'a [f64]),
@@ -66,105 +69,135 @@ impl<T> crate::backend::Explained for Counted<T> {
     }
 }
 
+/// A histogram of weights that is ready to [`run`](WeightedHistogramBuilder::run), with defaults that may be changed before.
+#[derive(Debug)]
+#[must_use = "a histogram does nothing until it is run"]
+pub struct WeightedHistogramBuilder<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    weights: Weights<'a>,
+    binning: Result<Binning>,
+    per_channel: bool,
+    choice: Choice<'a>,
+}
+
+setters! { ['a] WeightedHistogramBuilder<'a>: binning(binning), per_channel(per_channel), variant(choice) }
+
+impl WeightedHistogramBuilder<'_> {
+    /// Sums the weights, and waits for the result.
+    ///
+    /// # Errors
+    /// As [`HistogramBuilder::run`](crate::HistogramBuilder::run), [`Error::Shape`](crate::Error::Shape) for another number
+    /// of weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
+    /// than 2^27 sums, one for each bin and 65536 samples.
+    pub fn run(self) -> Result<WeightedHistogram> {
+        self.run_reported().map(|(histogram, _)| histogram)
+    }
+
+    /// Sums the weights, and says what ran.
+    ///
+    /// # Errors
+    /// As [`run`](WeightedHistogramBuilder::run).
+    pub fn run_reported(self) -> Result<(WeightedHistogram, Report)> {
+        let WeightedHistogramBuilder { device, source, weights, binning, per_channel, choice } = self;
+        let binning = binning?;
+        let counted = device
+            .with_fallback(|backend| backend.weighted(&source, &weights, &binning, per_channel, choice.variant))?;
+        Ok((counted.result, counted.report))
+    }
+}
+
+/// A histogram of two channels that is ready to [`run`](Histogram2dBuilder::run), with defaults that may be changed before.
+#[derive(Debug)]
+#[must_use = "a histogram does nothing until it is run"]
+pub struct Histogram2dBuilder<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    channels: [u32; 2],
+    binning: [Binning; 2],
+    choice: Choice<'a>,
+}
+
+setters! { ['a] Histogram2dBuilder<'a>: variant(choice) }
+
+impl Histogram2dBuilder<'_> {
+    /// The bins of the first channel and of the second: numbers of bins, [`Bins`](crate::Bins) with a range,
+    /// [`Edges`](crate::Edges), or [`Binning`]. If not said, 256 over the default range of each.
+    pub fn bins(mut self, bins: [impl Into<Binning>; 2]) -> Self {
+        self.binning = bins.map(Into::into);
+        self
+    }
+
+    /// Counts, and waits for the result.
+    ///
+    /// # Errors
+    /// As [`HistogramBuilder::run`](crate::HistogramBuilder::run), [`Error::Parameter`](crate::Error::Parameter) for a
+    /// channel that is not there, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
+    /// than 2^26 pairs of bins.
+    pub fn run(self) -> Result<Histogram2d> {
+        self.run_reported().map(|(histogram, _)| histogram)
+    }
+
+    /// Counts, and says what ran.
+    ///
+    /// # Errors
+    /// As [`run`](Histogram2dBuilder::run).
+    pub fn run_reported(self) -> Result<(Histogram2d, Report)> {
+        let Histogram2dBuilder { device, source, channels, binning: [first, second], choice } = self;
+        let counted =
+            device.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], choice.variant))?;
+        Ok((counted.result, counted.report))
+    }
+}
+
 impl Device {
     /// Sums of weights, one for each pixel, by the bins of its samples: `numpy.histogram` with weights, of all channels
     /// together unless asked otherwise. NumPy's order of summation for even bins: blocks of 65536 samples, each summed
     /// from 0; the same on every device.
     ///
     /// ```
-    /// use apron::{Bins, Device, Image};
+    /// use apron::{Device, Image};
     ///
     /// let image = Image::new(3, 1, 1, vec![0u8, 200, 10])?;
-    /// let bins = Bins { count: 2, range: None };
-    /// let sums = Device::cpu().weighted_histogram(&image, &[0.5, 2.0, 0.25], bins, false)?.sums;
-    /// assert_eq!(sums, [0.75, 2.0]);
+    /// let histogram = Device::cpu().weighted_histogram(&image, &[0.5, 2.0, 0.25]).bins(2).run()?;
+    /// assert_eq!(histogram.sums, [0.75, 2.0]);
     /// # Ok::<(), apron::Error>(())
     /// ```
     ///
     /// Weights that are on the device stay there:
     ///
     /// ```
-    /// use apron::{Bins, Device, Image, Mask, PixelType};
+    /// use apron::{Device, Image, Mask, PixelType};
     ///
     /// let device = Device::auto();
     /// let image = device.upload(&Image::new(3, 1, 1, vec![0u8, 200, 10])?)?;
     /// // A quarter of each sample.
-    /// let weights = device.correlate(&image, Mask::new(1, 1, [0.25])?).out_type(PixelType::F32).run()?;
-    /// let sums = device.weighted_histogram(&image, &weights, Bins { count: 2, range: None }, false)?.sums;
-    /// assert_eq!(sums, [2.5, 50.0]);
+    /// let weights = device.correlate(&image, Mask::from_rows([[0.25]])?).out_type(PixelType::F32).run()?;
+    /// assert_eq!(device.weighted_histogram(&image, &weights).bins(2).run()?.sums, [2.5, 50.0]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`HistogramOf::run`](crate::HistogramOf::run), [`Error::Shape`](crate::Error::Shape) for another number of
-    /// weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
-    /// than 2^27 sums, one of each bin for each 65536 samples.
     pub fn weighted_histogram<'a>(
-        &self,
+        &'a self,
         image: impl Into<Source<'a>>,
         weights: impl Into<Weights<'a>>,
-        bins: impl Into<Binning>,
-        per_channel: bool,
-    ) -> Result<WeightedHistogram> {
-        self.weighted_histogram_reported(image, weights, bins, per_channel, None).map(|(histogram, _)| histogram)
-    }
-
-    /// The same by a variant, if one is named, and what ran.
-    ///
-    /// # Errors
-    /// As [`weighted_histogram`](Device::weighted_histogram).
-    pub fn weighted_histogram_reported<'a>(
-        &self,
-        image: impl Into<Source<'a>>,
-        weights: impl Into<Weights<'a>>,
-        bins: impl Into<Binning>,
-        per_channel: bool,
-        variant: Option<&str>,
-    ) -> Result<(WeightedHistogram, Report)> {
-        let (source, weights, binning) = (image.into(), weights.into(), bins.into());
-        let counted =
-            self.with_fallback(|backend| backend.weighted(&source, &weights, &binning, per_channel, variant))?;
-        Ok((counted.result, counted.report))
+    ) -> WeightedHistogramBuilder<'a> {
+        let (source, weights, choice) = (image.into(), weights.into(), Choice::default());
+        let binning = Ok(Binning::Even(Bins::default()));
+        WeightedHistogramBuilder { device: self, source, weights, binning, per_channel: false, choice }
     }
 
     /// Counts of an image's pixels by the bins of two of its channels: `numpy.histogram2d`.
     ///
     /// ```
-    /// use apron::{Bins, Device, Image};
+    /// use apron::{Device, Image};
     ///
     /// let image = Image::new(3, 1, 2, vec![0u8, 200, 10, 10, 200, 200])?;
-    /// let bins = || Bins { count: 2, range: None };
-    /// let histogram = Device::cpu().histogram2d(&image, [0, 1], [bins(), bins()])?;
+    /// let histogram = Device::cpu().histogram2d(&image, [0, 1]).bins([2, 2]).run()?;
     /// assert_eq!((histogram.count(0, 1), histogram.count(1, 0), histogram.count(1, 1)), (1, 0, 1));
     /// # Ok::<(), apron::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`HistogramOf::run`](crate::HistogramOf::run), [`Error::Parameter`](crate::Error::Parameter) for a channel
-    /// that is not there, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more than
-    /// 2^26 pairs of bins.
-    pub fn histogram2d<'a>(
-        &self,
-        image: impl Into<Source<'a>>,
-        channels: [u32; 2],
-        bins: [impl Into<Binning>; 2],
-    ) -> Result<Histogram2d> {
-        self.histogram2d_reported(image, channels, bins, None).map(|(histogram, _)| histogram)
-    }
-
-    /// The same by a variant, if one is named, and what ran.
-    ///
-    /// # Errors
-    /// As [`histogram2d`](Device::histogram2d).
-    pub fn histogram2d_reported<'a>(
-        &self,
-        image: impl Into<Source<'a>>,
-        channels: [u32; 2],
-        bins: [impl Into<Binning>; 2],
-        variant: Option<&str>,
-    ) -> Result<(Histogram2d, Report)> {
-        let (source, [first, second]) = (image.into(), bins.map(Into::into));
-        let counted = self.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], variant))?;
-        Ok((counted.result, counted.report))
+    pub fn histogram2d<'a>(&'a self, image: impl Into<Source<'a>>, channels: [u32; 2]) -> Histogram2dBuilder<'a> {
+        let binning = [Bins::default(), Bins::default()].map(Binning::Even);
+        Histogram2dBuilder { device: self, source: image.into(), channels, binning, choice: Choice::default() }
     }
 }

@@ -96,8 +96,10 @@ fn rounds(gpu: &Device, frame: &DeviceImage, bytes: &DeviceImage, words: &Device
         gpu.correlate(bytes, wide.clone()).out_type(PixelType::F32).run()?;
         gpu.gaussian(words, 2.0).run()?;
         gpu.gradient(bytes).run_into(&mut small)?;
-        gpu.local_std(bytes, 5, 5).run_into(&mut small)?;
-        gpu.correlate(bytes, "0 1; 2 3".parse()?).border(Borders::by_axis(Border::Wrap, Border::Reflect)).run()?;
+        gpu.local_std(bytes, 5).run_into(&mut small)?;
+        gpu.correlate(bytes, "0 1; 2 3".parse::<Mask>()?)
+            .border(Borders::by_axis(Border::Wrap, Border::Reflect))
+            .run()?;
         gpu.equalize(bytes).run_into(&mut small)?;
         gpu.clahe(bytes, 2.0, (4, 4)).run_into(&mut small)?;
         gpu.lookup(bytes, (0..=255).rev().collect::<Vec<u8>>()).run_into(&mut small)?;

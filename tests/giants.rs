@@ -1,6 +1,6 @@
 //! Images beyond 32 bits of samples, on a GPU: offsets of 64 bits, and grids of many blocks.
 
-use apron::{Border, Device, DeviceImage, Image};
+use apron::{Border, Device, DeviceImage, Image, Mask};
 use apron_testkit::gpu_or_skip;
 
 /// A byte that no image period divides: places that differ by a power of two differ.
@@ -34,9 +34,9 @@ fn more_samples_than_32_bits_count() {
     assert_eq!(counts.counts(), expected);
 
     // A mask, a mean and a blur, held against the same of few rows by the CPU.
-    let mask = || "1 2 1; 2 -4 2; 1 2 1".parse().unwrap();
+    let mask: Mask = "1 2 1; 2 -4 2; 1 2 1".parse().unwrap();
     let results = [
-        gpu.correlate(&image, mask()).border(Border::Replicate).run().unwrap(),
+        gpu.correlate(&image, &mask).border(Border::Replicate).run().unwrap(),
         gpu.box_filter(&image, 3, 3).border(Border::Replicate).run().unwrap(),
         gpu.gaussian(&image, 0.6).border(Border::Replicate).run().unwrap(),
     ];
@@ -47,7 +47,7 @@ fn more_samples_than_32_bits_count() {
         let some = Image::new(width, end - top, 1, some).unwrap();
         let cpu = Device::cpu();
         let expected = [
-            cpu.correlate(&some, mask()).border(Border::Replicate).run().unwrap(),
+            cpu.correlate(&some, &mask).border(Border::Replicate).run().unwrap(),
             cpu.box_filter(&some, 3, 3).border(Border::Replicate).run().unwrap(),
             cpu.gaussian(&some, 0.6).border(Border::Replicate).run().unwrap(),
         ];
@@ -78,8 +78,8 @@ fn squares_around_31_and_32_bits() {
     let Some(gpu) = gpu_or_skip("squares of 46341, 65536 and 65537") else { return };
     for side in [46341u32, 65536, 65537] {
         let (image, bytes) = giant(&gpu, side, side);
-        let mask = || "0 1 0; 0 0 2; 0 0 0".parse().unwrap();
-        let result = gpu.correlate(&image, mask()).border(Border::Wrap).out_type(apron::PixelType::U16).run().unwrap();
+        let mask: Mask = "0 1 0; 0 0 2; 0 0 0".parse().unwrap();
+        let result = gpu.correlate(&image, &mask).border(Border::Wrap).out_type(apron::PixelType::U16).run().unwrap();
         let at = |x: u32, y: u32| u16::from(bytes[y as usize * side as usize + x as usize]);
         for y in telling_rows(side, side) {
             let found = result.region(0, y, side, 1).unwrap().download::<u16>().unwrap();

@@ -162,7 +162,7 @@ impl Solved {
     /// The result itself, for comparison to the bit.
     pub(crate) fn bits(self) -> Result<Vec<u8>> {
         match self {
-            Solved::OnDevice(image) => Ok(image.into_any()?.bytes().into_owned()),
+            Solved::OnDevice(image) => Ok(image.into_host()?.bytes().into_owned()),
             Solved::OnHost(image, _) => Ok(image.into_packed()),
             Solved::Counts(histogram, _) => Ok(histogram.counts().iter().flat_map(|n| n.to_ne_bytes()).collect()),
         }

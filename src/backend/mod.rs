@@ -95,7 +95,7 @@ impl Explained for DeviceHistogram {
 impl Backend {
     #[cfg(feature = "gpu")]
     pub(crate) fn open_gpu(ordinal: u32) -> Result<Backend> {
-        Ok(Backend::Gpu(Gpu::open(ordinal, crate::ptx::PTX)?))
+        Ok(Backend::Gpu(Gpu::open(ordinal, crate::MODULES)?))
     }
 
     #[cfg(not(feature = "gpu"))]
@@ -324,7 +324,7 @@ pub(crate) fn devices() -> Result<Vec<DeviceInfo>> {
 
 #[cfg(feature = "gpu")]
 pub(crate) fn ptx_target(info: &DeviceInfo) -> Option<u32> {
-    apron_gpu::ptx_target(info, crate::ptx::PTX)
+    apron_gpu::ptx_target(info, &crate::MODULES)
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -91,7 +91,7 @@ mod tests {
         let mut search = Search::new((0..samples.len() as u64).map(|rank| (0, rank)), &[extremes]);
         let mut rounds = 0;
         while let Some(edges) = search.edges() {
-            let edges = Edges::rising(edges).unwrap();
+            let edges = Edges::new(edges).unwrap();
             let mut counts = vec![0; edges.bins()];
             samples.iter().for_each(|&sample| counts[edges.bin(sample.into()).unwrap()] += 1);
             search.narrow(0, &counts);

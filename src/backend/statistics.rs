@@ -69,7 +69,7 @@ impl Backend {
         let extremes: Vec<(f64, f64)> = statistics.iter().map(|of| (of.min, of.max)).collect();
         let mut search = Search::new(ranks.collect::<Vec<_>>(), &extremes);
         while let Some(edges) = search.edges() {
-            let binning = Binning::Between(Edges::rising(edges)?);
+            let binning = Binning::Between(Edges::new(edges)?);
             let counted = self.histogram(&source, &Counting { binning, per_channel, roi: None }, &Choice::default())?;
             let histogram = counted.download()?;
             kernels += counted.report()?.kernels;
@@ -92,7 +92,7 @@ impl Backend {
         let recipe = self.planned(&problem.into(), choice)?;
         let (written, made) = self.run_kernels(&recipe, source, None, None)?;
         let found = written.expect("no room was given").read::<f64>()?;
-        let of_channel = |found: &[f64]| Statistics::of_sums(count, (found[0], found[1]), found[2], found[3]);
+        let of_channel = |found: &[f64]| Statistics::from_sums(count, (found[0], found[1]), found[2], found[3]);
         let statistics = found.chunks_exact(4).map(of_channel).collect();
         Ok(Taken { statistics, report: made.report()? })
     }

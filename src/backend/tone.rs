@@ -10,6 +10,7 @@ use apron_core::{Clahe, Equalize, Lookup, MapProblem};
 use std::time::{Duration, Instant};
 
 /// What becomes of an image's values.
+#[derive(Debug)]
 pub(crate) enum Toning {
     /// They are replaced by those of tables: 256 for all channels, or 256 for each.
     Lookup(Vec<u8>),

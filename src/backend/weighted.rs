@@ -132,7 +132,7 @@ impl Backend {
             (Some((low, _)), Some(bins)) => {
                 let counting = Counting { binning: bins.into(), per_channel, roi: None };
                 let histogram = self.histogram(source, &counting, &Choice::default())?.download()?;
-                let of = |channel| Statistics::of_counts(low, histogram.channel(channel), &[]);
+                let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &[]);
                 (0..histogram.channels()).map(of).collect::<Result<_>>()?
             }
             _ => self.statistics(source, per_channel, &[], None)?.statistics,

@@ -165,6 +165,10 @@ def main():
     print(f"seed {seed}, device {args.device}")
     print(f"numpy {np.__version__}, scipy {scipy.__version__}, opencv {opencv_version}", flush=True)
 
+    missing = named.without_problem(args.apron)
+    if missing:
+        print(f"FAILED no problem in named.py for {', '.join(missing)}")
+        return 1
     start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="apron-check-"))
     photos = photo_jobs(seed) if args.photo else []

@@ -1,5 +1,8 @@
 """Problems of named filters: sums by NumPy, conventions by SciPy and, where it is there, OpenCV."""
 
+import json
+import subprocess
+
 import numpy as np
 from scipy import ndimage
 
@@ -9,6 +12,11 @@ from common import (
     slide, text,
 )
 from masks import cv2
+
+try:
+    from skimage import filters as skimage
+except ImportError:
+    skimage = None
 
 ALL_TYPES = ["u8", "u16", "i16", "f32"]
 
@@ -88,8 +96,7 @@ def linear(problem, out, mask, peers, change=(1.0, 0.0), anchor=None):
     return wrong
 
 
-def derivative(rng):
-    verb = str(rng.choice(["sobel", "scharr", "prewitt", "roberts"], p=[0.5, 0.2, 0.15, 0.15]))
+def derivative(rng, verb):
     dx, dy = (1, 0) if rng.random() < 0.5 else (0, 1)
     options, change, ksize, anchor = {}, (1.0, 0.0), 3, None
     if verb == "sobel":
@@ -132,7 +139,28 @@ def derivative(rng):
     return problem.job(verb, f"{dx},{dy} ksize {ksize}", options, judge, operations)
 
 
-def laplacian(rng):
+def farid(rng, verb):
+    smooth = [0.0376593171958126, 0.249153396177344, 0.426374573253687, 0.249153396177344, 0.0376593171958126]
+    row = [-0.109603762960254, -0.276690988455557, 0, 0.276690988455557, 0.109603762960254]
+    dx = int(rng.integers(0, 2))
+    mask = np.outer(smooth, row) if dx else np.outer(row, smooth)
+    problem = Problem(rng, mask.shape)
+
+    def judge(out):
+        # Its taps are no f32.
+        reference, magnitude = problem.sums(mask)
+        bound, slack = (mask.size + 5) * EPS * magnitude, NEAR + 1e-6 * magnitude
+        wrong = problem.compare("numpy", out, reference, bound, slack)
+        if skimage and problem.has_scipy(mask.shape):
+            along = dict(axis=1 if dx else 0, mode=SCIPY_MODES[problem.border])
+            peer = problem.by_planes(lambda plane: skimage.farid(plane, **along))
+            wrong += problem.compare("skimage", out, peer, bound, slack)
+        return wrong
+
+    return problem.job(verb, f"dx {dx}", {"dx": dx, "dy": 1 - dx}, judge, ["separable"])
+
+
+def laplacian(rng, verb):
     options, ksize = {}, int(rng.choice([1, 1, 3, 5, 7]))
     mask = np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], float)
     eight = ksize == 1 and rng.random() < 0.3
@@ -154,11 +182,10 @@ def laplacian(rng):
             peers.append(("scipy", problem.by_planes(lambda plane: ndimage.laplace(plane, mode=mode))))
         return linear(problem, out, mask, peers, change)
 
-    return problem.job("laplacian", f"ksize {ksize}", options, judge, ["correlate"])
+    return problem.job(verb, f"ksize {ksize}", options, judge, ["correlate"])
 
 
-def effect(rng):
-    verb = str(rng.choice(["sharpen", "emboss", "motion-blur"]))
+def effect(rng, verb):
     options = {}
     if verb == "sharpen":
         amount = float(rng.integers(-8, 9)) / 4
@@ -230,17 +257,18 @@ def two_sigmas(rng):
     return sigma if rng.random() < 0.5 else (sigma[0],) * 2
 
 
-def wave(rng):
-    verb = str(rng.choice(["gaussian", "log", "dog"]))
+def wave(rng, verb):
     sigma, order, truncate = two_sigmas(rng), tuple(int(n) for n in rng.integers(0, 3, 2)), 4.0
     options = {"sigma": f"{sigma[1]},{sigma[0]}"}
     if rng.random() < 0.5:
         truncate = round(rng.uniform(1.5, 5), 2)
         options["truncate"] = text(truncate)
-    if verb == "gaussian":
+    if verb == "gaussian-derivative":
+        # By either name.
+        verb = str(rng.choice([verb, "gaussian"]))
         parts = [(1, sigma, order)]
         options["order"] = f"{order[1]},{order[0]}"
-    elif verb == "log":
+    elif verb == "laplacian-of-gaussian":
         parts = [(1, sigma, (0, 2)), (1, sigma, (2, 0))]
     else:
         low, high = sorted(sigma)
@@ -261,7 +289,7 @@ def wave(rng):
         peer = None
         if all(peer is not None for peer in peers):
             peer = sum(part[0] * peer for part, peer in zip(parts, peers))
-            if verb == "log":
+            if verb == "laplacian-of-gaussian":
                 along = dict(sigma=sigma, truncate=truncate, mode=SCIPY_MODES[problem.border])
                 peer = problem.by_planes(lambda plane: ndimage.gaussian_laplace(plane, **along))
         return judged(problem, out, reference, bound, peer)
@@ -269,7 +297,7 @@ def wave(rng):
     return problem.job(verb, f"sigma {sigma} order {order}", options, judge, ["separable"])
 
 
-def unsharp(rng):
+def unsharp(rng, verb):
     sigma, amount = round(rng.uniform(0.3, 2.5), 3), round(rng.uniform(-1, 3), 2)
     options = {"sigma": text(sigma), "amount": amount}
     problem = Problem(rng, (1, 1))
@@ -290,13 +318,13 @@ def unsharp(rng):
         unclear = (abs(abs(image - blur) - threshold) < NEAR) & (threshold > 0)
         return judged(problem, np.where(unclear, 0, out).astype(out.dtype), np.where(unclear, 0, reference), bound, None)
 
-    return problem.job("unsharp", f"sigma {sigma} amount {amount}", options, judge, ["separable"])
+    return problem.job(verb, f"sigma {sigma} amount {amount}", options, judge, ["separable"])
 
 
 # Gradients and windows.
 
 
-def gradient(rng):
+def gradient(rng, verb):
     operator, ksize = str(rng.choice(["sobel", "scharr"])), 3
     options = {"operator": operator}
     if operator == "sobel" and rng.random() < 0.5:
@@ -327,10 +355,10 @@ def gradient(rng):
             wrong += problem.compare("scipy", out, peer, bound, slack)
         return wrong
 
-    return problem.job("gradient", f"{operator} {ksize} direction {direction}", options, judge, ["separable"])
+    return problem.job(verb, f"{operator} {ksize} direction {direction}", options, judge, ["separable"])
 
 
-def local_mean(rng):
+def local_mean(rng, verb):
     size = tuple(int(side) for side in rng.choice([1, 2, 3, 5, 15, 31], 2))
     border, value, option = random_border(rng, [*SCIPY_MODES])
     if border == "constant" and value not in range(256):
@@ -338,11 +366,11 @@ def local_mean(rng):
     options, image = {"border": option}, random_image(rng, "u8", random_shape(rng))
     out_type = random_out_type(rng, options, "u8", ALL_TYPES)
     job = masks.exact_mean(options, image, size, Outside((border, border), (value, value)), out_type, rng)
-    job.verb, job.kind = "local-mean", "named"
+    job.verb, job.kind = verb, "named"
     return job
 
 
-def local_std(rng):
+def local_std(rng, verb):
     size = tuple(int(side) for side in rng.integers(1, 12, 2))
     problem = Problem(rng, size)
     square = size[0] == size[1] and rng.random() < 0.5
@@ -363,21 +391,37 @@ def local_std(rng):
             wrong += problem.compare("integers", out, exact, EPS * exact, 0.0)
         return wrong
 
-    return problem.job("local-std", f"window {size}", options, judge, ["local-std"])
+    return problem.job(verb, f"window {size}", options, judge, ["local-std"])
 
 
-KINDS = [
-    (derivative, 0.25),
-    (laplacian, 0.1),
-    (effect, 0.1),
-    (wave, 0.2),
-    (unsharp, 0.1),
-    (gradient, 0.1),
-    (local_mean, 0.03),
-    (local_std, 0.12),
-]
+# Of each filter that `apron filters` lists: what makes its problems, and how often it is drawn.
+PROBLEMS = {
+    "sobel": (derivative, 0.12),
+    "scharr": (derivative, 0.05),
+    "prewitt": (derivative, 0.04),
+    "roberts": (derivative, 0.04),
+    "farid": (farid, 0.04),
+    "laplacian": (laplacian, 0.1),
+    "sharpen": (effect, 0.04),
+    "emboss": (effect, 0.02),
+    "motion-blur": (effect, 0.04),
+    "gaussian-derivative": (wave, 0.08),
+    "laplacian-of-gaussian": (wave, 0.06),
+    "dog": (wave, 0.06),
+    "unsharp": (unsharp, 0.1),
+    "gradient": (gradient, 0.1),
+    "local-mean": (local_mean, 0.03),
+    "local-std": (local_std, 0.12),
+}
 
 
 def named(rng):
-    makers, weights = zip(*KINDS)
-    return makers[rng.choice(len(makers), p=weights)](rng)
+    weights = np.array([weight for _, weight in PROBLEMS.values()])
+    name = str(rng.choice(list(PROBLEMS), p=weights / weights.sum()))
+    return PROBLEMS[name][0](rng, name)
+
+
+def without_problem(apron):
+    """The filters that the program lists and that nothing here compares."""
+    told = subprocess.run([apron, "filters", "--json"], capture_output=True, text=True, check=True)
+    return [known["name"] for known in json.loads(told.stdout)["filters"] if known["name"] not in PROBLEMS]

@@ -14,11 +14,11 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  ptx [FAMILY]    build the kernels' PTX files into kernels-gpu/ptx: all, or those of one family
-  ptx --check     rebuild and compare, lint and assemble the committed PTX files
+  ptx [FAMILY]    build the kernels' PTX and machine code, a file per kernel: all, or those of one family
+  ptx --check     rebuild and compare, lint and assemble the committed files
   ladder          make the tables and the plot of docs/ladder.md from benches/record/h100-ladder.csv
   ladder --check  compare the committed ones with what the record gives
-  speed           make the table in README.md and its picture from benches/record/h100-speed.csv
+  speed           make the tables in docs/speed.md and README.md and their picture from benches/record/h100-speed.csv
   speed --check   compare the committed ones with what the record gives
   tune [OPTIONS]  time every variant on the GPU at hand, and print the tuning table; `tune --help` has the options
   bundle          build all release binaries into target/bundle, for a GPU machine without Rust

@@ -1,14 +1,59 @@
 //! Options that verbs share, and the values that they take.
 
+use crate::output::OutputArgs;
 use crate::place::{Files, Place};
+use crate::progress::Progress;
 use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
+
+/// A parser of values of which some are known by name: shells offer those, and the parser takes others, too.
+#[derive(Clone)]
+pub(crate) struct Offers<P> {
+    parser: P,
+    names: Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Offers<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.parser.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names.iter().copied().map(PossibleValue::new)))
+    }
+}
+
+/// Devices; of GPUs shells offer the first.
+pub(crate) fn devices() -> Offers<impl TypedValueParser<Value = DeviceName>> {
+    let names = vec!["auto", "gpu", "gpu:0", "cpu", "emulator", "reference"];
+    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<DeviceName>()), names }
+}
+
+/// Masks; shells offer those that have names.
+pub(crate) fn masks() -> Offers<StringValueParser> {
+    Offers { parser: StringValueParser::new(), names: filters::mask_names().collect() }
+}
+
+/// Sample types.
+pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
+    let names = PixelType::ALL.map(|pixel| pixel.element().name()).to_vec();
+    Offers { parser: StringValueParser::new().try_map(|name| name.parse::<PixelType>()), names }
+}
 
 /// Options of every verb that reads an image.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Common {
     /// Where to run: auto, gpu[:N], cpu, emulator or reference [default: auto]
-    #[arg(long)]
+    #[arg(long, value_parser = devices(), hide_possible_values = true)]
     pub(crate) device: Option<DeviceName>,
     /// The implementation, by name, instead of the one that would be chosen
     #[arg(long, value_name = "NAME")]
@@ -20,8 +65,15 @@ pub(crate) struct Common {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Largest image to read, in pixels
-    #[arg(long, value_name = "N", default_value_t = 1 << 28)]
+    #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,
+    /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
+    #[arg(long, visible_alias = "gray")]
+    pub(crate) grey: bool,
+    /// Type of the input's samples: u8, u16, i16, f16 or f32; values stay, but are rounded and limited to the type
+    /// [default: the file's, or one that holds the file's numbers exactly]
+    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
+    pub(crate) in_type: Option<PixelType>,
 }
 
 /// Arguments of every filter.
@@ -43,11 +95,13 @@ pub(crate) struct FilterArgs {
     #[arg(long)]
     pub(crate) keep_alpha: bool,
     /// Type of the output's samples: u8, u16, i16, f16 or f32 [default: the input's]
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
     pub(crate) out_type: Option<PixelType>,
     /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -63,6 +117,27 @@ impl FilterArgs {
     }
 }
 
+/// Where the window of a filter lies.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Anchor {
+    /// Column and row of the tap over the output pixel [default: the middle, size/2]
+    #[arg(long = "anchor", value_name = "X,Y", value_parser = anchor, allow_hyphen_values = true)]
+    pub(crate) at: Option<(u32, u32)>,
+}
+
+impl Anchor {
+    /// The taps of both axes with this anchor.
+    ///
+    /// # Errors
+    /// For an anchor that is no tap.
+    pub(crate) fn taps(&self, taps_x: Taps, taps_y: Taps) -> Result<(Taps, Taps), Error> {
+        match self.at {
+            Some((x, y)) => Ok((taps_x.with_anchor(x)?, taps_y.with_anchor(y)?)),
+            None => Ok((taps_x, taps_y)),
+        }
+    }
+}
+
 /// A method, or the one that suits the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);
@@ -72,17 +147,33 @@ pub(crate) struct Devices {
     default: DeviceName,
     open: Vec<(DeviceName, Device)>,
     place: Option<Place>,
+    progress: Progress,
 }
 
 impl Devices {
     /// None yet; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new(), place: None }
+        Devices { default, open: Vec::new(), place: None, progress: Progress::default() }
     }
 
     /// This one, for whoever names none.
     pub(crate) fn of(device: Device) -> Devices {
-        Devices { default: device.name(), open: vec![(device.name(), device)], place: None }
+        Devices {
+            default: device.name(),
+            open: vec![(device.name(), device)],
+            place: None,
+            progress: Progress::default(),
+        }
+    }
+
+    /// None yet; what the one job is at is shown, unless its report is not to read.
+    pub(crate) fn watched(common: &Common) -> Devices {
+        Devices { progress: Progress::new(common.quiet || common.json), ..Devices::new(DeviceName::default()) }
+    }
+
+    /// Says what is done from now on.
+    pub(crate) fn at(&self, what: impl Into<String>) {
+        self.progress.at(what);
     }
 
     /// Says where the next verb works.
@@ -152,6 +243,17 @@ fn pair<T: std::str::FromStr>(text: &str, separator: char) -> Option<(T, T)> {
     Some((first.trim().parse().ok()?, second.trim().parse().ok()?))
 }
 
+/// What a parser of numbers says, and what is expected of its text in words that everybody knows.
+pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(String, &'static str)> {
+    let expected = match error.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::PosOverflow) => "is larger than any that is taken",
+        Some(IntErrorKind::NegOverflow) => "is smaller than any that is taken",
+        Some(_) => "must be a whole number, such as 3",
+        None => error.downcast_ref::<ParseFloatError>().map(|_| "must be a number, such as 1.5")?,
+    };
+    Some((error.to_string(), expected))
+}
+
 /// `X,Y`.
 pub(crate) fn anchor(text: &str) -> Result<(u32, u32), String> {
     pair(text, ',').ok_or_else(|| "must be X,Y: column and row of a tap, from 0".into())
@@ -167,22 +269,24 @@ fn method(text: &str) -> Result<AskedMethod, String> {
         .map_err(|_| "must be auto, direct, separable, low-rank or box".into())
 }
 
+/// A value of a type that named filters have, too.
+fn value<V: filters::Value>(text: &str) -> Result<V, String> {
+    V::read(text).ok_or_else(|| format!("must be {}", V::WANTED))
+}
+
 /// `S` or `S,SY`.
 pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
-    let one = text.parse().ok().map(|sigma| (sigma, sigma));
-    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be S or S,SY: pixels".into())
+    value::<filters::Sigma>(text).map(|sigma| (sigma.x, sigma.y))
 }
 
 /// `N` or `N,NY`.
 pub(crate) fn order(text: &str) -> Result<(u32, u32), String> {
-    let one = text.parse().ok().map(|order| (order, order));
-    one.or_else(|| pair(text, ',')).ok_or_else(|| "must be N or N,NY: 0, 1 or 2".into())
+    value::<filters::Orders>(text).map(|order| (order.x, order.y))
 }
 
 /// `WxH` or `N`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
-    let one = text.parse().ok().map(|size| (size, size));
-    one.or_else(|| pair(text, 'x')).ok_or_else(|| "must be WxH or N: pixels".into())
+    value::<filters::Size>(text).map(|size| (size.x, size.y))
 }
 
 /// `X,Y,WxH`.
@@ -216,7 +320,7 @@ pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
         let limit = "a .npy file, or rising numbers such as 0,16,64,256";
         number.parse().map_err(|_| Error::parameter("histogram", "edges", format!("'{number}'"), limit))
     });
-    Ok(Edges::rising(numbers.collect::<Result<_, Error>>()?)?)
+    Ok(Edges::new(numbers.collect::<Result<_, Error>>()?)?)
 }
 
 /// Percentages, such as `5,50,95`.
@@ -228,6 +332,16 @@ pub(crate) fn percentage(text: &str) -> Result<f64, String> {
 /// `LO,HI`.
 pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
+}
+
+/// `V` or `R,G,B`.
+pub(crate) fn colour(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[all]) if all.is_finite() => Ok([all; 3]),
+        Some(&[red, green, blue]) if red.is_finite() && green.is_finite() && blue.is_finite() => Ok([red, green, blue]),
+        _ => Err("must be V or R,G,B: finite numbers".into()),
+    }
 }
 
 /// `LO,HI` for both channels, or `LO,HI,LO,HI`.

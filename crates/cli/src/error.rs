@@ -1,5 +1,6 @@
 //! What can go wrong on the command line, and the exit code for each.
 
+use crate::args;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -59,8 +60,9 @@ impl Error {
         line.push_str(match self {
             Error::Apron(apron::Error::NoDevice { .. }) => "; try --device cpu, or see what `apron info` finds",
             Error::Files(apron_files::Error::TooLarge { .. }) => " (see --max-pixels)",
+            Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f32 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
-            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8",
+            Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",
             _ => "",
         });
         line
@@ -78,7 +80,10 @@ fn of_kind(kind: apron::ErrorKind) -> u8 {
 
 /// A complaint of the argument parser, whose paragraphs become one line.
 pub(crate) fn usage(error: &clap::Error) -> Error {
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    if let Some((raw, expected)) = std::error::Error::source(error).and_then(args::expected) {
+        text = text.replace(&raw, expected);
+    }
     let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = said.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
     let said = said.join(" ").replace(" tip: ", "; ");

@@ -4,8 +4,11 @@
 mod args;
 mod bars;
 mod error;
+mod input;
+mod output;
 mod place;
 mod plot;
+mod progress;
 mod report;
 mod verbs;
 mod words;

@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 /// The images of a verb.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Files {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy; of several, or a quoted pattern such as "*.png", each
+    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy, or - for the standard input; of several, or a quoted pattern such as
+    /// "*.png", each
     #[arg(value_name = "IN", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The result, in the format that its extension says; or a folder, as DIR/, for results of the images' names
+    /// The result, in the format that its extension says; a folder, as DIR/, for results of the images' names; or - for the
+    /// standard output
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// In a folder, write this format instead of the images' own: png, tif, npy or another
+    /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
     #[arg(long, value_name = "EXT")]
     pub(crate) format: Option<String>,
 }
@@ -28,6 +30,8 @@ pub(crate) enum Place {
         input: PathBuf,
         /// The result.
         output: PathBuf,
+        /// The format of a result that goes to the standard output.
+        format: Option<String>,
     },
     /// It is a step of a pipe: it takes this image and leaves its own in its place.
     Pipe(DeviceImage),
@@ -51,9 +55,12 @@ impl Files {
     pub(crate) fn asked(self) -> Result<Asked> {
         let folder = ends_as_folder(&self.output);
         match &self.inputs[..] {
-            [input] if !self.are_many() => match self.format {
-                None => Ok(Asked::One(Place::Files { input: input.clone(), output: self.output })),
-                Some(_) => Err(Error::Usage("--format is for results in a folder: write OUT as DIR/".into())),
+            [input] if !self.are_many() => match (self.format, self.output.as_os_str() == "-") {
+                (None, true) => Err(Error::Usage("OUT is -, the standard output, which needs --format".into())),
+                (Some(_), false) => Err(Error::Usage(
+                    "--format is for results in a folder, OUT as DIR/, or on the standard output, OUT as -".into(),
+                )),
+                (format, _) => Ok(Asked::One(Place::Files { input: input.clone(), output: self.output, format })),
             },
             _ if !folder && !self.output.is_dir() => {
                 let output = self.output.display();

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use apron::{PixelType, Shape};
 use serde::Serialize;
+use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -91,6 +92,7 @@ pub(crate) enum Made {
         high: f64,
         per_channel: bool,
         output: Option<String>,
+        plot: Option<String>,
         /// What a .json file would hold, where no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
@@ -176,39 +178,60 @@ impl Report {
         Report { ran, made }
     }
 
+    /// The report as a JSON object.
+    pub(crate) fn value(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }))
+    }
+
     /// The report as a JSON object on one line.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| format!("{{\"error\":{:?}}}", error.to_string()))
     }
 
-    /// The report as a line to read.
-    pub(crate) fn text(&self) -> String {
+    /// The report as a line to read; with `reasons`, also why it ran so, and how long copies took.
+    pub(crate) fn text(&self, reasons: bool) -> String {
         let ran = &self.ran;
         let made = match &self.made {
             Made::Image { output, out_type, out_width, out_height }
             | Made::Piped { output, out_type, out_width, out_height, .. } => {
                 format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
             }
-            Made::Counts { bins, total, .. } => format!("{total} samples in {bins} bins"),
-            Made::Sums { bins, .. } => format!("sums of weights in {bins} bins"),
-            Made::Pairs { bins: [first, second], total, .. } => format!("{total} pixels in {first}x{second} bins"),
+            Made::Counts { bins, total, .. } => format!("{} in {}", counted(*total, "sample"), counted(*bins, "bin")),
+            Made::Sums { bins, .. } => format!("sums of weights in {}", counted(*bins, "bin")),
+            Made::Pairs { bins: [first, second], total, .. } => {
+                format!("{} in {first}x{second} bins", counted(*total, "pixel"))
+            }
             Made::Thresholds { thresholds, .. } => match thresholds[..] {
                 [threshold] => format!("threshold {threshold}"),
                 _ => format!("{} thresholds", thresholds.len()),
             },
-            Made::Statistics { statistics, .. } => {
-                format!("{} samples", statistics.iter().map(|of| of.count).sum::<u64>())
-            }
+            Made::Statistics { statistics, .. } => counted(statistics.iter().map(|of| of.count).sum::<u64>(), "sample"),
         };
+        let (verb, variant, device) = (ran.verb, &ran.variant, &ran.device);
+        if !reasons {
+            let method = ran.method.as_ref().map(|method| format!("{method}, ")).unwrap_or_default();
+            let (kernels, total) = (ran.kernels_ms, ran.total_ms);
+            return format!(
+                "{verb}: {made}; {method}{variant} on {device}; kernels {kernels:.2} ms, total {total:.1} ms"
+            );
+        }
         let method = match (&ran.method, &ran.why_method) {
             (Some(method), Some(why)) => format!("{method} ({why}); "),
             _ => String::new(),
         };
         format!(
-            "{}: {made}; {method}{} on {} ({}); copy in {:.2} ms, kernels {:.2} ms, copy out {:.2} ms, total {:.1} ms",
-            ran.verb, ran.variant, ran.device, ran.why, ran.copy_in_ms, ran.kernels_ms, ran.copy_out_ms, ran.total_ms
+            "{verb}: {made}; {method}{variant} on {device} ({}); \
+             copy in {:.2} ms, kernels {:.2} ms, copy out {:.2} ms, total {:.1} ms",
+            ran.why, ran.copy_in_ms, ran.kernels_ms, ran.copy_out_ms, ran.total_ms
         )
     }
+}
+
+/// A number of things, each of which is a `one`.
+pub(crate) fn counted(count: impl Display, one: &str) -> String {
+    let count = count.to_string();
+    let many = if count == "1" { "" } else { "s" };
+    format!("{count} {one}{many}")
 }
 
 /// Milliseconds, to the microsecond.

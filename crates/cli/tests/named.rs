@@ -99,7 +99,7 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
     let folder = Folder::new();
     for (part, verb) in [
         ("0 and 0", "sobel missing.png b.npy"),
-        ("not in 0..", "sobel missing.png b.npy --dx -1"),
+        ("must be a whole number from 0", "sobel missing.png b.npy --dx -1"),
         ("ksize is 9", "sobel missing.png b.npy --dx 1 --ksize 9"),
         ("dx is 3", "sobel missing.png b.npy --dx 3"),
         ("scale is NaN", "sobel missing.png b.npy --dx 1 --scale nan"),
@@ -151,26 +151,41 @@ fn jobs_of_a_batch() {
 }
 
 #[test]
-fn every_verb_helps_with_an_example() {
+fn every_filter_helps_with_its_parameters_and_examples() {
     let folder = Folder::new();
-    for verb in [
-        "sobel",
-        "scharr",
-        "prewitt",
-        "roberts",
-        "laplacian",
-        "gradient",
-        "log",
-        "dog",
-        "sharpen",
-        "unsharp",
-        "emboss",
-        "motion-blur",
-        "local-mean",
-        "local-std",
-    ] {
-        let ended = folder.run(&[verb, "--help"]);
-        assert_eq!(ended.code, 0);
-        assert!(ended.stdout.contains("Example") && ended.stdout.contains(&format!("  apron {verb} ")), "{verb}");
+    let listed: Value = serde_json::from_str(&folder.run(&["filters", "--json"]).stdout).unwrap();
+    let (filters, lines) = (listed["filters"].as_array().unwrap(), folder.run(&["filters"]).stdout);
+    assert_eq!(filters.len(), lines.lines().count());
+    for filter in filters {
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        let name = text(&filter["name"]);
+        let help = folder.run(&[&name, "--help"]).stdout;
+        for example in filter["examples"].as_array().unwrap() {
+            assert!(help.contains(&format!("  apron {name} {}", text(example))), "{name}");
+        }
+        for parameter in filter["parameters"].as_array().unwrap() {
+            assert!(help.contains(&format!("--{} ", text(&parameter["name"]))) || parameter["flag"] == true, "{name}");
+        }
+        assert!(help.contains(&text(&filter["summary"])) && lines.contains(&name), "{name}");
+    }
+    let help = folder.run(&["sobel", "--help"]).stdout;
+    assert!(
+        help.contains(
+            "Side of the mask; 1 for a difference over 3 without smoothing (1, 3, 5 or 7 pixels) [default: 3]"
+        )
+    );
+    assert!(folder.run(&["gradient", "--help"]).stdout.contains("[possible values: sobel, scharr]"));
+}
+
+#[test]
+fn the_laplacian_of_a_gaussian_has_two_names() {
+    let folder = Folder::new();
+    ramp(&folder);
+    for verb in ["log", "laplacian-of-gaussian"] {
+        let ended = folder.ok(&[verb, "a.png", "b.npy", "--sigma", "1,0.5", "--out-type", "f32", "--json"]);
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(report["verb"], "laplacian-of-gaussian");
+        folder.ok(&["pipe", "a.png", "c.npy", &format!("{verb} sigma=1,0.5 out-type=f32")]);
+        assert_eq!(folder.read::<f32>("b.npy"), folder.read::<f32>("c.npy"));
     }
 }

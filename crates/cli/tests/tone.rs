@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, decode};
+use common::{Folder, decode, header, npy};
 
 #[test]
 fn edges_from_a_list_or_a_file() {
@@ -44,10 +44,18 @@ fn a_mask_selects_pixels_and_must_fit() {
     let expected = vec![0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0];
     assert_eq!(folder.read::<i64>("c.npy"), (vec![2, 8], expected));
     folder.png("small.png", 2, 1, &[1, 0]);
-    folder.fails(3, "2x1x1 u8, but must be 3x1x1 u8", &["histogram", "a.png", "--roi-mask", "small.png"]);
-    folder.fails(3, "3x1x2 u8", &["histogram", "a.png", "--roi-mask", "a.png"]);
-    folder.array("floats.npy", &[1, 3], &[1.0f32, 0.0, 1.0]);
-    folder.fails(3, "3x1x1 f32", &["histogram", "a.png", "--roi-mask", "floats.npy"]);
+    folder.fails(3, "2x1x1, but must be 3x1x1", &["histogram", "a.png", "--roi-mask", "small.png"]);
+    folder.fails(3, "3x1x2", &["histogram", "a.png", "--roi-mask", "a.png"]);
+    // Whatever its numbers are, 0 is the one that leaves a pixel out.
+    let counts = folder.read::<i64>("c.npy");
+    folder.array("f32.npy", &[1, 3], &[0.1f32, -0.0, f32::NAN]);
+    folder.array("f64.npy", &[1, 3], &[1e-9f64, 0.0, 0.3]);
+    folder.array("i64.npy", &[1, 3], &[i64::MAX, 0, -256]);
+    folder.write("bool.npy", npy(&header("'|b1'", "(1, 3)"), &[1, 0, 1]));
+    for mask in ["f32.npy", "f64.npy", "i64.npy", "bool.npy"] {
+        folder.ok(&[&["histogram", "a.png"][..], &["--roi-mask", mask], &more[2..]].concat());
+        assert_eq!(folder.read::<i64>("c.npy"), counts, "{mask}");
+    }
 }
 
 #[test]
@@ -119,7 +127,26 @@ fn thresholds_are_printed_and_written() {
     folder.fails(2, "2 to 5", &["otsu", "a.npy", "--classes", "6"]);
     folder.fails(3, "4 classes", &["otsu", "a.npy", "--classes", "4", "--device", "cpu"]);
     folder.array("rgb.npy", &[1, 1, 3], &[1u8, 2, 3]);
-    folder.fails(3, "number of channels is 3", &["otsu", "rgb.npy", "--device", "cpu"]);
+    folder.fails(
+        3,
+        "number of channels is 3, but must be 1, since there is one threshold; --grey",
+        &["otsu", "rgb.npy"],
+    );
+}
+
+/// Values of `cv2.cvtColor` and `cv2.threshold` with THRESH_OTSU, of OpenCV 5.0.
+#[test]
+fn colours_become_grey() {
+    let folder = Folder::new();
+    folder.png("rgb.png", 3, 2, &[1, 2, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, 200, 100, 50, 5, 158, 90]);
+    assert_eq!(folder.ok(&["otsu", "rgb.png", "--grey"]).stdout, "29\n");
+    folder.ok(&["pad", "rgb.png", "grey.npy", "--by", "0", "--gray"]);
+    assert_eq!(folder.read::<u8>("grey.npy"), (vec![2, 3], vec![2, 76, 150, 29, 124, 105]));
+    folder.ok(&["pipe", "rgb.png", "two.npy", "correlate mask=2", "--grey"]);
+    assert_eq!(folder.read::<u8>("two.npy"), (vec![2, 3], vec![4, 152, 255, 58, 248, 210]));
+    folder.png("rgba.png", 1, 1, &[200, 100, 50, 0]);
+    folder.ok(&["pad", "rgba.png", "grey.npy", "--by", "0", "--grey"]);
+    assert_eq!(folder.read::<u8>("grey.npy"), (vec![1, 1], vec![124]));
 }
 
 #[test]

@@ -39,6 +39,11 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("png, svg", "histogram|missing|--plot|a.jpg".into()),
         ("--plot", "histogram|missing|--log".into()),
         ("'sm_1' for '--arch <ARCH>': must be one of sm_75, sm_80", "kernels|--arch|sm_1".into()),
+        ("'x' for '--bins <N>': must be a whole number", "histogram|missing|--bins|x".into()),
+        ("'-3' for '--max-pixels <N>': must be a whole number", gaussian(&["--sigma", "1", "--max-pixels", "-3"])),
+        ("is larger than any", gaussian(&["--sigma", "1", "--max-pixels", "99999999999999999999"])),
+        ("'x' for '--truncate <T>': must be a number", gaussian(&["--sigma", "1", "--truncate", "x"])),
+        ("must be a whole number", "gradient|missing|b.npy|--ksize|x".into()),
         ("'gif'", "box|missing|b.gif|--size|3".into()),
         ("''", "box|missing|b|--size|3".into()),
         ("unrecognized subcommand 'blur'", "blur|a|b".into()),
@@ -49,6 +54,46 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
     }
     assert_eq!(folder.run(&[]).code, 2);
     assert!(folder.names().is_empty());
+}
+
+#[test]
+fn a_status_is_one_short_line_and_reasons_are_asked_for() {
+    let folder = Folder::new();
+    folder.png("a.png", 4, 1, &[0, 0, 100, 200]);
+    let run = ["gaussian", "a.png", "b.png", "--sigma", "1", "--device", "auto"];
+    let ended = folder.run(&run);
+    assert!(ended.stderr.starts_with("gaussian: b.png 4x1x1 u8; separable, "), "{ended:?}");
+    assert!(ended.stderr.lines().count() == 1 && ended.stderr.len() < 120, "{ended:?}");
+    let ended = folder.run(&[&run[..], &["--verbose"]].concat());
+    assert!(ended.stderr.contains("separable (the taps of an axis differ)"), "{ended:?}");
+    let ended = folder.ok(&["histogram", "a.png", "--bins", "1", "--range", "100,101", "--out", "h.csv"]);
+    assert!(ended.stderr.starts_with("histogram: 1 sample in 1 bin; "), "{ended:?}");
+    let ended = folder.ok(&["box", "a.png", "new/", "--size", "1"]);
+    assert!(ended.stderr.starts_with("1 image, total"), "{ended:?}");
+}
+
+/// A terminal shows what a job is at; nobody else sees it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_what_a_job_is_at() {
+    let folder = Folder::new();
+    folder.png("a.png", 64, 64, &[7; 64 * 64]);
+    let program = common::program().into_string().unwrap();
+    let on_terminal = |more: &str| {
+        let line = format!("{program} gaussian a.png b.png --sigma 2 --device cpu{more}");
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(folder.path("")).stdin(std::process::Stdio::null());
+        script.output().ok().map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned())
+    };
+    let Some(shown) = on_terminal("") else {
+        eprintln!("skipped: there is no `script` to make a terminal");
+        return;
+    };
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no '{part}' in {shown:?}"));
+    assert!(at("reading a.png") < at("gaussian: b.png 64x64x1 u8"), "{shown:?}");
+    assert_eq!(on_terminal(" --quiet").unwrap(), "");
+    let ended = folder.ok(&["gaussian", "a.png", "b.png", "--sigma", "2"]);
+    assert!(!ended.stderr.contains("reading"), "{ended:?}");
 }
 
 #[test]
@@ -66,6 +111,36 @@ fn masks_of_any_size_and_anchor() {
     assert_eq!(folder.read::<f32>("b.npy").1, [10.0; 4]);
     let crop = ["correlate", "a.npy", "b.npy", "--device", "cpu", "--border", "crop", "--mask"];
     folder.fails(3, "no full window", &[&crop[..], &[&ones]].concat());
+}
+
+#[test]
+fn every_window_has_an_anchor() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 4], &[6u8, 0, 12, 3]);
+    folder.array("alpha.npy", &[1, 2, 2], &[6u8, 1, 0, 2]);
+    let run = |options: &[&str], x: u32, y: u32| {
+        let anchor = format!("{x},{y}");
+        let more = ["--border", "constant", "--anchor", &anchor];
+        folder.ok(&[&[options[0], "a.npy", "b.npy"], &options[1..], &more].concat());
+        folder.read::<u8>("b.npy").1
+    };
+    // Windows that begin at the pixel, and that end at it.
+    for (options, y, begin, end) in [
+        (&["box", "--size", "3x1"][..], 0, [6, 5, 5, 1], [2, 2, 6, 5]),
+        (&["separable", "--taps-x", "1 0 2", "--taps-y", "1"], 0, [30, 6, 12, 3], [12, 0, 30, 6]),
+        (&["gaussian", "--sigma", "0.1", "--truncate", "10"], 1, [0, 12, 3, 0], [0, 6, 0, 12]),
+    ] {
+        assert_eq!((run(options, 0, y), run(options, 2, y)), (begin.to_vec(), end.to_vec()), "{options:?}");
+    }
+    folder.ok(&["box", "alpha.npy", "b.npy", "--size", "2x1", "--border", "wrap", "--anchor", "0,0", "--keep-alpha"]);
+    assert_eq!(folder.read::<u8>("b.npy").1, [3, 1, 3, 2]);
+    folder.fails(2, "anchor is 3", &["box", "missing", "b.npy", "--size", "3", "--anchor", "3,0"]);
+    folder.fails(
+        2,
+        "anchor is 1",
+        &["separable", "missing", "b.npy", "--taps-x", "1 1", "--taps-y", "1", "--anchor", "0,1"],
+    );
+    folder.fails(2, "anchor is 9", &["gaussian", "missing", "b.npy", "--sigma", "1", "--anchor", "9,0"]);
 }
 
 #[test]
@@ -101,7 +176,7 @@ fn a_batch_runs_what_it_can() {
 {"verb":"gaussian","in":"a.png","out":"g.png","sigma":true}
 {"verb":"gaussian","in":"a.png","out":"g.png","sigma":1,"quiet":"yes"}
 {"verb":"gaussian","in":"a.png","sigma":1}
-{"verb":"info","in":"a.png"}
+{"verb":"verify","in":"a.png"}
 {"verb":"blur","in":"a.png"}
 {"verb":"box",
 {"verb":"gaussian","in":"-a.png","out":"g.png","sigma":0}
@@ -127,6 +202,36 @@ fn a_batch_runs_what_it_can() {
 }
 
 #[test]
+fn jobs_may_be_a_list_and_have_lists() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 4], &[0u8, 0, 100, 200]);
+    let jobs = r#"[
+  {"verb": "correlate", "in": "a.npy", "out": "b.npy", "mask": [[0, 0, 0], [0, 0, 1], [0, 0, 0]], "anchor": [1, 1]},
+  {"verb": "stats", "in": "a.npy", "percentile": [0, 100], "gray": true},
+  {"verb": "info"},
+  {"verb": "box", "in": "a.npy", "out": "c.npy", "size": [[3], 1]},
+  7
+]"#;
+    folder.write("jobs.json", format!("\u{feff}{jobs}"));
+    let ended = folder.run(&["batch", "jobs.json", "--device", "cpu"]);
+    let results = lines(&ended);
+    assert_eq!((ended.code, results.len()), (1, 5), "{ended:?}");
+    let told = |index: usize| (&results[index]["job"], &results[index]["ok"]);
+    let expected = [true, true, true, false, false];
+    for (index, ok) in expected.into_iter().enumerate() {
+        assert_eq!(told(index), (&(index + 1).into(), &ok.into()), "{ended:?}");
+    }
+    assert_eq!(folder.read::<u8>("b.npy").1, [0, 100, 200, 100]);
+    assert_eq!(results[1]["statistics"][0]["percentiles"][1]["value"], 200.0);
+    assert!(results[2]["cpu_threads"].as_u64().unwrap() > 0);
+    // Lines after a byte order mark, too.
+    folder.write("jobs.jsonl", "\u{feff}{\"verb\":\"box\",\"in\":\"a.npy\",\"out\":\"c.npy\",\"size\":1}\n");
+    assert_eq!(lines(&folder.ok(&["batch", "jobs.jsonl"])).len(), 1);
+    folder.write("broken.json", "[{},");
+    folder.fails(3, "broken.json: not a list of jobs", &["batch", "broken.json"]);
+}
+
+#[test]
 fn a_good_batch_and_no_batch() {
     let folder = Folder::new();
     folder.png("a.png", 1, 1, &[1]);
@@ -136,6 +241,8 @@ fn a_good_batch_and_no_batch() {
     folder.write("jobs.jsonl", "# nothing to do\n");
     assert_eq!(folder.ok(&["batch", "jobs.jsonl"]).stdout, "");
     folder.fails(3, "missing.jsonl", &["batch", "missing.jsonl"]);
+    folder.write("one.jsonl", "{\"verb\":\"blur\"}");
+    folder.fails(1, "1 of 1 job failed", &["batch", "one.jsonl"]);
     folder.write("bytes.jsonl", [0xff, 0xfe]);
     folder.fails(3, "bytes.jsonl", &["batch", "bytes.jsonl"]);
 }
@@ -164,6 +271,18 @@ fn shells_and_manuals_know_every_verb() {
         let ended = folder.run(&["completions", shell]);
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{shell}");
         assert!(ended.stdout.contains("gaussian") && ended.stdout.contains("truncate"), "{shell}");
+    }
+    // Names, and not files, where a value has names.
+    let script = folder.run(&["completions", "bash"]).stdout;
+    let offered = |option: &str| {
+        let part =
+            script.split("apron__subcmd__correlate)").nth(1).unwrap().split(&format!("{option})")).nth(1).unwrap();
+        part.lines().nth(1).unwrap().to_string()
+    };
+    for (option, name) in
+        [("--device", "reference"), ("--mask", "sobel-x"), ("--out-type", "i16"), ("--in-type", "f16")]
+    {
+        assert!(offered(option).contains(name) && !offered(option).contains("compgen -f"), "{}", offered(option));
     }
     folder.fails(2, "bash", &["completions", "cmd"]);
     let page = folder.run(&["man"]);

@@ -7,16 +7,16 @@ use crate::{Bins, Edges, Error, PixelType, Result};
 /// ```
 /// use apron_core::{Binning, Edges, PixelType};
 ///
-/// let binning = Binning::Between(Edges::rising(vec![0.0, 10.0, 100.0])?);
+/// let binning = Binning::Between(Edges::new(vec![0.0, 10.0, 100.0])?);
 /// let edges = binning.edges(PixelType::U16, || unreachable!("the edges are given"))?;
 /// assert_eq!([9.0, 10.0, 100.0, 101.0].map(|sample| edges.bin(sample)), [Some(0), Some(1), Some(1), None]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Binning {
-    /// So many, over a range.
+    /// Bins of one width over a range.
     Even(Bins),
-    /// As the edges say.
+    /// Bins between these edges.
     Between(Edges),
 }
 
@@ -59,6 +59,26 @@ impl From<Bins> for Binning {
     }
 }
 
+impl From<usize> for Bins {
+    /// This number of bins over the default range.
+    fn from(count: usize) -> Bins {
+        Bins { count, range: None }
+    }
+}
+
+impl From<usize> for Binning {
+    /// This number of bins of equal width over the default range.
+    fn from(count: usize) -> Binning {
+        Binning::Even(count.into())
+    }
+}
+
+impl From<Edges> for Binning {
+    fn from(edges: Edges) -> Binning {
+        Binning::Between(edges)
+    }
+}
+
 impl Bins {
     /// A bin for each value that samples of an integer type can have; `None` for floats.
     ///
@@ -93,7 +113,7 @@ impl Edges {
     ///
     /// # Errors
     /// [`Error::Parameter`] for fewer than two edges, more than 2^24 + 1, one that is NaN or below the one before.
-    pub fn rising(values: Vec<f64>) -> Result<Edges> {
+    pub fn new(values: Vec<f64>) -> Result<Edges> {
         let wrong = |value: String, limit: &str| Err(Error::parameter("histogram", "edges", value, limit));
         if !(2..=(1 << 24) + 1).contains(&values.len()) {
             return wrong(format!("{} numbers", values.len()), "2 to 16777217 numbers");
@@ -122,7 +142,7 @@ mod tests {
     fn equal_and_infinite_edges_are_numpys() {
         // numpy.histogram([1, 1, 2, 5, inf], [1, 1, 2, inf])[0] is [0, 2, 3], [1, 2, 2] has [2, 1].
         let bins = |edges: &[f64], samples: &[f64]| {
-            let edges = Edges::rising(edges.to_vec()).unwrap();
+            let edges = Edges::new(edges.to_vec()).unwrap();
             samples.iter().map(|&sample| edges.bin(sample)).collect::<Vec<_>>()
         };
         let samples = [1.0, 2.0, 5.0, f64::INFINITY, 0.9, f64::NAN];
@@ -140,7 +160,7 @@ mod tests {
             (vec![1.0, 0.5], "1 before 0.5"),
             (vec![0.0, f64::NAN], "0 before NaN"),
         ] {
-            let error = Edges::rising(edges).unwrap_err();
+            let error = Edges::new(edges).unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage);
             assert!(error.to_string().contains(part), "{error}");
         }
@@ -148,14 +168,14 @@ mod tests {
 
     #[test]
     fn edges_in_f32_part_the_same_samples() {
-        let edges = Edges::rising(vec![0.1, 0.3, 1e300, f64::INFINITY]).unwrap();
+        let edges = Edges::new(vec![0.1, 0.3, 1e300, f64::INFINITY]).unwrap();
         let (lower, last) = edges.in_f32();
         assert_eq!((lower[0], lower[1]), (0.1f32, 0.3f32));
         assert_eq!((lower[2], last), (f32::INFINITY, f32::INFINITY));
-        let below = Edges::rising(vec![-1e300, 0.7]).unwrap().in_f32();
+        let below = Edges::new(vec![-1e300, 0.7]).unwrap().in_f32();
         // The nearest f32 to 0.7 lies below it: 0.699999988.
         assert_eq!(below, (vec![f32::MIN], 0.7f32));
-        assert_eq!(Edges::rising(vec![0.0, 0.1]).unwrap().in_f32().1, 0.1f32.next_down());
+        assert_eq!(Edges::new(vec![0.0, 0.1]).unwrap().in_f32().1, 0.1f32.next_down());
         for sample in [0.1f32.next_down(), 0.1, 0.3f32.next_down(), 0.3, f32::MAX, f32::INFINITY, f32::NAN] {
             let least = lower.iter().filter(|edge| sample >= **edge).count();
             let bin = if least > 0 && sample <= last { Some(least - 1) } else { None };

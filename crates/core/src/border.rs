@@ -105,69 +105,73 @@ impl Constants {
     }
 }
 
+impl fmt::Display for Constants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("constant")?;
+        self.values().iter().try_for_each(|value| write!(f, ":{value}"))
+    }
+}
+
 /// What lies outside an image along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outside {
+pub enum AxisBorder {
     /// The same for all channels.
     Border(Border),
     /// `vvvv|abcd|vvvv`: a fixed value for each channel.
     Constants(Constants),
 }
 
-impl Outside {
+impl AxisBorder {
     /// The index map and the values outside, of each channel.
     pub fn mode(self) -> (BorderMode, [f32; 4]) {
         match self {
-            Outside::Border(border) => {
+            AxisBorder::Border(border) => {
                 let (mode, constant) = border.mode();
                 (mode, [constant; 4])
             }
-            Outside::Constants(constants) => (BorderMode::Constant, constants.values),
+            AxisBorder::Constants(constants) => (BorderMode::Constant, constants.values),
         }
     }
 }
 
-impl PartialEq<Border> for Outside {
+impl PartialEq<Border> for AxisBorder {
     fn eq(&self, border: &Border) -> bool {
-        matches!(self, Outside::Border(own) if own == border)
+        matches!(self, AxisBorder::Border(own) if own == border)
     }
 }
 
-impl Default for Outside {
-    fn default() -> Outside {
+impl Default for AxisBorder {
+    fn default() -> AxisBorder {
         Border::default().into()
     }
 }
 
-impl From<Border> for Outside {
-    fn from(border: Border) -> Outside {
-        Outside::Border(border)
+impl From<Border> for AxisBorder {
+    fn from(border: Border) -> AxisBorder {
+        AxisBorder::Border(border)
     }
 }
 
-impl From<Constants> for Outside {
-    fn from(constants: Constants) -> Outside {
-        Outside::Constants(constants)
+impl From<Constants> for AxisBorder {
+    fn from(constants: Constants) -> AxisBorder {
+        AxisBorder::Constants(constants)
     }
 }
 
-impl fmt::Display for Outside {
+impl fmt::Display for AxisBorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outside::Border(border) => border.fmt(f),
-            Outside::Constants(constants) => {
-                f.write_str("constant")?;
-                constants.values().iter().try_for_each(|value| write!(f, ":{value}"))
-            }
+            AxisBorder::Border(border) => border.fmt(f),
+            AxisBorder::Constants(constants) => constants.fmt(f),
         }
     }
 }
 
-impl FromStr for Outside {
+impl FromStr for AxisBorder {
     type Err = Error;
 
     /// A border, or constants by channel, as `constant:0:128:255`.
-    fn from_str(text: &str) -> Result<Outside> {
+    fn from_str(text: &str) -> Result<AxisBorder> {
         match text.strip_prefix("constant:") {
             Some(values) if values.contains(':') => {
                 let wrong = |_| {
@@ -177,9 +181,9 @@ impl FromStr for Outside {
                 let values = values.split(':').map(|value| value.trim().parse::<f32>());
                 let values =
                     values.collect::<std::result::Result<Vec<f32>, _>>().map_err(|error| wrong(error.to_string()))?;
-                Constants::new(&values).map(Outside::from).map_err(|error| wrong(error.to_string()))
+                Constants::new(&values).map(AxisBorder::from).map_err(|error| wrong(error.to_string()))
             }
-            _ => text.parse::<Border>().map(Outside::from),
+            _ => text.parse::<Border>().map(AxisBorder::from),
         }
     }
 }
@@ -191,27 +195,27 @@ impl FromStr for Outside {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Borders {
     /// Left and right of the image.
-    pub x: Outside,
+    pub x: AxisBorder,
     /// Above and below.
-    pub y: Outside,
+    pub y: AxisBorder,
 }
 
 impl Borders {
     /// One for each axis.
-    pub fn by_axis(x: impl Into<Outside>, y: impl Into<Outside>) -> Borders {
+    pub fn by_axis(x: impl Into<AxisBorder>, y: impl Into<AxisBorder>) -> Borders {
         Borders { x: x.into(), y: y.into() }
     }
 
     /// The border that all axes and channels have, if there is one.
     pub fn everywhere(&self) -> Option<Border> {
         match (self.x, self.y) {
-            (Outside::Border(x), Outside::Border(y)) if x == y => Some(x),
+            (AxisBorder::Border(x), AxisBorder::Border(y)) if x == y => Some(x),
             _ => None,
         }
     }
 }
 
-impl<T: Into<Outside>> From<T> for Borders {
+impl<T: Into<AxisBorder>> From<T> for Borders {
     fn from(outside: T) -> Borders {
         let outside = outside.into();
         Borders { x: outside, y: outside }
@@ -231,7 +235,7 @@ impl FromStr for Borders {
     fn from_str(text: &str) -> Result<Borders> {
         match text.split_once(',') {
             Some((x, y)) => Ok(Borders { x: x.trim().parse()?, y: y.trim().parse()? }),
-            None => text.parse::<Outside>().map(Borders::from),
+            None => text.parse::<AxisBorder>().map(Borders::from),
         }
     }
 }

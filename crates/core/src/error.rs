@@ -16,7 +16,25 @@ pub enum ErrorKind {
     Device,
 }
 
-/// Everything that can go wrong.
+impl std::fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ErrorKind::Usage => "usage",
+            ErrorKind::Input => "input",
+            ErrorKind::Device => "device",
+        })
+    }
+}
+
+/// Everything that can go wrong: each names the value and the limit. [`kind`](Error::kind) says what a caller can do about it.
+///
+/// ```
+/// use apron_core::{ErrorKind, Image};
+///
+/// let error = Image::new(2, 2, 5, vec![0u8; 20]).unwrap_err();
+/// assert_eq!(error.to_string(), "image: channels is 5, but must be 1 to 4");
+/// assert_eq!(error.kind(), ErrorKind::Input);
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

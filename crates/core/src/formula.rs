@@ -61,6 +61,14 @@ impl Formula {
         }
     }
 
+    /// Sample type of the output where none is asked for: the input's, as OpenCV's `ddepth = -1`, but f32 of directions.
+    pub fn out_type(&self, src: PixelType) -> PixelType {
+        match self {
+            Formula::Pointwise { op: PointOp::Direction, .. } => PixelType::F32,
+            _ => src,
+        }
+    }
+
     /// `scale` times this, plus `delta`; this alone where neither changes anything.
     pub fn scaled(self, scale: f64, delta: f64) -> Formula {
         if (scale, delta) == (1.0, 0.0) {
@@ -77,11 +85,6 @@ pub trait Named {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for parameters that can never be right.
     fn formula(&self) -> Result<Formula>;
-
-    /// Sample type of the output where none is asked for: the input's, as OpenCV's `ddepth = -1`.
-    fn out_type(&self, src: PixelType) -> PixelType {
-        src
-    }
 }
 
 impl Named for Formula {

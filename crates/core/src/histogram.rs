@@ -5,16 +5,22 @@ use crate::{Error, PixelType, Result};
 /// Most bins of a histogram.
 const MAX_BINS: usize = 1 << 24;
 
-/// How many bins, over which range.
+/// The number of bins, and their range.
 ///
 /// Bins are equally wide and half-open, but for the last, which holds the range's upper end too.
-/// Samples outside the range, and NaN, are dropped.
+/// Samples outside the range, and NaN, are dropped. A number alone is a number of bins over the default range.
+///
+/// ```
+/// use apron_core::Bins;
+///
+/// assert_eq!(Bins::from(16), Bins { count: 16, range: None });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bins {
     /// Number of bins.
     pub count: usize,
-    /// Lower and upper end; without them, 0 to 256 for u8 and the smallest to the largest sample
-    /// for f32. Equal ends are moved apart by a half each way.
+    /// Lower and upper end. Without them: the smallest to the largest sample, as `numpy.histogram` has it, but for u8 always
+    /// 0 to 256. Equal ends are moved apart by a half each way.
     pub range: Option<(f64, f64)>,
 }
 
@@ -159,7 +165,16 @@ impl Edges {
     }
 }
 
-/// Counts of samples by bin, for all channels together or each apart.
+/// Counts of samples by bin, of all channels together or of each by itself.
+///
+/// ```
+/// use apron_core::{Bins, Histogram, PixelType};
+///
+/// let edges = Bins { count: 2, range: Some((0.0, 256.0)) }.edges(PixelType::U8, || unreachable!("a range is given"))?;
+/// let histogram = Histogram::new(edges, 3, vec![9, 1, 5, 5, 0, 10]);
+/// assert_eq!((histogram.edges(), histogram.channel(1)), (&[0.0, 128.0, 256.0][..], &[5, 5][..]));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     edges: Edges,

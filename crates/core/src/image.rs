@@ -1,14 +1,22 @@
 //! Images: shape, pixels, and a row stride.
 
-use crate::{AnyImageMut, Error, ImageMut, Result, check_memory};
+use crate::{Error, ImageMut, Pixel, Result, check_memory};
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
+use std::ops::{Index, IndexMut};
 
 /// Largest width and height, in pixels: border arithmetic stays inside 32 bits.
 pub const MAX_SIDE: u32 = (1 << 30) - 1;
 
-/// Width, height and interleaved channels of an image.
+/// Width and height in pixels, and interleaved channels, of an image.
+///
+/// ```
+/// use apron_core::Shape;
+///
+/// let shape = Shape::new(640, 480, 3)?;
+/// assert_eq!((shape.pixels(), shape.samples(), shape.to_string()), (307_200, 921_600, "640x480x3".into()));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Width, in pixels.
@@ -49,6 +57,18 @@ impl Shape {
         self.width as usize * self.channels as usize
     }
 
+    /// Where sample `channel` of pixel `(x, y)` is in rows that start `row_stride` samples apart, if there is one.
+    pub(crate) fn offset(&self, x: u32, y: u32, channel: u32, row_stride: usize) -> Option<usize> {
+        let inside = x < self.width && y < self.height && channel < self.channels;
+        inside.then(|| y as usize * row_stride + x as usize * self.channels as usize + channel as usize)
+    }
+
+    /// What indexing says of a sample that is not there.
+    #[track_caller]
+    pub(crate) fn no_sample(&self, x: u32, y: u32, channel: u32) -> ! {
+        panic!("there is no sample ({x}, {y}, {channel}) in an image of {self}")
+    }
+
     /// The shape of a part of `width` x `height` pixels from column `x` and row `y` on.
     ///
     /// # Errors
@@ -70,99 +90,6 @@ impl fmt::Display for Shape {
         write!(f, "{}x{}x{}", self.width, self.height, self.channels)
     }
 }
-
-/// The type of an image's samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names say it all
-pub enum PixelType {
-    U8,
-    U16,
-    I16,
-    F16,
-    F32,
-}
-
-impl PixelType {
-    /// Every type.
-    pub const ALL: [PixelType; 5] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
-
-    /// The type as buffers know it.
-    pub fn element(self) -> apron_abi::ElementType {
-        match self {
-            PixelType::U8 => apron_abi::ElementType::U8,
-            PixelType::U16 => apron_abi::ElementType::U16,
-            PixelType::I16 => apron_abi::ElementType::I16,
-            PixelType::F16 => apron_abi::ElementType::F16,
-            PixelType::F32 => apron_abi::ElementType::F32,
-        }
-    }
-
-    /// Whether its samples are floats: results are summed in f32, and not rounded to whole numbers.
-    pub fn is_float(self) -> bool {
-        matches!(self, PixelType::F16 | PixelType::F32)
-    }
-
-    /// Size of one sample, in bytes.
-    pub fn size_bytes(self) -> usize {
-        self.element().size_bytes() as usize
-    }
-}
-
-impl fmt::Display for PixelType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.element().name())
-    }
-}
-
-impl FromStr for PixelType {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<PixelType> {
-        let found = PixelType::ALL.into_iter().find(|kind| kind.element().name() == text);
-        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16, f16 or f32"))
-    }
-}
-
-/// A sample type of images: u8, u16, i16, [`f16`](half::f16) or f32.
-pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
-    /// The type's tag.
-    const PIXEL: PixelType;
-    /// The image of this type in `image`, if that is its type.
-    fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>>;
-    /// The image with its type as a value.
-    fn into_any(image: Image<'_, Self>) -> AnyImage<'_>;
-    /// The image of this type in `image`, which is written, if that is its type.
-    fn from_any_mut(image: AnyImageMut<'_>) -> Option<ImageMut<'_, Self>>;
-    /// The image that is written with its type as a value.
-    fn into_any_mut(image: ImageMut<'_, Self>) -> AnyImageMut<'_>;
-}
-
-macro_rules! pixel {
-    ($($type:ty: $tag:ident),*) => {$(
-        impl Pixel for $type {
-            const PIXEL: PixelType = PixelType::$tag;
-            fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>> {
-                match image {
-                    AnyImage::$tag(image) => Some(image),
-                    _ => None,
-                }
-            }
-            fn into_any(image: Image<'_, Self>) -> AnyImage<'_> {
-                AnyImage::$tag(image)
-            }
-            fn from_any_mut(image: AnyImageMut<'_>) -> Option<ImageMut<'_, Self>> {
-                match image {
-                    AnyImageMut::$tag(image) => Some(image),
-                    _ => None,
-                }
-            }
-            fn into_any_mut(image: ImageMut<'_, Self>) -> AnyImageMut<'_> {
-                AnyImageMut::$tag(image)
-            }
-        }
-    )*};
-}
-pixel!(u8: U8, u16: U16, i16: I16, half::f16: F16, f32: F32);
 
 /// An image in host memory: rows of interleaved samples, borrowed or owned.
 ///
@@ -228,6 +155,35 @@ impl<'a, T: Pixel> Image<'a, T> {
         Ok(Image { shape, row_stride, data })
     }
 
+    /// An image whose samples are what `sample` gives for column, row and channel, row by row.
+    ///
+    /// ```
+    /// use apron_core::Image;
+    ///
+    /// let ramp = Image::from_fn(3, 2, 1, |x, y, _| (10 * y + x) as u8)?;
+    /// assert_eq!((ramp.row(1), ramp[(2, 0, 0)]), (&[10, 11, 12][..], 2));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for an impossible shape, and for more samples than the system has memory for.
+    pub fn from_fn(
+        width: u32,
+        height: u32,
+        channels: u32,
+        mut sample: impl FnMut(u32, u32, u32) -> T,
+    ) -> Result<Image<'static, T>> {
+        let shape = Shape::new(width, height, channels)?;
+        check_memory::<T>(shape.samples(), shape)?;
+        let mut data = Vec::with_capacity(shape.samples() as usize);
+        for y in 0..height {
+            for x in 0..width {
+                data.extend((0..channels).map(|channel| sample(x, y, channel)));
+            }
+        }
+        Image::new(width, height, channels, data)
+    }
+
     /// Width, height and channels.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -261,6 +217,25 @@ impl<'a, T: Pixel> Image<'a, T> {
     /// Sample `channel` of pixel `(x, y)`, all below their limits.
     pub fn sample(&self, x: u32, y: u32, channel: u32) -> T {
         self.row(y)[(x * self.shape.channels + channel) as usize]
+    }
+
+    /// Sample `channel` of pixel `(x, y)`; `None` where there is none.
+    ///
+    /// ```
+    /// use apron_core::Image;
+    ///
+    /// let image = Image::new(2, 1, 3, vec![1u8, 2, 3, 4, 5, 6])?;
+    /// assert_eq!((image.get(1, 0, 2), image.get(1, 0, 3), image.get(2, 0, 0)), (Some(&6), None, None));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    pub fn get(&self, x: u32, y: u32, channel: u32) -> Option<&T> {
+        self.shape.offset(x, y, channel, self.row_stride).map(|at| &self.data[at])
+    }
+
+    /// Sample `channel` of pixel `(x, y)`, to be written; `None` where there is none. Borrowed samples are copied before,
+    /// once.
+    pub fn get_mut(&mut self, x: u32, y: u32, channel: u32) -> Option<&mut T> {
+        self.shape.offset(x, y, channel, self.row_stride).map(|at| &mut self.data.to_mut()[at])
     }
 
     /// The rows, from the top.
@@ -344,118 +319,37 @@ impl<'a, T: Pixel> Image<'a, T> {
     }
 }
 
-/// An image whose sample type is known at run time only.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)] // each holds an image of its name's type
-pub enum AnyImage<'a> {
-    U8(Image<'a, u8>),
-    U16(Image<'a, u16>),
-    I16(Image<'a, i16>),
-    F16(Image<'a, half::f16>),
-    F32(Image<'a, f32>),
+/// `image[(x, y, channel)]`, all below their limits.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let mut image = Image::new(2, 1, 3, vec![0u8; 6])?;
+/// image[(1, 0, 2)] = 9;
+/// assert_eq!((image[(1, 0, 2)], image.row(0)), (9, &[0, 0, 0, 0, 0, 9][..]));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Panics
+/// For a sample that the image does not have, as slices do.
+impl<T: Pixel> Index<(u32, u32, u32)> for Image<'_, T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, (x, y, channel): (u32, u32, u32)) -> &T {
+        self.get(x, y, channel).unwrap_or_else(|| self.shape.no_sample(x, y, channel))
+    }
 }
 
-/// Runs `$body` with `$image` bound to the typed image in the [`AnyImage`] `$any`.
-#[macro_export]
-macro_rules! each_type {
-    ($any:expr, $image:ident => $body:expr) => {
-        match $any {
-            $crate::AnyImage::U8($image) => $body,
-            $crate::AnyImage::U16($image) => $body,
-            $crate::AnyImage::I16($image) => $body,
-            $crate::AnyImage::F16($image) => $body,
-            $crate::AnyImage::F32($image) => $body,
-        }
-    };
-}
-
-impl AnyImage<'_> {
-    /// Width, height and channels.
-    pub fn shape(&self) -> Shape {
-        each_type!(self, image => image.shape())
-    }
-
-    /// An image of zeros whose packed bytes are then written by `fill`.
-    ///
-    /// # Errors
-    /// What `fill` reports; [`Error::Shape`] for more bytes than the system gives.
-    pub fn from_bytes(
-        pixel: PixelType,
-        shape: Shape,
-        fill: impl FnOnce(&mut [u8]) -> Result<()>,
-    ) -> Result<AnyImage<'static>> {
-        fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
-            check_memory::<T>(shape.samples(), shape)?;
-            let mut samples = vec![T::default(); shape.samples() as usize];
-            fill(bytemuck::cast_slice_mut(&mut samples))?;
-            Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
-        }
-        match pixel {
-            PixelType::U8 => filled::<u8>(shape, fill),
-            PixelType::U16 => filled::<u16>(shape, fill),
-            PixelType::I16 => filled::<i16>(shape, fill),
-            PixelType::F16 => filled::<half::f16>(shape, fill),
-            PixelType::F32 => filled::<f32>(shape, fill),
-        }
-    }
-
-    /// The packed samples as bytes, in the machine's byte order.
-    pub fn bytes(&self) -> Cow<'_, [u8]> {
-        each_type!(self, image => image.packed_bytes())
-    }
-
-    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
-    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<AnyImage<'_>> {
-        Ok(each_type!(self, image => Pixel::into_any(image.region(x, y, width, height)?)))
-    }
-
-    /// The same image, borrowed.
-    pub fn view(&self) -> AnyImage<'_> {
-        each_type!(self, image => Pixel::into_any(image.view()))
-    }
-
-    /// The same image, to be written; borrowed samples are copied before, once.
-    pub fn view_mut(&mut self) -> AnyImageMut<'_> {
-        each_type!(self, image => Pixel::into_any_mut(image.view_mut()))
-    }
-
-    /// Samples from the start of a row to the start of the next.
-    pub fn row_stride(&self) -> usize {
-        each_type!(self, image => image.row_stride())
-    }
-
-    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
-    pub fn spanned_bytes(&self) -> &[u8] {
-        each_type!(self, image => image.spanned_bytes())
-    }
-
-    /// The same image, owning its samples, in rows without gaps.
-    pub fn into_packed(self) -> AnyImage<'static> {
-        fn packed<T: Pixel>(image: Image<'_, T>) -> AnyImage<'static> {
-            let shape = image.shape;
-            let data = Cow::Owned(image.into_packed());
-            T::into_any(Image { shape, row_stride: shape.row_samples(), data })
-        }
-        each_type!(self, image => packed(image))
-    }
-
-    /// The same image, owning its samples.
-    pub fn into_owned(self) -> AnyImage<'static> {
-        each_type!(self, image => Pixel::into_any(image.into_owned()))
-    }
-
-    /// The type of the samples.
-    pub fn pixel_type(&self) -> PixelType {
-        match self {
-            AnyImage::U8(_) => PixelType::U8,
-            AnyImage::U16(_) => PixelType::U16,
-            AnyImage::I16(_) => PixelType::I16,
-            AnyImage::F16(_) => PixelType::F16,
-            AnyImage::F32(_) => PixelType::F32,
-        }
+/// The same, to be written; borrowed samples are copied before, once.
+///
+/// # Panics
+/// For a sample that the image does not have, as slices do.
+impl<T: Pixel> IndexMut<(u32, u32, u32)> for Image<'_, T> {
+    #[track_caller]
+    fn index_mut(&mut self, (x, y, channel): (u32, u32, u32)) -> &mut T {
+        let shape = self.shape;
+        self.get_mut(x, y, channel).unwrap_or_else(|| shape.no_sample(x, y, channel))
     }
 }
 
@@ -481,12 +375,25 @@ mod tests {
     }
 
     #[test]
-    fn more_memory_than_there_is_is_an_error() {
-        let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
-        for pixel in PixelType::ALL {
-            let error = AnyImage::from_bytes(pixel, shape, |_| Ok(())).unwrap_err();
-            assert!(matches!(error, Error::Shape { what: "size", .. }), "{error}");
-        }
+    fn indices_follow_the_row_stride_and_end_with_the_shape() {
+        let samples = [1u8, 2, 3, 4, 99, 5, 6, 7, 8];
+        let mut image = Image::with_row_stride(2, 2, 2, 5, &samples[..]).unwrap();
+        assert_eq!([image[(0, 0, 0)], image[(1, 0, 1)], image[(0, 1, 0)], image[(1, 1, 1)]], [1, 4, 5, 8]);
+        assert_eq!([image.get(2, 0, 0), image.get(0, 2, 0), image.get(0, 0, 2)], [None; 3]);
+        assert_eq!(image.get_mut(2, 1, 0), None);
+        image[(1, 1, 0)] = 70;
+        assert_eq!((image.row(1), samples[7]), (&[5, 6, 70, 8][..], 7));
+        let panic = std::panic::catch_unwind(|| image[(0, 0, 2)]).unwrap_err();
+        assert_eq!(panic.downcast_ref::<String>().unwrap(), "there is no sample (0, 0, 2) in an image of 2x2x2");
+    }
+
+    #[test]
+    fn samples_come_row_by_row() {
+        let image = Image::from_fn(2, 2, 3, |x, y, c| (100 * y + 10 * x + c) as u16).unwrap();
+        assert_eq!(image.packed()[..], [0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112]);
+        assert!(matches!(Image::from_fn(0, 2, 1, |_, _, _| 0u8), Err(Error::Shape { what: "width", .. })));
+        let huge = Image::from_fn(MAX_SIDE, MAX_SIDE, 4, |_, _, _| 0u8);
+        assert!(matches!(huge, Err(Error::Shape { what: "size", .. })));
     }
 
     #[test]

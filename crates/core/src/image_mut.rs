@@ -1,6 +1,7 @@
 //! Images that are written: where the samples of a result go.
 
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+use std::ops::{Index, IndexMut};
 
 /// Rows of interleaved samples in host memory that somebody else owns, to be written.
 ///
@@ -69,6 +70,11 @@ impl<'a, T: Pixel> ImageMut<'a, T> {
         self.spanned_mut().chunks_mut(stride).map(move |chunk| &mut chunk[..row])
     }
 
+    /// Sample `channel` of pixel `(x, y)`; `None` where there is none.
+    pub fn get_mut(&mut self, x: u32, y: u32, channel: u32) -> Option<&mut T> {
+        self.shape.offset(x, y, channel, self.row_stride).map(|at| &mut self.data[at])
+    }
+
     /// Copies the samples of an image of the same shape.
     ///
     /// # Errors
@@ -100,6 +106,41 @@ impl<'a, T: Pixel> ImageMut<'a, T> {
     /// The same, borrowed for a while.
     pub fn view(&mut self) -> ImageMut<'_, T> {
         ImageMut { shape: self.shape, row_stride: self.row_stride, data: self.data }
+    }
+}
+
+/// `image[(x, y, channel)]`, all below their limits.
+///
+/// # Panics
+/// For a sample that the image does not have, as slices do.
+impl<T: Pixel> Index<(u32, u32, u32)> for ImageMut<'_, T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, (x, y, channel): (u32, u32, u32)) -> &T {
+        let at = self.shape.offset(x, y, channel, self.row_stride);
+        &self.data[at.unwrap_or_else(|| self.shape.no_sample(x, y, channel))]
+    }
+}
+
+/// The same, to be written.
+///
+/// ```
+/// use apron_core::ImageMut;
+///
+/// let mut samples = [0u8; 4];
+/// ImageMut::new(2, 2, 1, &mut samples)?[(0, 1, 0)] = 7;
+/// assert_eq!(samples, [0, 0, 7, 0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Panics
+/// For a sample that the image does not have, as slices do.
+impl<T: Pixel> IndexMut<(u32, u32, u32)> for ImageMut<'_, T> {
+    #[track_caller]
+    fn index_mut(&mut self, (x, y, channel): (u32, u32, u32)) -> &mut T {
+        let shape = self.shape;
+        self.get_mut(x, y, channel).unwrap_or_else(|| shape.no_sample(x, y, channel))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Apron's nouns: [`Image`], [`Mask`], [`Taps`], [`Border`], [`Bins`], [`Histogram`], the
 //! [`Problem`] that an operation states with them, and the one [`Error`].
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
+mod any_image;
 mod binning;
 mod border;
 mod box_filter;
@@ -28,6 +30,7 @@ mod otsu;
 mod pad;
 mod padding;
 mod percentile;
+mod pixel;
 mod planar;
 mod pointwise;
 mod problem;
@@ -39,9 +42,10 @@ mod window;
 
 pub use half::f16;
 
+pub use any_image::AnyImage;
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
 pub use binning::Binning;
-pub use border::{Border, Borders, Constants, Outside};
+pub use border::{AxisBorder, Border, Borders, Constants};
 pub use box_filter::{BoxFilter, Scale};
 pub use clahe::Clahe;
 pub use correlate::{Correlate, Separable};
@@ -50,7 +54,7 @@ pub use device::DeviceInfo;
 pub use error::{Error, ErrorKind, Result};
 pub use formula::{Formula, Named};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};
-pub use image::{AnyImage, Image, MAX_SIDE, Pixel, PixelType, Shape};
+pub use image::{Image, MAX_SIDE, Shape};
 pub use image_mut::{AnyImageMut, ImageMut, check_room};
 pub use limit::Limit;
 pub use local_std::LocalStd;
@@ -64,6 +68,7 @@ pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;
 pub use padding::Padded;
 pub use percentile::{Percentile, check_percentiles, order_of, sample_of_order};
+pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_pixels};
 pub use statistics::{FloatStatistics, Statistics};

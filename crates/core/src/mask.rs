@@ -68,6 +68,23 @@ impl Mask {
         Ok(Mask { width, height, taps, anchor: (width / 2, height / 2) })
     }
 
+    /// A mask of these rows of taps, the first at the top, anchored at `(W / 2, H / 2)`.
+    ///
+    /// ```
+    /// use apron_core::Mask;
+    ///
+    /// let sobel = Mask::from_rows([[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]])?;
+    /// assert_eq!(sobel, "-1 0 1; -2 0 2; -1 0 1".parse()?);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Mask::new).
+    pub fn from_rows<const W: usize, const H: usize>(rows: [[f32; W]; H]) -> Result<Mask> {
+        let side = |side: usize| u32::try_from(side).unwrap_or(u32::MAX);
+        Mask::new(side(W), side(H), rows.as_flattened())
+    }
+
     /// The same mask with the tap `(x, y)` over the output pixel.
     ///
     /// # Errors
@@ -120,6 +137,29 @@ impl Mask {
     }
 }
 
+/// As [`Mask::from_rows`].
+impl<const W: usize, const H: usize> TryFrom<[[f32; W]; H]> for Mask {
+    type Error = Error;
+
+    fn try_from(rows: [[f32; W]; H]) -> Result<Mask> {
+        Mask::from_rows(rows)
+    }
+}
+
+impl std::fmt::Display for Mask {
+    /// The text from which the taps are parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not in it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (y, row) in self.taps.chunks(self.width as usize).enumerate() {
+            f.write_str(if y > 0 { "; " } else { "" })?;
+            for (x, tap) in row.iter().enumerate() {
+                f.write_str(if x > 0 { " " } else { "" })?;
+                write!(f, "{tap}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl std::str::FromStr for Mask {
     type Err = Error;
 
@@ -150,7 +190,16 @@ impl std::str::FromStr for Mask {
     }
 }
 
-/// The taps of one axis of a separable filter, and their anchor.
+/// The taps of one axis of a separable filter, and their anchor: the index of the tap over the output pixel.
+///
+/// ```
+/// use apron_core::Taps;
+///
+/// let taps = Taps::new([1.0, 2.0, 1.0])?.normalized()?;
+/// assert_eq!((taps.taps(), taps.anchor()), (&[0.25, 0.5, 0.25][..], 1));
+/// assert_eq!(taps.with_anchor(3).unwrap_err().to_string(), "mask: anchor is 3, but must be 0 to 2");
+/// # Ok::<(), apron_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taps {
     taps: Vec<f32>,
@@ -220,6 +269,21 @@ mod tests {
         for wrong in ["", ";", "1 2; 3", "1;;2", "1 x", "nan", "1 inf", "1 2;"] {
             let error = wrong.parse::<Mask>().unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_of_taps() {
+        let mask = Mask::from_rows([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap();
+        assert_eq!((mask.width(), mask.height(), mask.anchor()), (3, 2, (1, 1)));
+        assert_eq!(mask, Mask::new(3, 2, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap());
+        assert_eq!(Mask::try_from([[0.5], [0.25]]).unwrap(), "0.5; 0.25".parse().unwrap());
+        for (mask, part) in [
+            (Mask::from_rows([[0.0; 0]; 2]), "width is 0"),
+            (Mask::from_rows([[0.0; 2]; 0]), "height is 0"),
+            (Mask::from_rows([[1.0, f32::NAN]]), "tap is NaN"),
+        ] {
+            assert!(mask.as_ref().unwrap_err().to_string().contains(part), "{mask:?}");
         }
     }
 

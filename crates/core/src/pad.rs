@@ -1,6 +1,6 @@
 //! Padding: an image and what lies outside it, as an image.
 
-use crate::{Border, Borders, Error, Outside, PixelType, Region, Result, Shape, Window};
+use crate::{AxisBorder, Border, Borders, Error, PixelType, Region, Result, Shape, Window};
 use apron_abi::{FromSum, Half, Sample};
 
 /// The pixels of a region of the plane in which an image lies: OpenCV's `copyMakeBorder`, NumPy's `pad`; where the
@@ -45,19 +45,19 @@ impl Pad {
     }
 
     /// Checks that constants are samples, one for each channel.
-    fn check_constants(&self, outside: Outside) -> Result<()> {
+    fn check_constants(&self, outside: AxisBorder) -> Result<()> {
         let wrong = |limit| Err(Error::parameter(Pad::NAME, "border", outside, limit));
         let one;
         let values = match &outside {
-            Outside::Constants(constants) if constants.values().len() != self.shape.channels as usize => {
+            AxisBorder::Constants(constants) if constants.values().len() != self.shape.channels as usize => {
                 return wrong(format!("one constant for each channel: {}", self.shape.channels));
             }
-            Outside::Constants(constants) => constants.values(),
-            Outside::Border(Border::Constant(value)) => {
+            AxisBorder::Constants(constants) => constants.values(),
+            AxisBorder::Border(Border::Constant(value)) => {
                 one = [*value];
                 &one
             }
-            Outside::Border(_) => return Ok(()),
+            AxisBorder::Border(_) => return Ok(()),
         };
         let (is_sample, what): (fn(f32) -> bool, _) = match self.pixel {
             PixelType::U8 => (|value| f32::from(u8::from_sum(value)) == value, "whole numbers from 0 to 255"),

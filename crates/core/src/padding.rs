@@ -75,7 +75,7 @@ impl FilterProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Constants, Correlate, ErrorKind, Mask, Outside};
+    use crate::{AxisBorder, Constants, Correlate, ErrorKind, Mask};
 
     fn problem(extent: Extent) -> FilterProblem {
         let (shape, mask) = (Shape::new(10, 5, 2).unwrap(), Mask::new(3, 4, [1.0; 12]).unwrap());
@@ -118,7 +118,7 @@ mod tests {
     fn what_can_never_be_right_is_refused() {
         let three = Constants::new(&[1.0, 2.0, 3.0]).unwrap();
         for (x, extent) in [
-            (Outside::from(Border::Constant(0.5)), Extent::Same),
+            (AxisBorder::from(Border::Constant(0.5)), Extent::Same),
             (Border::Constant(256.0).into(), Extent::Same),
             (Border::Crop.into(), Extent::Full),
             (three.into(), Extent::Same),

@@ -53,7 +53,7 @@ impl Statistics {
     /// use apron_core::Statistics;
     ///
     /// // 10, 10, 11, 13.
-    /// let statistics = Statistics::of_counts(10, &[2, 1, 0, 1], &[50.0, 75.0])?;
+    /// let statistics = Statistics::from_counts(10, &[2, 1, 0, 1], &[50.0, 75.0])?;
     /// assert_eq!((statistics.min, statistics.max, statistics.mean), (10.0, 13.0, 11.0));
     /// assert_eq!(statistics.std, 1.5f64.sqrt());
     /// assert_eq!(statistics.percentiles, [10.5, 11.5]);
@@ -62,7 +62,7 @@ impl Statistics {
     ///
     /// # Errors
     /// As [`check_percentiles`], and [`Error::Samples`] where all counts are 0.
-    pub fn of_counts(low: i32, counts: &[u64], percentiles: &[f64]) -> Result<Statistics> {
+    pub fn from_counts(low: i32, counts: &[u64], percentiles: &[f64]) -> Result<Statistics> {
         check_percentiles(percentiles)?;
         let values = || counts.iter().zip(low as i128..).filter(|(count, _)| **count > 0);
         let (Some((_, min)), Some((_, max))) = (values().next(), values().last()) else {
@@ -95,7 +95,7 @@ impl Statistics {
     }
 
     /// Of floats, from sums: of `count` samples, their sum and that of their squared distances to the mean.
-    pub fn of_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
+    pub fn from_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
         let std = (squares / count as f64).sqrt();
         // Which of two equal zeros was found depends on the order of the search: let it be +0.
         Statistics { count, min: min + 0.0, max: max + 0.0, mean, std, percentiles: Vec::new() }
@@ -111,20 +111,20 @@ mod tests {
         // 2^40 of the least and as many of the largest: mean -0.5, distances 32767.5.
         let mut counts = vec![0; 65536];
         (counts[0], counts[65535]) = (1 << 40, 1 << 40);
-        let found = Statistics::of_counts(-32768, &counts, &[]).unwrap();
+        let found = Statistics::from_counts(-32768, &counts, &[]).unwrap();
         assert_eq!((found.mean, found.std, found.count), (-0.5, 32767.5, 1 << 41));
     }
 
     #[test]
     fn percentiles_of_one_sample_and_of_the_ends() {
-        let one = Statistics::of_counts(0, &[0, 0, 1], &[0.0, 33.0, 100.0]).unwrap();
+        let one = Statistics::from_counts(0, &[0, 0, 1], &[0.0, 33.0, 100.0]).unwrap();
         assert_eq!(one.percentiles, [2.0, 2.0, 2.0]);
-        let two = Statistics::of_counts(0, &[1, 0, 0, 0, 1], &[0.0, 25.0, 100.0]).unwrap();
+        let two = Statistics::from_counts(0, &[1, 0, 0, 0, 1], &[0.0, 25.0, 100.0]).unwrap();
         assert_eq!(two.percentiles, [0.0, 1.0, 4.0]);
     }
 
     #[test]
     fn no_samples_are_refused() {
-        assert!(Statistics::of_counts(0, &[0, 0], &[]).unwrap_err().to_string().contains("no samples"));
+        assert!(Statistics::from_counts(0, &[0, 0], &[]).unwrap_err().to_string().contains("no samples"));
     }
 }

@@ -1,6 +1,7 @@
 //! Which pixels a filter computes, and where their windows lie.
 
 use crate::{Border, Error, MAX_SIDE, Result, Shape, Taps};
+use std::fmt;
 
 /// Which pixels a filter computes.
 ///
@@ -34,6 +35,22 @@ pub struct Region {
     pub width: u32,
     /// Height, in pixels.
     pub height: u32,
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Same => f.write_str("same"),
+            Extent::Full => f.write_str("full"),
+            Extent::Region(region) => write!(f, "region {region}"),
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{} at {},{}", self.width, self.height, self.x, self.y)
+    }
 }
 
 impl Region {

@@ -28,7 +28,7 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
         let mean = of(&sums) / count as f64;
         let squares = by_rows(image, channels, 0.0, |sum, sample| sum + (sample - mean) * (sample - mean));
         let extremes: Vec<(f64, f64)> = extremes.iter().map(|row| row[channel]).collect();
-        Statistics::of_sums(count, joined(&extremes), mean, of(&squares))
+        Statistics::from_sums(count, joined(&extremes), mean, of(&squares))
     };
     (0..channels).map(of_channel).collect()
 }

@@ -2,6 +2,7 @@
 //! anything is allocated.
 
 use crate::error::{Error, Result, check_pixels};
+use crate::narrow;
 use crate::read::Source;
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use py_literal::Value;
@@ -16,7 +17,7 @@ const MAX_HEADER: usize = 1 << 16;
 /// Deepest nesting in a header: the parser is recursive.
 const MAX_DEPTH: usize = 8;
 
-const TAKEN: &str = "arrays of u1, u2, i2, f2 or f4, of shape (height, width) or (height, width, 1 to 4)";
+const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, width) or (height, width, 1 to 4)";
 
 /// What a header says.
 struct Header {
@@ -28,18 +29,25 @@ struct Header {
     items: u64,
 }
 
-/// Reads an array as an image.
-pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
+/// Reads an array as an image, of `pixel` where that is asked for.
+pub(super) fn read(
+    path: &Path,
+    file: &mut dyn Source,
+    max_pixels: u64,
+    asked: Option<PixelType>,
+) -> Result<AnyImage<'static>> {
     let wrong = |what: String| Error::content(path, what);
     let header = Header::read(file).map_err(wrong)?;
     let refused =
         || wrong(format!("dtype '{}', shape {} is not taken; {TAKEN} are", header.descr, header.shape_text()));
-    let pixel = match header.kind() {
-        "u1" => PixelType::U8,
-        "u2" => PixelType::U16,
-        "i2" => PixelType::I16,
-        "f2" => PixelType::F16,
-        "f4" => PixelType::F32,
+    let (size, pixel) = match header.kind() {
+        "u1" => (1, Some(PixelType::U8)),
+        "u2" => (2, Some(PixelType::U16)),
+        "i2" => (2, Some(PixelType::I16)),
+        "f2" => (2, Some(PixelType::F16)),
+        "f4" => (4, Some(PixelType::F32)),
+        "b1" => (1, None),
+        other if narrow::is_taken(other) => (usize::from(other.as_bytes()[1] - b'0'), None),
         _ => return Err(refused()),
     };
     let (height, width, channels) = match header.shape[..] {
@@ -50,11 +58,15 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     if height == 0 || width == 0 {
         return Err(refused());
     }
-    header.check_length(file, pixel.size_bytes()).map_err(wrong)?;
+    header.check_length(file, size).map_err(wrong)?;
     check_pixels(path, width, height, max_pixels)?;
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
     let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
 
+    let Some(pixel) = pixel else {
+        let (kind, foreign, fortran) = (header.kind(), header.is_foreign(), header.fortran);
+        return narrow::Array { path, kind, foreign, fortran, shape }.read(file, asked);
+    };
     if header.fortran {
         check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)
             .map_err(|error| wrong(error.to_string()))?;
@@ -77,8 +89,8 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     Ok(image)
 }
 
-/// Puts items that are stored by columns, planes last, into rows of pixels.
-fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
+/// Puts items of `size` parts each, such as bytes, that are stored by columns, planes last, into rows of pixels.
+pub(super) fn from_fortran<T: Copy>(stored: &[T], out: &mut [T], shape: Shape, size: usize) {
     let (width, height) = (shape.width as usize, shape.height as usize);
     let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     let places = places.flat_map(|(x, y)| (0..shape.channels as usize).map(move |c| y + height * (x + width * c)));

@@ -36,11 +36,6 @@ impl<'a> OutputPath<'a> {
         Ok(OutputPath { path, target, folder })
     }
 
-    /// The path as it was given.
-    pub(crate) fn path(&self) -> &Path {
-        self.path
-    }
-
     /// Writes a file beside the path and, when it is whole, renames it.
     ///
     /// # Errors

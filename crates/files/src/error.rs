@@ -40,6 +40,16 @@ pub enum Error {
         /// The limit that the caller gave.
         max_pixels: u64,
     },
+    /// The array has a number that no type of image holds, and was not asked for in one of them.
+    #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16 and f32", .path.display())]
+    Inexact {
+        /// The file.
+        path: PathBuf,
+        /// The array's type in NumPy's words, without its byte order.
+        dtype: String,
+        /// The first such number.
+        value: f64,
+    },
     /// The decoder, which is another crate's, panicked on what it read.
     #[error("{}: its decoder gave up ({panic})", .path.display())]
     Decoder {
@@ -92,7 +102,24 @@ impl Error {
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Error {
-        Error::Read { path: path.into(), source }
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof => Error::content(path, CUT),
+            _ => Error::Read { path: path.into(), source },
+        }
+    }
+
+    /// What a decoder says is wrong with the content.
+    pub(crate) fn decoding(path: &Path, error: impl std::error::Error + 'static) -> Error {
+        let mut causes =
+            std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source());
+        // Decoders do not give the system's error as their cause.
+        let io = |error: &(dyn std::error::Error + 'static)| match (error.downcast_ref(), error.downcast_ref()) {
+            (Some(image::ImageError::IoError(error)), _) => Some(error.kind()),
+            (_, Some(tiff::TiffError::IoError(error))) => Some(error.kind()),
+            _ => error.downcast_ref().map(io::Error::kind),
+        };
+        let ends = |error| io(error) == Some(io::ErrorKind::UnexpectedEof);
+        if causes.any(ends) { Error::content(path, CUT) } else { Error::content(path, error) }
     }
 
     pub(crate) fn content(path: &Path, what: impl std::fmt::Display) -> Error {
@@ -103,6 +130,9 @@ impl Error {
         Error::Write { path: path.into(), source: source.into() }
     }
 }
+
+/// What is wrong with a file whose data ends too early: readers say that a buffer was not filled.
+const CUT: &str = "the file is cut off: its data ends before the picture or array does";
 
 /// What a format does not hold.
 fn samples(pixel: PixelType, channels: Option<u32>) -> String {

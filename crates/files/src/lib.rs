@@ -26,9 +26,12 @@ mod array;
 mod atomic;
 mod error;
 mod grey_bmp;
+mod metadata;
+mod narrow;
 mod output;
 mod picture;
 mod plane;
+mod png_file;
 mod read;
 pub mod table;
 mod tiff_tags;
@@ -36,6 +39,11 @@ mod upright;
 
 pub use atomic::{OutputPath, Trouble};
 pub use error::{Error, Result};
+pub use metadata::{Metadata, decode_metadata, read_metadata};
+pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
-pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps, read_weights};
+pub use read::{
+    decode_image, decode_image_as, decode_mask, read_edges, read_image, read_image_as, read_mask, read_taps,
+    read_weights,
+};

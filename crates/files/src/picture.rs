@@ -2,11 +2,13 @@
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
+use crate::metadata::Metadata;
 use crate::read::Source;
 use crate::upright::upright;
-use crate::{grey_bmp, plane, tiff_tags};
+use crate::{grey_bmp, plane, png_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
-use image::codecs::{bmp::BmpEncoder, jpeg::JpegEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
+use image::codecs::{bmp::BmpEncoder, png::PngEncoder, tiff::TiffEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 use std::io::{BufReader, Seek, Write};
@@ -15,7 +17,8 @@ use std::path::Path;
 /// The extensions of formats that can be written.
 pub(super) const EXTENSIONS: &str = "png, jpg, jpeg, tif, tiff, bmp, pgm, ppm, pnm";
 
-const JPEG_QUALITY: u8 = 95;
+/// Quality of JPEGs for which none is asked, 1 to 100.
+pub(super) const JPEG_QUALITY: u8 = 95;
 
 /// A format that can be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +108,7 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 
 /// Reads a picture, straight into the image's own memory.
 pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let wrong = |error: image::ImageError| Error::content(path, error);
+    let wrong = |error: image::ImageError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];
@@ -186,8 +189,21 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     }
 }
 
+/// How a picture is written, besides its pixels.
+pub(super) struct Manner {
+    /// Quality of a JPEG, 1 to 100.
+    pub(super) quality: u8,
+    /// What the file says besides its pixels.
+    pub(super) metadata: Metadata,
+}
+
 /// Writes an image that [`Format::check`] took.
-pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyImage<'_>) -> Result<(), Trouble> {
+pub(super) fn write(
+    file: &mut (impl Write + Seek),
+    format: Format,
+    manner: &Manner,
+    image: &AnyImage<'_>,
+) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
     if let (Format::Tiff, PixelType::F32 | PixelType::I16, 1) = (format, image.pixel_type(), channels) {
         return plane::write(file, image);
@@ -207,15 +223,30 @@ pub(super) fn write(file: &mut (impl Write + Seek), format: Format, image: &AnyI
         (pixel, channels) => return Err(format!("{channels} channel(s) of {pixel} fit no picture").into()),
     };
     match format {
-        Format::Png => PngEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Png => png_file::write(file, image, &manner.metadata)?,
         Format::Jpeg => {
-            JpegEncoder::new_with_quality(file, JPEG_QUALITY).write_image(&bytes, width, height, colour)?;
+            let mut encoder = JpegEncoder::new_with_quality(file, manner.quality);
+            if let Some((across, down)) = manner.metadata.density {
+                let density = (across.round() as u16, down.round() as u16);
+                encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
+            }
+            with_profile(encoder, manner, image)?.write_image(&bytes, width, height, colour)?;
         }
-        Format::Tiff => TiffEncoder::new(file).write_image(&bytes, width, height, colour)?,
+        Format::Tiff => {
+            with_profile(TiffEncoder::new(file), manner, image)?.write_image(&bytes, width, height, colour)?;
+        }
         Format::Bmp => BmpEncoder::new(file).write_image(&bytes, width, height, colour)?,
         Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image, &bytes)?,
     }
     Ok(())
+}
+
+/// The encoder with the profile, if it is one for this image.
+fn with_profile<E: ImageEncoder>(mut encoder: E, manner: &Manner, image: &AnyImage<'_>) -> Result<E, Trouble> {
+    if let Some(profile) = manner.metadata.icc_for(image) {
+        encoder.set_icc_profile(profile.to_vec())?;
+    }
+    Ok(encoder)
 }
 
 /// Binary PGM or PPM. Written here because the encoder of `image` does not take 16 bits.

@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Resu
         (Ok(ColorType::Gray(16)), Some(format)) if format == SampleFormat::Int.to_u16() => PixelType::I16,
         _ => return Ok(None),
     };
-    let wrong = |error: tiff::TiffError| Error::content(path, error);
+    let wrong = |error: tiff::TiffError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let (width, height) = decoder.dimensions().map_err(wrong)?;
     let shape = Shape::new(width, height, 1).map_err(mistaken)?;

@@ -1,8 +1,9 @@
 //! Images, masks, taps and edges from files.
 
 use crate::error::{Error, Result};
+use crate::narrow::convert;
 use crate::{array, picture};
-use apron_core::{AnyImage, Edges, Mask, Shape, Taps};
+use apron_core::{AnyImage, Edges, Mask, PixelType, Shape, Taps};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,11 +32,40 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
 /// # Errors
 /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
 /// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
-pub fn decode_image(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+    decode_image_as(path, file, max_pixels, None)
+}
+
+/// Reads an image as [`read_image`] does, with its samples [converted](convert) to `pixel`, if that is asked for: so that
+/// arrays of numbers that no type of image holds are read, too.
+///
+/// # Errors
+/// As [`read_image`].
+pub fn read_image_as(path: &Path, max_pixels: u64, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
+    decode_image_as(path, open(path)?, max_pixels, pixel)
+}
+
+/// Reads the image that `file` holds, as [`read_image_as`] does; errors name it `path`.
+///
+/// # Errors
+/// As [`decode_image`].
+pub fn decode_image_as(
+    path: &Path,
+    mut file: impl Read + Seek,
+    max_pixels: u64,
+    pixel: Option<PixelType>,
+) -> Result<AnyImage<'static>> {
     let file: &mut dyn Source = &mut file;
-    let read = if starts_as_array(path, file)? { array::read } else { picture::read };
     // Decoders are other people's code, and hostile files find their panics.
-    guarded(path, || read(path, file, max_pixels))
+    let image = if starts_as_array(path, file)? {
+        guarded(path, || array::read(path, file, max_pixels, pixel))?
+    } else {
+        guarded(path, || picture::read(path, file, max_pixels))?
+    };
+    match pixel {
+        Some(pixel) => convert(image, pixel).map_err(|error| Error::content(path, error)),
+        None => Ok(image),
+    }
 }
 
 /// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.
@@ -83,7 +113,7 @@ pub fn read_edges(path: &Path) -> Result<Edges> {
     if shape.len() != 1 {
         return Err(Error::content(path, format!("edges have 1 dimension, not shape {shape:?}")));
     }
-    Edges::rising(edges).map_err(|error| Error::content(path, error))
+    Edges::new(edges).map_err(|error| Error::content(path, error))
 }
 
 /// Reads weights, one for each pixel of an image of this shape, from a `.npy` file of any real numbers, of shape (height,

@@ -106,7 +106,7 @@ pub fn csv(histogram: &Histogram, per_channel: bool) -> String {
 /// ```
 /// use apron_core::{Edges, WeightedHistogram};
 ///
-/// let edges = Edges::rising(vec![0.0, 1.0, 3.5])?;
+/// let edges = Edges::new(vec![0.0, 1.0, 3.5])?;
 /// let histogram = WeightedHistogram { edges, channels: 1, sums: vec![0.25, -7.0] };
 /// let csv = "bin,low,high,sum\n0,0,1,0.25\n1,1,3.5,-7\n";
 /// assert_eq!(apron_files::table::csv_of_sums(&histogram, false), csv);
@@ -121,7 +121,7 @@ pub fn csv_of_sums(histogram: &WeightedHistogram, per_channel: bool) -> String {
 /// ```
 /// use apron_core::{Edges, Histogram2d};
 ///
-/// let (first, second) = (Edges::rising(vec![0.0, 1.0])?, Edges::rising(vec![0.0, 2.0, 4.0])?);
+/// let (first, second) = (Edges::new(vec![0.0, 1.0])?, Edges::new(vec![0.0, 2.0, 4.0])?);
 /// let csv = "bin,low,high,bin2,low2,high2,count\n0,0,1,0,0,2,5\n0,0,1,1,2,4,6\n";
 /// assert_eq!(apron_files::table::csv_of_pairs(&Histogram2d { first, second, counts: vec![5, 6] }), csv);
 /// # Ok::<(), apron_core::Error>(())

@@ -1,10 +1,10 @@
 //! Devices: what is there, and a handle on one.
 
 use crate::error::{checked, driver};
-use crate::ptx::Ptx;
+use crate::module::Modules;
 use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
-use apron_abi::{Family, Kernel, KernelFacts};
+use apron_abi::{Kernel, KernelFacts};
 use apron_core::{DeviceInfo, Error, Result};
 use apron_plan::Machine;
 use cust::CudaApiVersion;
@@ -20,9 +20,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
 const LOWEST_CUDA: (i32, i32) = (12, 1);
 
-/// The newest target of `ptx` that runs on the device.
-pub fn ptx_target(info: &DeviceInfo, ptx: &[Ptx]) -> Option<u32> {
-    ptx.iter().map(|ptx| ptx.target).filter(|target| *target <= info.capability).max()
+/// The newest target of the PTX that runs on the device.
+pub fn ptx_target(info: &DeviceInfo, modules: &Modules) -> Option<u32> {
+    modules.targets().filter(|target| *target <= info.capability).max()
 }
 
 /// Asks the driver what a GPU is.
@@ -81,15 +81,12 @@ pub struct Gpu {
 /// What all streams on a device share.
 pub(crate) struct OpenDevice {
     info: DeviceInfo,
-    ptx: &'static [Ptx],
+    modules: Modules,
     target: u32,
     /// That a block may have.
     shared_bytes: u32,
     f64_ratio: u32,
     // Before the context: modules are unloaded while it is there.
-    /// Machine code by family; `None` where there is none that this driver takes.
-    families: [OnceLock<Option<Module>>; Family::ALL.len()],
-    /// What the driver compiled.
     kernels: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
@@ -99,11 +96,11 @@ pub(crate) struct OpenDevice {
 }
 
 impl Gpu {
-    /// Opens GPU `ordinal`, whose kernels are in `ptx`.
+    /// Opens GPU `ordinal`, to run the kernels of `modules`.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, no such GPU, or the driver or the GPU is too old.
-    pub fn open(ordinal: u32, ptx: &'static [Ptx]) -> Result<Gpu> {
+    pub fn open(ordinal: u32, modules: Modules) -> Result<Gpu> {
         let none = |reason: String| Error::NoDevice { device: format!("gpu:{ordinal}"), reason };
         let found = devices()?;
         let Some(info) = found.get(ordinal as usize).cloned() else {
@@ -113,8 +110,8 @@ impl Gpu {
             let (major, minor) = info.cuda_version;
             return Err(none(format!("its driver supports CUDA {major}.{minor}; 12.1 (driver 530) is needed")));
         }
-        let Some(target) = ptx_target(&info, ptx) else {
-            let lowest = ptx.iter().map(|ptx| ptx.target).min().unwrap_or(0);
+        let Some(target) = ptx_target(&info, &modules) else {
+            let lowest = modules.targets().min().unwrap_or(0);
             let (has, needs) = (info.capability, lowest);
             let reason = format!("{} has compute capability {}.{}", info.name, has / 10, has % 10);
             return Err(none(format!("{reason}; {}.{} is needed", needs / 10, needs % 10)));
@@ -124,16 +121,14 @@ impl Gpu {
         use cust::sys::CUdevice_attribute::*;
         let shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal)?;
         let f64_ratio = attribute(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, ordinal)?;
-        let families = [const { OnceLock::new() }; Family::ALL.len()];
         let kernels = [const { OnceLock::new() }; Kernel::ALL.len()];
         let (loading, taps_symbol, allocations) = Default::default();
         let device = Arc::new(OpenDevice {
             info,
-            ptx,
+            modules,
             target,
             shared_bytes,
             f64_ratio,
-            families,
             kernels,
             loading,
             taps_symbol,
@@ -252,7 +247,7 @@ impl OpenDevice {
         }
     }
 
-    /// The kernel's function: of its family's machine code, else the driver compiles it on first use.
+    /// The kernel's function: of its machine code, else the driver compiles its PTX on first use.
     pub(crate) fn function(&self, kernel: Kernel) -> Result<Function<'_>> {
         let facts = kernel.facts();
         let module = self.module(kernel)?;
@@ -265,26 +260,19 @@ impl OpenDevice {
     }
 
     fn module(&self, kernel: Kernel) -> Result<&Module> {
-        let KernelFacts { entry, family, .. } = kernel.facts();
-        let of_family = || {
-            let matches = |ptx: &&Ptx| ptx.family == family && ptx.target == self.target;
-            self.ptx.iter().find(matches).ok_or_else(|| Error::NoDevice {
-                device: format!("gpu:{}", self.info.ordinal),
-                reason: format!("this build has no {} kernels for sm_{}", family.name(), self.target),
-            })
-        };
-        // What drivers older than its assembler do not take, they compile.
-        let machine_code = self.load(&self.families[family as usize], || {
-            let code = of_family()?.machine_code.filter(|_| self.info.capability == self.target);
-            Ok(code.and_then(|code| Module::from_cubin(code, &[]).ok()))
-        })?;
-        if let Some(module) = machine_code {
-            return Ok(module);
-        }
+        let KernelFacts { entry, .. } = kernel.facts();
         self.load(&self.kernels[kernel as usize], || {
-            let ptx = of_family()?;
-            let loading = || format!("loading kernel {entry} for sm_{}", ptx.target);
-            Module::from_ptx(ptx.of_entry(entry), &[]).map_err(|error| driver(loading(), error))
+            // What drivers older than its assembler do not take, they compile.
+            let code = self.modules.machine_code(entry, self.info.capability);
+            if let Some(module) = code.and_then(|code| Module::from_cubin(&code[..], &[]).ok()) {
+                return Ok(module);
+            }
+            let (text, target) = self.modules.ptx(entry, self.info.capability).ok_or_else(|| Error::NoDevice {
+                device: format!("gpu:{}", self.info.ordinal),
+                reason: format!("this build has no kernel {entry} for sm_{}", self.info.capability),
+            })?;
+            let loading = || format!("loading kernel {entry} for sm_{target}");
+            Module::from_ptx(text, &[]).map_err(|error| driver(loading(), error))
         })
     }
 
@@ -304,7 +292,6 @@ impl Drop for OpenDevice {
     fn drop(&mut self) {
         // Unloading needs the context; without it there is nothing left to unload.
         let _ = self.enter();
-        self.families.iter_mut().for_each(|module| drop(module.take()));
         self.kernels.iter_mut().for_each(|module| drop(module.take()));
     }
 }

@@ -1,18 +1,13 @@
 //! Device memory: running out of it is an error that leaves the device usable, and nothing leaks.
 
-use apron_abi::Family;
 use apron_core::{ByteHistogram, Error, Problem, Shape};
-use apron_gpu::{Gpu, GpuBuffer, Ptx};
+use apron_gpu::{Gpu, GpuBuffer, Modules};
 
-static PTX: [Ptx; 1] = [Ptx {
-    family: Family::Histogram,
-    target: 75,
-    text: include_str!("../../../kernels-gpu/ptx/histogram.sm_75.ptx"),
-    machine_code: None,
-}];
+/// What the driver compiles itself.
+const MODULES: Modules = Modules { ptx: &[&apron_ptx::PTX], machine_code: &[], whole: None };
 
 fn gpu() -> Option<Gpu> {
-    match Gpu::open(0, &PTX) {
+    match Gpu::open(0, MODULES) {
         Ok(gpu) => Some(gpu),
         Err(error) => {
             let required = std::env::var("APRON_REQUIRE_GPU").is_ok_and(|value| value == "1");

@@ -159,7 +159,7 @@ mod tests {
             let (shape, src) = (Shape::new(20, 10, 1).unwrap(), PixelType::U16);
             Problem::from(Clahe { shape, src, clip: 2.0, tiles })
         };
-        let rising = |bins: u32| Edges::rising((0..=bins).map(f64::from).collect()).unwrap();
+        let rising = |bins: u32| Edges::new((0..=bins).map(f64::from).collect()).unwrap();
         let weighted = |bins| {
             // Sums of 1024 blocks.
             let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));

@@ -41,6 +41,10 @@ use rewrite::{low_rank, widen};
 use tuning::{TABLE, Table, Work};
 pub(crate) use variant::unsupported;
 
+/// Registers, spills and static shared memory of each kernel for each architecture, as a table of comma-separated values
+/// that `cargo xtask ptx` writes: a line that names the assembler, one that names the columns, and the rows.
+pub const RESOURCES: &str = include_str!("../resources.csv");
+
 /// The recipe for `problem` on `machine`: by `variant` if one is named, else by the one that the
 /// [tuning table](tuning) prefers among those within whose limits the problem is.
 ///

@@ -38,7 +38,7 @@ pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> 
 ///
 /// let image = Image::new(4, 1, 1, vec![5u16, 700, 701, 9])?;
 /// let roi = Image::new(4, 1, 1, vec![1u8, 1, 0, 255])?;
-/// let bins = Binning::Between(Edges::rising(vec![0.0, 9.0, 1000.0])?);
+/// let bins = Binning::Between(Edges::new(vec![0.0, 9.0, 1000.0])?);
 /// assert_eq!(apron_reference::count(&image, &bins, false, Some(&roi))?.counts(), [1, 2]);
 /// # Ok::<(), apron_core::Error>(())
 /// ```

@@ -40,7 +40,7 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
             }
             squares += of_row;
         }
-        Statistics::of_sums(count, extremes, mean, squares)
+        Statistics::from_sums(count, extremes, mean, squares)
     };
     (0..channels).map(of_channel).collect()
 }

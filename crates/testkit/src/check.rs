@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::exact;
 use apron::{
-    AnyImage, Device, DeviceName, Error, Extent, Filter, HistogramOf, Image, Pixel, PixelType, Result, Source,
+    AnyImage, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType, Result,
+    Source,
 };
 use apron_core::{CountProblem, FilterProblem, Problem};
 use apron_plan::Machine;
@@ -222,16 +223,14 @@ fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
 ///
 /// # Panics
 /// For one of a filter without weights, and for one that is asked for by a mask.
-pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl Into<Source<'a>>) -> Filter<'a> {
+pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl Into<Source<'a>>) -> FilterBuilder<'a> {
     match problem {
         FilterProblem::Correlate(p) => {
-            device.correlate(image, p.mask.clone()).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
+            device.correlate(image, &p.mask).border(p.border).extent(p.extent).out_type(p.dst).clamp(p.clamp)
         }
-        FilterProblem::Separable(p) => device
-            .separable(image, p.taps_x.clone(), p.taps_y.clone())
-            .border(p.border)
-            .extent(p.extent)
-            .out_type(p.dst),
+        FilterProblem::Separable(p) => {
+            device.separable(image, &p.taps_x, &p.taps_y).border(p.border).extent(p.extent).out_type(p.dst)
+        }
         FilterProblem::Box(p) => {
             device.box_filter(image, p.width, p.height).border(p.border).extent(p.extent).out_type(p.dst)
         }
@@ -240,7 +239,11 @@ pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl In
 }
 
 /// The histogram that solves a problem for an image, ready to run.
-pub fn histogram_of<'a>(device: &'a Device, problem: &CountProblem, image: impl Into<Source<'a>>) -> HistogramOf<'a> {
+pub fn histogram_of<'a>(
+    device: &'a Device,
+    problem: &CountProblem,
+    image: impl Into<Source<'a>>,
+) -> HistogramBuilder<'a> {
     match problem {
         CountProblem::Bytes(problem) => device.histogram(image).per_channel(problem.per_channel),
         CountProblem::Edges(problem) => device.histogram(image).bins(problem.bins).per_channel(problem.per_channel),

@@ -1,10 +1,10 @@
-//! What devices have: probes, each a small call whose result must be the reference's, and the table made of them.
+//! The features of devices: probes, each a small call whose result must be the reference's, and the table made of them.
 
 use crate::case::{Data, random_image};
-use apron::filters::Operator;
+use crate::named;
 use apron::{
-    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, Filter, Formula, ImageMut, Mask,
-    Method, PixelType, Region, Result, Shape, Taps, filters,
+    AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, FilterBuilder, Formula, ImageMut,
+    Mask, Method, PixelType, Region, Result, Shape, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -104,7 +104,7 @@ fn taps(count: u32) -> Taps {
     Taps::new(mask(count, 1).taps()).expect("valid taps")
 }
 
-/// Parts that are told apart by a value.
+/// One part per value.
 fn each<T: std::fmt::Display + Clone + 'static>(
     values: impl IntoIterator<Item = T>,
     probe: impl Fn(&Device, T) -> Result<Vec<f64>> + Copy + 'static,
@@ -120,7 +120,7 @@ fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (S
 /// A filter of a photo.
 fn of_photo(
     name: &str,
-    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> Filter<'a> + 'static,
+    make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> FilterBuilder<'a> + 'static,
 ) -> (String, Probe) {
     part(name, move |device| samples(make(device, &photo()).run()))
 }
@@ -144,7 +144,7 @@ fn filtering() -> Vec<Feature> {
             }),
         },
         Feature {
-            name: "masks that are sums of few separable ones",
+            name: "low-rank masks (sums of separable ones)",
             parts: each(PIXELS, |device, pixel| {
                 let image = image(pixel, 1);
                 let filter = device.correlate(&image, two_bells()).out_type(F32);
@@ -176,7 +176,7 @@ fn filtering() -> Vec<Feature> {
             parts: each(borders, |device, border| samples(device.correlate(&photo(), mask(3, 5)).border(border).run())),
         },
         Feature {
-            name: "which pixels",
+            name: "borders and extents",
             parts: vec![
                 of_photo("a border by axis", |device, photo| {
                     let borders = Borders::by_axis(Border::Wrap, Border::Constant(9.0));
@@ -188,7 +188,7 @@ fn filtering() -> Vec<Feature> {
                         .border(Constants::new(&[9.0, 0.0, 255.0]).expect("three numbers"))
                 }),
                 of_photo("full output", |device, photo| device.correlate(photo, mask(3, 5)).extent(Extent::Full)),
-                of_photo("regions that see around them", move |device, photo| {
+                of_photo("regions that see the image around them", move |device, photo| {
                     device.correlate(photo, mask(3, 5)).extent(part_of)
                 }),
                 part("isolated regions", |device| {
@@ -206,7 +206,7 @@ fn filtering() -> Vec<Feature> {
             }),
         },
         Feature {
-            name: "alpha left alone",
+            name: "alpha kept as it is",
             parts: vec![
                 part("of a filter", |device| {
                     samples(device.correlate(&image(U8, 4), mask(3, 5)).keep_alpha(true).run())
@@ -217,7 +217,7 @@ fn filtering() -> Vec<Feature> {
             ],
         },
         Feature {
-            name: "results in images that are there",
+            name: "results in existing images",
             parts: vec![
                 part("whole", |device| {
                     let mut out = device.zeros(Shape::new(SIZE.0, SIZE.1, 3)?, U8)?;
@@ -229,7 +229,7 @@ fn filtering() -> Vec<Feature> {
                     device.gaussian(&photo(), 1.5).run_into(out.region_mut(3, 1, SIZE.0, SIZE.1)?)?;
                     samples(Ok(out))
                 }),
-                part("rows with gaps on the host", |device| {
+                part("rows with a stride, on the host", |device| {
                     let stride = SIZE.0 as usize * 3 + 7;
                     let mut out = vec![0u8; stride * SIZE.1 as usize];
                     let rows = ImageMut::with_row_stride(SIZE.0, SIZE.1, 3, stride, &mut out)?;
@@ -275,7 +275,7 @@ fn filtering() -> Vec<Feature> {
     ]
 }
 
-/// The samples of all images that come of a batch: of the channels of an image, each by itself.
+/// The samples of a batch's results; the images of the batch are the channels of the photo.
 fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceImage>) -> Result<Vec<f64>> {
     let photo = photo();
     let AnyImage::U8(photo) = &photo else { unreachable!("photos are u8") };
@@ -283,35 +283,18 @@ fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceIm
     Ok(results.into_iter().flat_map(|result| values(&result)).collect())
 }
 
+/// All named filters as their examples have them, and what has no name.
 fn named() -> Vec<(String, Probe)> {
-    macro_rules! named {
-        ($($name:literal: |$device:ident, $photo:ident| $filter:expr,)*) => {
-            vec![$(part($name, |$device| {
-                let $photo = &photo();
-                samples($filter.run())
-            })),*]
-        };
-    }
-    named! {
-        "sobel": |device, photo| device.sobel(photo, 1, 1).ksize(5),
-        "scharr": |device, photo| device.scharr(photo, 0, 1),
-        "prewitt": |device, photo| device.prewitt(photo, 1, 0),
-        "roberts": |device, photo| device.roberts(photo, 1, 0),
-        "laplacian": |device, photo| device.laplacian(photo).ksize(3),
-        "gradient": |device, photo| device.gradient(photo).operator(Operator::Scharr),
-        "direction": |device, photo| device.gradient(photo).direction(true),
-        "gaussian": |device, photo| device.gaussian(photo, 1.5),
-        "gaussian derivative": |device, photo| device.gaussian_derivative(photo, 1.5, (1, 2)),
-        "log": |device, photo| device.log(photo, 1.5),
-        "dog": |device, photo| device.dog(photo, 1.0, 2.0),
-        "sharpen": |device, photo| device.sharpen(photo),
-        "unsharp": |device, photo| device.unsharp(photo, 1.5),
-        "emboss": |device, photo| device.emboss(photo),
-        "motion-blur": |device, photo| device.motion_blur(photo, 7, 30.0),
-        "local-mean": |device, photo| device.local_mean(photo, 5, 3),
-        "local-std": |device, photo| device.local_std(photo, 5, 3),
-        "a formula of one's own": |device, photo| device.apply(photo, filters::emboss()),
-    }
+    vec![
+        part("all that `apron filters` lists", |device| {
+            let results = named::examples().map(|example| samples(example.of(device, &photo()).run()));
+            Ok(results.collect::<Result<Vec<_>>>()?.concat())
+        }),
+        part("a formula of one's own", |device| {
+            let mask = filters::named_mask("emboss").expect("a known mask");
+            samples(device.apply(&photo(), Formula::Dense(mask)).run())
+        }),
+    ]
 }
 
 fn counting() -> Vec<Feature> {
@@ -342,7 +325,7 @@ fn counting() -> Vec<Feature> {
             ],
         },
         Feature {
-            name: "bins of the pixels of a mask, over the range of their samples",
+            name: "histograms under a mask, over the range of the selected samples",
             parts: each(PIXELS, move |device, pixel| {
                 let roi = image(U8, 1);
                 let bins = Bins { count: 50, range: None };
@@ -355,15 +338,14 @@ fn counting() -> Vec<Feature> {
             parts: vec![
                 part("by numbers", |device| {
                     let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("by an image on the device", move |device| {
                     let weights = device.upload(&image(F32, 1))?;
-                    Ok(device.weighted_histogram(&photo(), &weights, Bins::default(), false)?.sums)
+                    Ok(device.weighted_histogram(&photo(), &weights).run()?.sums)
                 }),
                 part("2-D", move |device| {
-                    let bins = || Bins { count: 16, range: None };
-                    Ok(numbers(&device.histogram2d(&photo(), [0, 2], [bins(), bins()])?.counts))
+                    Ok(numbers(&device.histogram2d(&photo(), [0, 2]).bins([16, 16]).run()?.counts))
                 }),
             ],
         },

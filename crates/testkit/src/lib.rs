@@ -14,6 +14,7 @@ mod extents;
 pub mod features;
 pub mod machine;
 mod methods;
+pub mod named;
 pub mod nvcc;
 mod pad;
 mod pointwise;

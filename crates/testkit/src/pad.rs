@@ -3,7 +3,7 @@
 use crate::case::{Case, Data, random_image};
 use crate::exact::Exact;
 use crate::suite::Scale;
-use apron::{AnyImage, Border, Borders, Constants, Outside, PixelType, PointOp, Region, Shape};
+use apron::{AnyImage, AxisBorder, Border, Borders, Constants, PixelType, PointOp, Region, Shape};
 use apron_core::{Pad, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -32,9 +32,9 @@ fn constants(channels: u32) -> Constants {
 }
 
 /// What lies outside: each map, and constants of either kind.
-fn outsides(channels: u32) -> [Outside; 6] {
+fn outsides(channels: u32) -> [AxisBorder; 6] {
     let all = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(9.0)];
-    let [a, b, c, d, e] = all.map(Outside::from);
+    let [a, b, c, d, e] = all.map(AxisBorder::from);
     [a, b, c, d, e, constants(channels).into()]
 }
 

@@ -4,8 +4,8 @@ use crate::case::{Case, Data, random_image};
 use crate::check::{Errors, Expected};
 use crate::suite::Scale;
 use apron::{
-    AnyImage, Binning, Bins, Device, Edges, HistogramOf, Image, PixelType, Result, Shape, Source, Statistics, ToneOf,
-    Weights,
+    AnyImage, Binning, Bins, Device, Edges, HistogramBuilder, Image, PixelType, Result, Shape, Source, Statistics,
+    ToneBuilder, Weights,
 };
 use apron_core::{
     CellHistogram, Clahe, CountProblem, Equalize, FloatStatistics, Lookup, MapProblem, MeasureProblem, PairHistogram,
@@ -36,13 +36,13 @@ fn binning(problem: &CellHistogram) -> Binning {
 }
 
 /// The histogram that solves a problem, ready to run.
-pub(crate) fn histogram_of<'a>(device: &'a Device, problem: &CellHistogram, image: Source<'a>) -> HistogramOf<'a> {
+pub(crate) fn histogram_of<'a>(device: &'a Device, problem: &CellHistogram, image: Source<'a>) -> HistogramBuilder<'a> {
     let histogram = device.histogram(image).binning(binning(problem)).per_channel(problem.per_channel);
     if problem.masked { histogram.roi_mask(Source::Host(AnyImage::U8(roi(problem.shape)))) } else { histogram }
 }
 
 /// The operation that solves a problem, ready to run.
-pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> ToneOf<'a> {
+pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> ToneBuilder<'a> {
     match problem {
         MapProblem::Lookup(problem) => device.lookup(image, tables(problem)),
         MapProblem::Equalize(_) => device.equalize(image),
@@ -66,8 +66,10 @@ pub(crate) fn numbers_of(
         MeasureProblem::Weighted(problem) => {
             let (binning, apart) = (Binning::Between(problem.edges.clone()), problem.per_channel);
             let weights = weights(problem);
-            let sums =
-                |weights: Weights<'_>| device.weighted_histogram_reported(image, weights, binning, apart, variant);
+            let sums = |weights: Weights<'_>| {
+                let sums = device.weighted_histogram(image, weights).binning(binning).per_channel(apart);
+                sums.variant(variant).run_reported()
+            };
             let (histogram, report) = match problem.single {
                 true => {
                     let singles = weights.iter().map(|&weight| weight as f32).collect::<Vec<_>>();
@@ -79,7 +81,8 @@ pub(crate) fn numbers_of(
         }
         MeasureProblem::Pairs(problem) => {
             let binning = problem.edges.clone().map(Binning::Between);
-            let (histogram, report) = device.histogram2d_reported(image, problem.channels, binning, variant)?;
+            let counting = device.histogram2d(image, problem.channels).bins(binning).variant(variant);
+            let (histogram, report) = counting.run_reported()?;
             Ok((counts(&histogram.counts), report.variant))
         }
     }
@@ -199,7 +202,7 @@ fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
     if bins > 2 {
         edges[1] = edges[2];
     }
-    Edges::rising(edges).expect("sorted")
+    Edges::new(edges).expect("sorted")
 }
 
 /// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.

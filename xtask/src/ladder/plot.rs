@@ -1,4 +1,4 @@
-//! The ladder as a picture: a panel a workload, a bar a program, time on a logarithmic axis.
+//! The ladder as a picture: one panel per workload, one bar per program, time on a logarithmic axis.
 
 use super::record::{Record, Row};
 use crate::made::markdown::significant;

@@ -1,4 +1,4 @@
-//! The record: lines `# key: value` about the machine, a header, and a row a program.
+//! The record: lines `# key: value` about the machine, a header, and one row per program.
 
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
@@ -24,11 +24,11 @@ pub(super) struct Row {
     /// The articles' name of it, or `-`.
     pub(super) program: String,
     pub(super) variant: String,
-    /// That must be moved.
+    /// Bytes that must be moved.
     pub(super) bytes: u64,
-    /// That must be computed.
+    /// Operations that must be computed.
     pub(super) operations: u64,
-    /// What arithmetic gave before the measurement, where it was done.
+    /// The time that was computed before the measurement, if one was.
     pub(super) predicted_ms: Option<f64>,
     pub(super) ms: f64,
     /// Time of the same algorithm by nvcc, where it was measured.
@@ -103,7 +103,7 @@ dense f32 64x64 mask 5x5,mask in the launch,P4,conv2d-tiled,1000000,2000000,,4,2
 rgba u8 64x64 box 3x3,serial,P9,serial,1000000,2000000,,1000,
 rgba u8 64x64 box 3x3,texture,P10,rgba-texture,1000000,2000000,,0.0125,
 histogram u8 64x64 256 bins,serial,-,serial,1000000,1000000,,64902.1607,
-histogram u8 64x64 256 bins,shared partials,P6+P7,partials,1000000,1000000,,0.0212,0.0212
+histogram u8 64x64 256 bins,shared partials,P6+P7,histogram-partials,1000000,1000000,,0.0212,0.0212
 ";
 
 #[cfg(test)]

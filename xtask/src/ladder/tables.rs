@@ -98,7 +98,10 @@ mod tests {
     fn histograms_count_updates() {
         let table = made("histogram");
         assert!(table.contains("| Gupdate/s |"), "{table}");
-        assert!(table.ends_with("| P6+P7 | `partials` | 0.02120 | 3061423 | 3061423 | 47.2 | 47.2 |\n"), "{table}");
+        assert!(
+            table.ends_with("| P6+P7 | `histogram-partials` | 0.02120 | 3061423 | 3061423 | 47.2 | 47.2 |\n"),
+            "{table}"
+        );
     }
 
     #[test]
@@ -108,7 +111,7 @@ mod tests {
 |---|---|---:|---:|---:|
 | dense f32 64x64 mask 5x5 | `conv2d-tiled-symbol` | 2.000 | 2.500 | 0.800 |
 | dense f32 64x64 mask 5x5 | `conv2d-tiled` | 4.000 | 2.000 | 2.00 |
-| histogram u8 64x64 256 bins | `partials` | 0.02120 | 0.02120 | 1.00 |
+| histogram u8 64x64 256 bins | `histogram-partials` | 0.02120 | 0.02120 | 1.00 |
 ";
         assert_eq!(made("nvcc"), expected);
         let expected = "GPU: Some GPU; CUDA 13.0 (driver 580.1); SM 1980 MHz of at most 1980 MHz; nvcc 13.0; \

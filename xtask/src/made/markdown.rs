@@ -15,7 +15,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A number above 0 with so many significant digits; none before the point is lost.
+/// A number above 0 with `digits` significant digits, or more if its integer part has more.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     let decimals = (digits - 1 - value.log10().floor() as i32).max(0) as usize;
     format!("{value:.decimals$}")

@@ -87,3 +87,12 @@ pub(crate) fn optional<T>(
 ) -> Result<Option<T>, String> {
     if value.is_empty() { Ok(None) } else { read(name, value).map(Some) }
 }
+
+/// Other libraries and their times in milliseconds, from `NAME=MS;NAME=MS`; none from an empty field.
+pub(crate) fn peers(value: &str) -> Result<Vec<(String, f64)>, String> {
+    let peer = |text: &str| {
+        let (name, ms) = text.split_once('=').ok_or_else(|| format!("peers: '{text}' is not NAME=MS"))?;
+        Ok((word("peers", name)?, number("peers", ms)?))
+    };
+    value.split(';').filter(|text| !text.is_empty()).map(peer).collect()
+}

@@ -1,7 +1,7 @@
 //! Assembles PTX with NVIDIA's ptxas, for what only it can say: registers, spills, and whether it is legal.
 
 use super::Failure;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// NVIDIA's assembler.
@@ -50,16 +50,17 @@ impl Ptxas {
         Ok(Ptxas { version: version.to_string(), path })
     }
 
-    /// Assembles the file at `ptx` for `architecture`.
-    pub(super) fn assemble(&self, ptx: &Path, architecture: &str) -> Result<Assembled, String> {
-        // Others are at work beside it.
-        let name = ptx.file_stem().unwrap_or_default().display();
-        let cubin = std::env::temp_dir().join(format!("apron-{}-{name}-{architecture}.cubin", std::process::id()));
+    /// Assembles a text for `architecture`; `number` tells it from others that are at work beside it.
+    pub(super) fn assemble(&self, number: usize, text: &str, architecture: &str) -> Result<Assembled, String> {
+        let folder = std::env::temp_dir();
+        let [ptx, cubin] =
+            ["ptx", "cubin"].map(|kind| folder.join(format!("apron-{}-{number}.{kind}", std::process::id())));
+        std::fs::write(&ptx, text).map_err(|error| crate::at(&ptx, error))?;
         let mut command = Command::new(&self.path);
-        command.arg("-v").arg(format!("-arch={architecture}")).arg(ptx).arg("-o").arg(&cubin);
+        command.arg("-v").arg(format!("-arch={architecture}")).arg(&ptx).arg("-o").arg(&cubin);
         let output = command.output().map_err(|error| crate::at(&self.path, error))?;
         let code = std::fs::read(&cubin).unwrap_or_default();
-        let _ = std::fs::remove_file(&cubin);
+        let _ = std::fs::remove_file(&cubin).and(std::fs::remove_file(&ptx));
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         Ok(if output.status.success() {
             Assembled::Kernels(read(&said), code)

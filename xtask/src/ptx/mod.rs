@@ -1,8 +1,9 @@
-//! `cargo xtask ptx`: makes the committed PTX files, and checks them.
+//! `cargo xtask ptx`: makes the committed PTX and machine code, a file per kernel and target, and checks them.
 
 mod assemble;
 mod build;
 mod lint;
+mod split;
 mod text;
 
 use crate::at;
@@ -23,7 +24,7 @@ const TARGETS: [(&str, &[&str]); 2] =
 /// Those whose machine code is kept beside the PTX that was made for them.
 const KEPT: &[&str] = &["sm_90"];
 
-const RESOURCES: &str = "resources.csv";
+const RESOURCES: &str = "crates/plan/resources.csv";
 
 /// Something that a check found.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,99 +49,192 @@ fn number(target: &str) -> u32 {
     target.trim_start_matches("sm_").parse().expect("a target is sm_ and a number")
 }
 
-fn folder() -> PathBuf {
-    crate::root().join("kernels-gpu/ptx")
+/// Files by their paths in the workspace.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn ptx_path(family: &str, entry: &str, target: &str) -> String {
+    format!("crates/ptx/ptx/{family}/{entry}.{target}.ptx")
 }
 
-/// Every file: family, target, the architectures that load it, name.
-fn files() -> impl Iterator<Item = (Family, &'static str, &'static [&'static str], String)> {
-    Family::ALL.into_iter().flat_map(|family| {
-        let runs = move |(target, _): &(&'static str, _)| number(target) >= family.lowest_target();
-        TARGETS.into_iter().filter(runs).map(move |(target, architectures)| {
-            (family, target, architectures, format!("{}.{target}.ptx", family.name()))
-        })
-    })
+fn cubin_path(family: &str, entry: &str, target: &str) -> String {
+    format!("crates/cubin/cubin/{family}/{entry}.{target}.cubin")
 }
 
-/// Writes every PTX file, or those of one family, and the table of resources.
+/// The targets of a family, with the architectures that load its files, from the oldest.
+fn targets(family: Family) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    TARGETS.into_iter().filter(move |(target, _)| number(target) >= family.lowest_target())
+}
+
+/// Writes the files of every kernel, or of one family's, and the table of resources.
 pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
     if let Some(name) = only.filter(|name| Family::ALL.iter().all(|family| family.name() != *name)) {
-        return Err(format!("no family of kernels is called '{name}'"));
+        let known: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+        return Err(format!("'{name}' is no family of kernels: {}", known.join(", ")));
     }
     let wanted = |family: Family| only.is_none_or(|name| name == family.name());
     let toolchain = Toolchain::find()?;
     println!("{}", toolchain.name);
-    std::fs::create_dir_all(folder()).map_err(|error| at(&folder(), error))?;
-    for (family, target, _, name) in files().filter(|(family, ..)| wanted(*family)) {
-        let path = folder().join(&name);
-        let text = toolchain.build(family, target)?;
-        println!("{name}: {} lines", text.lines().count());
-        std::fs::write(&path, text).map_err(|error| at(&path, error))?;
+    let mut ptx = Files::new();
+    for family in Family::ALL.into_iter().filter(|family| wanted(*family)) {
+        let built = build_family(&toolchain, family)?;
+        println!(
+            "{}: {} files, {} lines",
+            family.name(),
+            built.len(),
+            built.values().map(|text| lines(text)).sum::<usize>()
+        );
+        ptx.extend(built);
     }
+    replace("crates/ptx/ptx", &ptx, wanted)?;
     let ptxas = match Ptxas::find() {
         Ok(ptxas) => ptxas,
         Err(why) => {
-            println!("note: {RESOURCES} is left as it was: {why}");
+            println!("note: {RESOURCES} and the machine code are left as they were: {why}");
             return Ok(());
         }
     };
-    let (mut made, failures) = assemble_all(&ptxas, wanted)?;
+    let (mut made, failures) = assemble_all(&ptxas, &ptx, wanted)?;
+    let mut table = made.remove(RESOURCES).expect("made");
     if let Some(family) = only {
-        let table = std::fs::read_to_string(folder().join(RESOURCES)).unwrap_or_default();
-        let merged = with_rows(&table, family, &String::from_utf8_lossy(&made[RESOURCES]));
-        made.insert(RESOURCES.into(), merged.into_bytes());
+        let others = std::fs::read_to_string(crate::root().join(RESOURCES)).unwrap_or_default();
+        table = with_rows(&others, family, &String::from_utf8_lossy(&table)).into_bytes();
     }
-    for (name, contents) in made {
-        let path = folder().join(name);
-        std::fs::write(&path, contents).map_err(|error| at(&path, error))?;
-    }
+    replace("crates/cubin/cubin", &made, wanted)?;
+    write(RESOURCES, &table)?;
     verdict(&failures)
 }
 
-/// Checks every PTX file: as its source makes it, without faults, accepted by ptxas.
+fn lines(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Checks every file: as its source makes it, without faults, accepted by ptxas.
 pub(crate) fn check() -> Result<(), String> {
+    let ptx = committed("crates/ptx/ptx")?;
     let (mut failures, assembled) = std::thread::scope(|scope| {
         // Both take minutes.
-        let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, |_| true)));
-        (compare_all(), assembled.join().expect("no panic"))
+        let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, &ptx, |_| true)));
+        (compare_all(&ptx), assembled.join().expect("no panic"))
     });
     match assembled {
         Ok(assembled) => {
             let (made, found) = assembled?;
             failures.extend(found);
-            failures.extend(compare_assembled(&made, |name| std::fs::read(folder().join(name)).unwrap_or_default()));
+            let mut there = committed("crates/cubin/cubin")?;
+            there.insert(RESOURCES.into(), std::fs::read(crate::root().join(RESOURCES)).unwrap_or_default());
+            failures.extend(compare_assembled(&made, &there));
         }
         Err(why) => failures.push(file_failure("", &why, "an assembler")),
     }
     verdict(&failures)
 }
 
+/// The files of a family: of each entry for each target, where it is another one than for the target before.
+fn build_family(toolchain: &Toolchain, family: Family) -> Result<Files, String> {
+    let mut files = Files::new();
+    let mut older: BTreeMap<String, String> = BTreeMap::new();
+    for (target, _) in targets(family) {
+        for (entry, text) in split::split(&toolchain.build(family, target)?) {
+            let twin =
+                older.get(&entry).is_some_and(|older| split::without_target(older).eq(split::without_target(&text)));
+            if !twin {
+                files.insert(ptx_path(family.name(), &entry, target), text.clone().into_bytes());
+                older.insert(entry, text);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Every file below a folder whose folders are families.
+fn committed(folder: &str) -> Result<Files, String> {
+    let mut files = Files::new();
+    let entries = |path: &Path| -> Result<Vec<PathBuf>, String> {
+        let entries = std::fs::read_dir(path).map_err(|error| at(path, error))?;
+        entries.map(|entry| entry.map(|entry| entry.path()).map_err(|error| at(path, error))).collect()
+    };
+    for family in entries(&crate::root().join(folder))? {
+        for path in entries(&family)? {
+            let name = path.strip_prefix(crate::root()).expect("below the root").display().to_string();
+            files.insert(name, std::fs::read(&path).map_err(|error| at(&path, error))?);
+        }
+    }
+    Ok(files)
+}
+
+/// Writes files, and removes those of the wanted families that are not among them.
+fn replace(folder: &str, files: &Files, wanted: impl Fn(Family) -> bool) -> Result<(), String> {
+    let of = |path: &str| {
+        let name = path.strip_prefix(folder)?.trim_start_matches('/').split('/').next()?;
+        Family::ALL.into_iter().find(|family| family.name() == name)
+    };
+    if crate::root().join(folder).exists() {
+        for path in committed(folder)?.into_keys() {
+            if !files.contains_key(&path) && of(&path).is_none_or(&wanted) {
+                let path = crate::root().join(path);
+                std::fs::remove_file(&path).map_err(|error| at(&path, error))?;
+            }
+        }
+    }
+    files.iter().try_for_each(|(path, contents)| write(path, contents))
+}
+
+fn write(path: &str, contents: &[u8]) -> Result<(), String> {
+    let path = crate::root().join(path);
+    // What did not change keeps its time.
+    if std::fs::read(&path).is_ok_and(|there| there == contents) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(path.parent().expect("a folder")).map_err(|error| at(&path, error))?;
+    std::fs::write(&path, contents).map_err(|error| at(&path, error))
+}
+
 /// Compares every file with what its source makes, and looks for faults.
-fn compare_all() -> Vec<Failure> {
+fn compare_all(committed: &Files) -> Vec<Failure> {
     let mut failures = Vec::new();
     let toolchain = Toolchain::find().map_err(|why| failures.push(file_failure("", &why, "a compiler"))).ok();
-    let mut known = BTreeSet::from([RESOURCES.to_string()]);
-    for (family, target, _, name) in files() {
-        known.insert(name.clone());
-        known.extend(KEPT.contains(&target).then(|| cubin(&name)));
-        let Ok(text) = std::fs::read_to_string(folder().join(&name)) else {
-            failures.push(file_failure(&name, "no file", "one, made by `cargo xtask ptx`"));
-            continue;
-        };
-        let module = Module::parse(&text);
-        failures.extend(lint::lint(&name, &module, target, &table(family)));
-        match toolchain.as_ref().map(|toolchain| toolchain.build(family, target)) {
-            Some(Ok(rebuilt)) => failures.extend(compare(&name, &text, &rebuilt)),
-            Some(Err(why)) => failures.push(file_failure(&name, &why, "a build")),
-            None => {}
+    let mut known = BTreeSet::new();
+    for family in Family::ALL {
+        for (target, _) in targets(family) {
+            for expected in table(family) {
+                let path = ptx_path(family.name(), expected.entry, target);
+                if let Some(text) = committed.get(&path) {
+                    let text = String::from_utf8_lossy(text);
+                    failures.extend(lint::lint(&path, &Module::parse(&text), target, &[expected]));
+                } else if number(target) == family.lowest_target() {
+                    failures.push(file_failure(&path, "no file", "one, made by `cargo xtask ptx`"));
+                }
+                known.insert(path);
+            }
+        }
+        let Some(toolchain) = &toolchain else { continue };
+        match build_family(toolchain, family) {
+            Ok(rebuilt) => failures.extend(compare_family(family, committed, &rebuilt)),
+            Err(why) => failures.push(file_failure(family.name(), &why, "a build")),
         }
     }
-    for entry in std::fs::read_dir(folder()).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !known.contains(&name) {
-            failures.push(file_failure(&name, "a file", "none of this name"));
+    for name in committed.keys().filter(|name| !known.contains(*name)) {
+        failures.push(file_failure(name, "a file", "none of this name"));
+    }
+    failures
+}
+
+/// Compares the files of a family.
+fn compare_family(family: Family, committed: &Files, rebuilt: &Files) -> Vec<Failure> {
+    let folder = ptx_path(family.name(), "", "");
+    let folder = folder.trim_end_matches("..ptx");
+    let mut failures = Vec::new();
+    for (name, text) in committed.range(folder.to_string()..).take_while(|(name, _)| name.starts_with(folder)) {
+        match rebuilt.get(name) {
+            Some(rebuilt) => {
+                let [text, rebuilt] = [text, rebuilt].map(|text| String::from_utf8_lossy(text));
+                failures.extend(compare(name, &text, &rebuilt));
+            }
+            None => failures.push(file_failure(name, "a file", "none, as rebuilt")),
         }
     }
+    let missing = rebuilt.keys().filter(|name| !committed.contains_key(*name));
+    failures.extend(missing.map(|name| file_failure(name, "no file", "one, as rebuilt")));
     failures
 }
 
@@ -148,7 +242,7 @@ fn compare_all() -> Vec<Failure> {
 fn table(family: Family) -> Vec<Expected> {
     let facts = Kernel::ALL.iter().map(|kernel| kernel.facts()).filter(|facts| facts.family == family);
     facts
-        .map(|KernelFacts { entry, barriers, block: [x, y], residents, .. }| Expected {
+        .map(|&KernelFacts { entry, barriers, block: [x, y], residents, .. }| Expected {
             entry,
             barriers,
             threads: x * y,
@@ -207,24 +301,17 @@ fn first_difference(name: &str, committed: &str, rebuilt: &str) -> Option<Failur
 }
 
 /// Compares what was assembled, if one ptxas made all.
-fn compare_assembled(made: &Files, committed: impl Fn(&str) -> Vec<u8>) -> Vec<Failure> {
-    let [was, is] = [&committed(RESOURCES), &made[RESOURCES]].map(|table| String::from_utf8_lossy(table).into_owned());
+fn compare_assembled(made: &Files, committed: &Files) -> Vec<Failure> {
+    let [was, is] = [committed, made].map(|files| String::from_utf8_lossy(&files[RESOURCES]).into_owned());
     let ptxas = |table: &str| table.lines().next().unwrap_or("").trim_start_matches("# ").to_string();
     if ptxas(&was) != ptxas(&is) {
         println!("note: {RESOURCES} is of {}, and this is {}: not compared", ptxas(&was), ptxas(&is));
         return Vec::new();
     }
-    let code = made.iter().filter(|(name, code)| *name != RESOURCES && **code != committed(name));
-    let stale = |(name, _): (&String, _)| file_failure(name, "other code", "what `cargo xtask ptx` makes");
-    first_difference(RESOURCES, &was, &is).into_iter().chain(code.map(stale)).collect()
-}
-
-/// Files by their names.
-type Files = BTreeMap<String, Vec<u8>>;
-
-/// The file of machine code beside a PTX file.
-fn cubin(ptx: &str) -> String {
-    Path::new(ptx).with_extension("cubin").display().to_string()
+    let names: BTreeSet<&String> = made.keys().chain(committed.keys()).filter(|name| *name != RESOURCES).collect();
+    let stale = names.into_iter().filter(|name| made.get(*name) != committed.get(*name));
+    let stale = stale.map(|name| file_failure(name, "other code", "what `cargo xtask ptx` makes"));
+    first_difference(RESOURCES, &was, &is).into_iter().chain(stale).collect()
 }
 
 /// A table of resources with a family's rows of another.
@@ -237,31 +324,60 @@ fn with_rows(table: &str, family: &str, made: &str) -> String {
     head.chain(rows).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Assembles every committed file of the families that are wanted, for every architecture that loads it; returns the
-/// table of resources and the machine code that is kept.
-fn assemble_all(ptxas: &Ptxas, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
+/// What ptxas is to assemble.
+struct Work {
+    family: Family,
+    target: &'static str,
+    architecture: &'static str,
+    /// The one entry whose machine code is kept; none where all of a family are assembled together, for their resources.
+    entry: Option<&'static str>,
+    text: String,
+}
+
+/// Assembles the kernels of the wanted families for every architecture; returns the table of resources and the machine
+/// code that is kept.
+fn assemble_all(ptxas: &Ptxas, ptx: &Files, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
     let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
-    // What is not there is said elsewhere.
-    let there = files().filter(|(family, .., name)| wanted(*family) && folder().join(name).exists());
-    let works: Vec<_> = there
-        .flat_map(|(_, target, architectures, name)| {
-            architectures.iter().map(move |which| (target, *which, name.clone()))
-        })
-        .collect();
-    for ((target, architecture, name), assembled) in works.iter().zip(assemble_each(ptxas, &works)) {
+    let mut works = Vec::new();
+    for family in Family::ALL.into_iter().filter(|family| wanted(*family)) {
+        for (target, architectures) in targets(family) {
+            // Of the newest target up to this one; what is not there is said elsewhere.
+            let newest = |entry: &str| {
+                let older = TARGETS.iter().rev().skip_while(|(older, _)| *older != target);
+                let mut paths = older.map(|(older, _)| ptx_path(family.name(), entry, older));
+                paths.find_map(|path| ptx.get(&path)).map(|text| String::from_utf8_lossy(text).into_owned())
+            };
+            let texts: Vec<_> =
+                table(family).iter().filter_map(|expected| Some((expected.entry, newest(expected.entry)?))).collect();
+            for &architecture in architectures {
+                if KEPT.contains(&architecture) {
+                    let alone = texts.iter().map(|(entry, text)| (Some(*entry), text.clone()));
+                    works.extend(alone.map(|(entry, text)| Work { family, target, architecture, entry, text }));
+                } else {
+                    let text = split::joined(texts.iter().map(|(_, text)| text.as_str()), target);
+                    works.push(Work { family, target, architecture, entry: None, text });
+                }
+            }
+        }
+    }
+    // The longest first, so that no core is left with one in the end.
+    works.sort_by_key(|work| std::cmp::Reverse(work.text.len()));
+    for (Work { family, target, architecture, entry, .. }, assembled) in works.iter().zip(assemble_each(ptxas, &works))
+    {
+        let name = entry.map_or(family.name().into(), |entry| ptx_path(family.name(), entry, target));
         match assembled? {
             Assembled::Kernels(all, code) => {
-                failures.extend(assemble::complaints(name, architecture, &all));
+                failures.extend(assemble::complaints(&name, architecture, &all));
                 rows.extend(all.into_iter().map(|row| (row, *target, *architecture)));
-                if architecture == target && KEPT.contains(architecture) {
-                    made.insert(cubin(name), code);
+                if let Some(entry) = entry {
+                    made.insert(cubin_path(family.name(), entry, architecture), code);
                 }
             }
             Assembled::UnknownArchitecture => {
                 println!("note: ptxas {} does not know {architecture}: {name} not assembled for it", ptxas.version);
             }
             Assembled::Refused(said) => {
-                failures.push(file_failure(name, &said, &format!("PTX that ptxas takes for {architecture}")));
+                failures.push(file_failure(&name, &said, &format!("PTX that ptxas takes for {architecture}")));
             }
         }
     }
@@ -278,13 +394,13 @@ fn assemble_all(ptxas: &Ptxas, wanted: impl Fn(Family) -> bool) -> Result<(Files
     Ok((made, failures))
 }
 
-/// Assembles files for architectures, as many at a time as there are cores: each takes one, some for minutes.
-fn assemble_each(ptxas: &Ptxas, works: &[(&str, &str, String)]) -> Vec<Result<Assembled, String>> {
+/// Assembles texts, as many at a time as there are cores: each takes one, some for minutes.
+fn assemble_each(ptxas: &Ptxas, works: &[Work]) -> Vec<Result<Assembled, String>> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
-        while let Some((at, (_, architecture, name))) = works.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
-            done.push((at, ptxas.assemble(&folder().join(name), architecture)));
+        while let Some((at, work)) = works.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+            done.push((at, ptxas.assemble(at, &work.text, work.architecture)));
         }
         done
     };
@@ -321,11 +437,11 @@ mod tests {
     #[test]
     fn assemblies_are_compared_within_one_ptxas() {
         let table = "# ptxas 13.5.37\nentry\none,sm_90,sm_90,32,0,0\n";
-        let made = Files::from([(RESOURCES.into(), table.into()), ("x.sm_90.cubin".into(), b"code".into())]);
-        let compared = |table: &str, code: &[u8]| {
-            let committed = |name: &str| if name == RESOURCES { table.into() } else { code.into() };
-            compare_assembled(&made, committed).len()
+        let files = |table: &str, code: &[u8]| {
+            Files::from([(RESOURCES.into(), table.into()), ("x.sm_90.cubin".into(), code.into())])
         };
+        let made = files(table, b"code");
+        let compared = |table: &str, code: &[u8]| compare_assembled(&made, &files(table, code)).len();
         assert_eq!(compared(table, b"code"), 0);
         assert_eq!(compared(&table.replace(",32,", ",33,"), b"code"), 1);
         assert_eq!(compared(table, b"other"), 1);

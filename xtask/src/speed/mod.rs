@@ -1,55 +1,59 @@
-//! `cargo xtask speed`: the README's table of speeds and its picture, from the record of `apron bench`.
+//! `cargo xtask speed`: the tables of speeds in docs/speed.md and in the README, and their picture, from the record of
+//! `apron bench` and the times of whole commands beside it.
 
+mod jobs;
 mod plot;
 mod record;
 mod table;
 
 use crate::made::{self, Made, markers};
+use jobs::Job;
 use record::Record;
 
 /// What `apron bench --peers` measured.
 const RECORD: &str = "benches/record/h100-speed.csv";
-/// The page whose table is made; its prose is left as it is.
-const PAGE: &str = "README.md";
+/// Times of whole commands.
+const JOBS: &str = "benches/record/h100-jobs.csv";
+/// The pages whose tables are made, with what each has marked places for; their prose is left as it is.
+const PAGES: [(&str, &[&str]); 2] = [("docs/speed.md", &["table", "machine", "jobs"]), ("README.md", &["selection"])];
 const PLOT: &str = "docs/images/speed.svg";
-/// What makes the table and the picture.
+/// What makes the tables and the picture.
 const COMMAND: &str = "cargo xtask speed";
-/// The kind of the page's markers: `<!-- speed:NAME -->` and `<!-- /speed -->`.
+/// The kind of the pages' markers: `<!-- speed:NAME -->` and `<!-- /speed -->`.
 const KIND: &str = "speed";
 
-/// Writes the table and the picture.
+/// Writes the tables and the picture.
 pub(crate) fn generate() -> Result<(), String> {
-    match files()? {
-        Some(files) => made::write(files),
-        None => Err(format!("{RECORD}: no file; `apron bench --peers --record {RECORD}` makes it, with a GPU")),
-    }
+    made::write(files()?)
 }
 
-/// Checks that the table and the picture are what the record gives.
+/// Checks that the tables and the picture are what the records give.
 pub(crate) fn check() -> Result<(), String> {
-    match files()? {
-        Some(files) => made::compare(files, COMMAND),
-        None => {
-            println!("note: there is no {RECORD} yet, and nothing made of it");
-            Ok(())
-        }
-    }
+    made::compare(files()?, COMMAND)
 }
 
-/// The page and the picture as the record makes them; none where there is neither a record nor a place for it.
-fn files() -> Result<Option<Vec<Made>>, String> {
-    let page = made::read(PAGE, "it has the markers of the table")?;
-    let record = match made::read(RECORD, "the page has markers for what it gives") {
-        Ok(text) => Record::parse(&text).map_err(|error| format!("{RECORD}: {error}"))?,
-        Err(error) => return if page.contains(&format!("<!-- {KIND}:")) { Err(error) } else { Ok(None) },
-    };
-    let page = fill(&page, &record).map_err(|error| format!("{PAGE}: {error}"))?;
-    Ok(Some(vec![(PAGE, page), (PLOT, plot::draw(&record)?)]))
+/// The pages and the picture as the records make them.
+fn files() -> Result<Vec<Made>, String> {
+    let command = format!("`apron bench --peers --record {RECORD}` makes it, on a machine with a GPU");
+    let record = Record::parse(&made::read(RECORD, &command)?).map_err(|error| format!("{RECORD}: {error}"))?;
+    let jobs = made::read(JOBS, "it has the times of whole commands")?;
+    let jobs = jobs::parse(&jobs).map_err(|error| format!("{JOBS}: {error}"))?;
+    let filled = PAGES.iter().map(|(name, places)| {
+        let page = made::read(name, "it has the markers of the tables")?;
+        Ok((*name, fill(&page, places, &record, &jobs).map_err(|error| format!("{name}: {error}"))?))
+    });
+    filled.chain([plot::draw(&record).map(|picture| (PLOT, picture))]).collect()
 }
 
 /// The page with all that is marked made anew.
-fn fill(page: &str, record: &Record) -> Result<String, String> {
-    markers::fill(page, KIND, &table::NAMES, |name| table::part(record, name))
+fn fill(page: &str, places: &[&str], record: &Record, jobs: &[Job]) -> Result<String, String> {
+    markers::fill(page, KIND, places, |name| match name {
+        "table" => Ok(table::speeds(&record.rows)),
+        "machine" => Ok(table::machine(record)),
+        "selection" => table::selection(record, jobs),
+        "jobs" => Ok(jobs::commands(jobs)),
+        _ => Err(format!("nothing is called '{name}'")),
+    })
 }
 
 #[cfg(test)]
@@ -59,9 +63,13 @@ mod tests {
     #[test]
     fn a_page_gets_its_table_and_machine() {
         let record = Record::parse(record::SAMPLE).unwrap();
-        let page = "<!-- speed:table -->\n<!-- /speed -->\nprose\n<!-- speed:machine -->old<!-- /speed -->\n";
-        let filled = fill(page, &record).unwrap();
-        assert!(filled.contains("| work |") && filled.contains("Some GPU") && !filled.contains("old"), "{filled}");
-        assert!(fill("<!-- speed:table -->\n<!-- /speed -->", &record).unwrap_err().contains("speed:machine"));
+        let filled = |page| fill(page, PAGES[0].1, &record, &jobs::parse(jobs::SAMPLE).unwrap());
+        let page = "<!-- speed:table -->\n<!-- /speed -->\nprose\n<!-- speed:machine -->old<!-- /speed -->\n\
+                    <!-- speed:jobs --><!-- /speed -->\n";
+        let text = filled(page).unwrap();
+        assert!(text.contains("| work |") && text.contains("Some GPU") && text.contains("| command |"), "{text}");
+        assert!(!text.contains("old"), "{text}");
+        assert!(filled("<!-- speed:table -->\n<!-- /speed -->").unwrap_err().contains("speed:jobs"));
+        assert!(filled("<!-- speed:speed -->\n<!-- /speed -->").unwrap_err().contains("'speed'"));
     }
 }

@@ -1,5 +1,5 @@
-//! The speeds as a picture: for each workload a bar of ours and one of the best other library, as times of
-//! the machine's limit.
+//! The speeds as a picture: for each workload one bar for Apron's time and one for the best other library's, both
+//! divided by the machine's limit.
 
 use super::record::{Record, Row};
 use crate::made::markdown::significant;
@@ -43,7 +43,7 @@ impl Axis {
         Axis { low: least.floor().min(-1.0) as i32, high: most.ceil().max(1.0) as i32 }
     }
 
-    /// The column of so many times the limit.
+    /// The column of a time, given as a multiple of the limit.
     fn column(&self, times: f64) -> i32 {
         let share = (times.log2() - self.low as f64) / (self.high - self.low) as f64;
         LEFT + ((RIGHT - LEFT) as f64 * share).round() as i32

@@ -1,4 +1,4 @@
-//! The record: lines `# key: value` about the machine, a header, and a row a workload.
+//! The record: lines `# key: value` about the machine, a header, and one row per workload.
 
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
@@ -19,18 +19,18 @@ pub(super) struct Record {
 pub(super) struct Row {
     pub(super) work: String,
     pub(super) variant: String,
-    /// That must be moved.
+    /// Bytes that must be moved.
     pub(super) bytes: u64,
-    /// That must be computed, by filters that multiply.
+    /// Operations that must be computed; filters that multiply have them.
     pub(super) operations: Option<u64>,
     pub(super) ms: f64,
-    /// What bounds it.
+    /// The limit that bounds it: `copy`, `read`, `ffma` or `parts`.
     pub(super) limit: String,
-    /// The least time that this allows.
+    /// The least time that the limit allows, in milliseconds.
     pub(super) limit_ms: f64,
-    /// What it should be at most.
+    /// The time to reach: a multiple of the limit, or microseconds.
     pub(super) target: Option<String>,
-    /// Other libraries and their times.
+    /// Other libraries and their times, in milliseconds.
     peers: Vec<(String, f64)>,
 }
 
@@ -43,7 +43,7 @@ impl Record {
 }
 
 impl Row {
-    /// Its time as so many times the limit's.
+    /// Its time divided by the limit's.
     pub(super) fn times_the_limit(&self) -> f64 {
         self.ms / self.limit_ms
     }
@@ -61,10 +61,6 @@ fn row(fields: [&str; 12]) -> Result<Row, String> {
     for (name, value) in [("first_ms", first_ms), ("copy_in_ms", copy_in_ms), ("copy_out_ms", copy_out_ms)] {
         optional(name, value, number)?;
     }
-    let peer = |text: &str| {
-        let (name, ms) = text.split_once('=').ok_or_else(|| format!("peers: '{text}' is not NAME=MS"))?;
-        Ok((word("peers", name)?, number("peers", ms)?))
-    };
     Ok(Row {
         work: word("work", work)?,
         variant: word("variant", variant)?,
@@ -74,7 +70,7 @@ fn row(fields: [&str; 12]) -> Result<Row, String> {
         limit: word("limit", limit)?,
         limit_ms: number("limit_ms", limit_ms)?,
         target: optional("target", target, word)?,
-        peers: peers.split(';').filter(|text| !text.is_empty()).map(peer).collect::<Result<_, String>>()?,
+        peers: record::peers(peers)?,
     })
 }
 

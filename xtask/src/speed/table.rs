@@ -1,21 +1,24 @@
-//! The table of speeds, in Markdown.
+//! The tables of speeds, in Markdown.
 
+use super::jobs::Job;
 use super::record::{Record, Row};
 use crate::made::markdown::{code, significant, table};
 
-/// What the page has marked places for.
-pub(super) const NAMES: [&str; 2] = ["table", "machine"];
+/// The rows that the README shows: each kind of work, from the largest lead over the best other library to none.
+const SELECTED: [&str; 9] = [
+    "box f32 8192x8192 window 63x63",
+    "dense f32 8192x8192 mask 7x7",
+    "separable f32 8192x8192 radius 8",
+    "gauss u8 8192x8192x4 mask 5x5",
+    "histogram u8 32768x32768 natural",
+    "dense f32 8192x8192 mask 3x3",
+    "separable u8 512x512 radius 8",
+    "histogram f32 8192x8192 range 0 to 1",
+    "dense u8 1920x1080x3 mask 3x3",
+];
 
-/// What belongs into the place of this name.
-pub(super) fn part(record: &Record, name: &str) -> Result<String, String> {
-    match name {
-        "table" => Ok(speeds(record)),
-        "machine" => Ok(machine(record)),
-        _ => Err(format!("nothing is called '{name}'; known are {}", NAMES.join(", "))),
-    }
-}
-
-fn speeds(record: &Record) -> String {
+/// A line for each workload.
+pub(super) fn speeds(rows: &[Row]) -> String {
     let header = [
         "work",
         "variant",
@@ -28,14 +31,34 @@ fn speeds(record: &Record) -> String {
         "its ms",
         "times as fast",
     ];
-    table(&header, 2, record.rows.iter().map(cells))
+    table(&header, 2, rows.iter().map(cells))
+}
+
+/// The selected workloads and the first whole command, in a few columns, with the machine below.
+pub(super) fn selection(record: &Record, jobs: &[Job]) -> Result<String, String> {
+    let job = jobs.first().map(Job::cells).into_iter();
+    let rows = SELECTED.iter().map(|name| {
+        let row = record.rows.iter().find(|row| row.work == *name);
+        let row = row.ok_or_else(|| format!("the record has no row '{name}'"))?;
+        let peer = row.best_peer().ok_or_else(|| format!("no other library does '{name}'"))?;
+        let limit = format!("{} x {}", significant(row.times_the_limit(), 3), row.limit);
+        Ok([vec![row.work.clone(), significant(row.ms, 4), limit], beside(row.ms, Some(peer))].concat())
+    });
+    let rows = rows.collect::<Result<Vec<_>, String>>()?;
+    let job = job.map(|[name, ms, others @ ..]| [vec![name, ms, String::new()], others.to_vec()].concat());
+    let header = ["work", "ms", "times the limit", "best other", "its ms", "times as fast"];
+    Ok(format!("{}\n{}", table(&header, 1, rows.into_iter().chain(job)), record.facts.line()))
+}
+
+/// The best other library, its time, and how many times as fast a time of ours is.
+pub(super) fn beside(ms: f64, peer: Option<(&str, f64)>) -> Vec<String> {
+    peer.map_or(vec![String::new(); 3], |(name, its)| vec![name.into(), significant(its, 4), significant(its / ms, 3)])
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let peer = row.best_peer();
     let a_second = |amount: u64, unit: f64| significant(amount as f64 / (row.ms / 1e3) / unit, 3);
     let or_none = |text: Option<String>| text.unwrap_or_default();
-    vec![
+    let own = vec![
         row.work.clone(),
         code(&row.variant),
         significant(row.ms, 4),
@@ -43,14 +66,12 @@ fn cells(row: &Row) -> Vec<String> {
         or_none(row.operations.map(|operations| a_second(operations, 1e12))),
         format!("{} x {}", significant(row.times_the_limit(), 3), row.limit),
         or_none(row.target.clone()),
-        or_none(peer.map(|(name, _)| name.into())),
-        or_none(peer.map(|(_, ms)| significant(ms, 4))),
-        or_none(peer.map(|(_, ms)| significant(ms / row.ms, 3))),
-    ]
+    ];
+    [own, beside(row.ms, row.best_peer())].concat()
 }
 
 /// Lines about the machine, its limits and the day.
-fn machine(record: &Record) -> String {
+pub(super) fn machine(record: &Record) -> String {
     let limits =
         [("copy", "copy"), ("read", "read"), ("ffma", "FFMA"), ("to-device", "PCIe in"), ("to-host", "PCIe out")];
     let measured = limits.iter().filter_map(|(key, name)| Some(format!("{name} {}", record.facts.get(key)?)));
@@ -59,6 +80,7 @@ fn machine(record: &Record) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::jobs;
     use super::super::record::SAMPLE;
     use super::*;
 
@@ -69,9 +91,9 @@ mod tests {
 |---|---|---:|---:|---:|---:|---:|---:|---:|---:|
 | separable f32 64x64 radius 8 | `tuned` | 0.2500 | 4.00 | 0.00800 | 1.25 x copy | 1.12 x | CuPy | 1.000 | 4.00 |
 | dense f32 64x64 mask 5x5 | `tuned` | 0.5000 | 2.00 | 0.00400 | 1.25 x ffma |  |  |  |  |
-| histogram u8 64x64 uniform | `partials` | 0.01250 | 80.0 |  | 0.625 x read | 6 us | CUB | 0.02000 | 1.60 |
+| histogram u8 64x64 uniform | `histogram-partials` | 0.01250 | 80.0 |  | 0.625 x read | 6 us | CUB | 0.02000 | 1.60 |
 ";
-        assert_eq!(part(&Record::parse(SAMPLE).unwrap(), "table").unwrap(), expected);
+        assert_eq!(speeds(&Record::parse(SAMPLE).unwrap().rows), expected);
     }
 
     #[test]
@@ -80,8 +102,25 @@ mod tests {
 GPU: Some GPU; CUDA 13.0 (driver 580.1); CPU: Some CPU, 16 threads; 2026-11-21.
 Limits in that run: copy 2900 GB/s; read 3040 GB/s; FFMA 65.0 TFLOP/s.
 ";
-        let record = Record::parse(SAMPLE).unwrap();
-        assert_eq!(part(&record, "machine").unwrap(), expected);
-        assert!(part(&record, "speed").unwrap_err().contains("'speed'"));
+        assert_eq!(machine(&Record::parse(SAMPLE).unwrap()), expected);
+    }
+
+    #[test]
+    fn the_selected_rows_and_a_whole_command() {
+        let header = SAMPLE.lines().find(|line| line.starts_with("work,")).unwrap();
+        let (facts, _) = SAMPLE.split_once(header).unwrap();
+        let rows = SELECTED.map(|work| format!("{work},tuned,1000000,,0.25,copy,0.2,,,,,NPP=2;CuPy=1\n")).concat();
+        let selected = |rows: &str| {
+            let record = Record::parse(&format!("{facts}{header}\n{rows}")).unwrap();
+            selection(&record, &jobs::parse(jobs::SAMPLE).unwrap())
+        };
+        let made = selected(&rows).unwrap();
+        assert!(
+            made.contains("| box f32 8192x8192 window 63x63 | 0.2500 | 1.25 x copy | CuPy | 1.000 | 4.00 |"),
+            "{made}"
+        );
+        assert!(made.contains("| 2 photographs on the GPU | 50.00 |  | OpenCV | 25.00 | 0.500 |\n\nGPU: "), "{made}");
+        let missing = selected(&rows.replace(SELECTED[3], "another")).unwrap_err();
+        assert!(missing.contains(SELECTED[3]), "{missing}");
     }
 }

@@ -1,20 +1,20 @@
 //! `histogram --plot`: the histogram as a PNG or SVG picture.
 
-mod letters;
-
 use crate::bars::short;
 use crate::error::{Error, Result};
-use apron::Histogram;
+use apron::{Histogram, WeightedHistogram};
 use apron_files::{OutputPath, Trouble, extension, write_rgb_png};
-use letters::Lettered;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::{FontStyle, register_font};
 use std::io::Write;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 540);
+/// The font of all text, as it is registered; an SVG has the viewer's.
+const FONT: &str = "sans-serif";
 /// Most steps of a curve: more than there are columns of pixels.
 const STEPS: usize = 1024;
 
@@ -35,43 +35,69 @@ impl<'a> Plot<'a> {
                 return Err(Error::Usage(format!("{path}: unknown extension '{other}' of --plot; known are png, svg")));
             }
         };
+        register_font(FONT, FontStyle::Normal, include_bytes!("font/DejaVuSans-ASCII.ttf"))
+            .map_err(|_| Error::Bug("the font of plots cannot be read".into()))?;
         Ok(Plot { path: OutputPath::new(path)?, svg, log })
     }
 
+    /// Draws the counts of a histogram.
     pub(crate) fn write(&self, histogram: &Histogram) -> Result<()> {
+        let channel = |channel| histogram.channel(channel).iter().map(|&count| count as f64).collect();
+        let channels = (0..histogram.channels()).map(channel).collect();
+        self.write_curves(&Curves { what: "count", edges: histogram.edges(), channels })
+    }
+
+    /// Draws the sums of a weighted histogram.
+    pub(crate) fn write_sums(&self, histogram: &WeightedHistogram) -> Result<()> {
+        let channels = histogram.sums.chunks(histogram.edges.bins()).map(<[f64]>::to_vec).collect();
+        self.write_curves(&Curves { what: "sum", edges: histogram.edges.values(), channels })
+    }
+
+    fn write_curves(&self, curves: &Curves<'_>) -> Result<()> {
         let written = self.path.write(|file| {
             if self.svg {
                 let mut text = String::new();
-                draw(SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), histogram, self.log)?;
+                draw(SVGBackend::with_string(&mut text, SIZE).into_drawing_area(), curves, self.log)?;
                 file.write_all(text.as_bytes())?;
                 return Ok(());
             }
             let mut rgb = vec![0; SIZE.0 as usize * SIZE.1 as usize * 3];
-            let backend = Lettered(BitMapBackend::with_buffer(&mut rgb, SIZE));
-            draw(backend.into_drawing_area(), histogram, self.log)?;
+            draw(BitMapBackend::with_buffer(&mut rgb, SIZE).into_drawing_area(), curves, self.log)?;
             write_rgb_png(file, SIZE, &rgb)
         });
         Ok(written?)
     }
 }
 
-fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, histogram: &Histogram, log: bool) -> Result<(), Trouble> {
+/// What is drawn: a curve for each channel.
+struct Curves<'a> {
+    /// What a value is.
+    what: &'static str,
+    /// Edges of the bins.
+    edges: &'a [f64],
+    /// A value for each bin, by channel.
+    channels: Vec<Vec<f64>>,
+}
+
+fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, curves: &Curves<'_>, log: bool) -> Result<(), Trouble> {
     area.fill(&WHITE).map_err(trouble)?;
-    let edges = histogram.edges();
-    let across = edges[0]..edges[histogram.bins()];
-    let top = histogram.counts().iter().copied().max().unwrap_or(0).max(1) as f64;
+    let across = curves.edges[0]..curves.edges[curves.edges.len() - 1];
+    // Counts are whole, and sums may be all negative, or no numbers.
+    let values = || curves.channels.iter().flatten().copied().filter(|value| value.is_finite());
+    let (low, top) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let top = if low == top { 1.0 } else { top };
     let mut chart = ChartBuilder::on(&area);
     chart.margin(16).margin_top(34).margin_right(28).x_label_area_size(34).y_label_area_size(92);
     if log {
         // Between 0 and 1 there are no counts, and a logarithmic axis has no 0.
         let chart = chart.build_cartesian_2d(across, (0.5..top * 1.5).log_scale()).map_err(trouble)?;
-        draw_curves(chart, histogram, 0.5)?;
+        draw_curves(chart, curves, 0.5)?;
     } else {
-        let chart = chart.build_cartesian_2d(across, 0.0..top * 1.05).map_err(trouble)?;
-        draw_curves(chart, histogram, 0.0)?;
+        let chart = chart.build_cartesian_2d(across, low * 1.05..top * 1.05).map_err(trouble)?;
+        draw_curves(chart, curves, 0.0)?;
     }
-    area.draw(&Text::new("count", (20, 10), label())).map_err(trouble)?;
-    let channels = histogram.channels();
+    area.draw(&Text::new(curves.what, (20, 10), label())).map_err(trouble)?;
+    let channels = curves.channels.len() as u32;
     for channel in 0..if channels > 1 { channels } else { 0 } {
         let left = SIZE.0 as i32 - 28 - 92 * (channels - channel) as i32;
         let key = Rectangle::new([(left, 10), (left + 14, 24)], colour(channel, channels).mix(0.7).filled());
@@ -84,7 +110,7 @@ fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, histogram: &Histogram, l
 /// The axes, and a filled curve a channel, which starts at `base`.
 fn draw_curves<B, Y>(
     mut chart: ChartContext<'_, B, Cartesian2d<RangedCoordf64, Y>>,
-    histogram: &Histogram,
+    curves: &Curves<'_>,
     base: f64,
 ) -> Result<(), Trouble>
 where
@@ -104,17 +130,18 @@ where
         .label_style(label())
         .draw()
         .map_err(trouble)?;
-    for channel in 0..histogram.channels() {
-        let colour = colour(channel, histogram.channels());
-        let fill = colour.mix(if histogram.channels() == 1 { 0.55 } else { 0.25 });
-        let points = steps(histogram.edges(), histogram.channel(channel), base);
+    let channels = curves.channels.len() as u32;
+    for (channel, values) in (0..).zip(&curves.channels) {
+        let colour = colour(channel, channels);
+        let fill = colour.mix(if channels == 1 { 0.55 } else { 0.25 });
+        let points = steps(curves.edges, values, base);
         chart.draw_series(AreaSeries::new(points, base, fill).border_style(colour)).map_err(trouble)?;
     }
     Ok(())
 }
 
 fn label() -> TextStyle<'static> {
-    ("sans-serif", 16).into_font().color(&RGBColor(60, 60, 60))
+    (FONT, 16).into_font().color(&RGBColor(60, 60, 60))
 }
 
 /// What pictures have in their channels.
@@ -139,14 +166,15 @@ fn colour(channel: u32, channels: u32) -> RGBColor {
     }
 }
 
-/// The outline of the bins: up or down at each edge. Where there are more bins than can be seen,
-/// the largest of each group stands for it, so that no peak is lost.
-fn steps(edges: &[f64], counts: &[u64], base: f64) -> Vec<(f64, f64)> {
-    let groups = counts.len().min(STEPS);
-    let at = |group: usize| group * counts.len() / groups;
+/// The outline of the bins: up or down at each edge, and on a logarithmic axis nowhere below its `base`. Where there are more
+/// bins than can be seen, the one farthest from 0 stands for its group, so that no peak is lost.
+fn steps(edges: &[f64], values: &[f64], base: f64) -> Vec<(f64, f64)> {
+    let groups = values.len().min(STEPS);
+    let at = |group: usize| group * values.len() / groups;
     let step = |group| {
-        let largest = counts[at(group)..at(group + 1)].iter().copied().max().unwrap_or(0);
-        let height = (largest as f64).max(base);
+        let group_values = values[at(group)..at(group + 1)].iter().copied().filter(|value| value.is_finite());
+        let farthest = group_values.fold(0.0, |one: f64, other| if other.abs() > one.abs() { other } else { one });
+        let height = if base > 0.0 { farthest.max(base) } else { farthest };
         [(edges[at(group)], height), (edges[at(group + 1)], height)]
     };
     (0..groups).flat_map(step).collect()

@@ -1,9 +1,9 @@
 //! `apron batch`: many jobs in one process, each a JSON object on a line.
 
-use super::job;
+use super::{Verb, job};
 use crate::args::Devices;
 use crate::error::{Error, Result, usage};
-use crate::report::{Report, print};
+use crate::report::print;
 use clap::Parser;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -17,13 +17,15 @@ Each line of the file is a job, with the options of its verb as keys:
   {\"verb\":\"gaussian\",\"in\":\"a.png\",\"out\":\"b.png\",\"sigma\":3,\"border\":\"reflect\"}
   {\"verb\":\"histogram\",\"in\":\"a.png\",\"out\":\"a.csv\",\"per-channel\":true}
   {\"verb\":\"pipe\",\"in\":\"a.png\",\"out\":\"b.png\",\"steps\":\"gaussian sigma=3 | box size=5\"}
-Blank lines and lines that start with # are skipped. For each job one JSON object is printed.")]
+Blank lines and lines that start with # are skipped; a file that is one JSON list of such objects is taken, too. Lists
+of numbers are taken where a verb takes them as text: \"percentile\":[5,95], \"mask\":[[0,1],[2,3]].
+For each job one JSON object is printed.")]
 pub(crate) struct Args {
     /// The jobs
     #[arg(value_name = "JOBS")]
     jobs: PathBuf,
     /// The device of jobs that name none: auto, gpu[:N], cpu, emulator or reference
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = crate::args::devices(), hide_possible_values = true)]
     device: apron::DeviceName,
     /// Show no progress bar
     #[arg(long)]
@@ -32,18 +34,40 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let text = std::fs::read_to_string(&args.jobs).map_err(|error| Error::input(&args.jobs, error))?;
-    let wanted = |line: &&str| !line.is_empty() && !line.starts_with('#');
-    let lines = text.lines().map(str::trim).enumerate();
-    let jobs: Vec<(usize, &str)> = lines.filter(|(_, line)| wanted(line)).collect();
+    // Editors may put a byte order mark before the text.
+    let jobs = jobs(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| Error::input(&args.jobs, error))?;
     let mut devices = Devices::new(args.device);
-    let tell = |(index, _): &(usize, &str), result| print(&job::outcome(("line", (index + 1).into()), &result));
-    job::each(&jobs, "jobs", args.quiet, |(_, line)| one(line, &mut devices), tell)
+    let tell = |(place, _): &(Place, Job), result| print(&job::outcome(place.clone(), &result));
+    job::each(&jobs, "job", args.quiet, |(_, job)| one(job, &mut devices), tell)
+}
+
+/// Where a job stands: its line, or its number in the list, from 1.
+type Place = (&'static str, Value);
+/// A job, or what is wrong with its line.
+type Job = std::result::Result<Map<String, Value>, String>;
+
+/// The jobs of a file, which is one list, or has one on each line.
+fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
+    if text.trim_start().starts_with('[') {
+        let list: Vec<Value> = serde_json::from_str(text).map_err(|error| format!("not a list of jobs: {error}"))?;
+        let job = |job: Value| match job {
+            Value::Object(job) => Ok(job),
+            other => Err(format!("not a JSON object: {other}")),
+        };
+        return Ok((1..).zip(list).map(|(number, value): (usize, _)| (("job", number.into()), job(value))).collect());
+    }
+    let wanted = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| wanted(line));
+    let job = |line| serde_json::from_str(line).map_err(|error| format!("not a JSON object: {error}"));
+    Ok(lines.map(|(index, line)| (("line", (index + 1).into()), job(line))).collect())
 }
 
 /// Parses and runs one job.
-fn one(line: &str, devices: &mut Devices) -> Result<Report> {
-    let object: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| Error::Input(format!("not a JSON object: {error}")))?;
+fn one(job: &Job, devices: &mut Devices) -> Result<Value> {
+    let object = job.clone().map_err(Error::Input)?;
     let cli = crate::Cli::try_parse_from(job::arguments(object)?).map_err(|error| usage(&error))?;
-    super::many::alone(&cli.verb, devices)
+    if let Verb::Info(_) = cli.verb {
+        return Ok(super::info::found());
+    }
+    super::many::alone(&cli.verb, devices).map(|report| report.value())
 }

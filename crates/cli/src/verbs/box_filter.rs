@@ -15,11 +15,15 @@ pub(crate) struct Args {
     /// Width and height of the window in pixels, or one number for both
     #[arg(long, value_name = "WxH", value_parser = args::size, allow_hyphen_values = true)]
     size: (u32, u32),
+    #[command(flatten)]
+    anchor: args::Anchor,
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let (width, height) = args.size;
-    // So that an impossible size is found before the input is read.
-    filters::mean(width).and(filters::mean(height))?;
-    super::filter::run("box", &args.filter, false, devices, |device, image| device.box_filter(image, width, height))
+    // So that an impossible size or anchor is found before the input is read.
+    args.anchor.taps(filters::mean(width)?, filters::mean(height)?)?;
+    super::filter::run("box", &args.filter, false, devices, |device, image| {
+        device.box_filter(image, width, height).anchor(args.anchor.at)
+    })
 }

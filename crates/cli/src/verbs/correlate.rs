@@ -1,10 +1,9 @@
 //! `apron correlate` and `apron convolve`.
 
-use super::named::NamedArgs;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Error, Formula, Named};
+use apron::{Error, Formula};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -17,14 +16,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// The weights: a .npy file, a literal with rows separated by ';', or a known name such as sobel-x
-    #[arg(long, value_name = "M", allow_hyphen_values = true)]
+    #[arg(long, value_name = "M", value_parser = args::masks(), hide_possible_values = true, allow_hyphen_values = true)]
     mask: String,
     /// Divide the weights by their sum
     #[arg(long)]
     normalize: bool,
-    /// Column and row of the tap over the output pixel [default: the middle, size/2]
-    #[arg(long, value_name = "X,Y", value_parser = args::anchor, allow_hyphen_values = true)]
-    anchor: Option<(u32, u32)>,
+    #[command(flatten)]
+    anchor: args::Anchor,
     /// Limit each sum to 0 to 1; the output is f32
     #[arg(long)]
     clamp: bool,
@@ -36,25 +34,9 @@ pub(crate) struct Args {
     offset: f64,
 }
 
-/// A mask whose sums are divided and moved: f32 sums, which f64 takes on.
-struct Scaled<'a> {
-    filter: &'a FilterArgs,
-    formula: Formula,
-}
-
-impl NamedArgs for Scaled<'_> {
-    fn filter(&self) -> &FilterArgs {
-        self.filter
-    }
-
-    fn named(&self) -> Box<dyn Named + '_> {
-        Box::new(self.formula.clone())
-    }
-}
-
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
     let mut mask = args::mask(&args.mask, args.normalize)?;
-    if let Some((x, y)) = args.anchor {
+    if let Some((x, y)) = args.anchor.at {
         mask = mask.with_anchor(x, y)?;
     }
     if args.divisor != 1.0 || args.offset != 0.0 {
@@ -67,7 +49,7 @@ pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Res
         }
         let mask = if verb == "convolve" { mask.flipped() } else { mask };
         let formula = Formula::Dense(mask).scaled(1.0 / args.divisor, args.offset);
-        return super::named::run(verb, &Scaled { filter: &args.filter, formula }, devices);
+        return super::named::apply(verb, &args.filter, formula, devices);
     }
     super::filter::run(verb, &args.filter, args.clamp, devices, |device, image| match verb {
         "convolve" => device.convolve(image, mask),

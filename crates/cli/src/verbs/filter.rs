@@ -1,9 +1,10 @@
 //! What all filters do: they are run on the image at hand.
 
+use super::image::Target;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Source};
+use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, Source};
 
 /// Runs the filter that `make` makes. Its parameters are right by now.
 pub(super) fn run(
@@ -11,7 +12,7 @@ pub(super) fn run(
     args: &FilterArgs,
     clamp: bool,
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> Filter<'a>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
     let asked = args.out_type.or(clamp.then_some(PixelType::F32));
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
@@ -36,11 +37,14 @@ pub(super) fn run_to(
     if let Extent::Region(region) = args.extent() {
         args::check_region(verb, region, &args.common)?;
     }
+    let scales = args.output.rescale.is_some();
     let types = PixelType::ALL.map(&out_type);
-    // Whatever the input is.
+    // Whatever the input is. What is scaled is not rounded before.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
-    super::image::run(verb, &args.common, always, devices, |device, image| {
-        let out_type = out_type(image.pixel_type());
+    let always = if scales { args.out_type } else { always };
+    let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha };
+    super::image::run(verb, &args.common, &target, devices, |device, image| {
+        let out_type = if scales { PixelType::F32 } else { out_type(image.pixel_type()) };
         Ok(filter(device, image, out_type)?)
     })
 }

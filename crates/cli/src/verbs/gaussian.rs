@@ -22,11 +22,14 @@ pub(crate) struct Args {
     /// Order of the derivative, 0 to 2, for both axes or for x and y
     #[arg(long, value_name = "N[,NY]", value_parser = args::order, default_value = "0", allow_hyphen_values = true)]
     order: (u32, u32),
+    #[command(flatten)]
+    anchor: args::Anchor,
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let taps_x = filters::gaussian_derivative(args.sigma.0, args.order.0, args.truncate)?;
     let taps_y = filters::gaussian_derivative(args.sigma.1, args.order.1, args.truncate)?;
+    let (taps_x, taps_y) = args.anchor.taps(taps_x, taps_y)?;
     super::filter::run("gaussian", &args.filter, false, devices, |device, image| {
         device.separable(image, taps_x, taps_y)
     })

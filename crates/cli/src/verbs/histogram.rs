@@ -5,7 +5,8 @@ use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Histogram, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Histogram, Image, PixelType, WeightedHistogram};
+use apron_core::each_type;
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Number of bins [default: 256]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     bins: Option<usize>,
     /// Lower and upper end of the bins [default: 0,256 for u8, else the least and largest sample]
     #[arg(long, value_name = "LO,HI", value_parser = args::range, allow_hyphen_values = true)]
@@ -35,11 +36,11 @@ pub(crate) struct Args {
     /// Edges of the bins, instead of a number and a range: a .npy file of one dimension, or a list of numbers
     #[arg(long, value_name = "FILE|LIST", conflicts_with_all = ["bins", "range"], allow_hyphen_values = true)]
     edges: Option<String>,
-    /// Count only pixels for which this image, u8 of one channel and the same size, has another number than 0
+    /// Count only pixels for which this image, of one channel and the same size, has another number than 0
     #[arg(long, value_name = "FILE")]
     roi_mask: Option<PathBuf>,
     /// Sum up weights, one for each pixel, instead of counting: a .npy file of real numbers of shape (height, width)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "plot", "log"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["roi_mask", "cumulative", "log"])]
     weights: Option<PathBuf>,
     /// Count each channel apart
     #[arg(long)]
@@ -50,7 +51,7 @@ pub(crate) struct Args {
     /// Write the counts to a .csv, .json or .npy file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw the histogram into a .png or .svg file
+    /// Draw the histogram's counts or sums into a .png or .svg file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Draw the plot's counts on a logarithmic axis
@@ -78,17 +79,26 @@ impl Args {
     }
 }
 
-/// Reads the mask that selects an image's pixels.
+/// Reads the mask that selects an image's pixels: those for which it has another number than 0.
 fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let roi = apron_files::read_image(path, max_pixels)?;
+    // Numbers that have to be rounded may become 0, and so stay as they are in f32.
+    let roi = match apron_files::read_image(path, max_pixels) {
+        Err(apron_files::Error::Inexact { .. }) => apron_files::read_image_as(path, max_pixels, Some(PixelType::F32))?,
+        other => other?,
+    };
     let (width, height) = (image.shape().width, image.shape().height);
-    match (&roi, roi.shape()) {
-        (AnyImage::U8(_), shape) if (shape.width, shape.height, shape.channels) == (width, height, 1) => Ok(roi),
-        (_, shape) => {
-            let found = format!("{shape} {}", roi.pixel_type());
-            Err(Error::input(path, format!("the ROI mask is {found}, but must be {width}x{height}x1 u8, as the image")))
-        }
+    let shape = roi.shape();
+    if (shape.width, shape.height, shape.channels) != (width, height, 1) {
+        let what = format!("the ROI mask is {shape}, but must be {width}x{height}x1, as the image");
+        return Err(Error::input(path, what));
     }
+    let selects: Vec<u8> = match &roi {
+        AnyImage::U8(_) => return Ok(roi),
+        other => {
+            each_type!(other, roi => roi.rows().flatten().map(|&number| u8::from(f64::from(number) != 0.0)).collect())
+        }
+    };
+    Ok(AnyImage::U8(Image::new(width, height, 1, selects)?))
 }
 
 /// What was made.
@@ -99,11 +109,11 @@ pub(super) enum Table {
 
 /// Counts, writes, and shows the counts where they should be shown.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let (report, table) = take(args, &mut Devices::new(Default::default()))?;
+    let (report, table) = take(args, &mut Devices::watched(&args.common))?;
     let histogram = match table {
         Table::Counts(histogram) => histogram,
         Table::Sums(histogram) => {
-            if args.out.is_none() && !args.common.json {
+            if args.out.is_none() && args.plot.is_none() && !args.common.json {
                 print(&table::csv_of_sums(&histogram, args.per_channel))?;
             }
             return Ok((report, &args.common));
@@ -133,17 +143,23 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let plot = args.plot.as_deref().map(|path| Plot::new(path, false)).transpose()?;
+    devices.at(format!("reading {}", args.input.display()));
+    let image = args.common.read(&args.input)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
-    let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
+    devices.at(format!("histogram on {}", device.name()));
+    let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);
+    let (sums, ran) = sums.variant(variant).run_reported()?;
     out.map_or(Ok(()), |out| out.write_sums(&sums, args.per_channel))?;
+    plot.map_or(Ok(()), |plot| plot.write_sums(&sums))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let (bins, edges) = (sums.edges.bins(), sums.edges.values());
-    let output = args.out.as_deref().map(Path::display).map(|path| path.to_string());
-    let histogram = args.out.is_none().then(|| table::json_of_sums(&sums));
-    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel: args.per_channel, output, histogram };
+    let text = |path: &Option<PathBuf>| path.as_deref().map(Path::display).map(|path| path.to_string());
+    let histogram = (args.out.is_none() && args.plot.is_none()).then(|| table::json_of_sums(&sums));
+    let (output, plot, per_channel) = (text(&args.out), text(&args.plot), args.per_channel);
+    let made = Made::Sums { bins, low: edges[0], high: edges[bins], per_channel, output, plot, histogram };
     Ok((Report { ran, made }, sums))
 }
 
@@ -156,10 +172,12 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    devices.at(format!("reading {}", args.input.display()));
+    let image = args.common.read(&args.input)?;
     let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
 
     let device = devices.get(args.common.device)?;
+    devices.at(format!("histogram on {}", device.name()));
     let mut counting = device.histogram(&image).binning(binning).per_channel(args.per_channel);
     if let Some(roi) = &roi {
         counting = counting.roi_mask(roi);

@@ -65,7 +65,7 @@ impl Args {
 
 /// Counts, and writes the counts where they should be.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let (report, histogram) = count(args, &mut Devices::new(Default::default()))?;
+    let (report, histogram) = count(args, &mut Devices::watched(&args.common))?;
     if args.out.is_none() && !args.common.json {
         print(&table::csv_of_pairs(&histogram))?;
     }
@@ -77,10 +77,13 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    devices.at(format!("reading {}", args.input.display()));
+    let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
+    devices.at(format!("histogram2d on {}", device.name()));
     let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
-    let (histogram, ran) = device.histogram2d_reported(&image, channels, binning, variant)?;
+    let counting = device.histogram2d(&image, channels).bins(binning).variant(variant);
+    let (histogram, ran) = counting.run_reported()?;
     out.map_or(Ok(()), |out| out.write_pairs(&histogram))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram2d", &args.input, of, ran, Duration::ZERO, start);

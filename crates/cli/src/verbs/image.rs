@@ -1,48 +1,91 @@
 //! What all verbs do that make an image of an image: read, run, write; or, in a pipe, run.
 
 use crate::args::{Common, Devices};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::output::OutputArgs;
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::{Device, DeviceImage, PixelType, Shape, Source};
-use apron_files::ImageOutput;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// What becomes of a result.
+pub(super) struct Target<'a> {
+    /// The options that say it.
+    pub(super) args: &'a OutputArgs,
+    /// The type of its samples, where it is known without the input.
+    pub(super) out_type: Option<PixelType>,
+    /// Whether its last channel is alpha that was left alone.
+    pub(super) keep_alpha: bool,
+}
+
+impl<'a> Target<'a> {
+    /// A result of the input's type.
+    pub(super) fn of(args: &'a OutputArgs) -> Target<'a> {
+        Target { args, out_type: None, keep_alpha: false }
+    }
+
+    /// The type of the result's samples, of an input of this type and a device's result of that.
+    fn out_type(&self, input: PixelType, made: PixelType) -> PixelType {
+        if self.args.rescale.is_some() { self.args.out_type(self.out_type, input) } else { made }
+    }
+}
+
 /// Runs `make` on the image at hand. Its parameters are right by now; what else can be wrong without the
-/// input, such as an output that does not hold samples of `out_type`, is found before the input is read.
+/// input, such as an output that does not hold samples of the result's type, is found before the input is read.
 pub(super) fn run(
     verb: &'static str,
     common: &Common,
-    out_type: Option<PixelType>,
+    target: &Target<'_>,
     devices: &mut Devices,
     make: impl FnOnce(&Device, Source<'_>) -> Result<DeviceImage>,
 ) -> Result<Report> {
     let start = Instant::now();
     match devices.place()? {
-        Place::Files { input, output } => {
-            let target = ImageOutput::new(&output, out_type)?;
-            let image = apron_files::read_image(&input, common.max_pixels)?;
+        Place::Files { input, output, format } => {
+            let file = target.args.open(&output, format.as_deref(), target.out_type)?;
+            if format.is_some() && common.json {
+                return Err(Error::Usage(
+                    "the image and the report of --json cannot both go to the standard output".into(),
+                ));
+            }
+            devices.at(format!("reading {}", input.display()));
+            let (image, metadata) = common.read_picture(&input)?;
+            let file = file.with_metadata(metadata);
             let (shape, pixel) = (image.shape(), image.pixel_type());
-            if let Some(out_type) = out_type {
-                target.check(out_type, shape.channels)?;
+            if let Some(out_type) = target.out_type {
+                target.args.drops_alpha(&file, out_type, shape.channels)?;
             }
             let device = devices.get(common.device)?;
+            devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
             let result = make(&device, Source::Host(image))?;
-            let mut report = report(verb, (&input, &output), (shape, pixel), &result, start)?;
-            target.check(result.pixel_type(), result.shape().channels)?;
+            let out_type = target.out_type(pixel, result.pixel_type());
+            let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
+            target.args.drops_alpha(&file, out_type, result.shape().channels)?;
             let copy = Instant::now();
-            let pixels = result.into_any()?;
+            let pixels = result.into_host()?;
             report.ran.copy_out_ms = milliseconds(copy.elapsed());
-            target.write(&pixels)?;
+            devices.at(format!("writing {}", output.display()));
+            let pixels = target.args.scaled(pixels, out_type, target.keep_alpha)?;
+            file.write(&target.args.fitting(&file, pixels)?)?;
             report.ran.total_ms = milliseconds(start.elapsed());
             Ok(report)
         }
         Place::Pipe(image) => {
             let device = devices.get(common.device)?;
             let result = make(&device, Source::Device(&image))?;
+            let out_type = target.out_type(image.pixel_type(), result.pixel_type());
             let files = (Path::new("-"), Path::new("-"));
-            let report = report(verb, files, (image.shape(), image.pixel_type()), &result, start)?;
+            let made = (&result, out_type);
+            let report = report(verb, files, (image.shape(), image.pixel_type()), made, start)?;
+            let result = match target.args.rescale {
+                Some(_) => device.upload(Source::Host(target.args.scaled(
+                    result.into_host()?,
+                    out_type,
+                    target.keep_alpha,
+                )?))?,
+                None => result,
+            };
             devices.go_to(Place::Pipe(result));
             Ok(report)
         }
@@ -54,14 +97,14 @@ fn report(
     verb: &'static str,
     (input, output): (&Path, &Path),
     (shape, pixel): (Shape, PixelType),
-    result: &DeviceImage,
+    (result, out_type): (&DeviceImage, PixelType),
     start: Instant,
 ) -> Result<Report> {
     let (ran, out) = (result.report()?, result.shape());
     let ran = Ran::of(verb, input, (shape, pixel), ran, Duration::ZERO, start);
     let made = Made::Image {
         output: output.display().to_string(),
-        out_type: result.pixel_type().to_string(),
+        out_type: out_type.to_string(),
         out_width: out.width,
         out_height: out.height,
     };

@@ -16,16 +16,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
-    let found = apron::devices();
     if args.json {
-        let (gpus, error) = match &found {
-            Ok(gpus) => (gpus.iter().map(object).collect(), Value::Null),
-            Err(error) => (Vec::new(), Value::from(error.to_string())),
-        };
-        return print(&format!("{}\n", json!({ "gpus": gpus, "error": error, "cpu_threads": threads })));
+        return print(&format!("{}\n", found()));
     }
-    match found {
+    let threads = threads();
+    match apron::devices() {
         Ok(gpus) => {
             let lines: String = gpus.iter().map(|gpu| line(gpu) + "\n").collect();
             print(&format!("{lines}cpu: {threads} threads\n"))
@@ -35,6 +30,19 @@ pub(super) fn run(args: &Args) -> Result<()> {
             print(&format!("{error}; the CPU ({threads} threads) will be used instead\n"))
         }
     }
+}
+
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get())
+}
+
+/// The GPUs that were found, or why there are none, and the threads of the CPU.
+pub(super) fn found() -> Value {
+    let (gpus, error) = match apron::devices() {
+        Ok(gpus) => (gpus.iter().map(object).collect(), Value::Null),
+        Err(error) => (Vec::new(), Value::from(error.to_string())),
+    };
+    json!({ "gpus": gpus, "error": error, "cpu_threads": threads() })
 }
 
 /// The PTX that the GPU would load, such as `sm_90`.

@@ -1,8 +1,8 @@
 //! Jobs: verbs in words that are not the command line's, and many of them in a row.
 
 use crate::error::{Error, Result, guarded};
-use crate::report::Report;
-use clap::CommandFactory;
+use crate::report::counted;
+use clap::{Arg, CommandFactory};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -14,7 +14,11 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     let command = crate::Cli::command();
     let known = command.find_subcommand(&verb).ok_or_else(|| Error::Usage(format!("unknown verb '{verb}'")))?;
     let mut arguments = vec!["apron".into(), OsString::from(&verb)];
-    let mut files = vec![text("in", job.remove("in").unwrap_or_default())?];
+    let mut files = Vec::new();
+    // Verbs such as info read nothing.
+    if known.get_positionals().next().is_some() {
+        files.push(text("in", job.remove("in").unwrap_or_default())?);
+    }
     // The one verb with a file between.
     if verb == "match" {
         files.push(text("reference", job.remove("reference").unwrap_or_default())?);
@@ -28,7 +32,7 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
         files.push(text("steps", job.remove("steps").unwrap_or_default())?);
     }
     for (key, value) in job {
-        let option = known.get_arguments().find(|argument| argument.get_long() == Some(&key));
+        let option = known.get_arguments().find(|argument| is_called(argument, &key));
         let option = option.ok_or_else(|| Error::Usage(format!("{verb}: unknown key '{key}'")))?;
         match (option.get_action().takes_values(), value) {
             (false, Value::Bool(true)) => arguments.push(format!("--{key}").into()),
@@ -43,26 +47,47 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// A value as it would be typed.
+/// Whether this is the option's name, or another name of it.
+pub(super) fn is_called(option: &Arg, name: &str) -> bool {
+    option.get_long() == Some(name) || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+}
+
+/// A value as it would be typed: of a list its values with commas, of a list of rows the rows with semicolons.
 fn text(key: &str, value: Value) -> Result<String> {
+    let row = |values: Vec<Value>| {
+        let values = values.into_iter().map(|value| match value {
+            Value::String(_) | Value::Number(_) => text(key, value),
+            other => Err(Error::Usage(format!("'{key}' has {other} in a list, but must have strings or numbers"))),
+        });
+        values.collect::<Result<Vec<String>>>().map(|values| values.join(","))
+    };
     match value {
+        Value::Array(rows) if !rows.is_empty() && rows.iter().all(Value::is_array) => {
+            let rows = rows.into_iter().map(|values| match values {
+                Value::Array(values) => row(values),
+                other => text(key, other),
+            });
+            Ok(rows.collect::<Result<Vec<String>>>()?.join(";"))
+        }
+        Value::Array(values) => row(values),
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
         Value::Null => Err(Error::Usage(format!("'{key}' is missing"))),
-        other => Err(Error::Usage(format!("'{key}' is {other}, but must be a string or a number"))),
+        other => Err(Error::Usage(format!("'{key}' is {other}, but must be a string, a number or a list of such"))),
     }
 }
 
-/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went.
+/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went. A job is
+/// a `unit`.
 pub(super) fn each<J>(
     jobs: &[J],
     unit: &str,
     quiet: bool,
-    mut run: impl FnMut(&J) -> Result<Report>,
-    mut tell: impl FnMut(&J, Result<Report>) -> Result<()>,
+    mut run: impl FnMut(&J) -> Result<Value>,
+    mut tell: impl FnMut(&J, Result<Value>) -> Result<()>,
 ) -> Result<()> {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(jobs.len() as u64) };
-    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}, {{eta}} left")) {
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}s, {{eta}} left")) {
         bar.set_style(style);
     }
     let mut failed = 0;
@@ -76,15 +101,15 @@ pub(super) fn each<J>(
     bar.finish_and_clear();
     match failed {
         0 => Ok(()),
-        _ => Err(Error::Failed(format!("{failed} of {} {unit} failed", jobs.len()))),
+        _ => Err(Error::Failed(format!("{failed} of {} failed", counted(jobs.len(), unit)))),
     }
 }
 
 /// The line that says how a job went, which `name` tells from the others.
-pub(super) fn outcome(name: (&str, Value), result: &Result<Report>) -> String {
+pub(super) fn outcome(name: (&str, Value), result: &Result<Value>) -> String {
     let mut object = json!({ "ok": result.is_ok() });
     let more = match result {
-        Ok(report) => serde_json::to_value(report).unwrap_or_default(),
+        Ok(report) => report.clone(),
         Err(error) => json!({ "error": error.line(), "exit": error.exit() }),
     };
     if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {

@@ -4,25 +4,29 @@ use super::{Verb, job, on_files, tell, work};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::place::{Asked, Files, Place};
-use crate::report::{Report, complain, milliseconds, print};
+use crate::report::{Report, complain, counted, milliseconds, print};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Runs a verb for each of its images, and reports.
 pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     let start = Instant::now();
-    let mut devices = Devices::new(Default::default());
     let images = match files.asked()? {
         Asked::One(place) => {
+            let mut devices = Devices::watched(common);
             devices.go_to(place);
-            return tell(&work(verb, &mut devices)?, common);
+            let report = work(verb, &mut devices)?;
+            // The line that says what is done goes before the report comes.
+            drop(devices);
+            return tell(&report, common);
         }
         Asked::Folder(images) => images,
     };
+    let mut devices = Devices::new(Default::default());
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
-        devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-        work(verb, &mut devices)
+        devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
+        work(verb, &mut devices).map(|report| report.value())
     };
     let told = |(input, _): &(PathBuf, PathBuf), result| {
         let input = input.display().to_string();
@@ -36,11 +40,11 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }));
         Ok(())
     };
-    let ended = job::each(&images, "images", common.quiet || common.json, on_image, told);
+    let ended = job::each(&images, "image", common.quiet || common.json, on_image, told);
     // After the bar, and so together.
     failures.iter().for_each(|line| complain(line));
     if !common.quiet && !common.json && ended.is_ok() {
-        complain(&format!("{} images, total {:.1} ms", images.len(), milliseconds(start.elapsed())));
+        complain(&format!("{}, total {:.1} ms", counted(images.len(), "image"), milliseconds(start.elapsed())));
     }
     ended
 }

@@ -6,6 +6,7 @@ mod box_filter;
 mod completions;
 mod correlate;
 mod filter;
+mod filters;
 mod gaussian;
 mod histogram;
 mod histogram2d;
@@ -64,6 +65,8 @@ pub(crate) enum Verb {
     Info(info::Args),
     /// List every variant of the GPU's operations, with its kernels and its limits
     Kernels(kernels::Args),
+    /// List the named filters: what they compute, and who has the same
+    Filters(filters::Args),
     /// Compare every operation on a device with the references
     Verify(verify::Args),
     /// Time every workload beside the machine's limits and beside other libraries
@@ -72,34 +75,8 @@ pub(crate) enum Verb {
     Tune(tune::Args),
     /// Run a file of jobs in one process
     Batch(batch::Args),
-    /// Sobel's derivative, of any order and side
-    Sobel(named::SobelArgs),
-    /// Scharr's first derivative
-    Scharr(named::ScharrArgs),
-    /// Prewitt's first derivative
-    Prewitt(named::OrderArgs),
-    /// Roberts' difference along a diagonal
-    Roberts(named::OrderArgs),
-    /// The sum of the second derivatives
-    Laplacian(named::LaplacianArgs),
-    /// Magnitude or direction of the gradient
-    Gradient(named::GradientArgs),
-    /// Laplacian of a Gaussian
-    Log(named::LogArgs),
-    /// Difference of two Gaussian blurs
-    Dog(named::DogArgs),
-    /// Sharpen by the four neighbours
-    Sharpen(named::SharpenArgs),
-    /// Sharpen by what the image has more than its blur
-    Unsharp(named::UnsharpArgs),
-    /// A relief lit from the upper left
-    Emboss(named::EmbossArgs),
-    /// Mean over a line
-    MotionBlur(named::MotionBlurArgs),
-    /// Mean over a window, as box
-    LocalMean(named::LocalMeanArgs),
-    /// Standard deviation in a window
-    LocalStd(named::LocalStdArgs),
+    #[command(flatten)]
+    Named(named::NamedArgs),
     /// Add what lies outside an image, or cut a part out of it
     Pad(pad::Args),
     /// Run several verbs in a row, with the image on the device from the first to the last
@@ -128,6 +105,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
     match verb {
         Verb::Info(args) => info::run(args),
         Verb::Kernels(args) => kernels::run(args),
+        Verb::Filters(args) => filters::run(args),
         Verb::Verify(args) => verify::run(args),
         Verb::Bench(args) => bench::run(args),
         Verb::Tune(args) => tune::run(args),
@@ -138,7 +116,10 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Histogram2d(args) => histogram2d::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
-        Verb::Match(args) => tell(&work(verb, &mut Devices::new(Default::default()))?, &args.common),
+        Verb::Match(args) => {
+            let report = work(verb, &mut Devices::watched(&args.common))?;
+            tell(&report, &args.common)
+        }
         // The rest are on files.
         _ => work(verb, &mut Devices::new(Default::default())).map(drop),
     }
@@ -146,14 +127,12 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
 
 /// The files of a verb that makes an image of an image, which so is a step of pipes too, and how it reports.
 fn on_files(verb: &Verb) -> Option<(Files, Common)> {
-    if let Some((_, args)) = named::of(verb) {
-        return Some((args.filter().files.clone(), args.filter().common.clone()));
-    }
     let filter = match verb {
         Verb::Correlate(args) | Verb::Convolve(args) => &args.filter,
         Verb::Separable(args) => &args.filter,
         Verb::Gaussian(args) => &args.filter,
         Verb::Box(args) => &args.filter,
+        Verb::Named(args) => &args.filter,
         Verb::Equalize(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Clahe(args) => return Some((args.files.clone(), args.common.clone())),
         Verb::Pad(args) => return Some((args.files.clone(), args.common.clone())),
@@ -165,15 +144,13 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
 
 /// Runs a verb that reads an image, where the devices are, and says nothing.
 fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
-    if let Some((name, args)) = named::of(verb) {
-        return named::run(name, &*args, devices);
-    }
     match verb {
         Verb::Correlate(args) => correlate::run("correlate", args, devices),
         Verb::Convolve(args) => correlate::run("convolve", args, devices),
         Verb::Separable(args) => separable::run(args, devices),
         Verb::Gaussian(args) => gaussian::run(args, devices),
         Verb::Box(args) => box_filter::run(args, devices),
+        Verb::Named(args) => named::run(args, devices),
         Verb::Histogram(args) => histogram::take(args, devices).map(|(report, _)| report),
         Verb::Histogram2d(args) => histogram2d::count(args, devices).map(|(report, _)| report),
         Verb::Pad(args) => pad::run(args, devices),
@@ -183,7 +160,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Equalize(args) => tone::equalize(args, devices),
         Verb::Clahe(args) => tone::clahe(args, devices),
         Verb::Match(args) => tone::match_histogram(args, devices),
-        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram or histogram2d".into())),
+        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram, histogram2d or info".into())),
     }
 }
 
@@ -194,7 +171,7 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
     }
     if !common.quiet {
         // Not on stdout, which is for results.
-        complain(&report.text());
+        complain(&report.text(log::log_enabled!(target: "apron", log::Level::Debug)));
     }
     Ok(())
 }

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 Examples:
   apron otsu page.png
   apron otsu page.png black-and-white.png
+  apron otsu photo.jpg --grey
   apron otsu cells.png classes.png --classes 3
 
-Takes u8 and u16 of one channel. Of two classes the threshold is that of OpenCV's THRESH_OTSU, of more those of
+Takes u8 and u16 of one channel, which --grey makes of colours. Of two classes the threshold is that of OpenCV's THRESH_OTSU, of more those of
 scikit-image's threshold_multiotsu. Samples above a threshold are of the brighter class.")]
 pub(crate) struct Args {
     /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
@@ -25,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "OUT")]
     output: Option<PathBuf>,
     /// Number of classes, 2 to 5; more than 2 are for u8
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, allow_hyphen_values = true)]
     classes: usize,
     #[command(flatten)]
     common: Common,
@@ -33,7 +34,7 @@ pub(crate) struct Args {
 
 /// Finds the thresholds, writes what was asked for, and prints them.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let report = find(args, &mut Devices::new(Default::default()))?;
+    let report = find(args, &mut Devices::watched(&args.common))?;
     if let (Made::Thresholds { thresholds, .. }, false) = (&report.made, args.common.json) {
         let thresholds: Vec<String> = thresholds.iter().map(usize::to_string).collect();
         print(&format!("{}\n", thresholds.join(" ")))?;
@@ -48,14 +49,21 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(apron::Error::parameter("otsu", "number of classes", args.classes, "2 to 5").into());
     }
     let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    devices.at(format!("reading {}", args.input.display()));
+    let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
+    devices.at(format!("otsu on {}", device.name()));
     let (shape, pixel) = (image.shape(), image.pixel_type());
+    if shape.channels > 1 {
+        let (value, limit) =
+            (shape.channels.to_string(), "1, since there is one threshold; --grey makes 1 of colours".into());
+        return Err(apron::Error::Shape { what: "number of channels", value, limit }.into());
+    }
     if args.classes > 2 && pixel == PixelType::U16 {
         let (operation, expected) = ("otsu", "u8 for more than two classes".into());
         return Err(apron::Error::PixelType { operation, found: pixel, expected }.into());
     }
-    let (histogram, ran) = device.value_counts(&image, args.common.variant.as_deref())?;
+    let (histogram, ran) = device.value_histogram(&image)?.variant(args.common.variant.as_deref()).run_reported()?;
     let thresholds = match args.classes {
         2 => vec![otsu(histogram.counts())],
         classes => multi_otsu(histogram.counts(), classes)?,

@@ -1,7 +1,9 @@
 //! `apron pad`.
 
+use super::image::Target;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
+use crate::output::OutputArgs;
 use crate::place::Files;
 use crate::report::Report;
 use apron::{Borders, MAX_SIDE, Region, Shape};
@@ -29,6 +31,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
     border: Borders,
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
@@ -37,7 +41,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         (Some(region), _) => region,
         (None, by) => around(shape, by.unwrap_or_default()),
     };
-    super::image::run("pad", &args.common, None, devices, |device, image| {
+    super::image::run("pad", &args.common, &Target::of(&args.output), devices, |device, image| {
         let region = region(image.shape());
         args::check_region("pad", region, &args.common)?;
         Ok(device.pad(image, region).border(args.border).variant(args.common.variant.as_deref()).run()?)

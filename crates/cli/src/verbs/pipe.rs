@@ -1,9 +1,11 @@
 //! `apron pipe`: several verbs in a row, with the image on the device from the first to the last.
 
 use super::Verb;
+use super::image::Target;
 use super::job;
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result, usage};
+use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
 use crate::words::words;
@@ -25,15 +27,20 @@ pub(crate) struct Args {
     /// The image; the result; the steps, separated by '|'. Several images go to a folder, DIR/
     #[arg(value_names = ["IN", "OUT", "STEPS"], num_args = 3.., required = true)]
     words: Vec<PathBuf>,
-    /// In a folder, write this format instead of the images' own: png, tif, npy or another
+    /// The format on the standard output, or in a folder instead of the images' own: png, tif, npy or another
     #[arg(long, value_name = "EXT")]
     format: Option<String>,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     pub(crate) common: Common,
 }
 
 /// Keys that say where the image is and how it is told: the whole pipe has them.
-const OF_THE_PIPE: [&str; 8] = ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels"];
+#[rustfmt::skip]
+const OF_THE_PIPE: &[&str] = &[
+    "verb", "in", "out", "format", "device", "json", "quiet", "max-pixels", "grey", "gray", "in-type", "quality", "background",
+];
 
 impl Args {
     /// The files among the words.
@@ -97,7 +104,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
         if OF_THE_PIPE.contains(&key) {
             return Err(Error::Usage(format!("'{key}' is for the whole pipe, and not for a step")));
         }
-        let argument = known.get_arguments().find(|argument| argument.get_long() == Some(key));
+        let argument = known.get_arguments().find(|argument| job::is_called(argument, key));
         let takes_values = argument.map(|argument| argument.get_action().takes_values());
         if value == Value::Bool(true) && takes_values == Some(true) {
             return Err(Error::Usage(format!("'{key}' has no value: write {key}=...")));
@@ -122,7 +129,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     }
     let steps = args.steps()?;
     let mut reports = Vec::new();
-    let report = super::image::run("pipe", &args.common, None, devices, |device, image| {
+    let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
         for step in &steps {

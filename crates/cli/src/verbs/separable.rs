@@ -20,11 +20,14 @@ pub(crate) struct Args {
     /// Divide the weights of each axis by their sum
     #[arg(long)]
     normalize: bool,
+    #[command(flatten)]
+    anchor: args::Anchor,
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let taps_x = args::taps(&args.taps_x, args.normalize)?;
     let taps_y = args::taps(&args.taps_y, args.normalize)?;
+    let (taps_x, taps_y) = args.anchor.taps(taps_x, taps_y)?;
     super::filter::run("separable", &args.filter, false, devices, |device, image| {
         device.separable(image, taps_x, taps_y)
     })

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Of each channel apart
     #[arg(long)]
     per_channel: bool,
-    /// Percentiles, 0 to 100: as numpy.percentile gives them
+    /// Percentiles, 0 to 100, as numpy.percentile(image, [P, ..]) gives them: f64, of f32 images, too
     #[arg(long, value_name = "P,..", value_delimiter = ',', value_parser = args::percentage)]
     percentile: Vec<f64>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 /// Takes statistics, and prints them.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
-    let report = take(args, &mut Devices::new(Default::default()))?;
+    let report = take(args, &mut Devices::watched(&args.common))?;
     if let (Made::Statistics { statistics, .. }, false) = (&report.made, args.common.json) {
         print(&table(statistics, args))?;
     }
@@ -38,8 +38,10 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Takes statistics.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    devices.at(format!("reading {}", args.input.display()));
+    let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
+    devices.at(format!("stats on {}", device.name()));
     let taking = device.statistics(&image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
     let (statistics, ran) = taking.variant(args.common.variant.as_deref()).run_reported()?;
     let percentiles = |values: Vec<f64>| {

@@ -1,10 +1,12 @@
 //! `apron equalize`, `apron clahe` and `apron match`.
 
+use super::image::Target;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
+use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
-use apron::{Device, Source, ToneOf};
+use apron::{Device, Source, ToneBuilder};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -16,6 +18,8 @@ Takes u8; every channel by itself. The result is that of OpenCV's equalizeHist."
 pub(crate) struct EqualizeArgs {
     #[command(flatten)]
     pub(crate) files: Files,
+    #[command(flatten)]
+    write: OutputArgs,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -29,6 +33,8 @@ Takes u8 and u16; every channel by itself. The result is that of OpenCV's create
 pub(crate) struct ClaheArgs {
     #[command(flatten)]
     pub(crate) files: Files,
+    #[command(flatten)]
+    write: OutputArgs,
     #[command(flatten)]
     pub(crate) common: Common,
     /// Largest count of a value in a tile, as a multiple of the mean count; 0 for no limit
@@ -57,32 +63,34 @@ pub(crate) struct MatchArgs {
     #[arg(value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]
+    write: OutputArgs,
+    #[command(flatten)]
     pub(crate) common: Common,
 }
 
 pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Report> {
-    run("equalize", &args.common, devices, |device, image| device.equalize(image))
+    run("equalize", (&args.common, &args.write), devices, |device, image| device.equalize(image))
 }
 
 pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
-    run("clahe", &args.common, devices, |device, image| device.clahe(image, args.clip, args.tiles))
+    run("clahe", (&args.common, &args.write), devices, |device, image| device.clahe(image, args.clip, args.tiles))
 }
 
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
-    let MatchArgs { input, reference, output, common } = args;
-    devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-    let reference = apron_files::read_image(reference, common.max_pixels)?;
-    run("match", common, devices, |device, image| device.match_histogram(image, &reference))
+    let MatchArgs { input, reference, output, write, common } = args;
+    devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
+    let reference = common.read(reference)?;
+    run("match", (common, write), devices, |device, image| device.match_histogram(image, &reference))
 }
 
 /// Runs what `make` makes: an image of the input's type.
 fn run(
     verb: &'static str,
-    common: &Common,
+    (common, write): (&Common, &OutputArgs),
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneOf<'a>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneBuilder<'a>,
 ) -> Result<Report> {
-    super::image::run(verb, common, None, devices, |device, image| {
+    super::image::run(verb, common, &Target::of(write), devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)
     })
 }

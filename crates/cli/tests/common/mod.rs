@@ -57,6 +57,12 @@ impl Folder {
         self.ended(&mut command)
     }
 
+    /// Runs `apron` in the folder with a file as its standard input; what it prints is bytes.
+    pub(crate) fn filter(&self, input: &str, arguments: &[&str]) -> Output {
+        let input = fs::File::open(self.path(input)).unwrap();
+        Command::new(program()).args(arguments).current_dir(self.0.path()).stdin(input).output().unwrap()
+    }
+
     fn ended(&self, command: &mut Command) -> Ended {
         let Output { status, stdout, stderr } =
             command.current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();

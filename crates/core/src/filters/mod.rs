@@ -1,15 +1,6 @@
-//! Named filters, as data: formulas for taps, a table of masks, and filters that are made of several.
-
-mod bells;
-mod derivatives;
-mod effects;
-mod gradient;
+//! What filters are made of: taps by formulas, and a table of masks.
 
 use crate::{Error, Mask, Result, Taps};
-pub use bells::{Dog, Gaussian, Log, gaussian_derivative};
-pub use derivatives::{Laplacian, Prewitt, Roberts, Scharr, Sobel};
-pub use effects::{MAX_MOTION, MotionBlur, Sharpen, Unsharp, emboss};
-pub use gradient::{Gradient, Operator};
 
 /// Taps of a sampled Gaussian, `exp(-i^2 / (2 sigma^2))` over their sum, of radius
 /// `int(truncate * sigma + 0.5)`, as SciPy's `gaussian_filter1d` has them.
@@ -47,6 +38,39 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     let weights: Vec<f64> = (-radius..=radius).map(weight).collect();
     let sum: f64 = weights.iter().sum();
     Ok(weights.iter().map(|weight| weight / sum).collect())
+}
+
+/// Taps of a sampled Gaussian's derivative of order 0, 1 or 2, as SciPy's `gaussian_filter1d` has them with `order`: the
+/// taps of [`gaussian`], before they are rounded, times the derivative's polynomial `x / sigma^2` or
+/// `(x^2 - sigma^2) / sigma^4`. Of a ramp that rises, the first is positive.
+///
+/// ```
+/// use apron_core::filters::gaussian_derivative;
+///
+/// let taps = gaussian_derivative(1.0, 1, 1.0)?;
+/// assert_eq!((taps.taps()[0], taps.taps()[1]), (-taps.taps()[2], 0.0));
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`gaussian`]; [`Error::Parameter`] for an order above 2, for a sigma of 0 with one above 0, and for one so small that
+/// taps overflow.
+pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps> {
+    if order > 2 {
+        return Err(Error::parameter("gaussian", "order", order, "0, 1 or 2"));
+    }
+    if order > 0 && sigma == 0.0 {
+        return Err(Error::parameter("gaussian", "sigma", sigma, format!("above 0 with order {order}")));
+    }
+    let (bell, square) = (bell(sigma, truncate)?, sigma * sigma);
+    let radius = bell.len() as i64 / 2;
+    let derivative = |x: f64| match order {
+        0 => 1.0,
+        1 => x / square,
+        _ => (x * x - square) / (square * square),
+    };
+    let taps = bell.iter().zip(-radius..).map(|(tap, x)| (tap * derivative(x as f64)) as f32);
+    Taps::new(taps.collect::<Vec<_>>())
 }
 
 /// Taps of a mean over `size` samples: each `1 / size`.
@@ -106,6 +130,22 @@ mod tests {
         for (sigma, truncate) in [(-1.0, 4.0), (f64::NAN, 4.0), (1.0, -1.0), (1e9, 4.0), (f64::INFINITY, 4.0)] {
             assert!(gaussian(sigma, truncate).is_err());
         }
+    }
+
+    #[test]
+    fn derivatives_are_scipys() {
+        // scipy.ndimage._filters._gaussian_kernel1d(1.5, order, 3)[::-1]
+        let first = [-0.048843794, -0.09891623, -0.096331254, 0.0, 0.096331254, 0.09891623, 0.048843794];
+        let second = [0.048843794, 0.038467423, -0.053517363, -0.120303178, -0.053517363, 0.038467423, 0.048843794];
+        for (order, expected) in [(1, first), (2, second)] {
+            let taps = gaussian_derivative(1.5, order, 2.0).unwrap();
+            assert_eq!(taps.len(), 7);
+            for (tap, expected) in taps.taps().iter().zip(expected) {
+                assert!((tap - expected as f32).abs() < 1e-7, "{order}: {tap} {expected}");
+            }
+        }
+        assert_eq!(gaussian_derivative(1.5, 0, 2.0).unwrap(), gaussian(1.5, 2.0).unwrap());
+        assert_eq!(gaussian_derivative(0.0, 0, 2.0).unwrap().taps(), [1.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `ndarray`: (height, width), or (height, width, channels).
 
-use crate::{Error, Image, Pixel, Result};
-use ndarray::{Array3, ArrayView2, ArrayView3, Axis, ShapeBuilder};
+use crate::{Error, Image, ImageMut, Pixel, Result, Shape};
+use ndarray::{Array3, ArrayView2, ArrayView3, ArrayViewMut3, Axis, ShapeBuilder};
 use std::borrow::Cow;
 
 /// The array as an image of its last axis' channels: without a copy where it is in standard layout, else copied.
@@ -11,14 +11,14 @@ use std::borrow::Cow;
 ///
 /// ```
 /// use apron_core::Image;
-/// use ndarray::{Array3, array, s};
+/// use ndarray::{array, s};
 ///
 /// let array = array![[[1u8, 2], [3, 4]], [[5, 6], [7, 8]]];
 /// let image = Image::try_from(array.view())?;
 /// assert_eq!((image.shape().to_string(), image.row(1)), ("2x2x2".into(), &[5, 6, 7, 8][..]));
 /// let turned = Image::try_from(array.slice(s![.., ..;-1, 0..1]))?;
 /// assert_eq!(turned.row(1), [7, 5]);
-/// assert_eq!(Array3::from(image), array);
+/// assert_eq!(image.into_ndarray(), array);
 /// # Ok::<(), apron_core::Error>(())
 /// ```
 ///
@@ -60,34 +60,75 @@ impl<'a, T: Pixel> TryFrom<ArrayView2<'a, T>> for Image<'a, T> {
     }
 }
 
-/// The image as an array (height, width, channels), without a copy where it owns its samples and its rows have no
-/// gaps.
+impl<T: Pixel> Image<'_, T> {
+    /// The image as an array (height, width, channels), without a copy where it owns its samples and its rows have no
+    /// gaps.
+    ///
+    /// ```
+    /// use apron_core::Image;
+    /// use ndarray::array;
+    ///
+    /// let image = Image::new(2, 2, 1, vec![1u8, 2, 3, 4])?;
+    /// assert_eq!(image.into_ndarray(), array![[[1], [2]], [[3], [4]]]);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    pub fn into_ndarray(self) -> Array3<T> {
+        let dimensions = dimensions(self.shape());
+        Array3::from_shape_vec(dimensions, self.into_packed()).expect("an image has as many samples as its shape says")
+    }
+
+    /// A view of the image as an array (height, width, channels), without a copy: gaps between rows are strides.
+    ///
+    /// ```
+    /// use apron_core::Image;
+    ///
+    /// let padded = Image::with_row_stride(2, 2, 1, 3, vec![1u8, 2, 0, 3, 4, 0])?;
+    /// let view = padded.as_ndarray();
+    /// assert_eq!((view.dim(), view[[1, 0, 0]]), ((2, 2, 1), 3));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    pub fn as_ndarray(&self) -> ArrayView3<'_, T> {
+        let shape = dimensions(self.shape()).strides(strides(self.shape(), self.row_stride()));
+        ArrayView3::from_shape(shape, self.samples()).expect("an image has the samples that its row stride reaches")
+    }
+}
+
+impl<T: Pixel> ImageMut<'_, T> {
+    /// A view of the image as an array (height, width, channels) that is written, without a copy.
+    ///
+    /// ```
+    /// use apron_core::ImageMut;
+    ///
+    /// let mut samples = [0u8; 5]; // two rows of two pixels, which start three apart
+    /// ImageMut::with_row_stride(2, 2, 1, 3, &mut samples)?.as_ndarray_mut().fill(7);
+    /// assert_eq!(samples, [7, 7, 0, 7, 7]);
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    pub fn as_ndarray_mut(&mut self) -> ArrayViewMut3<'_, T> {
+        let shape = dimensions(self.shape()).strides(strides(self.shape(), self.row_stride()));
+        ArrayViewMut3::from_shape(shape, self.spanned_mut())
+            .expect("an image has the samples that its row stride reaches")
+    }
+}
+
+/// As [`Image::into_ndarray`].
 impl<T: Pixel> From<Image<'_, T>> for Array3<T> {
     fn from(image: Image<'_, T>) -> Self {
-        let dimensions = dimensions(&image);
-        Array3::from_shape_vec(dimensions, image.into_packed()).expect("an image has as many samples as its shape says")
+        image.into_ndarray()
     }
 }
 
-/// A view of the image as an array (height, width, channels), without a copy: gaps between rows are strides.
-///
-/// ```
-/// use apron_core::Image;
-/// use ndarray::ArrayView3;
-///
-/// let padded = Image::with_row_stride(2, 2, 1, 3, vec![1u8, 2, 0, 3, 4, 0])?;
-/// let view = ArrayView3::from(&padded);
-/// assert_eq!((view.dim(), view[[1, 0, 0]]), ((2, 2, 1), 3));
-/// # Ok::<(), apron_core::Error>(())
-/// ```
+/// As [`Image::as_ndarray`].
 impl<'a, T: Pixel> From<&'a Image<'_, T>> for ArrayView3<'a, T> {
     fn from(image: &'a Image<'_, T>) -> Self {
-        let strides = (image.row_stride(), image.channels() as usize, 1);
-        let shape = dimensions(image).strides(strides);
-        ArrayView3::from_shape(shape, image.samples()).expect("an image has the samples that its row stride reaches")
+        image.as_ndarray()
     }
 }
 
-fn dimensions<T: Pixel>(image: &Image<'_, T>) -> (usize, usize, usize) {
-    (image.height() as usize, image.width() as usize, image.channels() as usize)
+fn dimensions(shape: Shape) -> (usize, usize, usize) {
+    (shape.height as usize, shape.width as usize, shape.channels as usize)
+}
+
+fn strides(shape: Shape, row_stride: usize) -> (usize, usize, usize) {
+    (row_stride, shape.channels as usize, 1)
 }

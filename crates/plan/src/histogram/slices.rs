@@ -102,7 +102,7 @@ mod tests {
     fn cells(shape: (u32, u32, u32), src: PixelType, bins: usize, per_channel: bool, masked: bool) -> Recipe {
         let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
         let edges = (0..=bins).map(|edge| edge as f64).collect();
-        let edges = (src == PixelType::F32).then(|| Edges::rising(edges).unwrap());
+        let edges = (src == PixelType::F32).then(|| Edges::new(edges).unwrap());
         let problem = CellHistogram { shape, src, edges, per_channel, masked };
         plan(&problem.into(), None, &Machine::EMULATED).unwrap()
     }

@@ -140,7 +140,7 @@ mod tests {
     use apron_core::{Edges, PairHistogram, PixelType, Result, Shape, WeightedBins};
 
     fn edges(bins: usize) -> Edges {
-        Edges::rising((0..=bins).map(|edge| edge as f64).collect()).unwrap()
+        Edges::new((0..=bins).map(|edge| edge as f64).collect()).unwrap()
     }
 
     fn weighted(side: u32, bins: usize, per_channel: bool) -> Result<Recipe> {

@@ -2,17 +2,18 @@
 
 use super::Pace;
 use super::workloads::Solved;
-use apron::{Device, DeviceHistogram, DeviceImage, Filter, Report, Result, Source, filters};
+use apron::filters::{self, Gaussian};
+use apron::{Device, DeviceHistogram, DeviceImage, FilterBuilder, Report, Result, Source};
 use std::time::Duration;
 
 /// Its operations.
 pub(super) const CHAIN: &str = "gaussian sobel histogram";
 
-fn gaussian<'a>(device: &'a Device, image: &'a DeviceImage) -> Filter<'a> {
+fn gaussian<'a>(device: &'a Device, image: &'a DeviceImage) -> FilterBuilder<'a, Gaussian> {
     device.gaussian(image, 1.0)
 }
 
-fn sobel<'a>(device: &'a Device, image: &'a DeviceImage) -> Filter<'a> {
+fn sobel<'a>(device: &'a Device, image: &'a DeviceImage) -> FilterBuilder<'a> {
     device.correlate(image, filters::named_mask("sobel-x").expect("a mask of this name"))
 }
 

@@ -40,7 +40,7 @@ Examples:
   apron bench --work 'box u8 1920x1080 window 5x5' --work 'histogram u8 1920x1080 natural' --peers")]
 pub(crate) struct Args {
     /// The device to measure: gpu[:N], cpu, emulator or reference; limits are those of GPUs only
-    #[arg(long, default_value = "gpu")]
+    #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
     #[arg(long, value_name = "PATTERN")]

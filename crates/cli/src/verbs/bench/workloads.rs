@@ -298,7 +298,7 @@ impl Solved {
     pub(in crate::verbs) fn difference(self, expected: Solved) -> Result<Option<String>> {
         match (self, expected) {
             (Solved::Image(found), Solved::Image(expected)) => {
-                let (found, expected) = (found.into_any()?, expected.into_any()?);
+                let (found, expected) = (found.into_host()?, expected.into_host()?);
                 // The long way only to say where.
                 Ok(if found.bytes() == expected.bytes() { None } else { first_mismatch(&found, &expected) })
             }

@@ -1,0 +1,134 @@
+//! Images whose sample type is known at run time only.
+
+use crate::{AnyImageMut, Image, Pixel, PixelType, Result, Shape, check_memory};
+use std::borrow::Cow;
+
+/// An image whose sample type is known at run time only.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)] // each holds an image of its name's type
+pub enum AnyImage<'a> {
+    U8(Image<'a, u8>),
+    U16(Image<'a, u16>),
+    I16(Image<'a, i16>),
+    F16(Image<'a, half::f16>),
+    F32(Image<'a, f32>),
+}
+
+/// Runs `$body` with `$image` bound to the typed image in the [`AnyImage`] `$any`.
+#[macro_export]
+macro_rules! each_type {
+    ($any:expr, $image:ident => $body:expr) => {
+        match $any {
+            $crate::AnyImage::U8($image) => $body,
+            $crate::AnyImage::U16($image) => $body,
+            $crate::AnyImage::I16($image) => $body,
+            $crate::AnyImage::F16($image) => $body,
+            $crate::AnyImage::F32($image) => $body,
+        }
+    };
+}
+
+impl AnyImage<'_> {
+    /// Width, height and channels.
+    pub fn shape(&self) -> Shape {
+        each_type!(self, image => image.shape())
+    }
+
+    /// An image of zeros whose packed bytes are then written by `fill`.
+    ///
+    /// # Errors
+    /// What `fill` reports; [`Error::Shape`] for more bytes than the system gives.
+    pub fn from_bytes(
+        pixel: PixelType,
+        shape: Shape,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<AnyImage<'static>> {
+        fn filled<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
+            check_memory::<T>(shape.samples(), shape)?;
+            let mut samples = vec![T::default(); shape.samples() as usize];
+            fill(bytemuck::cast_slice_mut(&mut samples))?;
+            Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
+        }
+        match pixel {
+            PixelType::U8 => filled::<u8>(shape, fill),
+            PixelType::U16 => filled::<u16>(shape, fill),
+            PixelType::I16 => filled::<i16>(shape, fill),
+            PixelType::F16 => filled::<half::f16>(shape, fill),
+            PixelType::F32 => filled::<f32>(shape, fill),
+        }
+    }
+
+    /// The packed samples as bytes, in the machine's byte order.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        each_type!(self, image => image.packed_bytes())
+    }
+
+    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<AnyImage<'_>> {
+        Ok(each_type!(self, image => Pixel::into_any(image.region(x, y, width, height)?)))
+    }
+
+    /// The same image, borrowed.
+    pub fn view(&self) -> AnyImage<'_> {
+        each_type!(self, image => Pixel::into_any(image.view()))
+    }
+
+    /// The same image, to be written; borrowed samples are copied before, once.
+    pub fn view_mut(&mut self) -> AnyImageMut<'_> {
+        each_type!(self, image => Pixel::into_any_mut(image.view_mut()))
+    }
+
+    /// Samples from the start of a row to the start of the next.
+    pub fn row_stride(&self) -> usize {
+        each_type!(self, image => image.row_stride())
+    }
+
+    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
+    pub fn spanned_bytes(&self) -> &[u8] {
+        each_type!(self, image => image.spanned_bytes())
+    }
+
+    /// The same image, owning its samples, in rows without gaps.
+    pub fn into_packed(self) -> AnyImage<'static> {
+        fn packed<T: Pixel>(image: Image<'_, T>) -> AnyImage<'static> {
+            let Shape { width, height, channels } = image.shape();
+            let packed = Image::new(width, height, channels, image.into_packed());
+            T::into_any(packed.expect("an image has as many samples as its shape says"))
+        }
+        each_type!(self, image => packed(image))
+    }
+
+    /// The same image, owning its samples.
+    pub fn into_owned(self) -> AnyImage<'static> {
+        each_type!(self, image => Pixel::into_any(image.into_owned()))
+    }
+
+    /// The type of the samples.
+    pub fn pixel_type(&self) -> PixelType {
+        match self {
+            AnyImage::U8(_) => PixelType::U8,
+            AnyImage::U16(_) => PixelType::U16,
+            AnyImage::I16(_) => PixelType::I16,
+            AnyImage::F16(_) => PixelType::F16,
+            AnyImage::F32(_) => PixelType::F32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Error, MAX_SIDE};
+
+    #[test]
+    fn more_memory_than_there_is_is_an_error() {
+        let shape = Shape::new(MAX_SIDE, MAX_SIDE, 4).unwrap();
+        for pixel in PixelType::ALL {
+            let error = AnyImage::from_bytes(pixel, shape, |_| Ok(())).unwrap_err();
+            assert!(matches!(error, Error::Shape { what: "size", .. }), "{error}");
+        }
+    }
+}

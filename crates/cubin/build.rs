@@ -1,0 +1,5 @@
+//! Embeds the folder `cubin`.
+
+fn main() {
+    apron_packed::build::pack(std::path::Path::new("cubin"), "cubin");
+}

@@ -1,0 +1,108 @@
+//! What a picture's file says besides its pixels: how colours are meant, and how large a pixel is.
+
+use crate::read::Source;
+use apron_core::AnyImage;
+use image::{ImageDecoder, ImageReader};
+use std::io::{BufReader, Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use tiff::decoder::Decoder;
+use tiff::decoder::ifd::Value;
+use tiff::tags::Tag;
+
+/// What pictures keep besides their pixels, from one file to the next: an ICC profile in PNG, JPEG and TIFF; the density of
+/// pixels in PNG and JPEG, and what a TIFF says of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metadata {
+    /// The ICC profile.
+    pub icc: Option<Vec<u8>>,
+    /// Pixels per inch along rows and along columns.
+    pub density: Option<(f64, f64)>,
+}
+
+/// What the file says; nothing where it cannot be read, or is no picture.
+pub fn read_metadata(path: &Path) -> Metadata {
+    let regular = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let file = if regular { std::fs::File::open(path).ok() } else { None };
+    file.map(decode_metadata).unwrap_or_default()
+}
+
+/// The same of what `file` holds.
+pub fn decode_metadata(mut file: impl Read + Seek) -> Metadata {
+    // Decoders are other people's code, and hostile files find their panics.
+    catch_unwind(AssertUnwindSafe(|| decode(&mut file))).unwrap_or_default()
+}
+
+fn decode(file: &mut dyn Source) -> Metadata {
+    let mut start = [0; 18];
+    let whole = file.read_exact(&mut start).and_then(|()| file.rewind());
+    if whole.is_err() {
+        return Metadata::default();
+    }
+    if let [b'I', b'I', ..] | [b'M', b'M', ..] = start {
+        return of_tiff(file).unwrap_or_default();
+    }
+    let mut icc = || {
+        let reader = ImageReader::new(BufReader::new(&mut *file)).with_guessed_format().ok()?;
+        reader.into_decoder().ok()?.icc_profile().ok()?
+    };
+    let icc = icc();
+    let density = match start {
+        [0x89, b'P', b'N', b'G', ..] => file.rewind().ok().and_then(|()| of_png(file)),
+        // A JFIF segment comes first: its unit at byte 13 of the file, and the density along rows and columns.
+        [0xff, 0xd8, 0xff, 0xe0, _, _, b'J', b'F', b'I', b'F', 0, _, _, unit, ..] => {
+            let of = |at: usize| f64::from(u16::from_be_bytes([start[at], start[at + 1]]));
+            match unit {
+                1 => Some((of(14), of(16))),
+                2 => Some((of(14) * 2.54, of(16) * 2.54)),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    Metadata { icc, density: density.filter(|(across, down)| *across > 0.0 && *down > 0.0) }
+}
+
+fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
+    let reader = png::Decoder::new(BufReader::new(file)).read_info().ok()?;
+    let density = reader.info().pixel_dims.filter(|density| density.unit == png::Unit::Meter)?;
+    Some((f64::from(density.xppu) * METRES, f64::from(density.yppu) * METRES))
+}
+
+/// By the decoder itself: that of `image` has no density, and finds no profile.
+fn of_tiff(file: &mut dyn Source) -> Option<Metadata> {
+    let mut decoder = Decoder::new(BufReader::new(file)).ok()?;
+    let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
+    // 2 is the inch, which holds where nothing is said, and 3 the centimetre.
+    let inches = match decoder.find_tag_unsigned(Tag::ResolutionUnit) {
+        Ok(None | Some(2u16)) => Some(1.0),
+        Ok(Some(3)) => Some(2.54),
+        _ => None,
+    };
+    let mut of = |tag| match decoder.find_tag(tag) {
+        Ok(Some(Value::Rational(pixels, of))) => Some(f64::from(pixels) / f64::from(of) * inches?),
+        _ => None,
+    };
+    let density = of(Tag::XResolution).zip(of(Tag::YResolution));
+    let density = density.filter(|(across, down)| [across, down].iter().all(|of| of.is_finite() && **of > 0.0));
+    Some(Metadata { icc, density })
+}
+
+/// Of an inch.
+const METRES: f64 = 0.0254;
+
+impl Metadata {
+    /// The profile, if it is for an image of this kind: a colour's says nothing of grey, nor the other way round.
+    pub(crate) fn icc_for(&self, image: &AnyImage<'_>) -> Option<&[u8]> {
+        let space: &[u8] = if image.shape().channels < 3 { b"GRAY" } else { b"RGB " };
+        // The header has it at this byte.
+        self.icc.as_deref().filter(|icc| icc.get(16..20) == Some(space))
+    }
+
+    /// Pixels per metre, as PNG has them.
+    pub(crate) fn pixels_per_metre(&self) -> Option<png::PixelDimensions> {
+        let (across, down) = self.density?;
+        let of = |density: f64| (density / METRES).round() as u32;
+        Some(png::PixelDimensions { xppu: of(across), yppu: of(down), unit: png::Unit::Meter })
+    }
+}

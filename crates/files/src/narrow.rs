@@ -1,0 +1,163 @@
+//! Arrays of types that images do not have, as images: bool, i8, i32, i64, u32, u64 and f64; and images of one type as
+//! images of another.
+
+use crate::array::from_fortran;
+use crate::error::{Error, Result};
+use crate::read::Source;
+use apron_core::{Accumulator, AnyImage, Image, Pixel, PixelType, Shape, check_memory, each_type, f16};
+use std::path::Path;
+
+/// A number of an array.
+#[derive(Clone, Copy)]
+struct Item {
+    value: f64,
+    /// The same in f32, where that holds it.
+    single: Option<f32>,
+}
+
+/// Reads a number from the start of eight bytes.
+type Parse = fn([u8; 8]) -> Item;
+
+macro_rules! integer {
+    ($type:ty) => {
+        |bytes| {
+            let mut own = [0; size_of::<$type>()];
+            own.copy_from_slice(&bytes[..size_of::<$type>()]);
+            let integer = <$type>::from_ne_bytes(own);
+            let single = integer as f32;
+            Item { value: integer as f64, single: (single as i128 == integer as i128).then_some(single) }
+        }
+    };
+}
+
+/// How numbers of these types, in NumPy's words, are read.
+const KINDS: [(&str, Parse); 7] = [
+    ("b1", |bytes| {
+        let single = f32::from(bytes[0] != 0);
+        Item { value: single.into(), single: Some(single) }
+    }),
+    ("i1", integer!(i8)),
+    ("i4", integer!(i32)),
+    ("u4", integer!(u32)),
+    ("i8", integer!(i64)),
+    ("u8", integer!(u64)),
+    ("f8", |bytes| {
+        let value = f64::from_ne_bytes(bytes);
+        let single = value as f32;
+        Item { value, single: (f64::from(single) == value || value.is_nan()).then_some(single) }
+    }),
+];
+
+/// An array whose header was read.
+pub(super) struct Array<'a> {
+    pub(super) path: &'a Path,
+    /// The type without its byte order, one of [`is_taken`].
+    pub(super) kind: &'a str,
+    /// Whether bytes are in the other order than the machine's.
+    pub(super) foreign: bool,
+    /// Whether items lie by columns.
+    pub(super) fortran: bool,
+    pub(super) shape: Shape,
+}
+
+/// Whether arrays of this type are read here.
+pub(super) fn is_taken(kind: &str) -> bool {
+    KINDS.iter().any(|(known, _)| *known == kind)
+}
+
+impl Array<'_> {
+    /// Reads the items that follow the header: as samples of `pixel`, [converted](convert); or, without it, of a type that
+    /// holds each of them. Of integers that is the first of u8, u16, i16 and f32; of i8 it is i16, of bool u8, of f64 f32.
+    ///
+    /// # Errors
+    /// [`Error::Inexact`] for a number that f32 does not hold, unless a type is asked for.
+    pub(super) fn read(&self, file: &mut dyn Source, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
+        let Some((_, parse)) = KINDS.iter().find(|(known, _)| *known == self.kind) else {
+            return Err(Error::content(self.path, format!("dtype '{}' is not taken", self.kind)));
+        };
+        let mistaken = |error: apron_core::Error| Error::content(self.path, error);
+        let samples = self.shape.samples();
+        // f64 before it is converted, and what is made of it.
+        check_memory::<f64>(samples.saturating_mul(2), self.shape).map_err(mistaken)?;
+        let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut values = Vec::with_capacity(samples as usize);
+        let size = if self.kind == "b1" { 1 } else { usize::from(self.kind.as_bytes()[1] - b'0') };
+        let mut bytes = vec![0; size * (1 << 16).min(samples as usize)];
+        while values.len() < samples as usize {
+            let rest = size * (samples as usize - values.len());
+            let bytes = &mut bytes[..rest.min(size << 16)];
+            file.read_exact(bytes).map_err(|error| Error::read(self.path, error))?;
+            for item in bytes.chunks_exact_mut(size) {
+                if self.foreign {
+                    item.reverse();
+                }
+                let mut eight = [0; 8];
+                eight[..size].copy_from_slice(item);
+                let item = parse(eight);
+                if pixel.is_none() && item.single.is_none() {
+                    let (dtype, value) = (self.kind.into(), item.value);
+                    return Err(Error::Inexact { path: self.path.into(), dtype, value });
+                }
+                (least, largest) = (least.min(item.value), largest.max(item.value));
+                values.push(item.value);
+            }
+        }
+        let within = |low: f64, high: f64| low <= least && largest <= high;
+        let pixel = pixel.unwrap_or(match self.kind {
+            "b1" => PixelType::U8,
+            "i1" => PixelType::I16,
+            "f8" => PixelType::F32,
+            _ if within(0.0, u8::MAX.into()) => PixelType::U8,
+            _ if within(0.0, u16::MAX.into()) => PixelType::U16,
+            _ if within(i16::MIN.into(), i16::MAX.into()) => PixelType::I16,
+            _ => PixelType::F32,
+        });
+        if self.fortran {
+            let mut rows = vec![0.0; values.len()];
+            from_fortran(&values, &mut rows, self.shape, 1);
+            values = rows;
+        }
+        of_type(self.shape, values.into_iter(), pixel).map_err(mistaken)
+    }
+}
+
+/// The image with samples of another type: integers round half to even and saturate, NaN becomes 0 in them.
+///
+/// ```
+/// use apron_core::{AnyImage, Image, PixelType};
+///
+/// let floats = AnyImage::F32(Image::new(4, 1, 1, vec![-3.0f32, 0.5, 1.5, 1e9])?);
+/// let bytes = AnyImage::U8(Image::new(4, 1, 1, vec![0u8, 0, 2, 255])?);
+/// assert_eq!(apron_files::convert(floats, PixelType::U8)?, bytes);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`apron_core::Error::Shape`] for more bytes than the system gives.
+pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result<AnyImage<'static>> {
+    if image.pixel_type() == pixel {
+        return Ok(image);
+    }
+    let shape = image.shape();
+    each_type!(&image, image => of_type(shape, image.rows().flatten().map(|&sample| f64::from(sample)), pixel))
+}
+
+/// The image with these samples, in this type.
+fn of_type(
+    shape: Shape,
+    samples: impl Iterator<Item = f64>,
+    pixel: PixelType,
+) -> apron_core::Result<AnyImage<'static>> {
+    fn typed<T: Pixel>(shape: Shape, samples: impl Iterator<Item = f64>) -> apron_core::Result<AnyImage<'static>> {
+        check_memory::<T>(shape.samples(), shape)?;
+        let samples: Vec<T> = samples.map(|sample| T::from_sum(Accumulator::from_f64(sample))).collect();
+        Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
+    }
+    match pixel {
+        PixelType::U8 => typed::<u8>(shape, samples),
+        PixelType::U16 => typed::<u16>(shape, samples),
+        PixelType::I16 => typed::<i16>(shape, samples),
+        PixelType::F16 => typed::<f16>(shape, samples),
+        PixelType::F32 => typed::<f32>(shape, samples),
+    }
+}

@@ -1,0 +1,119 @@
+//! What may cross threads, and that many threads get what one gets: on one device, and on several at once.
+
+use apron::filters::Sobel;
+use apron::{
+    AnyImage, AnyImageMut, Chain, Device, DeviceHistogram, DeviceImage, Error, FilterBuilder, Histogram,
+    Histogram2dBuilder, Histogram256, HistogramBuilder, Image, ImageMut, LimitRun, Mask, PadBuilder, PixelType, Report,
+    Source, StatisticsBuilder, Taps, Target, ToneBuilder, WeightedHistogramBuilder, Weights,
+};
+use apron_testkit::gpu_or_skip;
+use std::panic::UnwindSafe;
+
+/// A recorded chain may be sent, since it holds the caller's closure and a graph that runs once at a time.
+#[test]
+fn what_may_cross_threads() {
+    fn crosses<T: Send + Sync>() {}
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Device>();
+    shared::<DeviceImage>();
+    shared::<Image<'_, f32>>();
+    shared::<AnyImage<'_>>();
+    shared::<Mask>();
+    shared::<Taps>();
+    shared::<Histogram>();
+    shared::<Report>();
+    crosses::<ImageMut<'_, u8>>();
+    crosses::<AnyImageMut<'_>>();
+    crosses::<Source<'_>>();
+    crosses::<Target<'_>>();
+    crosses::<FilterBuilder<'_>>();
+    crosses::<FilterBuilder<'_, Sobel>>();
+    crosses::<PadBuilder<'_>>();
+    crosses::<HistogramBuilder<'_>>();
+    crosses::<WeightedHistogramBuilder<'_>>();
+    crosses::<Histogram2dBuilder<'_>>();
+    crosses::<Weights<'_>>();
+    crosses::<StatisticsBuilder<'_>>();
+    crosses::<ToneBuilder<'_>>();
+    crosses::<DeviceHistogram>();
+    crosses::<Histogram256>();
+    crosses::<LimitRun>();
+    crosses::<Error>();
+    fn sent<T: Send>() {}
+    sent::<Chain<'_, DeviceImage>>();
+    fn kept<T: 'static + UnwindSafe>() {}
+    kept::<(Device, DeviceImage, DeviceHistogram)>();
+}
+
+fn frame(seed: u32) -> Image<'static, u8> {
+    Image::new(61, 40, 3, (0..61 * 40 * 3).map(|i: u32| (i.wrapping_mul(seed) >> 2) as u8).collect::<Vec<_>>()).unwrap()
+}
+
+/// Blurs into an image of its own, takes the gradient of that, and counts: what comes out.
+fn round(device: &Device, frame: &DeviceImage, blurred: &mut DeviceImage) -> (Image<'static, u8>, Histogram) {
+    device.gaussian(frame, 1.5).run_into(&mut *blurred).unwrap();
+    let edges = device.gradient(&*blurred).run().unwrap();
+    (edges.download().unwrap(), device.histogram(&edges).run().unwrap())
+}
+
+/// Threads with a seed each, which work on the devices in turn.
+fn threads(devices: &[Device], rounds: u32) {
+    let reference = Device::reference();
+    let room = |device: &Device| device.zeros(frame(1).shape(), PixelType::U8).unwrap();
+    std::thread::scope(|scope| {
+        for seed in [3, 5, 7, 11] {
+            let expected = round(&reference, &reference.upload(&frame(seed)).unwrap(), &mut room(&reference));
+            scope.spawn(move || {
+                let mut places: Vec<_> =
+                    devices.iter().map(|device| (device, device.upload(&frame(seed)).unwrap(), room(device))).collect();
+                for _ in 0..rounds {
+                    for (device, frame, blurred) in &mut places {
+                        assert!(round(device, frame, blurred) == expected, "seed {seed} on {}", device.name());
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn threads_on_one_device() {
+    for (device, rounds) in [(Device::cpu(), 50), (Device::emulator(), 1), (Device::reference(), 1)] {
+        threads(&[device], rounds);
+    }
+    if let Some(gpu) = gpu_or_skip("threads on one GPU") {
+        threads(&[gpu], 200);
+    }
+}
+
+#[test]
+fn threads_on_several_devices() {
+    threads(&[Device::cpu(), Device::emulator()], 2);
+    if let Some(gpu) = gpu_or_skip("threads on several devices") {
+        // A second handle that shares nothing, a stream, and a second GPU if there is one.
+        let mut devices = vec![Device::cpu(), gpu.new_stream().unwrap(), Device::gpu(0).unwrap(), gpu];
+        devices.extend(Device::gpu(1));
+        threads(&devices, 50);
+    }
+}
+
+/// An image of one device is the input of another, on other threads.
+#[test]
+fn images_cross_devices_and_threads() {
+    let mut devices = vec![Device::cpu(), Device::emulator()];
+    devices.extend(gpu_or_skip("images that cross devices"));
+    devices.extend(Device::gpu(1));
+    let blur = |device: &Device, image: &DeviceImage| device.gaussian(image, 1.2).run().unwrap();
+    let reference = Device::reference();
+    let expected = blur(&reference, &blur(&reference, &reference.upload(&frame(9)).unwrap())).download::<u8>().unwrap();
+    std::thread::scope(|scope| {
+        for (from, to) in devices.iter().flat_map(|from| devices.iter().map(move |to| (from, to))) {
+            let (blur, expected) = (&blur, &expected);
+            scope.spawn(move || {
+                let first = blur(from, &from.upload(&frame(9)).unwrap());
+                let second = std::thread::scope(|inner| inner.spawn(move || blur(to, &first)).join().unwrap());
+                assert!(second.download::<u8>().unwrap() == *expected, "{} to {}", from.name(), to.name());
+            });
+        }
+    });
+}

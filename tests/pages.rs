@@ -1,0 +1,67 @@
+//! The pages lead to each other and name files that are there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The Markdown files of a folder, without those below it.
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// All pages for people, but for the folders' own.
+fn all_pages() -> Vec<PathBuf> {
+    [".", "docs", "docs/decisions"].iter().flat_map(|folder| pages(folder)).collect()
+}
+
+/// Where the links of a page lead that are no addresses, without the part behind `#`.
+fn links(page: &Path) -> Vec<String> {
+    let text = fs::read_to_string(page).unwrap();
+    let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
+    files.map(|target| target.split('#').next().unwrap_or(target).to_string()).collect()
+}
+
+#[test]
+fn every_decision_is_in_the_index() {
+    let folder = Path::new(ROOT).join("docs/decisions");
+    let listed = links(&folder.join("README.md"));
+    let missing: Vec<_> = pages("docs/decisions")
+        .into_iter()
+        .map(|page| page.file_name().unwrap().to_string_lossy().into_owned())
+        .filter(|name| name != "README.md" && !listed.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "docs/decisions/README.md has no line for {missing:?}");
+}
+
+#[test]
+fn every_link_leads_to_a_file() {
+    let all = all_pages();
+    let broken: Vec<_> = all
+        .iter()
+        .flat_map(|page| links(page).into_iter().map(move |link| (page, link)))
+        .filter(|(page, link)| !page.parent().unwrap().join(link).exists())
+        .collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// The first folders of paths in pages, as they are in the repository.
+const FOLDERS: [&str; 7] = ["benches/", "crates/", "docs/", "fuzz/", "kernels-gpu/", "src/", "tests/"];
+
+#[test]
+fn every_path_in_a_page_is_there() {
+    let mut missing = Vec::new();
+    for page in all_pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let code =
+            text.split('`').skip(1).step_by(2).filter(|code| FOLDERS.iter().any(|folder| code.starts_with(folder)));
+        // Not commands, and not patterns such as `ptx/*.cubin` and `fuzz/found/TARGET`.
+        let paths = code.filter(|code| !code.contains([' ', '*', '<']) && !code.contains("TARGET"));
+        missing.extend(
+            paths.filter(|path| !Path::new(ROOT).join(path).exists()).map(|path| (page.clone(), path.to_string())),
+        );
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
