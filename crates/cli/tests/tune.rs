@@ -17,7 +17,8 @@ fn a_sweep_times_every_variant_and_writes_the_table_that_plans_read() {
     let workloads = report["workloads"].as_array().unwrap();
     let table = std::fs::read_to_string(folder.path("a.csv")).unwrap();
     assert_eq!(report["table"].as_str(), Some(table.as_str()));
-    let rows = Table::parse(&table).0;
+    let table_read = Table::parse(&table);
+    let rows = table_read.rows();
     assert_eq!(rows.len(), workloads.len());
     assert!(table.starts_with("# cpu: ") && table.contains("\n# sweep: apron tune, "), "{table}");
     for (row, workload) in rows.iter().zip(workloads) {

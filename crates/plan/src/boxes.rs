@@ -1,5 +1,6 @@
 //! Recipes of box filters.
 
+use crate::kernels;
 use crate::machine::Tuning;
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
@@ -191,7 +192,7 @@ fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> 
 }
 
 fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, dst: ElementType) -> Result<Kernel> {
-    Kernel::find(variant.name, stage, src, dst).ok_or_else(|| {
+    kernels::find(variant.name, stage, src, dst).ok_or_else(|| {
         let what = format!("{} to {} pixels of {} channels", problem.src, problem.dst, problem.shape.channels);
         unsupported(OPERATION, what, "use --device cpu")
     })

@@ -12,13 +12,14 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     let (mut refusal, mut faster) = (None, 0);
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
-        let planned = match (recipe(problem, variant, tuning, machine), widen::of_floats(problem)) {
+        let planned = match recipe(problem, variant, tuning, machine) {
             // Its time is then that of the floats.
-            (Some(Err(Error::Unsupported { .. })), Some(floats)) if time.is_some() => {
-                let of_floats = recipe(&floats, variant, tuning, machine);
-                of_floats.map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe)))
-            }
-            (planned, _) => planned,
+            Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
+                Some(floats) => recipe(&floats, variant, tuning, machine)
+                    .map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe))),
+                None => Some(Err(refused)),
+            },
+            planned => planned,
         };
         let Some(planned) = planned else { continue };
         match planned {
@@ -34,13 +35,14 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
 }
 
 /// The variants for a problem, the best one first: by their times in `row`. One that has none keeps its place in
-/// [`VARIANTS`], in front or behind, until it is measured.
+/// [`VARIANTS`], in front or behind, until it is measured. Those to be asked for by name come last.
 fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
     let timed = variants(problem.operation()).map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
     let mut known: Vec<_> = timed.collect();
     let front = known.iter().take_while(|(_, time)| time.is_none()).count();
     let ms = |time: Option<&Time>| time.map_or(f64::INFINITY, |time| time.ms);
     known[front..].sort_by(|(_, a), (_, b)| ms(*a).total_cmp(&ms(*b)));
+    known.sort_by_key(|(variant, _)| variant.by_name);
     known
 }
 
@@ -58,9 +60,9 @@ fn why(asked: &Work, measured: Option<(&Row, &Time)>, faster: usize) -> String {
 #[cfg(test)]
 mod tests {
     use crate::plan_from;
-    use crate::tuning::Table;
-    use crate::{Machine, Recipe};
-    use apron_abi::Params;
+    use crate::tuning::{TABLE, Table};
+    use crate::{Machine, Recipe, VARIANTS};
+    use apron_abi::{Kernel, KernelFacts, Params};
     use apron_core::{
         Bins, Border, ByteHistogram, Correlate, EdgeHistogram, Extent, Mask, PixelType, Problem, Separable,
     };
@@ -223,6 +225,33 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
             assert!((100..=132).contains(&blocks(1)), "{variant}: {}", blocks(1));
             assert!((200..=264).contains(&blocks(2)), "{variant}: {}", blocks(2));
         }
+    }
+
+    #[test]
+    fn programs_of_the_articles_that_never_won_are_left_out() {
+        for variant in VARIANTS.iter().filter(|variant| !variant.is_alone()) {
+            let mut kernels = Kernel::ALL.iter().map(|kernel| kernel.facts());
+            let of_it = |facts: &KernelFacts| (facts.family, facts.variant) == (variant.family, variant.kernels);
+            let is_program = kernels.any(|facts| of_it(facts) && facts.program != "-");
+            let mut rows = TABLE.rows().iter().filter(|row| row.work.operation == variant.operation);
+            let wins = rows.any(|row| row.times[0].variant == variant.name);
+            assert_eq!(variant.by_name, is_program && !wins, "{variant:?}: program {is_program}, wins {wins}");
+            assert_eq!(variant.by_name, variant.limits.ends_with("; by name, if another takes it"), "{variant:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_asked_for_by_name_alone_runs_where_no_other_does() {
+        let times = "Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,conv2d-tiled-symbol=0.001;conv2d-tiled=0.002";
+        let problem = correlate(PixelType::F32, (256, 256), (5, 5));
+        let recipe = |variant| plan_from(&Table::parse(times), &problem, variant, &Machine::EMULATED).unwrap();
+        assert_ne!(recipe(None).variant, "conv2d-tiled-symbol");
+        assert_eq!(recipe(Some("conv2d-tiled-symbol")).variant, "conv2d-tiled-symbol");
+        // Blocks of little shared memory have no room for columns.
+        let histogram = Problem::from(ByteHistogram { shape: Shape::new(64, 64, 4).unwrap(), per_channel: true });
+        let small = Machine { shared_bytes: 16 * 1024, ..Machine::EMULATED };
+        let chosen = plan_from(&Table::default(), &histogram, None, &small).unwrap();
+        assert_eq!(chosen.variant, "histogram-partials");
     }
 
     #[test]

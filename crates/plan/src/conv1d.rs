@@ -1,5 +1,6 @@
 //! Recipes of separable correlation.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
@@ -23,7 +24,7 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
         return Err(unsupported(OPERATION, what, "use --variant conv1d-simple"));
     }
     let (src, dst) = (problem.src.element(), problem.dst.element());
-    let kernel = Kernel::find(variant.name, "", src, dst).ok_or_else(|| {
+    let kernel = kernels::find(variant.name, "", src, dst).ok_or_else(|| {
         unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu")
     })?;
     let (mode, constant) = problem.border.mode();
@@ -115,7 +116,7 @@ fn two_passes(
 ) -> Result<Steps> {
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
-    let find = |stage, src, dst| Kernel::find(variant.name, stage, src, dst).ok_or_else(missing);
+    let find = |stage, src, dst| kernels::find(variant.name, stage, src, dst).ok_or_else(missing);
     // What constant memory does not hold is in a buffer.
     let is_long = |taps: &Taps| taps.len() as usize > MAX_TAPS;
     let (stage_x, stage_y) = (
@@ -207,10 +208,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
     },
     Variant {
         rank: 50,
+        by_name: true,
         ..Variant::new(
             "conv1d-simple",
             Family::Conv1d,
-            "any number of taps, over 4096 an axis from a buffer",
+            "any number of taps, over 4096 an axis from a buffer; by name, if another takes it",
             &For(simple),
         )
     },

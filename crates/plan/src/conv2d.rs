@@ -1,5 +1,6 @@
 //! Recipes of dense correlation.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::rewrite::rounding;
 use crate::variant::{For, Variant};
@@ -86,7 +87,7 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32
 /// The variant's kernel for the problem's types.
 fn find(problem: &Correlate, variant: &Variant, stage: &str) -> Result<Kernel> {
     let types = (problem.src.element(), problem.dst.element());
-    Kernel::find(variant.name, stage, types.0, types.1).ok_or_else(|| {
+    kernels::find(variant.name, stage, types.0, types.1).ok_or_else(|| {
         let what = format!("{} to {} pixels in variant {}", problem.src, problem.dst, variant.name);
         unsupported(OPERATION, what, "leave the variant to the plan, or use --device cpu")
     })
@@ -135,7 +136,17 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant { rank: 50, ..Variant::new("conv2d-tiled", Family::Conv2d, "masks up to 64x64", &For(tiled)) },
-    Variant { rank: 70, ..Variant::new("conv2d-tiled-symbol", Family::Conv2d, "masks up to 64x64", &For(tiled)) },
+    Variant {
+        rank: 70,
+        by_name: true,
+        ..Variant::new(
+            "conv2d-tiled-symbol",
+            Family::Conv2d,
+            "masks up to 64x64; by name, if another takes it",
+            &For(tiled),
+        )
+    },
+    // Never the fastest: it stays as a rung of the ladder between the naive kernel and the tiled one.
     Variant {
         rank: 80,
         ..Variant::new(
@@ -145,6 +156,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(constant),
         )
     },
+    // Hardly ever the fastest: it stays because it takes every mask.
     Variant { rank: 90, ..Variant::new("conv2d-naive", Family::Conv2d, "any mask", &For(naive)) },
 ];
 

@@ -10,6 +10,7 @@ mod choice;
 mod conv1d;
 mod conv2d;
 mod histogram;
+mod kernels;
 pub mod limits;
 mod local;
 mod lookup;
@@ -22,6 +23,8 @@ mod rewrite;
 mod rgba;
 mod statistics;
 mod summation;
+#[cfg(test)]
+mod timing;
 pub mod tuning;
 mod variant;
 mod words;

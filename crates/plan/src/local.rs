@@ -1,9 +1,10 @@
 //! Recipes of the local standard deviation.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{ElementType, Family, Kernel, LocalParams, Params, SIMPLE_BLOCK};
+use apron_abi::{ElementType, Family, LocalParams, Params, SIMPLE_BLOCK};
 use apron_core::{LocalStd, Result};
 
 const OPERATION: &str = "local-std";
@@ -13,7 +14,7 @@ fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);
     let find = |stage, src, dst| {
-        Kernel::find(variant.name, stage, src, dst).ok_or_else(|| {
+        kernels::find(variant.name, stage, src, dst).ok_or_else(|| {
             let what = format!("{} to {} pixels", problem.src, problem.dst);
             unsupported(OPERATION, what, "use --device cpu")
         })

@@ -1,10 +1,11 @@
 //! Recipes of dense correlation with 3x3 masks over RGBA images.
 
 use crate::conv2d::{OPERATION, params};
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{ElementType, Family, Kernel, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
+use apron_abi::{ElementType, Family, MAX_TEXTURE, Params, RGBA_BLOCK, RGBA_MASK, SourceSpace};
 use apron_core::{Border, Correlate};
 
 const HINT: &str = "leave the variant to the plan";
@@ -24,7 +25,7 @@ fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Resu
         return Err(refuse("clamped sums".into()));
     }
     let types = (problem.src.element(), problem.dst.element());
-    let kernel = Kernel::find(variant.name, "", types.0, types.1)
+    let kernel = kernels::find(variant.name, "", types.0, types.1)
         .ok_or_else(|| refuse(format!("{} to {} pixels", problem.src, problem.dst)))?;
     let facts = kernel.facts();
     let textured = facts.source == SourceSpace::Texture;
@@ -70,23 +71,31 @@ fn is_byte(value: f32) -> bool {
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 100,
-        ..Variant::new("rgba-naive", Family::Rgba, "4 channels, 3x3 masks, a constant border of 0 to 255", &For(plan))
+        by_name: true,
+        ..Variant::new(
+            "rgba-naive",
+            Family::Rgba,
+            "4 channels, 3x3 masks, a constant border of 0 to 255; by name, if another takes it",
+            &For(plan),
+        )
     },
     Variant {
         rank: 101,
+        by_name: true,
         ..Variant::new(
             "rgba-texture",
             Family::Rgba,
-            "4 channels, 3x3 masks, border replicate or crop, up to 131072x65536 pixels",
+            "4 channels, 3x3 masks, border replicate or crop, up to 131072x65536 pixels; by name, if another takes it",
             &For(plan),
         )
     },
     Variant {
         rank: 102,
+        by_name: true,
         ..Variant::new(
             "rgba-one-loader",
             Family::Rgba,
-            "4 channels, 3x3 masks, a constant border of 0 to 255",
+            "4 channels, 3x3 masks, a constant border of 0 to 255; by name, if another takes it",
             &For(plan),
         )
     },

@@ -1,5 +1,6 @@
 //! The recipe of statistics of floats.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::recipe::launch;
 use crate::variant::{For, Variant};
@@ -13,7 +14,7 @@ const OPERATION: &str = "stats";
 fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let of_rows = |stage| {
-        let kernel = Kernel::find(variant.kernels, stage, src.element(), ElementType::F64);
+        let kernel = kernels::find(variant.kernels, stage, src.element(), ElementType::F64);
         kernel.ok_or_else(|| unsupported(OPERATION, format!("{src} pixels"), "integers are counted"))
     };
     let samples = shape.row_samples() as u32;

@@ -1,5 +1,6 @@
 //! What the kernels of one launch that sum products have in common: marches, patches and tiles of words.
 
+use crate::kernels;
 use crate::rewrite::rounding;
 use crate::variant::Variant;
 use crate::{Buffer, Machine, Role};
@@ -180,7 +181,7 @@ impl Summation {
 
     /// A kernel of the variant.
     pub(crate) fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
-        let kernel = Kernel::find(self.kernels, stage, self.src.element(), self.dst.element());
+        let kernel = kernels::find(self.kernels, stage, self.src.element(), self.dst.element());
         kernel.ok_or_else(|| {
             let (channels, samples) = (self.shape.channels, self.shape.row_samples());
             let types = format!("{} to {} pixels", self.src, self.dst);

@@ -1,10 +1,11 @@
 //! Recipes of the kernels over tiles of the image's own words.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::summation::{Summation, exact_sums};
 use crate::variant::{For, Variant};
 use crate::{Launch, Machine, conv2d};
-use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Kernel, Params, SharedMemory, tap_stride};
+use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Params, SharedMemory, tap_stride};
 use apron_core::{Correlate, Result, Separable, Window};
 
 /// Correlation with any mask, as large as constant memory holds for small launches.
@@ -39,7 +40,7 @@ fn steps(
     let (shape, out) = (of.shape, window.out);
     let (channels, samples) = (shape.channels, shape.row_samples());
     let (src, dst) = (of.src.element(), of.dst.element());
-    let Some(kernel) = Kernel::find(variant.name, &format!("c{channels}"), src, dst) else {
+    let Some(kernel) = kernels::find(variant.name, &format!("c{channels}"), src, dst) else {
         return Err(variant.refused(format!("{} to {} pixels", of.src, of.dst)));
     };
     let (most, count) = (FEW_TAPS / of.words(), taps.len() / of.words());

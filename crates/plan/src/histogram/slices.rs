@@ -1,6 +1,7 @@
 //! Recipes of counts by slices of the cells.
 
 use super::{OPERATION, check_counters, rounds};
+use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
@@ -74,7 +75,7 @@ const MASK: u64 = 3;
 
 fn counting(problem: &CellHistogram, variant: &Variant) -> Result<Kernel> {
     let stage = if problem.masked { "masked" } else { "all" };
-    let kernel = Kernel::find(variant.kernels, stage, problem.src.element(), ElementType::U32);
+    let kernel = kernels::find(variant.kernels, stage, problem.src.element(), ElementType::U32);
     // Bytes without a mask have kernels of their own, which count faster.
     kernel.ok_or_else(|| {
         let what = format!("{} pixels, {}", problem.src, if problem.masked { "masked" } else { "without a mask" });

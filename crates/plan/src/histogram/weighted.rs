@@ -2,6 +2,7 @@
 
 use super::check_counters;
 use super::slices::{RESIDENTS, rows_of};
+use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
@@ -27,7 +28,7 @@ fn blocks(pixels: u64, machine: &Machine) -> u32 {
 }
 
 fn kernel(variant: &str, stage: &str, src: PixelType) -> Kernel {
-    Kernel::find(variant, stage, src.element(), ElementType::U32).expect("a kernel for every type")
+    kernels::find(variant, stage, src.element(), ElementType::U32).expect("a kernel for every type")
 }
 
 fn buffer(role: Role, element: ElementType, elems: u64) -> Buffer {

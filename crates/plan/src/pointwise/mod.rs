@@ -2,6 +2,7 @@
 
 pub(crate) mod pad;
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
@@ -26,7 +27,7 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
         _ => "none",
     };
     let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
-    let kernel = Kernel::find(variant.name, stage, moved.0, moved.1).ok_or_else(|| {
+    let kernel = kernels::find(variant.name, stage, moved.0, moved.1).ok_or_else(|| {
         let types = problem.second.map_or(problem.src.to_string(), |second| format!("{} and {second}", problem.src));
         unsupported(OPERATION, format!("{types} to {} pixels", problem.dst), "use --device cpu")
     })?;

@@ -1,16 +1,17 @@
 //! Recipes of padding.
 
+use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{Family, FromSum, Half, Kernel, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
+use apron_abi::{Family, FromSum, Half, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
 use apron_core::{Pad, PixelType, Result};
 
 /// One launch, four samples of a column a thread.
 fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
-    let kernel = Kernel::find(variant.name, "", element.bits(), element.bits());
+    let kernel = kernels::find(variant.name, "", element.bits(), element.bits());
     let ((border_x, constants_x), (border_y, constants_y)) = (problem.borders.x.mode(), problem.borders.y.mode());
     let bits = |constants: [f32; 4]| constants.map(|value| bits_of(problem.pixel, value));
     let params = PadParams {
@@ -62,6 +63,7 @@ pub(crate) const VARIANTS: &[Variant] =
 mod tests {
     use super::*;
     use crate::{Machine, Recipe};
+    use apron_abi::Kernel;
     use apron_core::{Border, Borders, Constants, Problem, Region, Shape};
 
     fn planned(pixel: PixelType, borders: Borders) -> Result<Recipe> {

@@ -1,7 +1,7 @@
 //! Recipes of sums of separable correlations: those of the terms, and additions between them.
 
+use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
-use apron_abi::Kernel;
 use apron_core::{LowRank, PixelType, Problem, Result, Shape};
 
 /// The recipe for a sum, from those that `plan` gives for its terms.
@@ -50,7 +50,7 @@ fn moved(launches: &mut [Launch], to: impl Fn(usize) -> usize) {
 /// The launch that adds the term in this buffer.
 fn addition(out: Shape, term: usize) -> Launch {
     let f32 = PixelType::F32.element();
-    let kernel = Kernel::find(pointwise::OPERATION, "weighted-f32", f32, f32);
+    let kernel = kernels::find(pointwise::OPERATION, "weighted-f32", f32, f32);
     let kernel = kernel.expect("a kernel that adds f32");
     pointwise::launch(kernel, (out.samples(), out.channels), LowRank::addition(out).op, Some(term as u64))
 }

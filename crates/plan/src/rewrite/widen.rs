@@ -1,8 +1,8 @@
 //! Integers and floats of 16 bits: filtered as the f32 that they are exactly, which one more launch makes of them. Floats
 //! of 16 bits are made by a last launch, of the f32 results.
 
+use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
-use apron_abi::Kernel;
 use apron_core::{
     BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable,
 };
@@ -74,7 +74,7 @@ fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(
 /// The launch that makes the samples of one buffer those of another.
 fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
     let (from, to) = (buffers[src].element, buffers[dst].element);
-    let kernel = Kernel::find(pointwise::OPERATION, stage, from, to);
+    let kernel = kernels::find(pointwise::OPERATION, stage, from, to);
     let kernel = kernel.expect("a kernel for each type of 16 bits");
     Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), AS_IT_IS, None) }
 }

@@ -9,6 +9,8 @@ pub use crate::catalogue::candidates;
 use crate::rewrite::rounding;
 use crate::{Machine, Tuning, Variant};
 use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// What of a problem its time depends on.
@@ -22,6 +24,8 @@ pub struct Work {
     pub dst: PixelType,
     /// Whether the taps are such that all sums of bytes are exact in f32, so that no variant has to check any.
     pub exact: bool,
+    /// Whether the bytes of the input's rows are a multiple of 16, so that wide copies and loads can take them.
+    pub aligned: bool,
     /// Channels; of histograms those that are counted apart.
     pub channels: u32,
     /// Side of the square mask with as many taps; of histograms the bins.
@@ -58,9 +62,17 @@ pub struct Time {
     pub tuning: Option<Tuning>,
 }
 
-/// The rows of all machines.
+/// The rows of all machines, found by their operation and types, and by the variants whose grids they tell.
 #[derive(Debug, Default)]
-pub struct Table(pub Vec<Row>);
+pub struct Table {
+    rows: Vec<Row>,
+    of_kind: HashMap<Kind, Vec<usize>>,
+    /// By operation and variant, each with the grid that was the best in the row.
+    of_variant: HashMap<(&'static str, &'static str), Vec<(usize, Tuning)>>,
+}
+
+/// Operation, and types of the input's and the output's samples: rows of other kinds never tell of a problem.
+type Kind = (&'static str, PixelType, PixelType);
 
 /// The table that plans go by.
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(TEXT));
@@ -68,7 +80,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(TEXT));
 const TEXT: &str = include_str!("../../tuning.csv");
 
 /// The table's header: lines that start with `#` stand above it, a row each below.
-pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times";
+pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,sums,aligned,channels,side,width,height,times";
 
 impl Work {
     /// What of `problem` its time depends on.
@@ -95,7 +107,8 @@ impl Work {
                 }
                 _ => false,
             };
-        Work { operation, src, dst, exact, channels, side, width, height: shape.height }
+        let aligned = (shape.row_samples() * src.size_bytes()).is_multiple_of(16);
+        Work { operation, src, dst, exact, aligned, channels, side, width, height: shape.height }
     }
 
     /// Side of the square mask with as many taps as a filter, of a sum of filters that of one.
@@ -110,6 +123,10 @@ impl Work {
         }
     }
 
+    fn kind(&self) -> Kind {
+        (self.operation, self.src, self.dst)
+    }
+
     fn samples(&self) -> f64 {
         self.width as f64 * self.height as f64 * self.channels as f64
     }
@@ -121,15 +138,16 @@ fn number(count: usize) -> u32 {
 }
 
 impl Row {
-    /// How far away it is: the GPU counts before how taps are, that before the channels, these before the side, that
-    /// before the size, which is what each multiprocessor has to do.
-    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 6] {
+    /// How far away it is: the GPU counts before how taps are, that before the rows' alignment, that before the channels,
+    /// these before the side, that before the size, which is what each multiprocessor has to do.
+    fn distance(&self, work: &Work, machine: &Machine) -> [f64; 7] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
         [
             ratio(self.target as f64, machine.target as f64),
             ratio(self.multiprocessors as f64, machine.multiprocessors as f64),
             f64::from(self.work.exact != work.exact),
+            f64::from(self.work.aligned != work.aligned),
             ratio(self.work.channels as f64, work.channels as f64),
             ratio(self.work.side as f64, work.side as f64),
             ratio(share(&self.work, self.multiprocessors), share(work, machine.multiprocessors)),
@@ -143,15 +161,33 @@ impl Row {
 }
 
 impl Table {
+    /// The table of these rows.
+    pub fn new(rows: Vec<Row>) -> Table {
+        let mut table = Table { rows, ..Table::default() };
+        for (index, row) in table.rows.iter().enumerate() {
+            table.of_kind.entry(row.work.kind()).or_default().push(index);
+            for time in &row.times {
+                let key = (row.work.operation, time.variant);
+                table.of_variant.entry(key).or_default().extend(time.tuning.map(|tuning| (index, tuning)));
+            }
+        }
+        table
+    }
+
     /// The rows of a text, as [`Row`]s write themselves. Lines that are none are left out.
     pub fn parse(text: &str) -> Table {
-        Table(text.lines().filter_map(text::row).collect())
+        Table::new(text.lines().filter_map(text::row).collect())
+    }
+
+    /// The rows, in their order.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// The row that tells of a problem: of its operation and types, the nearest.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
-        let kind = |work: &Work| (work.operation, work.src, work.dst);
-        self.least(work, machine, |row| kind(&row.work) == kind(work))
+        let rows = self.of_kind.get(&work.kind())?.iter().map(|index| &self.rows[*index]);
+        rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)
     }
 
     /// The grid's numbers for a variant: of any types, where it was not measured for these.
@@ -159,16 +195,18 @@ impl Table {
         if variant.grids.is_empty() {
             return None;
         }
-        let of = |row: &Row| row.time(variant.name).filter(|_| row.work.operation == variant.operation)?.tuning;
-        let kind = |row: &Row| (row.work.src, row.work.dst) == (work.src, work.dst);
-        let row = self.least(work, machine, |row| kind(row) && of(row).is_some());
-        of(row.or_else(|| self.least(work, machine, |row| of(row).is_some()))?)
+        let all = self.of_variant.get(&(variant.operation, variant.name))?.iter();
+        let all = all.map(|(index, tuning)| (&self.rows[*index], *tuning));
+        let like = |row: &Row| row.work.kind() == work.kind();
+        let any = !all.clone().any(|(row, _)| like(row));
+        let told = all.filter(|(row, _)| any || like(row)).map(|(row, tuning)| (row.distance(work, machine), tuning));
+        told.min_by(|a, b| order(&a.0, &b.0)).map(|(_, tuning)| tuning)
     }
+}
 
-    fn least(&self, work: &Work, machine: &Machine, wanted: impl Fn(&Row) -> bool) -> Option<&Row> {
-        let rows = self.0.iter().filter(|row| wanted(row)).map(|row| (row.distance(work, machine), row));
-        Some(rows.min_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal))?.1)
-    }
+/// The order of distances, by the first number in which they differ.
+fn order(a: &[f64; 7], b: &[f64; 7]) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]
@@ -202,8 +240,8 @@ mod tests {
     fn gpus_are_nearest_by_target_then_by_multiprocessors() {
         let row =
             |gpu: &str, target, multiprocessors| Row { gpu: gpu.into(), target, multiprocessors, ..row(ROW).unwrap() };
-        let table = Table(vec![row("large", 90, 132), row("small", 90, 66), row("old", 75, 132)]);
-        let work = Work { side: 3, ..table.0[0].work };
+        let table = Table::new(vec![row("large", 90, 132), row("small", 90, 66), row("old", 75, 132)]);
+        let work = Work { side: 3, ..table.rows()[0].work };
         let nearest = |target, multiprocessors| {
             let machine = Machine { target, multiprocessors, ..Machine::EMULATED };
             table.nearest(&work, &machine).unwrap().gpu.as_str()
@@ -219,12 +257,38 @@ mod tests {
     fn taps_whose_sums_are_exact_have_rows_of_their_own() {
         let of = |exact, side| Row { work: Work { exact, side, ..row(ROW).unwrap().work }, ..row(ROW).unwrap() };
         let (any, exact) = (of(false, 17), of(true, 5));
-        let nearest = |table: Vec<Row>, work| Table(table).nearest(&work, &Machine::EMULATED).unwrap().work;
+        let nearest = |table: Vec<Row>, work| Table::new(table).nearest(&work, &Machine::EMULATED).unwrap().work;
         for work in [any.work, Work { exact: true, ..any.work }] {
             assert_eq!(nearest(vec![any.clone(), exact.clone()], work).exact, work.exact);
             // Better than none.
             assert!(!nearest(vec![any.clone()], work).exact);
         }
+    }
+
+    #[test]
+    fn rows_of_the_same_alignment_tell_first_and_others_where_there_are_none() {
+        let of = |aligned, side| Row { work: Work { aligned, side, ..row(ROW).unwrap().work }, ..row(ROW).unwrap() };
+        let (aligned, unaligned) = (of(true, 17), of(false, 5));
+        let nearest = |table: &[&Row], work| {
+            let table = Table::new(table.iter().map(|row| Row::clone(row)).collect());
+            table.nearest(&work, &Machine::EMULATED).unwrap().work
+        };
+        for asked in [aligned.work, Work { aligned: false, ..aligned.work }] {
+            assert_eq!(nearest(&[&aligned, &unaligned], asked).aligned, asked.aligned);
+            assert!(nearest(&[&aligned], asked).aligned);
+        }
+        // 1366 bytes, 2732, and 5464 are no multiples of 16; 16392 are none either, 21856 are one.
+        let work = |src, channels| {
+            let shape = Shape::new(1366, 9, channels).unwrap();
+            let (taps, border, extent) = (Taps::new([1.0; 3]).unwrap(), Border::Crop, Extent::Same);
+            let (taps_x, taps_y) = (taps.clone(), taps);
+            Work::of(&Separable { shape, src, dst: src, taps_x, taps_y, border, extent }.into()).aligned
+        };
+        use PixelType::{F32, U8, U16};
+        assert_eq!(
+            [work(U8, 1), work(U16, 1), work(F32, 1), work(F32, 3), work(F32, 4)],
+            [false, false, false, false, true]
+        );
     }
 
     #[test]
@@ -249,7 +313,7 @@ mod tests {
     fn numbers_of_other_types_are_better_than_none() {
         let table = Table::parse(ROW);
         let variant = |name| crate::variants("separable").find(|variant| variant.name == name).unwrap();
-        let work = Work { src: PixelType::F32, side: 5, ..table.0[0].work };
+        let work = Work { src: PixelType::F32, side: 5, ..table.rows()[0].work };
         let numbers = |name| table.tuning(variant(name), &work, &Machine::EMULATED);
         assert_eq!(numbers("march-separable"), Some(Tuning { rows: 16, residents: 4 }));
         assert_eq!([numbers("conv1d-simple"), numbers("conv1d-tiled")], [None, None]);

@@ -146,7 +146,8 @@ mod tests {
     fn the_table_is_what_plans_read() {
         let table = sweep().table();
         assert!(table.starts_with(&format!("# date: today\n{COLUMNS}\n")), "{table}");
-        let rows = Table::parse(&table).0;
+        let table_read = Table::parse(&table);
+        let rows = table_read.rows();
         // What failed is left out.
         assert_eq!((rows.len(), table.lines().count()), (1, 3), "{table}");
         assert_eq!((rows[0].gpu.as_str(), rows[0].target, rows[0].multiprocessors), ("Some GPU", 90, 132));
