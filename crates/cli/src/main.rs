@@ -7,6 +7,7 @@ mod error;
 mod place;
 mod plot;
 mod report;
+mod signals;
 mod verbs;
 mod words;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => {
             start_log(cli.verbose);
+            signals::watch();
             error::guarded(|| verbs::run(&cli.verb))
         }
         // Help and the version arrive as errors that are none.

@@ -274,6 +274,45 @@ fn outputs_have_the_permissions_of_other_files_and_links_stay() {
     assert_eq!(decode(&folder.path("b.png")).as_bytes(), [6, 8]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_followed() {
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    std::fs::create_dir(folder.path("far")).unwrap();
+    for (name, to) in [("first.png", "far/second.png"), ("far/second.png", "third.png"), ("lost.png", "no/such.png")] {
+        std::os::unix::fs::symlink(to, folder.path(name)).unwrap();
+    }
+    copy(&folder, "a.png", "first.png");
+    for name in ["first.png", "far/second.png"] {
+        assert!(std::fs::symlink_metadata(folder.path(name)).unwrap().is_symlink(), "{name}");
+    }
+    assert!(std::fs::symlink_metadata(folder.path("far/third.png")).unwrap().is_file());
+    assert_eq!(decode(&folder.path("first.png")).as_bytes(), [3, 4]);
+    folder.fails(3, "lost.png: cannot be written", &[&["correlate", "a.png", "lost.png"], IDENTITY].concat());
+    std::os::unix::fs::symlink("round.png", folder.path("round.png")).unwrap();
+    folder.fails(3, "round.png: cannot be written", &[&["correlate", "a.png", "round.png"], IDENTITY].concat());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_read_only_stays() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.png("a.png", 2, 1, &[3, 4]);
+    for name in ["keep.png", "keep.csv", "keep.svg"] {
+        folder.write(name, "precious");
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    let part = |name: &str| format!("{name}: cannot be written: the file is read-only");
+    folder.fails(3, &part("keep.png"), &[&["correlate", "a.png", "keep.png"], IDENTITY].concat());
+    folder.fails(3, &part("keep.csv"), &["histogram", "a.png", "--out", "keep.csv"]);
+    folder.fails(3, &part("keep.svg"), &["histogram", "a.png", "--plot", "keep.svg"]);
+    for name in ["keep.png", "keep.csv", "keep.svg"] {
+        assert_eq!(std::fs::read(folder.path(name)).unwrap(), b"precious");
+    }
+}
+
 #[test]
 fn floats_that_are_no_numbers_pass_through_filters() {
     let folder = Folder::new();

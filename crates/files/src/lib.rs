@@ -24,6 +24,7 @@
 
 mod array;
 mod atomic;
+mod draft;
 mod error;
 mod grey_bmp;
 mod output;
@@ -35,6 +36,7 @@ mod tiff_tags;
 mod upright;
 
 pub use atomic::{OutputPath, Trouble};
+pub use draft::discard_drafts;
 pub use error::{Error, Result};
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
