@@ -1,18 +1,24 @@
 //! The command line `apron`: filters and histograms of images, on a GPU if there is one.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod bars;
 mod error;
+#[allow(unsafe_code)] // an allocator is unsafe to write
+mod memory;
 mod place;
 mod plot;
 mod report;
 mod signals;
+mod threads;
 mod verbs;
 mod words;
 
 use clap::Parser;
 use std::process::ExitCode;
+
+#[global_allocator]
+static MEMORY: memory::Memory = memory::Memory;
 
 /// Convolution and histograms of images, on a GPU if there is one.
 #[derive(Parser)]
@@ -45,6 +51,7 @@ fn main() -> ExitCode {
         Ok(cli) => {
             start_log(cli.verbose);
             signals::watch();
+            threads::start();
             error::guarded(|| verbs::run(&cli.verb))
         }
         // Help and the version arrive as errors that are none.
