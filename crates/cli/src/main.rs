@@ -4,6 +4,8 @@
 mod args;
 mod bars;
 mod error;
+mod input;
+mod keys;
 #[allow(unsafe_code)] // an allocator is unsafe to write
 mod memory;
 mod place;

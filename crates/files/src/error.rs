@@ -28,6 +28,16 @@ pub enum Error {
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// The file has no such page.
+    #[error("{}: page {page} was asked for, and there {}", .path.display(), are(*.pages))]
+    NoPage {
+        /// The file.
+        path: PathBuf,
+        /// The page that was asked for, from 1.
+        page: u32,
+        /// Pages of the file.
+        pages: u32,
+    },
     /// The image has more pixels than the caller takes.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
     TooLarge {
@@ -102,6 +112,10 @@ impl Error {
     pub(crate) fn write(path: &Path, source: impl Into<Trouble>) -> Error {
         Error::Write { path: path.into(), source: source.into() }
     }
+}
+
+fn are(pages: u32) -> String {
+    if pages == 1 { "is one".into() } else { format!("are {pages}") }
 }
 
 /// What a format does not hold.

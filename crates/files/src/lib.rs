@@ -28,8 +28,10 @@ mod draft;
 mod error;
 mod grey_bmp;
 mod output;
+mod patched;
 mod picture;
 mod plane;
+mod pnm;
 mod read;
 pub mod table;
 mod tiff_tags;
@@ -40,4 +42,6 @@ pub use draft::discard_drafts;
 pub use error::{Error, Result};
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
-pub use read::{decode_image, decode_mask, read_edges, read_image, read_mask, read_taps, read_weights};
+pub use read::{
+    Page, decode_image, decode_mask, decode_page, read_edges, read_image, read_mask, read_page, read_taps, read_weights,
+};

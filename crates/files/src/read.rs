@@ -16,7 +16,18 @@ impl<S: Read + Seek> Source for S {}
 /// Most taps of a mask in a file.
 const MAX_TAPS: u64 = 1 << 28;
 
-/// Reads an image of at most `max_pixels` pixels; what it is, the file's content says.
+/// A page of a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Page {
+    /// Its image.
+    pub image: AnyImage<'static>,
+    /// How many pages the file has: more than 1 only in TIFF.
+    pub pages: u32,
+}
+
+/// Reads an image of at most `max_pixels` pixels, the first if the file has several pages; what it is, the file's content
+/// says.
 ///
 /// # Errors
 /// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_image`] says.
@@ -24,18 +35,39 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_image(path, open(path)?, max_pixels)
 }
 
-/// Reads the image that `file` holds; errors name it `path`.
+/// Reads the image of a page, from 1, as [`read_image`] does.
+///
+/// # Errors
+/// As [`read_image`], and [`Error::NoPage`].
+pub fn read_page(path: &Path, page: u32, max_pixels: u64) -> Result<Page> {
+    decode_page(path, open(path)?, page, max_pixels)
+}
+
+/// Reads the image that `file` holds, the first if it has several pages; errors name it `path`.
 ///
 /// A decoder that panics is caught, and says so on stderr unless the program has a panic hook of its own.
 ///
 /// # Errors
 /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
 /// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
-pub fn decode_image(path: &Path, mut file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
+    decode_page(path, file, 1, max_pixels).map(|page| page.image)
+}
+
+/// Reads the image of a page, from 1, as [`decode_image`] does.
+///
+/// # Errors
+/// As [`decode_image`], and [`Error::NoPage`].
+pub fn decode_page(path: &Path, mut file: impl Read + Seek, page: u32, max_pixels: u64) -> Result<Page> {
     let file: &mut dyn Source = &mut file;
-    let read = if starts_as_array(path, file)? { array::read } else { picture::read };
+    let array = starts_as_array(path, file)?;
     // Decoders are other people's code, and hostile files find their panics.
-    guarded(path, || read(path, file, max_pixels))
+    let (image, pages) = guarded(path, || match array {
+        true if page != 1 => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
+        true => Ok((array::read(path, file, max_pixels)?, 1)),
+        false => picture::read(path, file, page, max_pixels),
+    })?;
+    Ok(Page { image, pages })
 }
 
 /// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.

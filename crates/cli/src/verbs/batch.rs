@@ -3,9 +3,9 @@
 use super::job;
 use crate::args::Devices;
 use crate::error::{Error, Result, usage};
+use crate::keys::Keys;
 use crate::report::{Report, print};
 use clap::Parser;
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 /// Parses and runs one job.
 fn one(line: &str, devices: &mut Devices) -> Result<Report> {
-    let object: Map<String, Value> =
+    let Keys(object) =
         serde_json::from_str(line).map_err(|error| Error::Input(format!("not a JSON object: {error}")))?;
     let cli = crate::Cli::try_parse_from(job::arguments(object)?).map_err(|error| usage(&error))?;
     super::many::alone(&cli.verb, devices)

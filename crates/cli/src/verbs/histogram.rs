@@ -79,8 +79,8 @@ impl Args {
 }
 
 /// Reads the mask that selects an image's pixels.
-fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
-    let roi = apron_files::read_image(path, max_pixels)?;
+fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyImage<'static>> {
+    let roi = crate::input::read_beside(path, common)?;
     let (width, height) = (image.shape().width, image.shape().height);
     match (&roi, roi.shape()) {
         (AnyImage::U8(_), shape) if (shape.width, shape.height, shape.channels) == (width, height, 1) => Ok(roi),
@@ -133,7 +133,7 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = crate::input::read(&args.input, &args.common)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
     let (sums, ran) = device.weighted_histogram_reported(&image, &weights, binning, args.per_channel, variant)?;
@@ -156,8 +156,8 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     }
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
-    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
+    let image = crate::input::read(&args.input, &args.common)?;
+    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, &args.common)).transpose()?;
 
     let device = devices.get(args.common.device)?;
     let mut counting = device.histogram(&image).binning(binning).per_channel(args.per_channel);

@@ -49,6 +49,8 @@ impl Args {
     fn binning(&self) -> Result<[Binning; 2]> {
         let count = Bins::default().count;
         let (first, second) = self.bins.unwrap_or((count, count));
+        // Before there are edges, which are fewer than pairs.
+        apron_core::check_memory::<u64>((first as u64).saturating_mul(second as u64), "pairs of bins")?;
         let [range, other_range] = [0, 1].map(|which| self.range.map(|ranges| ranges[which]));
         let binning = match &self.edges {
             None => [(first, range), (second, other_range)].map(|(count, range)| Binning::Even(Bins { count, range })),
@@ -77,7 +79,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let start = Instant::now();
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = crate::input::read(&args.input, &args.common)?;
     let device = devices.get(args.common.device)?;
     let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
     let (histogram, ran) = device.histogram2d_reported(&image, channels, binning, variant)?;

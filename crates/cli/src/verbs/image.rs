@@ -22,7 +22,7 @@ pub(super) fn run(
     match devices.place()? {
         Place::Files { input, output } => {
             let target = ImageOutput::new(&output, out_type)?;
-            let image = apron_files::read_image(&input, common.max_pixels)?;
+            let image = crate::input::read(&input, common)?;
             let (shape, pixel) = (image.shape(), image.pixel_type());
             if let Some(out_type) = out_type {
                 target.check(out_type, shape.channels)?;

@@ -48,7 +48,7 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(apron::Error::parameter("otsu", "number of classes", args.classes, "2 to 5").into());
     }
     let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = crate::input::read(&args.input, &args.common)?;
     let device = devices.get(args.common.device)?;
     let (shape, pixel) = (image.shape(), image.pixel_type());
     if args.classes > 2 && pixel == PixelType::U16 {

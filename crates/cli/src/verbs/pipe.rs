@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 /// Keys that say where the image is and how it is told: the whole pipe has them.
-const OF_THE_PIPE: [&str; 8] = ["verb", "in", "out", "format", "device", "json", "quiet", "max-pixels"];
+const OF_THE_PIPE: [&str; 9] = ["verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels"];
 
 impl Args {
     /// The files among the words.

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 /// Takes statistics.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
-    let image = apron_files::read_image(&args.input, args.common.max_pixels)?;
+    let image = crate::input::read(&args.input, &args.common)?;
     let device = devices.get(args.common.device)?;
     let taking = device.statistics(&image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
     let (statistics, ran) = taking.variant(args.common.variant.as_deref()).run_reported()?;

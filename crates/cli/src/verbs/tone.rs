@@ -71,7 +71,7 @@ pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
     let MatchArgs { input, reference, output, common } = args;
     devices.go_to(Place::Files { input: input.clone(), output: output.clone() });
-    let reference = apron_files::read_image(reference, common.max_pixels)?;
+    let reference = crate::input::read_beside(reference, common)?;
     run("match", common, devices, |device, image| device.match_histogram(image, &reference))
 }
 
