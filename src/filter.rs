@@ -168,6 +168,17 @@ impl<'a> Filter<'a> {
         self
     }
 
+    /// Columns and rows of the window from which an output pixel is computed; of the largest one where there are several.
+    pub fn window(&self) -> (u32, u32) {
+        self.weights.window()
+    }
+
+    /// Taps that make a sample, if all are multiplied: those of both axes where they are separable, and 4 for a mean or a
+    /// standard deviation, whose sums are running.
+    pub fn taps(&self) -> u64 {
+        self.weights.taps()
+    }
+
     /// Runs the filter. On a GPU it returns when the work is enqueued.
     ///
     /// # Errors
@@ -253,6 +264,27 @@ impl<'a> Filter<'a> {
 }
 
 impl Weights {
+    fn window(&self) -> (u32, u32) {
+        match self {
+            Weights::Dense(mask) => (mask.width(), mask.height()),
+            Weights::Separable(Ok((x, y))) => (x.len(), y.len()),
+            Weights::Mean(width, height) | Weights::Deviation(width, height) => (*width, *height),
+            Weights::Formula(Ok(formula)) => formula.window(),
+            // No filter: what is wrong with it is told when it runs.
+            Weights::Separable(Err(_)) | Weights::Formula(Err(_)) => (1, 1),
+        }
+    }
+
+    fn taps(&self) -> u64 {
+        match self {
+            Weights::Dense(mask) => mask.taps().len() as u64,
+            Weights::Separable(Ok((x, y))) => x.len() as u64 + y.len() as u64,
+            Weights::Mean(..) | Weights::Deviation(..) => 4,
+            Weights::Formula(Ok(formula)) => formula.taps(),
+            Weights::Separable(Err(_)) | Weights::Formula(Err(_)) => 1,
+        }
+    }
+
     /// Column and row of the tap over the output pixel.
     fn anchor(&self) -> (u32, u32) {
         match self {

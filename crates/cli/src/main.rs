@@ -6,6 +6,7 @@ mod bars;
 mod error;
 mod input;
 mod keys;
+mod limits;
 #[allow(unsafe_code)] // an allocator is unsafe to write
 mod memory;
 mod place;

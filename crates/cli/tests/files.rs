@@ -333,7 +333,7 @@ fn results_beyond_memory_are_refused() {
         (&["histogram2d", "a.npy", "--channels", "0,1", "--bins", "16777216", "--range", "0,9"][..], "pairs of bins"),
         (&["pad", "a.npy", "b.npy", "--by", "20000", "--max-pixels", "99999999999"], "40005x40005x2"),
         (&["box", "a.npy", "b.npy", "--size", "3", "--region", "0,0,16384x16384"], "16384x16384x2"),
-        (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400"], "tables of tiles"),
+        (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400", "--max-pixels", "99999999999"], "tables of tiles"),
     ] {
         for device in ["cpu", "reference"] {
             let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
@@ -551,4 +551,27 @@ fn a_page_is_chosen_or_the_others_are_told_of() {
         folder.fails(3, &asked, &["stats", name, "--page", page, "--device", "cpu"]);
     }
     folder.fails(2, "--page", &["stats", "two.tif", "--page", "0"]);
+}
+
+#[test]
+fn work_beyond_the_limit_is_refused_before_it_begins() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[10, 10], &[7u16; 100]);
+    folder.array("mask.npy", &[400, 400], &[1.0f32; 160_000]);
+    let run = |verb: &str, options: &[&str]| {
+        folder.run(&[&[verb, "a.npy", "b.npy", "--device", "cpu", "--max-pixels", "120"], options].concat())
+    };
+    for (verb, options, part) in [
+        ("box", &["--size", "3x1", "--full"][..], ""),
+        ("box", &["--size", "3x3", "--full"], "full output is 12x12, but must be up to 120 pixels"),
+        ("correlate", &["--mask", "mask.npy"], "160000 a sample, and so 16000000 products"),
+        ("correlate", &["--mask", "mask.npy", "--full"], "full output is 409x409"),
+        ("log", &["--sigma", "2", "--full"], "full output is"),
+        ("clahe", &["--tiles", "1x1"], "1x1, whose tables have 65536 values"),
+    ] {
+        let ended = run(verb, options);
+        assert_eq!(ended.code, if part.is_empty() { 0 } else { 2 }, "{ended:?}");
+        assert!(part.is_empty() || ended.stderr.contains(part) && ended.stderr.contains("--max-pixels"), "{ended:?}");
+    }
+    folder.fails(2, "4096x4096, whose tables have", &["clahe", "a.npy", "b.npy", "--tiles", "4096", "--device", "cpu"]);
 }

@@ -2,6 +2,7 @@
 
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
+use crate::limits;
 use crate::report::Report;
 use apron::{Device, DeviceImage, Error, Extent, Filter, PixelType, Source};
 
@@ -19,8 +20,10 @@ pub(super) fn run(
     }
     let out_type = |src| asked.unwrap_or(src);
     run_to(verb, args, out_type, devices, |device, image, out_type| {
+        let shape = image.shape();
         let filter = make(device, image).border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
         let filter = filter.keep_alpha(args.keep_alpha);
+        limits::filter(verb, shape, (filter.window(), filter.taps()), args)?;
         filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
     })
 }

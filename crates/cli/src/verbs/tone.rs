@@ -65,7 +65,10 @@ pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Rep
 }
 
 pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
-    run("clahe", &args.common, devices, |device, image| device.clahe(image, args.clip, args.tiles))
+    super::image::run("clahe", &args.common, None, devices, |device, image| {
+        crate::limits::tiles(args.tiles, image.shape(), image.pixel_type(), &args.common)?;
+        Ok(device.clahe(image, args.clip, args.tiles).variant(args.common.variant.as_deref()).run()?)
+    })
 }
 
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {

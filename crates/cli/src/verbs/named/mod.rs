@@ -64,6 +64,7 @@ pub(super) fn run(verb: &'static str, args: &dyn NamedArgs, devices: &mut Device
     }
     let out_type = |src| filter.out_type.unwrap_or(named.out_type(src));
     super::filter::run_to(verb, filter, out_type, devices, |device, image, out_type| {
+        crate::limits::filter(verb, image.shape(), (formula.window(), formula.taps()), filter)?;
         let ready = device.apply(image, formula).border(filter.border).extent(filter.extent()).out_type(out_type);
         let ready = ready.keep_alpha(filter.keep_alpha);
         ready.method(filter.method.0).variant(filter.common.variant.as_deref()).run()
