@@ -59,6 +59,11 @@ impl<'a> FilterBuilder<'a> {
         self.options.clamp = clamp;
         self
     }
+
+    /// What is computed, such as to see how large its [window](Formula::window) is before it runs.
+    pub fn formula(&self) -> &Formula {
+        &self.named
+    }
 }
 
 impl<'a, F> FilterBuilder<'a, F> {

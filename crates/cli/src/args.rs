@@ -64,6 +64,9 @@ pub(crate) struct Common {
     /// Report nothing but errors
     #[arg(long)]
     pub(crate) quiet: bool,
+    /// Page of a TIFF file with several, from 1; without it the first is read, with a warning
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) page: Option<u32>,
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,

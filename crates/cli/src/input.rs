@@ -2,15 +2,17 @@
 
 use crate::args::Common;
 use crate::error::{Error, Result};
-use apron::{AnyImage, Image, Pixel};
+use crate::report::complain;
+use apron::{AnyImage, Image, Pixel, PixelType};
 use apron_core::{Accumulator, each_type};
-use apron_files::Metadata;
+use apron_files::{Metadata, Page, ReadOptions};
 use std::any::TypeId;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 impl Common {
-    /// Reads an image, in the type and the colours that the options ask for; `-` is the standard input.
+    /// Reads the image that a verb works on: the page that was asked for, in the type and the colours that the options ask
+    /// for; `-` is the standard input. Of several pages the first is read with a warning if none was asked for.
     ///
     /// # Errors
     /// What reading it says, and a number that the asked type would have to round.
@@ -18,30 +20,82 @@ impl Common {
         self.read_picture(path).map(|(image, _)| image)
     }
 
-    /// Reads an image, and what its file says besides its pixels.
+    /// Reads an image as [`read`](Common::read) does, and what its file says besides its pixels.
     ///
     /// # Errors
     /// As [`read`](Common::read).
     pub(crate) fn read_picture(&self, path: &Path) -> Result<(AnyImage<'static>, Metadata)> {
-        let (image, metadata) = if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            // No more than such images take: 16 bytes a pixel, and what else a file may hold.
-            let most = self.max_pixels.saturating_mul(16).saturating_add(1 << 26);
-            let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
-            read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
-            let name = Path::new("standard input");
-            let image = apron_files::decode_image_as(name, Cursor::new(&bytes), self.max_pixels, self.in_type)?;
-            (image, apron_files::decode_metadata(Cursor::new(&bytes)))
-        } else {
-            let image = apron_files::read_image_as(path, self.max_pixels, self.in_type)?;
-            (image, apron_files::read_metadata(path))
-        };
-        let image = match image.shape().channels {
+        let (page, metadata) = page(path, &self.options(self.page.unwrap_or(1), self.in_type))?;
+        if self.page.is_none() {
+            self.warn(path, page.pages, "; --page N reads another");
+        }
+        Ok((self.coloured(page.image)?, metadata))
+    }
+
+    /// Reads an image that a verb takes beside that one, in the type and the colours that the options ask for: the first
+    /// page, with a warning if there are more.
+    ///
+    /// # Errors
+    /// As [`read`](Common::read).
+    pub(crate) fn read_beside(&self, path: &Path) -> Result<AnyImage<'static>> {
+        self.first_page(path, self.in_type).and_then(|image| self.coloured(image))
+    }
+
+    /// Reads an image that selects pixels of that one: its first page, in the file's type and channels. Numbers that no type
+    /// of image holds exactly become f32, in which they are 0 only if they were.
+    ///
+    /// # Errors
+    /// As [`read`](Common::read).
+    pub(crate) fn read_unchanged(&self, path: &Path) -> Result<AnyImage<'static>> {
+        match self.first_page(path, None) {
+            Err(Error::Files(apron_files::Error::Inexact { .. })) => self.first_page(path, Some(PixelType::F32)),
+            other => other,
+        }
+    }
+
+    fn first_page(&self, path: &Path, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
+        let (page, _) = page(path, &self.options(1, pixel))?;
+        self.warn(path, page.pages, "");
+        Ok(page.image)
+    }
+
+    fn options(&self, page: u32, pixel: Option<PixelType>) -> ReadOptions {
+        ReadOptions { page, pixel, ..ReadOptions::new(self.max_pixels) }
+    }
+
+    /// The image in grey, if that is asked for.
+    fn coloured(&self, image: AnyImage<'static>) -> Result<AnyImage<'static>> {
+        Ok(match image.shape().channels {
             2.. if self.grey => each_type!(image, image => Pixel::into_any(grey(&image)?)),
             _ => image,
-        };
-        Ok((image, metadata))
+        })
     }
+
+    /// Says that pages after the first are not read.
+    fn warn(&self, path: &Path, pages: u32, hint: &str) {
+        if pages > 1 && !self.quiet {
+            complain(&format!("apron: warning: {}: page 1 of {pages} is read{hint}", name(path).display()));
+        }
+    }
+}
+
+/// How messages name an image.
+fn name(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("standard input") } else { path }
+}
+
+/// The page of a file or of the standard input, and what it says besides its pixels.
+fn page(path: &Path, options: &ReadOptions) -> Result<(Page, Metadata)> {
+    if path != Path::new("-") {
+        return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
+    }
+    let mut bytes = Vec::new();
+    // No more than such images take: 16 bytes a pixel, and what else a file may hold.
+    let most = options.max_pixels.saturating_mul(16).saturating_add(1 << 26);
+    let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
+    read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
+    let page = apron_files::decode_page(name(path), Cursor::new(&bytes), options)?;
+    Ok((page, apron_files::decode_metadata(Cursor::new(&bytes), options.page)))
 }
 
 /// OpenCV's weights of red, green and blue, in 32768ths.

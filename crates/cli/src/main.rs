@@ -1,20 +1,29 @@
 //! The command line `apron`: filters and histograms of images, on a GPU if there is one.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod bars;
 mod error;
 mod input;
+mod keys;
+mod limits;
+#[allow(unsafe_code)] // an allocator is unsafe to write
+mod memory;
 mod output;
 mod place;
 mod plot;
 mod progress;
 mod report;
+mod signals;
+mod threads;
 mod verbs;
 mod words;
 
 use clap::Parser;
 use std::process::ExitCode;
+
+#[global_allocator]
+static MEMORY: memory::Memory = memory::Memory;
 
 /// Convolution and histograms of images, on a GPU if there is one.
 #[derive(Parser)]
@@ -46,6 +55,8 @@ fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => {
             start_log(cli.verbose);
+            signals::watch();
+            threads::start();
             error::guarded(|| verbs::run(&cli.verb))
         }
         // Help and the version arrive as errors that are none.

@@ -1,14 +1,8 @@
-//! Formats in and out, hostile files, and outputs that are whole or not there.
+//! Formats in and out.
 
 mod common;
 
-use common::{Folder, decode, header, npy};
-
-const IDENTITY: &[&str] = &["--mask", "identity", "--device", "cpu"];
-
-fn copy(folder: &Folder, from: &str, to: &str) {
-    folder.ok(&["correlate", from, to, "--mask", "identity"]);
-}
+use common::{Folder, IDENTITY, copy, decode, header, npy};
 
 #[test]
 fn pictures_of_every_format_come_and_go() {
@@ -149,170 +143,12 @@ fn arrays_that_are_not_taken_are_named() {
 }
 
 #[test]
-fn pictures_that_lie_are_refused() {
-    let folder = Folder::new();
-    folder.png("a.png", 64, 64, &(0..64 * 64).map(|i| (i * i % 251) as u8).collect::<Vec<_>>());
-    let whole = std::fs::read(folder.path("a.png")).unwrap();
-    folder.write("half.png", &whole[..whole.len() / 2]);
-    folder.write("stub.png", &whole[..20]);
-    for format in ["jpg", "tif", "bmp", "pgm", "npy"] {
-        let (good, cut) = (format!("good.{format}"), format!("half.{format}"));
-        copy(&folder, "a.png", &good);
-        let bytes = std::fs::read(folder.path(&good)).unwrap();
-        folder.write(&cut, &bytes[..bytes.len() / 2]);
-        std::fs::remove_file(folder.path(&good)).unwrap();
-    }
-    let mut huge = whole.clone();
-    huge[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
-    let sum = crc(&huge[12..29]);
-    huge[29..33].copy_from_slice(&sum.to_be_bytes());
-    folder.write("huge.png", &huge);
-    folder.write("huge.pgm", "P5 100000 100000 255\n12345");
-    folder.write("cut.ppm", "P6 9 9 255\n12345");
-    folder.write("zero.pgm", "P5 0 0 255\n");
-    folder.write("noise.bmp", "BM and nothing more");
-    folder.write("noise.tif", "II*\0\u{8}\0\0\0nothing");
-    folder.write("noise.jpg", b"\xff\xd8\xff\xe0 nothing");
-    folder.write("noise.xyz", "nothing");
-    folder.write("empty.png", "");
-    std::fs::create_dir(folder.path("folder.png")).unwrap();
-    let names = folder.names();
-    for name in names.iter().filter(|name| *name != "a.png") {
-        folder.fails(3, name, &[&["correlate", name, "out.npy"], IDENTITY].concat());
-        if name.starts_with("half") && *name != "half.npy" {
-            folder.fails(3, "cut off", &["stats", name]);
-        }
-    }
-    folder.fails(3, "missing.png", &[&["correlate", "missing.png", "out.npy"], IDENTITY].concat());
-    folder.fails(3, "--max-pixels", &[&["correlate", "a.png", "out.npy", "--max-pixels", "4095"], IDENTITY].concat());
-    folder.ok(&["correlate", "a.png", "out.npy", "--mask", "identity", "--max-pixels", "4096"]);
-    folder.fails(3, "--max-pixels", &[&["correlate", "out.npy", "b.npy", "--max-pixels", "99"], IDENTITY].concat());
-}
-
-/// Headers that claim gigabytes, under a limit of one: an error, and not the end of the process by the system.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
-    let folder = Folder::new();
-    folder.write("grey.pgm", "P5 16000 16000 255\n12345");
-    folder.write("colour.ppm", "P6 16000 16000 65535\n12345");
-    folder.write("text.ppm", "P3 16000 16000 65535\n1 2 3");
-    folder.write("bits.pbm", "P4 16384 16384\n1");
-    let mut bmp = b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0".to_vec();
-    bmp.extend([16000u32, 16000].map(u32::to_le_bytes).concat());
-    bmp.extend([1, 0, 24, 0].into_iter().chain([0; 30]));
-    folder.write("large.bmp", bmp);
-    // Tags of a TIFF: width, height, bits, compression, photometric, place, channels, rows and bytes of its one strip.
-    let tags = [(256, 16000), (257, 16000), (258, 8), (259, 1), (262, 2), (273, 8), (277, 3), (278, 16000), (279, 5)];
-    let mut tiff = b"II*\0\x10\0\0\0\x01\x02\x03\x04\x05\0\0\0".to_vec();
-    tiff.extend((tags.len() as u16).to_le_bytes());
-    for (tag, value) in tags {
-        tiff.extend([u16::to_le_bytes(tag), u16::to_le_bytes(4)].concat());
-        tiff.extend([1, value].map(u32::to_le_bytes).concat());
-    }
-    tiff.extend([0; 4]);
-    folder.write("large.tif", tiff);
-    folder.write("large.npy", npy(&header("'<f4'", "(16000, 16000)"), &[0; 64]));
-    folder.png("a.png", 64, 64, &[7; 64 * 64]);
-    let mut png = std::fs::read(folder.path("a.png")).unwrap();
-    png[16..24].copy_from_slice(&[16000u32, 16000].map(u32::to_be_bytes).concat());
-    png[25] = 6;
-    png[24] = 16;
-    let sum = crc(&png[12..29]);
-    png[29..33].copy_from_slice(&sum.to_be_bytes());
-    folder.write("large.png", &png);
-    for name in folder.names().iter().filter(|name| *name != "a.png") {
-        let start = std::time::Instant::now();
-        let ended = folder.run_within(1_000_000, &["stats", name, "--device", "cpu"]);
-        assert_eq!(ended.code, 3, "{name}: {ended:?}");
-        assert!(ended.stderr.starts_with("apron: ") && ended.stderr.trim_end().lines().count() == 1, "{ended:?}");
-        assert!(start.elapsed().as_secs() < 30, "{name} took {:?}", start.elapsed());
-    }
-    let ended = folder.run_within(1_000_000, &["stats", "a.png", "--device", "reference"]);
-    assert_eq!(ended.code, 0, "{ended:?}");
-}
-
-/// The checksum of PNG chunks.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |sum, byte| {
-        (0..8).fold(sum ^ *byte as u32, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb88320 } else { sum >> 1 })
-    })
-}
-
-#[test]
-fn outputs_are_whole_or_not_there() {
-    let folder = Folder::new();
-    folder.png("a.png", 2, 1, &[3, 4]);
-    folder.write("keep.npy", "precious");
-    folder.write("bad.png", "P5 9 9 255\n1");
-    std::fs::create_dir(folder.path("folder.npy")).unwrap();
-    folder.fails(3, "cannot be written", &[&["correlate", "a.png", "no/such/b.npy"], IDENTITY].concat());
-    folder.fails(3, "not a regular file", &[&["correlate", "a.png", "folder.npy"], IDENTITY].concat());
-    folder.fails(3, "bad.png", &[&["correlate", "bad.png", "keep.npy"], IDENTITY].concat());
-    folder.fails(3, "cannot be written", &["histogram", "a.png", "--out", "no/such.csv"]);
-    folder.fails(3, "cannot be written", &["histogram", "a.png", "--plot", "no/such.png"]);
-    assert_eq!(std::fs::read(folder.path("keep.npy")).unwrap(), b"precious");
-    copy(&folder, "a.png", "keep.npy");
-    assert_eq!(folder.read::<u8>("keep.npy").1, [3, 4]);
-    // Onto itself.
-    folder.ok(&["correlate", "a.png", "a.png", "--mask", "2"]);
-    assert_eq!(decode(&folder.path("a.png")).as_bytes(), [6, 8]);
-    assert_eq!(folder.names(), ["a.png", "bad.png", "folder.npy", "keep.npy"]);
-    // What the format cannot hold is found first, without the input where that is possible.
-    folder.fails(2, "u8", &[&["correlate", "missing.png", "b.png", "--out-type", "f32"], IDENTITY].concat());
-    folder.array("f.npy", &[1, 1], &[1.0f32]);
-    folder.fails(3, "--out-type u8", &[&["correlate", "f.npy", "b.png"], IDENTITY].concat());
-}
-
-#[cfg(unix)]
-#[test]
-fn outputs_have_the_permissions_of_other_files_and_links_stay() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
-    folder.png("a.png", 2, 1, &[3, 4]);
-    copy(&folder, "a.png", "b.png");
-    let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
-    assert_eq!(mode("a.png"), mode("b.png"));
-    // A file that was private stays so.
-    std::fs::set_permissions(folder.path("b.png"), std::fs::Permissions::from_mode(0o600)).unwrap();
-    copy(&folder, "a.png", "b.png");
-    assert_eq!(mode("b.png") & 0o777, 0o600);
-    std::os::unix::fs::symlink("b.png", folder.path("link.png")).unwrap();
-    folder.ok(&["correlate", "a.png", "link.png", "--mask", "2"]);
-    assert!(std::fs::symlink_metadata(folder.path("link.png")).unwrap().is_symlink());
-    assert_eq!(decode(&folder.path("b.png")).as_bytes(), [6, 8]);
-}
-
-#[test]
 fn floats_that_are_no_numbers_pass_through_filters() {
     let folder = Folder::new();
     folder.array("a.npy", &[1, 3], &[f32::NAN, f32::INFINITY, 1.0]);
     copy(&folder, "a.npy", "b.npy");
     let items = folder.read::<f32>("b.npy").1;
     assert!(items[0].is_nan() && items[1] == f32::INFINITY && items[2] == 1.0, "{items:?}");
-}
-
-/// What takes more memory than there is: an error that names the bytes, and no end by the system.
-#[cfg(target_os = "linux")]
-#[test]
-fn results_beyond_memory_are_refused() {
-    let folder = Folder::new();
-    folder.array("a.npy", &[5, 5, 2], &[7u16; 50]);
-    folder.array("grey.npy", &[5, 5], &[7u16; 25]);
-    for (arguments, part) in [
-        (&["histogram2d", "a.npy", "--channels", "0,1", "--bins", "16777216", "--range", "0,9"][..], "pairs of bins"),
-        (&["pad", "a.npy", "b.npy", "--by", "20000", "--max-pixels", "99999999999"], "40005x40005x2"),
-        (&["box", "a.npy", "b.npy", "--size", "3", "--region", "0,0,16384x16384"], "16384x16384x2"),
-        (&["clahe", "grey.npy", "b.npy", "--tiles", "400x400"], "tables of tiles"),
-    ] {
-        for device in ["cpu", "reference"] {
-            let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
-            // Tables are floats in the reference, and so larger.
-            assert_eq!(ended.code, 3, "{device}: {ended:?}");
-            assert!(ended.stderr.contains(part) && ended.stderr.contains("bytes"), "{ended:?}");
-        }
-    }
-    assert_eq!(folder.names(), ["a.npy", "grey.npy"]);
 }
 
 /// Greys come back as one channel from every format, also from palettes.
@@ -353,14 +189,4 @@ fn photos_are_turned_as_their_exif_data_says() {
         items.chunks(8).all(|row| row[..4].iter().all(|&of| of > 150) && row[4..].iter().all(|&of| of < 60)),
         "{items:?}"
     );
-}
-
-#[cfg(unix)]
-#[test]
-fn pipes_are_no_files() {
-    let folder = Folder::new();
-    folder.png("a.png", 1, 1, &[3]);
-    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe.npy")).status().unwrap().success());
-    folder.fails(3, "not a regular file", &[&["correlate", "pipe.npy", "b.png"], IDENTITY].concat());
-    folder.fails(3, "not a regular file", &["correlate", "a.png", "b.png", "--mask", "pipe.npy"]);
 }

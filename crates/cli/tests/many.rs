@@ -65,3 +65,17 @@ fn images_are_not_overwritten() {
     assert!(!folder.path("new").exists());
     assert_eq!((pixels(&folder, "a.png"), folder.names().len()), (vec![10; 2], 3));
 }
+
+#[test]
+fn a_key_that_is_there_twice_is_refused() {
+    let folder = Folder::new();
+    folder.png("a.png", 1, 1, &[3]);
+    folder.write("jobs.jsonl", r#"{"verb":"gaussian","in":"a.png","out":"b.png","sigma":1,"sigma":2}"#);
+    let ended = folder.run(&["batch", "jobs.jsonl", "--device", "cpu", "--quiet"]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(
+        ended.stdout.contains("the key 'sigma' is there twice") && ended.stdout.contains("\"exit\":3"),
+        "{ended:?}"
+    );
+    assert_eq!(folder.names(), ["a.png", "jobs.jsonl"]);
+}

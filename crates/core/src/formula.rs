@@ -41,6 +41,31 @@ pub enum Formula {
 }
 
 impl Formula {
+    /// Columns and rows of its largest window.
+    pub fn window(&self) -> (u32, u32) {
+        match self {
+            Formula::Image => (1, 1),
+            Formula::Dense(mask) => (mask.width(), mask.height()),
+            Formula::Separable(x, y) => (x.len(), y.len()),
+            Formula::Mean(width, height) | Formula::LocalStd(width, height) => (*width, *height),
+            Formula::Pointwise { x, y, .. } => {
+                let (first, second) = (x.window(), y.as_ref().map_or((1, 1), |y| y.window()));
+                (first.0.max(second.0), first.1.max(second.1))
+            }
+        }
+    }
+
+    /// Taps that make a sample, if all are multiplied; 4 for a mean or a standard deviation, whose sums are running.
+    pub fn taps(&self) -> u64 {
+        match self {
+            Formula::Image => 1,
+            Formula::Dense(mask) => mask.taps().len() as u64,
+            Formula::Separable(x, y) => x.len() as u64 + y.len() as u64,
+            Formula::Mean(..) | Formula::LocalStd(..) => 4,
+            Formula::Pointwise { x, y, .. } => x.taps() + y.as_ref().map_or(0, |y| y.taps()),
+        }
+    }
+
     /// A pointwise operation on one or two results.
     pub fn of(op: PointOp, x: Formula, y: Option<Formula>) -> Formula {
         Formula::Pointwise { op, x: Box::new(x), y: y.map(Box::new) }

@@ -62,7 +62,7 @@ pub use lookup::{Equalize, Lookup, equalizing};
 pub use low_rank::LowRank;
 pub use mask::{MAX_MASK_SIDE, Mask, Taps};
 pub use matching::matching;
-pub use memory::check_memory;
+pub use memory::{asks_for_memory, check_memory};
 pub use method::{ByMethod, Method};
 pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;

@@ -1,7 +1,18 @@
 //! Memory that may not be there.
 
 use crate::{Error, Result};
+use std::cell::Cell;
 use std::fmt::Display;
+
+thread_local! {
+    static ASKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in [`check_memory`], which takes no for an answer. It is for a program whose allocator ends it
+/// in its own way where memory runs out.
+pub fn asks_for_memory() -> bool {
+    ASKS.get()
+}
 
 /// Whether there is memory for so many elements, of what `of` says. It is to be asked before: an allocation that fails
 /// ends the program.
@@ -18,7 +29,10 @@ use std::fmt::Display;
 /// [`Error::Shape`] if not.
 pub fn check_memory<T>(count: u64, of: impl Display) -> Result<()> {
     let elements = usize::try_from(count).unwrap_or(usize::MAX);
-    if Vec::<T>::new().try_reserve_exact(elements).is_ok() {
+    ASKS.set(true);
+    let reserved = Vec::<T>::new().try_reserve_exact(elements);
+    ASKS.set(false);
+    if reserved.is_ok() {
         return Ok(());
     }
     let value = format!("{} bytes ({of})", u128::from(count) * size_of::<T>() as u128);

@@ -28,6 +28,16 @@ pub enum Error {
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// The file has no such page.
+    #[error("{}: page {page} was asked for, and there {}", .path.display(), are(*.pages))]
+    NoPage {
+        /// The file.
+        path: PathBuf,
+        /// The page that was asked for, from 1.
+        page: u32,
+        /// Pages of the file.
+        pages: u32,
+    },
     /// The image has more pixels than the caller takes.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
     TooLarge {
@@ -133,6 +143,10 @@ impl Error {
 
 /// What is wrong with a file whose data ends too early: readers say that a buffer was not filled.
 const CUT: &str = "the file is cut off: its data ends before the picture or array does";
+
+fn are(pages: u32) -> String {
+    if pages == 1 { "is one".into() } else { format!("are {pages}") }
+}
 
 /// What a format does not hold.
 fn samples(pixel: PixelType, channels: Option<u32>) -> String {

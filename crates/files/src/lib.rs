@@ -24,26 +24,30 @@
 
 mod array;
 mod atomic;
+mod draft;
 mod error;
 mod grey_bmp;
 mod metadata;
 mod narrow;
 mod output;
+mod patched;
 mod picture;
 mod plane;
 mod png_file;
+mod pnm;
 mod read;
 pub mod table;
 mod tiff_tags;
 mod upright;
 
 pub use atomic::{OutputPath, Trouble};
+pub use draft::discard_drafts;
 pub use error::{Error, Result};
 pub use metadata::{Metadata, decode_metadata, read_metadata};
 pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
 pub use read::{
-    decode_image, decode_image_as, decode_mask, read_edges, read_image, read_image_as, read_mask, read_taps,
+    Page, ReadOptions, decode_image, decode_mask, decode_page, read_edges, read_image, read_mask, read_page, read_taps,
     read_weights,
 };

@@ -20,27 +20,27 @@ pub struct Metadata {
     pub density: Option<(f64, f64)>,
 }
 
-/// What the file says; nothing where it cannot be read, or is no picture.
-pub fn read_metadata(path: &Path) -> Metadata {
+/// What the file says of a page, from 1; nothing where it cannot be read, or is no picture.
+pub fn read_metadata(path: &Path, page: u32) -> Metadata {
     let regular = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let file = if regular { std::fs::File::open(path).ok() } else { None };
-    file.map(decode_metadata).unwrap_or_default()
+    file.map(|file| decode_metadata(file, page)).unwrap_or_default()
 }
 
-/// The same of what `file` holds.
-pub fn decode_metadata(mut file: impl Read + Seek) -> Metadata {
+/// What the picture that `file` holds says of a page, as [`read_metadata`].
+pub fn decode_metadata(mut file: impl Read + Seek, page: u32) -> Metadata {
     // Decoders are other people's code, and hostile files find their panics.
-    catch_unwind(AssertUnwindSafe(|| decode(&mut file))).unwrap_or_default()
+    catch_unwind(AssertUnwindSafe(|| decode(&mut file, page))).unwrap_or_default()
 }
 
-fn decode(file: &mut dyn Source) -> Metadata {
+fn decode(file: &mut dyn Source, page: u32) -> Metadata {
     let mut start = [0; 18];
     let whole = file.read_exact(&mut start).and_then(|()| file.rewind());
     if whole.is_err() {
         return Metadata::default();
     }
     if let [b'I', b'I', ..] | [b'M', b'M', ..] = start {
-        return of_tiff(file).unwrap_or_default();
+        return of_tiff(file, page).unwrap_or_default();
     }
     let mut icc = || {
         let reader = ImageReader::new(BufReader::new(&mut *file)).with_guessed_format().ok()?;
@@ -70,8 +70,9 @@ fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
 }
 
 /// By the decoder itself: that of `image` has no density, and finds no profile.
-fn of_tiff(file: &mut dyn Source) -> Option<Metadata> {
+fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
     let mut decoder = Decoder::new(BufReader::new(file)).ok()?;
+    decoder.seek_to_image(page.checked_sub(1)? as usize).ok()?;
     let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
     // 2 is the inch, which holds where nothing is said, and 3 the centimetre.
     let inches = match decoder.find_tag_unsigned(Tag::ResolutionUnit) {

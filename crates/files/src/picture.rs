@@ -3,9 +3,10 @@
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
+use crate::patched::Patched;
 use crate::read::Source;
 use crate::upright::upright;
-use crate::{grey_bmp, plane, png_file, tiff_tags};
+use crate::{grey_bmp, plane, png_file, pnm, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder, tiff::TiffEncoder};
@@ -106,8 +107,43 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads a picture, straight into the image's own memory.
-pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
+/// Reads a page of a picture, straight into the image's own memory; and how many pages there are.
+pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u64) -> Result<(AnyImage<'static>, u32)> {
+    let io = |error: std::io::Error| Error::read(path, error);
+    let mut start = [0; 2];
+    let whole = file.read(&mut start).map_err(io)? == 2;
+    let tags = if whole && [b"II", b"MM"].contains(&&start) {
+        tiff_tags::page(path, file, page)?
+    } else if page == 1 {
+        tiff_tags::Page { pages: 1, ..Default::default() }
+    } else {
+        return Err(Error::NoPage { path: path.into(), page, pages: 1 });
+    };
+    let Some([width, height]) = tags.size else {
+        let mut file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
+        return Ok((read_first(path, &mut file, max_pixels)?, tags.pages));
+    };
+    check_pixels(path, width.into(), height.into(), max_pixels)?;
+    let mut file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
+    // Tiles reach beyond the image, but not for much more than it is.
+    let image = read_first(path, &mut file, max_pixels.max(1 << 20).saturating_mul(4))?;
+    Ok((cut(&image, width, height).map_err(|error| Error::content(path, error))?, tags.pages))
+}
+
+/// The first columns and rows of an image.
+fn cut(image: &AnyImage<'_>, width: u32, height: u32) -> apron_core::Result<AnyImage<'static>> {
+    let (whole, bytes) = (image.shape(), image.bytes());
+    let row = |width: u32| width as usize * whole.channels as usize * image.pixel_type().size_bytes();
+    AnyImage::from_bytes(image.pixel_type(), Shape::new(width, height, whole.channels)?, |out| {
+        for (out, bytes) in out.chunks_exact_mut(row(width)).zip(bytes.chunks_exact(row(whole.width))) {
+            out.copy_from_slice(&bytes[..out.len()]);
+        }
+        Ok(())
+    })
+}
+
+/// Reads a picture's first page.
+fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
     let wrong = |error: image::ImageError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let io = |error: std::io::Error| Error::read(path, error);
@@ -123,11 +159,13 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Resul
     file.rewind().map_err(io)?;
     let tiff = [b"II", b"MM"].contains(&&start);
     if tiff {
-        tiff_tags::check(path, file)?;
-        file.rewind().map_err(io)?;
         if let Some(image) = plane::read(path, BufReader::new(&mut *file), max_pixels)? {
             return Ok(image);
         }
+        file.rewind().map_err(io)?;
+    }
+    if start[0] == b'P' {
+        pnm::check(path, file)?;
         file.rewind().map_err(io)?;
     }
     let grey = &start == b"BM" && grey_bmp::is_grey(&mut *file).map_err(io)?;

@@ -17,7 +17,37 @@ impl<S: Read + Seek> Source for S {}
 /// Most taps of a mask in a file.
 const MAX_TAPS: u64 = 1 << 28;
 
-/// Reads an image of at most `max_pixels` pixels; what it is, the file's content says.
+/// What is read of a file, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// Largest image that is read, in pixels.
+    pub max_pixels: u64,
+    /// The page, from 1; only TIFF has more than one.
+    pub page: u32,
+    /// The type that samples are [converted](convert) to, so that arrays of numbers that no type of image holds are read,
+    /// too. `None` for the file's, or one that holds the file's numbers exactly.
+    pub pixel: Option<PixelType>,
+}
+
+impl ReadOptions {
+    /// The first page of at most `max_pixels` pixels, in the file's type.
+    pub fn new(max_pixels: u64) -> ReadOptions {
+        ReadOptions { max_pixels, page: 1, pixel: None }
+    }
+}
+
+/// A page of a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Page {
+    /// Its image.
+    pub image: AnyImage<'static>,
+    /// How many pages the file has: more than 1 only in TIFF.
+    pub pages: u32,
+}
+
+/// Reads an image of at most `max_pixels` pixels, the first if the file has several pages; what it is, the file's content
+/// says.
 ///
 /// # Errors
 /// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_image`] says.
@@ -25,7 +55,15 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_image(path, open(path)?, max_pixels)
 }
 
-/// Reads the image that `file` holds; errors name it `path`.
+/// Reads the page that the options say, as [`read_image`] does.
+///
+/// # Errors
+/// As [`read_image`], and [`Error::NoPage`].
+pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
+    decode_page(path, open(path)?, options)
+}
+
+/// Reads the image that `file` holds, the first if it has several pages; errors name it `path`.
 ///
 /// A decoder that panics is caught, and says so on stderr unless the program has a panic hook of its own.
 ///
@@ -33,39 +71,28 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
 /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
 /// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
 pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
-    decode_image_as(path, file, max_pixels, None)
+    decode_page(path, file, &ReadOptions::new(max_pixels)).map(|page| page.image)
 }
 
-/// Reads an image as [`read_image`] does, with its samples [converted](convert) to `pixel`, if that is asked for: so that
-/// arrays of numbers that no type of image holds are read, too.
+/// Reads the page of `file` that the options say, as [`decode_image`] does.
 ///
 /// # Errors
-/// As [`read_image`].
-pub fn read_image_as(path: &Path, max_pixels: u64, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
-    decode_image_as(path, open(path)?, max_pixels, pixel)
-}
-
-/// Reads the image that `file` holds, as [`read_image_as`] does; errors name it `path`.
-///
-/// # Errors
-/// As [`decode_image`].
-pub fn decode_image_as(
-    path: &Path,
-    mut file: impl Read + Seek,
-    max_pixels: u64,
-    pixel: Option<PixelType>,
-) -> Result<AnyImage<'static>> {
+/// As [`decode_image`], and [`Error::NoPage`].
+pub fn decode_page(path: &Path, mut file: impl Read + Seek, options: &ReadOptions) -> Result<Page> {
+    let &ReadOptions { max_pixels, page, pixel } = options;
     let file: &mut dyn Source = &mut file;
+    let array = starts_as_array(path, file)?;
     // Decoders are other people's code, and hostile files find their panics.
-    let image = if starts_as_array(path, file)? {
-        guarded(path, || array::read(path, file, max_pixels, pixel))?
-    } else {
-        guarded(path, || picture::read(path, file, max_pixels))?
+    let (image, pages) = guarded(path, || match array {
+        true if page != 1 => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
+        true => Ok((array::read(path, file, max_pixels, pixel)?, 1)),
+        false => picture::read(path, file, page, max_pixels),
+    })?;
+    let image = match pixel {
+        Some(pixel) => convert(image, pixel).map_err(|error| Error::content(path, error))?,
+        None => image,
     };
-    match pixel {
-        Some(pixel) => convert(image, pixel).map_err(|error| Error::content(path, error)),
-        None => Ok(image),
-    }
+    Ok(Page { image, pages })
 }
 
 /// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.

@@ -1,33 +1,97 @@
-//! What the tags of a TIFF file claim, before its decoder, which believes them, takes memory for their values.
+//! What the tags of a TIFF file say, before its decoder, which believes them, takes memory for their values; and what the
+//! decoder is shown in their place, where it does not take them as they are.
 
 use crate::error::{Error, Result};
+use crate::patched::Patch;
 use crate::read::Source;
+use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Refuses a file of which a tag has more values than the file has bytes for. The tags are those of the first
-/// directory, which is all that is decoded; where they cannot be read, the decoder says why.
-pub(super) fn check(path: &Path, file: &mut dyn Source) -> Result<()> {
+const WIDTH: u64 = 256;
+const LENGTH: u64 = 257;
+const COMPRESSION: u64 = 259;
+const PLANES: u64 = 284;
+const TILE_WIDTH: u64 = 322;
+const TILE_LENGTH: u64 = 323;
+const TILE_BYTES: u64 = 325;
+
+/// Bytes behind an LZW tile that its decoder is shown: without them the crate `weezl` takes the last codes, which wait
+/// in its 8 bytes of bits, for a stream that ends too early.
+const BEHIND: u64 = 16;
+
+/// A page of a file, ready for a decoder that reads first pages.
+#[derive(Default)]
+pub(super) struct Page {
+    /// What makes it the first, and its sides multiples of its tiles'.
+    pub(super) patches: Vec<Patch>,
+    /// Zeros that stand behind the file's end.
+    pub(super) zeros: u64,
+    /// Columns and rows, where the decoder is shown more.
+    pub(super) size: Option<[u32; 2]>,
+    /// Pages of the file.
+    pub(super) pages: u32,
+}
+
+/// Finds a page, from 1. Where the tags cannot be read there is one page, and the decoder says why.
+///
+/// # Errors
+/// [`Error::NoPage`], and [`Error::Content`] for a tag with more values than the file has bytes for.
+pub(super) fn page(path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
     let io = |error: io::Error| Error::read(path, error);
     let length = file.seek(SeekFrom::End(0)).map_err(io)?;
     file.rewind().map_err(io)?;
-    let tags = Tags { file: BufReader::new(file), big_endian: false, big: false };
-    match tags.first_beyond(length) {
-        Ok(None) => Ok(()),
-        Ok(Some(Claim { tag, count, size })) => {
-            Err(Error::content(path, format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes")))
-        }
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
-        Err(error) => Err(io(error)),
+    let mut tags = Tags { file: BufReader::new(file), big_endian: false, big: false };
+    let directories = tags.directories().map_err(io)?;
+    let pages = u32::try_from(directories.len()).unwrap_or(u32::MAX).max(1);
+    if !(1..=pages).contains(&page) {
+        return Err(Error::NoPage { path: path.into(), page, pages });
     }
+    let mut found = Page { pages, ..Page::default() };
+    let Some(&directory) = directories.get(page as usize - 1) else { return Ok(found) };
+    let entries = match tags.entries(directory, length) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(found),
+        Err(error) => return Err(io(error)),
+    };
+    if let Some(Entry { tag, kind, count, .. }) = entries.iter().find(|entry| entry.is_beyond(length)) {
+        let size = size(*kind);
+        let what = format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes");
+        return Err(Error::content(path, what));
+    }
+    if page > 1 {
+        let (at, size) = if tags.big { (8, 8) } else { (4, 4) };
+        found.patches.push(Patch { at, bytes: tags.bytes(directory, size) });
+    }
+    if let Some(longer) = tags.longer_tiles(&entries).map_err(io)? {
+        found.zeros = BEHIND;
+        found.patches.push(longer);
+    }
+    if let Some([width, length]) = tags.beyond_tiles(&entries) {
+        let side = |(entry, _): &(&Entry, u64)| u32::try_from(entry.value).unwrap_or(u32::MAX);
+        found.size = Some([side(&width), side(&length)]);
+        found.patches.extend([width, length].map(|(entry, side)| tags.patch(entry, side)));
+    }
+    Ok(found)
 }
 
-/// What a tag says that it has.
-struct Claim {
+/// What a directory says of one tag.
+struct Entry {
+    /// Where it stands.
+    at: u64,
     tag: u64,
+    /// The type of its values, as a number.
+    kind: u64,
     count: u64,
-    /// Bytes of a value.
-    size: u64,
+    /// Its first value, if that is an integer that stands here.
+    value: u64,
+}
+
+impl Entry {
+    /// Whether its values are more bytes than that.
+    fn is_beyond(&self, length: u64) -> bool {
+        self.count.saturating_mul(size(self.kind)) > length
+    }
 }
 
 struct Tags<F> {
@@ -38,43 +102,141 @@ struct Tags<F> {
 }
 
 impl<F: Read + Seek> Tags<F> {
-    /// The first tag whose values are more bytes than that.
-    fn first_beyond(mut self, length: u64) -> io::Result<Option<Claim>> {
-        let mut order = [0; 2];
-        self.file.read_exact(&mut order)?;
-        self.big_endian = order == *b"MM";
-        self.big = self.number(2)? == 43;
-        if self.big {
-            // The size of a place, which is always 8, and a 0.
-            self.number(4)?;
+    /// Where the directory of each page is, as far as they can be read.
+    fn directories(&mut self) -> io::Result<Vec<u64>> {
+        let (mut places, mut known) = (Vec::new(), BTreeSet::new());
+        let mut walk = || {
+            let mut order = [0; 2];
+            self.file.read_exact(&mut order)?;
+            self.big_endian = order == *b"MM";
+            self.big = self.number(2)? == 43;
+            if self.big {
+                // The size of a place, which is always 8, and a 0.
+                self.number(4)?;
+            }
+            let mut next = self.place()?;
+            // The last is followed by 0; one that is followed by itself, in a file that lies, by nothing.
+            while next != 0 && known.insert(next) {
+                self.file.seek(SeekFrom::Start(next))?;
+                let tags = self.count()?;
+                places.push(next);
+                let start = self.file.stream_position()?;
+                let end = tags.checked_mul(self.entry_size()).and_then(|size| start.checked_add(size));
+                self.file.seek(SeekFrom::Start(end.ok_or(io::ErrorKind::UnexpectedEof)?))?;
+                next = self.place()?;
+            }
+            Ok(())
+        };
+        match walk() {
+            Err(error) if ends(&error) => Ok(places),
+            walked => walked.map(|()| places),
         }
-        let directory = self.place()?;
+    }
+
+    /// The tags of the directory, up to the first that has more values than a file of that length.
+    fn entries(&mut self, directory: u64, length: u64) -> io::Result<Vec<Entry>> {
         self.file.seek(SeekFrom::Start(directory))?;
-        let tags = if self.big { self.number(8)? } else { self.number(2)? };
-        for _ in 0..tags {
+        let tags = self.count()?;
+        let start = self.file.stream_position()?;
+        let mut entries: Vec<Entry> = Vec::new();
+        for index in 0..tags {
             let (tag, kind, count) = (self.number(2)?, self.number(2)?, self.place()?);
-            let _value_or_its_place = self.place()?;
-            let size = size(kind);
-            if count.saturating_mul(size) > length {
-                return Ok(Some(Claim { tag, count, size }));
+            let mut value = [0; 8];
+            let bytes = if self.big { 8 } else { 4 };
+            self.file.read_exact(&mut value[..bytes])?;
+            let value = self.parse(&value[..(size(kind) as usize).min(bytes)]);
+            entries.push(Entry { at: start + index * self.entry_size(), tag, kind, count, value });
+            if entries[index as usize].is_beyond(length) {
+                break;
             }
         }
-        Ok(None)
+        Ok(entries)
+    }
+
+    /// The bytes of each LZW tile, and those [`BEHIND`] it. `None` for a file without such tiles, or one that lies.
+    fn longer_tiles(&mut self, entries: &[Entry]) -> io::Result<Option<Patch>> {
+        let entry = |tag| entries.iter().find(|entry| entry.tag == tag);
+        let lzw = entry(COMPRESSION).is_some_and(|entry| entry.count == 1 && entry.value == 5);
+        let Some(Entry { at, kind, count, value, .. }) = entry(TILE_BYTES).filter(|_| lzw) else { return Ok(None) };
+        let (place, size) = (if self.big { 8 } else { 4 }, size(*kind));
+        if !matches!(kind, 3 | 4 | 16) {
+            return Ok(None);
+        }
+        // Few values stand in the entry itself, behind tag, type and count.
+        let at = if count * size <= place { at + 4 + place } else { *value };
+        self.file.seek(SeekFrom::Start(at))?;
+        let mut bytes = vec![0; (count * size) as usize];
+        match self.file.read_exact(&mut bytes) {
+            Err(error) if ends(&error) => return Ok(None),
+            other => other?,
+        }
+        let most = u64::MAX >> (64 - 8 * size);
+        for value in bytes.chunks_exact_mut(size as usize) {
+            let longer = self.parse(value).saturating_add(BEHIND).min(most);
+            value.copy_from_slice(&self.bytes(longer, size as usize));
+        }
+        Ok(Some(Patch { at, bytes }))
+    }
+
+    /// Both sides, and what they are in whole tiles, where only an image of whole tiles is decoded: the crate `tiff` takes
+    /// the last row of tiles of each plane for that of all planes.
+    fn beyond_tiles<'e>(&self, entries: &'e [Entry]) -> Option<[(&'e Entry, u64); 2]> {
+        let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
+        let value = |tag| entry(tag).map(|entry| entry.value);
+        if value(PLANES) != Some(2) {
+            return None;
+        }
+        let sides = [(entry(WIDTH)?, value(TILE_WIDTH)?), (entry(LENGTH)?, value(TILE_LENGTH)?)];
+        let whole = |(entry, tile): (&'e Entry, u64)| Some((entry, entry.value.checked_next_multiple_of(tile)?));
+        let sides = [whole(sides[0])?, whole(sides[1])?];
+        let fits = sides.iter().all(|(entry, side)| entry.value > 0 && *side <= u32::MAX as u64);
+        (fits && sides.iter().any(|(entry, side)| entry.value != *side)).then_some(sides)
+    }
+
+    /// The entry with this side, as a number of 32 bits.
+    fn patch(&self, entry: &Entry, side: u64) -> Patch {
+        let place = if self.big { 8 } else { 4 };
+        let mut bytes =
+            [self.bytes(entry.tag, 2), self.bytes(4, 2), self.bytes(1, place), self.bytes(side, 4)].concat();
+        bytes.resize(self.entry_size() as usize, 0);
+        Patch { at: entry.at, bytes }
+    }
+
+    /// Bytes of an entry: tag, type, count, value or its place.
+    fn entry_size(&self) -> u64 {
+        if self.big { 20 } else { 12 }
+    }
+
+    /// How many tags a directory has.
+    fn count(&mut self) -> io::Result<u64> {
+        self.number(if self.big { 8 } else { 2 })
     }
 
     fn place(&mut self) -> io::Result<u64> {
         self.number(if self.big { 8 } else { 4 })
     }
 
-    /// A number of so many bytes.
+    /// A number of this many bytes.
     fn number(&mut self, bytes: usize) -> io::Result<u64> {
         let mut number = [0; 8];
         self.file.read_exact(&mut number[..bytes])?;
-        if self.big_endian {
-            number[..bytes].reverse();
-        }
-        Ok(u64::from_le_bytes(number))
+        Ok(self.parse(&number[..bytes]))
     }
+
+    fn parse(&self, bytes: &[u8]) -> u64 {
+        let shift = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        if self.big_endian { bytes.iter().fold(0, shift) } else { bytes.iter().rev().fold(0, shift) }
+    }
+
+    /// A number as it stands in the file.
+    fn bytes(&self, number: u64, bytes: usize) -> Vec<u8> {
+        if self.big_endian { number.to_be_bytes()[8 - bytes..].into() } else { number.to_le_bytes()[..bytes].into() }
+    }
+}
+
+/// Whether a walk through a file ends here: behind its end, or at a place that no file has.
+fn ends(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput)
 }
 
 /// Bytes of a value of this type; decoders skip the tags of other types.

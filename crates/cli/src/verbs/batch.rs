@@ -3,8 +3,10 @@
 use super::{Verb, job};
 use crate::args::Devices;
 use crate::error::{Error, Result, usage};
+use crate::keys::Keys;
 use crate::report::print;
 use clap::Parser;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -49,17 +51,19 @@ type Job = std::result::Result<Map<String, Value>, String>;
 /// The jobs of a file, which is one list, or has one on each line.
 fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
     if text.trim_start().starts_with('[') {
-        let list: Vec<Value> = serde_json::from_str(text).map_err(|error| format!("not a list of jobs: {error}"))?;
-        let job = |job: Value| match job {
-            Value::Object(job) => Ok(job),
-            other => Err(format!("not a JSON object: {other}")),
-        };
-        return Ok((1..).zip(list).map(|(number, value): (usize, _)| (("job", number.into()), job(value))).collect());
+        let list: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|error| format!("not a list of jobs: {error}"))?;
+        let jobs = (1..).zip(list);
+        return Ok(jobs.map(|(number, text): (usize, _)| (("job", number.into()), job(text.get()))).collect());
     }
     let wanted = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| wanted(line));
-    let job = |line| serde_json::from_str(line).map_err(|error| format!("not a JSON object: {error}"));
     Ok(lines.map(|(index, line)| (("line", (index + 1).into()), job(line))).collect())
+}
+
+/// A job's text, parsed.
+fn job(text: &str) -> Job {
+    serde_json::from_str(text).map(|Keys(job)| job).map_err(|error| format!("not a JSON object: {error}"))
 }
 
 /// Parses and runs one job.

@@ -3,6 +3,7 @@
 use super::image::Target;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
+use crate::limits;
 use crate::report::Report;
 use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, Source};
 
@@ -20,8 +21,10 @@ pub(super) fn run(
     }
     let out_type = |src| asked.unwrap_or(src);
     run_to(verb, args, out_type, devices, |device, image, out_type| {
+        let shape = image.shape();
         let filter = make(device, image).border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
         let filter = filter.keep_alpha(args.keep_alpha);
+        limits::filter(verb, shape, filter.formula(), args)?;
         filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
     })
 }

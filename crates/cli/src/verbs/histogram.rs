@@ -5,7 +5,7 @@ use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Histogram, Image, PixelType, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Histogram, Image, WeightedHistogram};
 use apron_core::each_type;
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
@@ -80,12 +80,8 @@ impl Args {
 }
 
 /// Reads the mask that selects an image's pixels: those for which it has another number than 0.
-fn read_roi(path: &Path, image: &AnyImage<'_>, max_pixels: u64) -> Result<AnyImage<'static>> {
-    // Numbers that have to be rounded may become 0, and so stay as they are in f32.
-    let roi = match apron_files::read_image(path, max_pixels) {
-        Err(apron_files::Error::Inexact { .. }) => apron_files::read_image_as(path, max_pixels, Some(PixelType::F32))?,
-        other => other?,
-    };
+fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyImage<'static>> {
+    let roi = common.read_unchanged(path)?;
     let (width, height) = (image.shape().width, image.shape().height);
     let shape = roi.shape();
     if (shape.width, shape.height, shape.channels) != (width, height, 1) {
@@ -174,7 +170,7 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
     let image = args.common.read(&args.input)?;
-    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, args.common.max_pixels)).transpose()?;
+    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, &args.common)).transpose()?;
 
     let device = devices.get(args.common.device)?;
     devices.at(format!("histogram on {}", device.name()));

@@ -49,6 +49,8 @@ impl Args {
     fn binning(&self) -> Result<[Binning; 2]> {
         let count = Bins::default().count;
         let (first, second) = self.bins.unwrap_or((count, count));
+        // Before there are edges, which are fewer than pairs.
+        apron_core::check_memory::<u64>((first as u64).saturating_mul(second as u64), "pairs of bins")?;
         let [range, other_range] = [0, 1].map(|which| self.range.map(|ranges| ranges[which]));
         let binning = match &self.edges {
             None => [(first, range), (second, other_range)].map(|(count, range)| Binning::Even(Bins { count, range })),

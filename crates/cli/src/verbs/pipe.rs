@@ -39,7 +39,8 @@ pub(crate) struct Args {
 /// Keys that say where the image is and how it is told: the whole pipe has them.
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
-    "verb", "in", "out", "format", "device", "json", "quiet", "max-pixels", "grey", "gray", "in-type", "quality", "background",
+    "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "grey", "gray", "in-type", "quality",
+    "background",
 ];
 
 impl Args {

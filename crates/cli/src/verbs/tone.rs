@@ -73,13 +73,16 @@ pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Rep
 }
 
 pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
-    run("clahe", (&args.common, &args.write), devices, |device, image| device.clahe(image, args.clip, args.tiles))
+    super::image::run("clahe", &args.common, &Target::of(&args.write), devices, |device, image| {
+        crate::limits::tiles(args.tiles, image.shape(), image.pixel_type(), &args.common)?;
+        Ok(device.clahe(image, args.clip, args.tiles).variant(args.common.variant.as_deref()).run()?)
+    })
 }
 
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
     let MatchArgs { input, reference, output, write, common } = args;
     devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
-    let reference = common.read(reference)?;
+    let reference = common.read_beside(reference)?;
     run("match", (common, write), devices, |device, image| device.match_histogram(image, &reference))
 }
 

@@ -131,6 +131,14 @@ impl Folder {
     }
 }
 
+/// Options of a filter that changes nothing.
+pub(crate) const IDENTITY: &[&str] = &["--mask", "identity", "--device", "cpu"];
+
+/// Reads a file and writes its samples to another.
+pub(crate) fn copy(folder: &Folder, from: &str, to: &str) {
+    folder.ok(&["correlate", from, to, "--mask", "identity"]);
+}
+
 /// The samples of a picture, whatever its format.
 pub(crate) fn decode(path: &Path) -> image::DynamicImage {
     image::ImageReader::open(path).unwrap().with_guessed_format().unwrap().decode().unwrap()

@@ -1,0 +1,45 @@
+//! What may take minutes or gigabytes is held to what `--max-pixels` says, before memory is taken.
+
+use crate::args::{Common, FilterArgs};
+use apron::{Error, Extent, Formula, PixelType, Result, Shape};
+
+/// Most products of taps and samples, for each pixel that is allowed: those of a mask of 256x256 taps on the largest image.
+const PRODUCTS: u64 = 1 << 16;
+
+/// Holds the pixels of full output, and the products of all taps and samples, to the limit.
+pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: &FilterArgs) -> Result<()> {
+    let ((width, height), taps) = (formula.window(), formula.taps());
+    let most = args.common.max_pixels;
+    let out = match args.extent() {
+        Extent::Full => {
+            [(shape.width, width), (shape.height, height)].map(|(side, more)| side as u64 + more as u64 - 1)
+        }
+        Extent::Region(region) => [region.width.into(), region.height.into()],
+        _ => [shape.width.into(), shape.height.into()],
+    };
+    let pixels = out[0].saturating_mul(out[1]);
+    if args.extent() == Extent::Full && pixels > most {
+        let limit = format!("up to {most} pixels, or what --max-pixels says");
+        return Err(Error::parameter(verb, "full output", format!("{}x{}", out[0], out[1]), limit));
+    }
+    let products = pixels.saturating_mul(shape.channels.into()).saturating_mul(taps);
+    let limit = most.saturating_mul(PRODUCTS);
+    if products > limit {
+        let value = format!("{} a sample, and so {products} products", taps);
+        let limit = format!("so few that there are up to {limit} products, {PRODUCTS} for each of --max-pixels");
+        return Err(Error::parameter(verb, "number of taps", value, limit));
+    }
+    Ok(())
+}
+
+/// Holds the values in the tables of tiles, one for each value of the type, to the limit.
+pub(crate) fn tiles((across, down): (u32, u32), shape: Shape, pixel: PixelType, common: &Common) -> Result<()> {
+    let values = if pixel == PixelType::U8 { 1 << 8 } else { 1 << 16 };
+    let tables = (across as u64 * down as u64).saturating_mul(u64::from(shape.channels) * values);
+    if tables <= common.max_pixels {
+        return Ok(());
+    }
+    let value = format!("{across}x{down}, whose tables have {tables} values");
+    let limit = format!("so few that there are up to {} values, or what --max-pixels says", common.max_pixels);
+    Err(Error::parameter("clahe", "tiles", value, limit))
+}

@@ -1,0 +1,36 @@
+//! The threads of the CPU device: as many as there are cores, or as the system lets the program have.
+
+use rayon::{ThreadBuilder, ThreadPoolBuilder};
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+
+/// Starts the threads. In a container whose processes are limited there may be fewer than cores, or none but this one, and
+/// rayon would panic at its first use.
+pub(crate) fn start() {
+    // Rayon has one try to make its threads, and so they are there before.
+    let waiting: Vec<Sender<ThreadBuilder>> = (0..wanted()).map_while(|_| waiting()).collect();
+    let pool = ThreadPoolBuilder::new().num_threads(waiting.len().max(1));
+    let started = match waiting.is_empty() {
+        true => pool.use_current_thread().build_global(),
+        false => pool
+            .spawn_handler(|work| waiting[work.index()].send(work).map_err(|_| io::ErrorKind::Other.into()))
+            .build_global(),
+    };
+    if let Err(error) = started {
+        log::warn!("threads: {error}");
+    }
+}
+
+/// As many as rayon would start.
+fn wanted() -> usize {
+    let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|asked| asked.parse().ok());
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    asked.filter(|asked| *asked > 0).unwrap_or_else(cores)
+}
+
+/// A thread that waits for its work. `None` if there is none to be had.
+fn waiting() -> Option<Sender<ThreadBuilder>> {
+    let (give, work) = channel::<ThreadBuilder>();
+    let run = move || work.recv().map_or((), ThreadBuilder::run);
+    std::thread::Builder::new().spawn(run).ok().map(|_| give)
+}

@@ -1,0 +1,139 @@
+//! Pages and tiles of TIFF files.
+
+mod common;
+
+use common::{Folder, IDENTITY, copy};
+
+/// What stands for the place of the page's data in a tag's value.
+const DATA: u32 = 1 << 24;
+
+/// A TIFF file: pages, each of tags and of values that do not fit into a tag; `#` in a value is the place of what follows.
+fn tiff(pages: &[(&[(u16, u16, u32, u32)], &[u8])]) -> Vec<u8> {
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    for (index, (tags, data)) in pages.iter().enumerate() {
+        let data_at = file.len() as u32 + 2 + 12 * tags.len() as u32 + 4;
+        file.extend((tags.len() as u16).to_le_bytes());
+        for (tag, kind, count, value) in *tags {
+            let value = if *value >= DATA { data_at + value - DATA } else { *value };
+            file.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+            file.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
+        }
+        let next = if index + 1 < pages.len() { data_at + data.len() as u32 } else { 0 };
+        file.extend(next.to_le_bytes());
+        file.extend(*data);
+    }
+    file
+}
+
+/// Tiles of 16x16 bytes of an image of 20x17 pixels and of as many planes as there are in `planes`; compression is as in TIFF.
+fn tiled(compression: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
+    let count = tiles.len() as u32;
+    let mut data: Vec<u8> = Vec::new();
+    let mut at = 8 * count;
+    let mut bits: Vec<u8> = Vec::new();
+    let tags_before = 12;
+    // Places are counted from the data's own, behind 8 bytes of header, the count, the tags and the next page's place.
+    let data_at = 8 + 2 + 12 * tags_before + 4;
+    for tile in tiles {
+        data.extend((data_at + at).to_le_bytes());
+        at += tile.len() as u32;
+    }
+    tiles.iter().for_each(|tile| data.extend((tile.len() as u32).to_le_bytes()));
+    tiles.iter().for_each(|tile| data.extend(tile));
+    let bits_at = data.len() as u32;
+    (0..planes).for_each(|_| bits.extend([8, 0]));
+    data.extend(bits);
+    let bits = if planes > 2 { DATA + bits_at } else { 8 };
+    let tags = [
+        (256, 3, 1, 20),
+        (257, 3, 1, 17),
+        (258, 3, planes.into(), bits),
+        (259, 3, 1, compression),
+        (262, 3, 1, if planes > 1 { 2 } else { 1 }),
+        (277, 3, 1, planes.into()),
+        (284, 3, 1, if planes > 1 { 2 } else { 1 }),
+        (322, 3, 1, 16),
+        (323, 3, 1, 16),
+        (324, 4, count, DATA),
+        (325, 4, count, DATA + 4 * count),
+        (339, 3, 1, 1),
+    ];
+    assert_eq!(tags.len() as u32, tags_before);
+    tiff(&[(&tags, &data)])
+}
+
+/// The pixel of a plane of the tiled images.
+fn at(plane: usize, y: usize, x: usize) -> u8 {
+    ((plane * 89 + y * 37 + x * 59) % 251) as u8
+}
+
+/// The tiles of a plane, with 7 where they reach beyond the image.
+fn plane(plane: usize) -> impl Iterator<Item = Vec<u8>> {
+    [(0, 0), (0, 16), (16, 0), (16, 16)].into_iter().map(move |(top, left)| {
+        let places = (top..top + 16).flat_map(|y| (left..left + 16).map(move |x| (y, x)));
+        places.map(|(y, x)| if y < 17 && x < 20 { at(plane, y, x) } else { 7 }).collect()
+    })
+}
+
+/// LZW without its tables: each byte as a code of 9 bits, between clear codes so often that codes never grow.
+fn lzw(bytes: &[u8]) -> Vec<u8> {
+    let codes = bytes.chunks(200).flat_map(|bytes| [256].into_iter().chain(bytes.iter().map(|byte| *byte as u32)));
+    let bits: Vec<bool> =
+        codes.chain([257]).flat_map(|code| (0..9).rev().map(move |bit| code >> bit & 1 == 1)).collect();
+    bits.chunks(8)
+        .map(|bits| bits.iter().enumerate().fold(0, |byte, (at, bit)| byte | (*bit as u8) << (7 - at)))
+        .collect()
+}
+
+#[test]
+fn tiles_that_reach_beyond_the_image_are_read() {
+    let folder = Folder::new();
+    let expected = |planes: usize| -> Vec<u8> {
+        let places = (0..17).flat_map(|y| (0..20).map(move |x| (y, x)));
+        places.flat_map(|(y, x)| (0..planes).map(move |plane| at(plane, y, x))).collect()
+    };
+    let planes = |count: usize, pack: fn(&[u8]) -> Vec<u8>| -> Vec<Vec<u8>> {
+        (0..count).flat_map(|index| plane(index).map(|tile| pack(&tile)).collect::<Vec<_>>()).collect()
+    };
+    let plain: fn(&[u8]) -> Vec<u8> = |bytes| bytes.into();
+    for (compression, count, pack) in [(1, 1, plain), (5, 1, lzw), (1, 3, plain), (5, 3, lzw)] {
+        folder.write("a.tif", tiled(compression, count, &planes(count.into(), pack)));
+        copy(&folder, "a.tif", "b.npy");
+        let (shape, items) = folder.read::<u8>("b.npy");
+        assert_eq!(shape[..2], [17, 20], "compression {compression}, {count} planes");
+        assert_eq!(items, expected(count.into()), "compression {compression}, {count} planes");
+    }
+    let limited = [&["correlate", "a.tif", "b.npy", "--max-pixels", "339"], IDENTITY].concat();
+    folder.fails(3, "20x17 is more than 339 pixels", &limited);
+}
+
+#[test]
+fn a_page_is_chosen_or_the_others_are_told_of() {
+    let folder = Folder::new();
+    let tags = |width: u32| {
+        [(256, 3, 1, width), (257, 3, 1, 1), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1), (273, 4, 1, DATA)]
+            .into_iter()
+            .chain([(277, 3, 1, 1), (278, 3, 1, 1), (279, 4, 1, width)])
+            .collect::<Vec<_>>()
+    };
+    let (first, second) = (tags(2), tags(3));
+    folder.write("two.tif", tiff(&[(&first, &[10, 20]), (&second, &[1, 2, 3])]));
+    folder.write("one.tif", tiff(&[(&first, &[10, 20])]));
+    let warning = "apron: warning: two.tif: page 1 of 2 is read; --page N reads another";
+    let told = |arguments: &[&str]| folder.ok(&[&["correlate"], arguments, &["--mask", "identity"]].concat()).stderr;
+    assert!(told(&["two.tif", "a.npy"]).starts_with(warning));
+    assert_eq!(folder.read::<u8>("a.npy").1, [10, 20]);
+    assert_eq!(told(&["two.tif", "a.npy", "--quiet"]), "");
+    assert!(!told(&["two.tif", "a.npy", "--page", "1"]).contains("warning"));
+    assert!(!told(&["one.tif", "a.npy"]).contains("warning"));
+    assert!(!told(&["two.tif", "a.npy", "--page", "2"]).contains("warning"));
+    assert_eq!(folder.read::<u8>("a.npy").1, [1, 2, 3]);
+    folder.png("a.png", 1, 1, &[3]);
+    for (name, page, part) in
+        [("two.tif", "3", "there are 2"), ("a.png", "2", "there is one"), ("a.npy", "2", "there is")]
+    {
+        let asked = format!("{name}: page {page} was asked for, and {part}");
+        folder.fails(3, &asked, &["stats", name, "--page", page, "--device", "cpu"]);
+    }
+    folder.fails(2, "--page", &["stats", "two.tif", "--page", "0"]);
+}
