@@ -7,8 +7,11 @@ use common::{Folder, IDENTITY, copy};
 /// What stands for the place of the page's data in a tag's value.
 const DATA: u32 = 1 << 24;
 
+/// Tags of a page (tag, type, count, value), and its data.
+type PageOf<'a> = (&'a [(u16, u16, u32, u32)], &'a [u8]);
+
 /// A TIFF file: pages, each of tags and of values that do not fit into a tag; `#` in a value is the place of what follows.
-fn tiff(pages: &[(&[(u16, u16, u32, u32)], &[u8])]) -> Vec<u8> {
+fn tiff(pages: &[PageOf<'_>]) -> Vec<u8> {
     let mut file = b"II*\0\x08\0\0\0".to_vec();
     for (index, (tags, data)) in pages.iter().enumerate() {
         let data_at = file.len() as u32 + 2 + 12 * tags.len() as u32 + 4;
