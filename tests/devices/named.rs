@@ -91,7 +91,7 @@ fn methods_and_setters_give_the_filters_of_their_definitions() {
 #[test]
 fn the_page_of_filters_is_made_of_their_definitions() {
     let mut page = String::from(
-        "# Named filters\n\nMade from the definitions in `src/filters` by `APRON_UPDATE=1 cargo test --test named`. Each is a verb \
+        "# Named filters\n\nMade from the definitions in `src/filters` by `APRON_UPDATE=1 cargo test --test devices named`. Each is a verb \
          of the command line, a step of\npipes, and a method of `Device`; `apron VERB --help` has all options. Their conventions: \
          [named-filters.md](decisions/named-filters.md).\n",
     );

@@ -107,7 +107,7 @@ pub const fn march_spare(src: ElementType) -> u32 {
     if src.size_bytes() < 4 { march_piece(src) } else { 0 }
 }
 
-/// Shared memory of the marching kernels, in bytes: the ring's rows, a signal of 8 bytes for each, the
+/// Shared memory of the marching kernels, in bytes: the ring's rows, an mbarrier of 8 bytes for each, the
 /// list of all rows, and where a word is several samples also where those beside the image come from.
 pub const fn march_bytes(src: ElementType, sums: MarchSums, across: u32, side: u32, channels: u32) -> u32 {
     let row = march_samples(src, across, side, channels) * src.size_bytes();

@@ -36,8 +36,8 @@ const UNTOUCHED: Shadow = Shadow {
 /// Behind what a copy becomes visible.
 #[derive(Clone, Copy)]
 enum Copied {
-    /// By the copy engine: to threads that have waited for a signal so many times.
-    Signal(u32, u32),
+    /// By a bulk asynchronous copy: to threads that have waited for this mbarrier at least this number of times.
+    Mbarrier(u32, u32),
     /// By a thread: to nobody, until that thread has waited for it.
     Thread,
 }
@@ -47,7 +47,7 @@ type Groups = VecDeque<Vec<u32>>;
 
 /// Tells threads that a copy has come.
 #[derive(Default)]
-struct Signal {
+struct Mbarrier {
     /// Barriers passed when it was made.
     started: u32,
     given: u32,
@@ -59,7 +59,7 @@ pub(crate) struct SharedMemory {
     bytes: Vec<u8>,
     shadow: Vec<Shadow>,
     /// By the byte where they are.
-    signals: HashMap<u32, Signal>,
+    mbarriers: HashMap<u32, Mbarrier>,
     copies: HashMap<u16, Groups>,
 }
 
@@ -69,7 +69,7 @@ impl SharedMemory {
         SharedMemory {
             bytes: vec![0xa5; bytes],
             shadow: vec![UNTOUCHED; bytes.div_ceil(WORD_BYTES)],
-            signals: HashMap::new(),
+            mbarriers: HashMap::new(),
             copies: HashMap::new(),
         }
     }
@@ -78,7 +78,7 @@ impl SharedMemory {
     pub(crate) fn start_block(&mut self) {
         self.bytes.fill(0xa5);
         self.shadow.fill(UNTOUCHED);
-        self.signals.clear();
+        self.mbarriers.clear();
         self.copies.clear();
     }
 
@@ -105,8 +105,8 @@ impl SharedMemory {
             let has_come = match shadow.copied {
                 None => true,
                 Some(Copied::Thread) => false,
-                Some(Copied::Signal(signal, times)) => {
-                    let waited = self.signals.get(&signal).and_then(|signal| signal.waited.get(&thread));
+                Some(Copied::Mbarrier(mbarrier, times)) => {
+                    let waited = self.mbarriers.get(&mbarrier).and_then(|mbarrier| mbarrier.waited.get(&thread));
                     waited.is_some_and(|waited| *waited >= times)
                 }
             };
@@ -134,20 +134,20 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// A store by the copy engine, which the thread started: visible behind the signal, not the barrier.
+    /// A store by a bulk asynchronous copy, which the thread started: visible behind the mbarrier, not the barrier.
     pub(crate) fn store_copied<T: Element>(
         &mut self,
         byte: u32,
         value: T,
-        signal: u32,
+        mbarrier: u32,
         thread: u16,
         interval: u32,
     ) -> Result<(), String> {
         self.store(byte, value, thread, interval)?;
-        let times = self.signals.get(&signal).map_or(0, |signal| signal.given) + 1;
+        let times = self.mbarriers.get(&mbarrier).map_or(0, |mbarrier| mbarrier.given) + 1;
         let words = self.locate::<T>(byte)?;
         for shadow in &mut self.shadow[words] {
-            shadow.copied = Some(Copied::Signal(signal, times));
+            shadow.copied = Some(Copied::Mbarrier(mbarrier, times));
             shadow.writer = NOBODY;
         }
         Ok(())
@@ -185,35 +185,35 @@ impl SharedMemory {
         }
     }
 
-    /// Makes a signal.
-    pub(crate) fn start_signal(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
+    /// Makes an mbarrier.
+    pub(crate) fn init_mbarrier(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
         self.store(byte, 0u64, thread, interval)?;
-        self.signals.insert(byte, Signal { started: interval, ..Signal::default() });
+        self.mbarriers.insert(byte, Mbarrier { started: interval, ..Mbarrier::default() });
         Ok(())
     }
 
-    /// Gives a signal once more.
-    pub(crate) fn give_signal(&mut self, byte: u32, interval: u32) -> Result<(), String> {
-        match self.signals.get_mut(&byte) {
-            Some(signal) if signal.started < interval => {
-                signal.given += 1;
+    /// Gives an mbarrier once more.
+    pub(crate) fn arrive_mbarrier(&mut self, byte: u32, interval: u32) -> Result<(), String> {
+        match self.mbarriers.get_mut(&byte) {
+            Some(mbarrier) if mbarrier.started < interval => {
+                mbarrier.given += 1;
                 Ok(())
             }
-            _ => Err(format!("gives the signal at byte {byte}, which was not there before the last barrier")),
+            _ => Err(format!("arrives at the mbarrier at byte {byte}, which was not there before the last barrier")),
         }
     }
 
-    /// Waits until a signal has been given `times + 1` times.
-    pub(crate) fn wait_signal(&mut self, byte: u32, times: u32, thread: u16) -> Result<(), String> {
-        let fail = |what: &str| Err(format!("waits for the signal at byte {byte}, {what}"));
-        let Some(signal) = self.signals.get_mut(&byte) else { return fail("which nobody made") };
-        // A signal knows only whether it was given an even or an odd number of times.
-        match signal.given.checked_sub(times) {
+    /// Waits until an mbarrier has completed `times + 1` phases.
+    pub(crate) fn wait_mbarrier(&mut self, byte: u32, times: u32, thread: u16) -> Result<(), String> {
+        let fail = |what: &str| Err(format!("waits for the mbarrier at byte {byte}, {what}"));
+        let Some(mbarrier) = self.mbarriers.get_mut(&byte) else { return fail("which nobody initialized") };
+        // An mbarrier knows only whether it was given an even or an odd number of times.
+        match mbarrier.given.checked_sub(times) {
             Some(1) => {}
-            Some(0) | None => return fail("which nobody gives"),
-            Some(_) => return fail("which was given again before this thread waited"),
+            Some(0) | None => return fail("whose phase nobody completes"),
+            Some(_) => return fail("whose next phase completed before this thread waited"),
         }
-        signal.waited.insert(thread, times + 1);
+        mbarrier.waited.insert(thread, times + 1);
         Ok(())
     }
 

@@ -319,17 +319,17 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline(never)]
-    unsafe fn signal_start(self, signal: Shared<u64>) {
-        self.access(|state| state.shared.start_signal(byte_of(signal, 0), self.number, state.interval));
+    unsafe fn mbarrier_init(self, mbarrier: Shared<u64>) {
+        self.access(|state| state.shared.init_mbarrier(byte_of(mbarrier, 0), self.number, state.interval));
     }
 
     #[inline(never)]
-    unsafe fn signal(self, signal: Shared<u64>) {
-        self.access(|state| state.shared.give_signal(byte_of(signal, 0), state.interval));
+    unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>) {
+        self.access(|state| state.shared.arrive_mbarrier(byte_of(mbarrier, 0), state.interval));
     }
 
     #[inline(never)]
-    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
+    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>) {
         let (start, bytes) = (byte_of(to, 0), count.saturating_mul(T::TYPE.size_bytes()));
         let aligned = [start as u64, bytes as u64, address_of(from, index)].iter().all(|at| at.is_multiple_of(16));
         if !aligned || bytes == 0 {
@@ -342,15 +342,15 @@ impl Device for Thread<'_, '_> {
             for i in 0..count {
                 let value: T = state.memory.load(address_of(from, index + i as u64), by)?;
                 let to = start + i * T::TYPE.size_bytes();
-                state.shared.store_copied(to, value, byte_of(signal, 0), self.number, state.interval)?;
+                state.shared.store_copied(to, value, byte_of(mbarrier, 0), self.number, state.interval)?;
             }
-            state.shared.give_signal(byte_of(signal, 0), state.interval)
+            state.shared.arrive_mbarrier(byte_of(mbarrier, 0), state.interval)
         });
     }
 
     #[inline(never)]
-    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
-        self.access(|state| state.shared.wait_signal(byte_of(signal, 0), times, self.number));
+    unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32) {
+        self.access(|state| state.shared.wait_mbarrier(byte_of(mbarrier, 0), times, self.number));
     }
 
     #[inline(never)]

@@ -204,27 +204,28 @@ pub trait Device: Copy {
         let [low, high] = values.map(|value| value.clamp(0, 65535) as u32);
         low | high << 16
     }
-    /// Makes a signal of 8 bytes of shared memory. It may be used after the next barrier.
+    /// Initializes an mbarrier, 8 bytes of shared memory, for one arrival per phase. It may be used after the next barrier.
     ///
     /// # Safety
-    /// Nobody uses it, and there is a copy engine.
-    unsafe fn signal_start(self, signal: Shared<u64>);
-    /// Gives a signal.
+    /// Nobody uses it, and the device has bulk asynchronous copies.
+    unsafe fn mbarrier_init(self, mbarrier: Shared<u64>);
+    /// Arrives at an mbarrier, which completes its phase.
     ///
     /// # Safety
-    /// It was started, and is given once more only when every thread has waited for it.
-    unsafe fn signal(self, signal: Shared<u64>);
-    /// Lets the copy engine bring `count` elements of a buffer into shared memory, and then give a signal.
+    /// It is initialized, and arrives once more only when every thread has waited for its phase.
+    unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>);
+    /// Starts a bulk asynchronous copy of `count` elements of a buffer into shared memory, which completes a phase of an
+    /// mbarrier when it is done.
     ///
     /// # Safety
-    /// As [`signal`](Device::signal), [`load`](Device::load) and [`shared_store`](Device::shared_store); addresses
-    /// and length are multiples of 16 bytes. Nobody reads them without waiting for the signal.
-    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>);
-    /// Waits until a signal has been given `times + 1` times.
+    /// As [`mbarrier_arrive`](Device::mbarrier_arrive), [`load`](Device::load) and [`shared_store`](Device::shared_store); addresses
+    /// and length are multiples of 16 bytes. Nobody reads them without waiting for the phase.
+    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>);
+    /// Waits until an mbarrier has completed `times + 1` phases.
     ///
     /// # Safety
-    /// It has been waited for `times` times, and will be given.
-    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32);
+    /// It has been waited for `times` times, and the phase will complete.
+    unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32);
     /// Starts copying an element of 4 bytes of a buffer into shared memory.
     ///
     /// # Safety

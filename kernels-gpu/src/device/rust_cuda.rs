@@ -158,17 +158,17 @@ impl Device for RustCuda {
         u32::from_le_bytes(values.map(u8::from_sum))
     }
 
-    // No kernel gets here without a copy engine, and cuda_std has no shuffles.
+    // No kernel gets here without bulk asynchronous copies, and cuda_std has no shuffles.
     fn ballot(self, _: bool) -> u32 {
         0
     }
     fn shuffle(self, value: u32, _: u32) -> u32 {
         value
     }
-    unsafe fn signal_start(self, _: Shared<u64>) {}
-    unsafe fn signal(self, _: Shared<u64>) {}
-    unsafe fn copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}
-    unsafe fn signal_wait(self, _: Shared<u64>, _: u32) {}
+    unsafe fn mbarrier_init(self, _: Shared<u64>) {}
+    unsafe fn mbarrier_arrive(self, _: Shared<u64>) {}
+    unsafe fn bulk_copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}
+    unsafe fn mbarrier_wait(self, _: Shared<u64>, _: u32) {}
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64) {
         unsafe { self.shared_store(to, index, self.load(from, at)) };
     }

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 
 /// The ring, as one thread sees it, in words of 32 bits.
 ///
-/// Rows that are whole `PIECES` of 16 bytes are brought by the copy engine, others by threads. The words of a stage
+/// Rows that are whole `PIECES` of 16 bytes are brought by bulk asynchronous copies, others by threads. The words of a stage
 /// are those of the buffer: a row that starts inside one starts so far into its stage.
 pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
     pub(super) d: D,
@@ -51,7 +51,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// Samples that an output needs beside its own.
     const HALO: u32 = ((K - 1) * C) as u32;
 
-    /// Readies the signals, and maps what lies beside the image.
+    /// Readies the mbarriers, and maps what lies beside the image.
     ///
     /// # Safety
     /// As all methods: the launch is as [`march`](super) says.
@@ -95,7 +95,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             beside = if thread < before { thread } else { thread + inside };
             column = source(thread);
         }
-        // SAFETY: the signals and the lists are there, and nobody uses them before the barrier.
+        // SAFETY: the mbarriers and the lists are there, and nobody uses them before the barrier.
         unsafe {
             if S::OF_WORD > 1 {
                 let mut sample = thread;
@@ -106,7 +106,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             }
             if thread == 0 {
                 for stage in 0..Self::STAGES {
-                    d.signal_start(Self::signal(stage));
+                    d.mbarrier_init(Self::mbarrier(stage));
                 }
             }
             let mut row = thread;
@@ -133,9 +133,9 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         Shared::at(row % Self::STAGES * Self::WORDS * 4)
     }
 
-    /// The signal that a row has come.
+    /// The mbarrier that a row has come.
     #[inline(always)]
-    fn signal(row: u32) -> Shared<u64> {
+    fn mbarrier(row: u32) -> Shared<u64> {
         Shared::at(Self::STAGES * Self::WORDS * 4 + row % Self::STAGES * 8)
     }
 
@@ -195,17 +195,17 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Lets the copy engine bring what the image has of a row.
+    /// Starts the bulk copy of what the image has of a row.
     #[inline(always)]
     unsafe fn copy(&self, row: u32, start: u64) {
         let to = Shared::at(Self::stage(row).offset + self.before / S::OF_WORD * 4);
         let (from, count) = ((start + self.begin as u64) / S::OF_WORD as u64, self.inside / S::OF_WORD);
         // SAFETY: the spans are in the image's row and in the stage, which nobody reads before the
         // next barrier; they start and end at multiples of 16 bytes.
-        unsafe { self.d.copy(to, self.src, from, count, Self::signal(row)) };
+        unsafe { self.d.bulk_copy(to, self.src, from, count, Self::mbarrier(row)) };
     }
 
-    /// Brings a row that the copy engine does not bring alone; without what is beside the image, where words are
+    /// Brings a row that a bulk copy does not bring alone; without what is beside the image, where words are
     /// several samples.
     #[inline(always)]
     unsafe fn bring_some(&self, row: u32) {
@@ -241,7 +241,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                         word += MARCH_BLOCK;
                     }
                     if PIECES && thread == 0 {
-                        d.signal(Self::signal(row));
+                        d.mbarrier_arrive(Self::mbarrier(row));
                     }
                 }
             }
@@ -296,7 +296,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // SAFETY: this thread's word is in the stage, where nobody reads it before the next barrier, and its
         // sources are in the row.
         unsafe {
-            d.signal_wait(Self::signal(row), row / Self::STAGES);
+            d.mbarrier_wait(Self::mbarrier(row), row / Self::STAGES);
             if let Some(start) = self.image_row(row) {
                 let sources = if S::OF_WORD == 4 {
                     d.shared_load4(Self::SOURCES, thread * 4)
@@ -393,8 +393,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     #[inline(always)]
     pub(super) unsafe fn wait(&self, row: u32) {
         if PIECES {
-            // SAFETY: each row has its signal.
-            unsafe { self.d.signal_wait(Self::signal(row), row / Self::STAGES) };
+            // SAFETY: each row has its mbarrier.
+            unsafe { self.d.mbarrier_wait(Self::mbarrier(row), row / Self::STAGES) };
         }
         if S::OF_WORD > 1 && !PIECES {
             self.d.wait_copies::<{ AHEAD - 2 }>();

@@ -2,5 +2,6 @@
 #![allow(missing_docs)]
 
 mod agreement;
+mod histograms;
 mod pointwise;
 mod tone;

@@ -1,4 +1,4 @@
-//! Planted bugs around copies into shared memory: by the copy engine, which gives a signal, and by
+//! Planted bugs around copies into shared memory: by bulk asynchronous copies, which complete a phase of an mbarrier, and by
 //! threads, which wait for their own.
 #![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
 
@@ -7,9 +7,9 @@ use apron_simt::{Fault, Geometry, Memory, Thread, launch};
 use kernels_gpu::device::{Device, Global, Shared};
 
 const THREADS: u32 = 8;
-/// Words of a row, of which shared memory has two; behind them a signal.
+/// Words of a row, of which shared memory has two; behind them an mbarrier.
 const ROW: u32 = 8;
-const SIGNAL: Shared<u64> = Shared::at(2 * ROW * 4);
+const MBARRIER: Shared<u64> = Shared::at(2 * ROW * 4);
 
 fn row(number: u32) -> Shared<u32> {
     Shared::at(number * ROW * 4)
@@ -22,7 +22,7 @@ fn run(body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<V
     let values: Vec<u8> = (0..2 * ROW).flat_map(|i| i.to_ne_bytes()).collect();
     let input = memory.add_written(ElementType::U32, &values);
     let output = memory.add_unwritten(ElementType::U32, THREADS as u64);
-    let shared_bytes = SIGNAL.offset + 8;
+    let shared_bytes = MBARRIER.offset + 8;
     let geometry = Geometry {
         kernel: "planted",
         blocks: [1, 1],
@@ -43,18 +43,18 @@ fn expect(result: Result<Vec<u32>, Fault>, thread: u32, what: &str) {
     assert!(fault.what.contains(what), "'{what}' in '{fault}'");
 }
 
-/// The first thread makes the signal; all meet.
+/// The first thread makes the mbarrier; all meet.
 unsafe fn start(t: Thread<'_, '_>, n: u32) {
     if n == 0 {
-        unsafe { t.signal_start(SIGNAL) };
+        unsafe { t.mbarrier_init(MBARRIER) };
     }
     t.barrier();
 }
 
-/// The first thread lets the copy engine bring a row of the input into a row of shared memory.
+/// The first thread starts the bulk copy of a row of the input into a row of shared memory.
 unsafe fn copy(t: Thread<'_, '_>, n: u32, input: Global<u32>, from: u32, to: u32) {
     if n == 0 {
-        unsafe { t.copy(row(to), input, (from * ROW) as u64, ROW, SIGNAL) };
+        unsafe { t.bulk_copy(row(to), input, (from * ROW) as u64, ROW, MBARRIER) };
     }
 }
 
@@ -64,14 +64,14 @@ unsafe fn give(t: Thread<'_, '_>, n: u32, number: u32, output: Global<u32>) {
 }
 
 #[test]
-fn a_row_comes_with_its_signal() {
+fn a_row_comes_with_its_mbarrier() {
     let result = run(|t, n, input, output| unsafe {
         start(t, n);
         copy(t, n, input, 0, 0);
-        t.signal_wait(SIGNAL, 0);
+        t.mbarrier_wait(MBARRIER, 0);
         t.barrier();
         copy(t, n, input, 1, 1);
-        t.signal_wait(SIGNAL, 1);
+        t.mbarrier_wait(MBARRIER, 1);
         give(t, n, 1, output);
     });
     assert_eq!(result.unwrap(), [9, 10, 11, 12, 13, 14, 15, 8]);
@@ -89,7 +89,7 @@ fn reads_without_a_wait() {
     let result = run(|t, n, input, output| unsafe {
         start(t, n);
         copy(t, n, input, 0, 0);
-        t.signal_wait(SIGNAL, 0);
+        t.mbarrier_wait(MBARRIER, 0);
         t.barrier();
         copy(t, n, input, 1, 1);
         t.barrier();
@@ -102,30 +102,30 @@ fn reads_without_a_wait() {
 fn waits_without_end() {
     let never_given = run(|t, n, _, _| unsafe {
         start(t, n);
-        t.signal_wait(SIGNAL, 0);
+        t.mbarrier_wait(MBARRIER, 0);
     });
-    expect(never_given, 0, "which nobody gives");
-    let never_made = run(|t, _, _, _| unsafe { t.signal_wait(SIGNAL, 0) });
-    expect(never_made, 0, "which nobody made");
+    expect(never_given, 0, "whose phase nobody completes");
+    let never_made = run(|t, _, _, _| unsafe { t.mbarrier_wait(MBARRIER, 0) });
+    expect(never_made, 0, "which nobody initialized");
 }
 
 #[test]
-fn signals_that_are_missed() {
+fn phases_that_are_missed() {
     let result = run(|t, n, input, output| unsafe {
         start(t, n);
         copy(t, n, input, 0, 0);
         copy(t, n, input, 1, 1);
-        t.signal_wait(SIGNAL, 0);
+        t.mbarrier_wait(MBARRIER, 0);
         give(t, n, 0, output);
     });
-    expect(result, 0, "which was given again before this thread waited");
+    expect(result, 0, "whose next phase completed before this thread waited");
 }
 
 #[test]
-fn signals_that_others_do_not_know_of() {
+fn mbarriers_that_others_do_not_know_of() {
     let result = run(|t, n, input, _| unsafe {
         if n == 0 {
-            t.signal_start(SIGNAL);
+            t.mbarrier_init(MBARRIER);
         }
         copy(t, n, input, 0, 0);
     });
@@ -137,11 +137,11 @@ fn copies_over_what_is_read() {
     let result = run(|t, n, input, output| unsafe {
         start(t, n);
         copy(t, n, input, 0, 0);
-        t.signal_wait(SIGNAL, 0);
+        t.mbarrier_wait(MBARRIER, 0);
         give(t, n, 0, output);
         // The barrier is missing here. The last thread copies: the others have read.
         if n == THREADS - 1 {
-            t.copy(row(0), input, ROW as u64, ROW, SIGNAL);
+            t.bulk_copy(row(0), input, ROW as u64, ROW, MBARRIER);
         }
     });
     expect(result, THREADS - 1, "data race with the read");
@@ -153,7 +153,7 @@ fn copies_that_are_misaligned_or_outside() {
         run(move |t, n, input, _| unsafe {
             start(t, n);
             if n == 0 {
-                t.copy(Shared::<u32>::at(to), input, from, count, SIGNAL);
+                t.bulk_copy(Shared::<u32>::at(to), input, from, count, MBARRIER);
             }
         })
     };

@@ -4,11 +4,15 @@
 //! a promise that nothing writes the buffer, and shared memory reached through a generic address
 //! costs a 64-bit generic access each time.
 
+mod packing;
+mod taps;
+
 use super::{Device, Global, Shared, TextureHandle};
 use apron_abi::{Accumulator, Element, ElementType, Layers};
 use core::arch::{asm, global_asm, nvptx};
 use core::marker::PhantomData;
 use core::mem::transmute_copy;
+pub use taps::{Buffer, Parameter, Symbol, Taps};
 
 // The launch says how large it is.
 global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
@@ -32,82 +36,6 @@ pub fn trap() -> ! {
     // SAFETY: trap has no precondition and does not return.
     unsafe { nvptx::trap() }
 }
-
-/// A state space that holds the taps of a mask.
-pub trait Taps: Copy {
-    /// Reads a tap.
-    ///
-    /// # Safety
-    /// There is a tap at `address`, which nothing writes during the launch.
-    unsafe fn one(address: u64) -> f32;
-    /// Reads a tap of f64.
-    ///
-    /// # Safety
-    /// As [`one`](Taps::one); the address is a multiple of 8.
-    unsafe fn double(address: u64) -> f64;
-    /// Reads four taps.
-    ///
-    /// # Safety
-    /// There are four taps at `address`, a multiple of 16, which nothing writes during the launch.
-    unsafe fn four(address: u64) -> [f32; 4];
-}
-
-macro_rules! taps {
-    ($(#[$doc:meta])* $name:ident, $load:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        pub struct $name;
-
-        impl Taps for $name {
-            #[inline(always)]
-            unsafe fn one(address: u64) -> f32 {
-                let tap: f32;
-                // SAFETY: the caller's promise.
-                unsafe { asm!(concat!($load, ".f32 {0}, [{1}];"), out(reg32) tap, in(reg64) address, options(pure, nomem, nostack)) };
-                tap
-            }
-
-            #[inline(always)]
-            unsafe fn double(address: u64) -> f64 {
-                let tap: f64;
-                // SAFETY: the caller's promise.
-                unsafe { asm!(concat!($load, ".f64 {0}, [{1}];"), out(reg64) tap, in(reg64) address, options(pure, nomem, nostack)) };
-                tap
-            }
-
-            #[inline(always)]
-            unsafe fn four(address: u64) -> [f32; 4] {
-                let (a, b, c, d): (f32, f32, f32, f32);
-                // SAFETY: the caller's promise.
-                unsafe {
-                    asm!(
-                        concat!($load, ".v4.f32 {{{0}, {1}, {2}, {3}}}, [{4}];"),
-                        out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d,
-                        in(reg64) address,
-                        options(pure, nomem, nostack)
-                    );
-                }
-                [a, b, c, d]
-            }
-        }
-    };
-}
-taps!(
-    /// A parameter of the launch. A reference to it, indexed at run time, would be a copy of all of
-    /// it in local memory.
-    Parameter,
-    "ld.param"
-);
-taps!(
-    /// The module's constant symbol.
-    Symbol,
-    "ld.const"
-);
-taps!(
-    /// A buffer in global memory.
-    Buffer,
-    "ld.global.nc"
-);
 
 /// A thread on an NVIDIA GPU, with its taps in the space `S`.
 #[derive(Clone, Copy)]
@@ -138,30 +66,6 @@ fn shared_address<T: Element>(at: Shared<T>, index: u32) -> u32 {
 #[inline(always)]
 fn global_address<T: Element>(at: Global<T>, index: u64) -> u64 {
     at.address + index * T::TYPE.size_bytes() as u64
-}
-
-/// The number of 16 bits in a word's low half.
-#[inline(always)]
-fn low_half(word: u32) -> f32 {
-    let number: f32;
-    // SAFETY: arithmetic.
-    unsafe {
-        asm!("{{ .reg .b16 low, high; mov.b32 {{low, high}}, {1}; cvt.f32.f16 {0}, low; }}",
-            out(reg32) number, in(reg32) word, options(pure, nomem, nostack));
-    }
-    number
-}
-
-/// The number of 16 bits in a word's high half.
-#[inline(always)]
-fn high_half(word: u32) -> f32 {
-    let number: f32;
-    // SAFETY: arithmetic.
-    unsafe {
-        asm!("{{ .reg .b16 low, high; mov.b32 {{low, high}}, {1}; cvt.f32.f16 {0}, high; }}",
-            out(reg32) number, in(reg32) word, options(pure, nomem, nostack));
-    }
-    number
 }
 
 /// One load or store of each element type, by the type's tag: a generic function's asm cannot
@@ -438,97 +342,50 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
-        let word: u32;
-        unsafe {
-            asm!(
-                "prmt.b32 {0}, {1}, {2}, {3};",
-                out(reg32) word,
-                in(reg32) low,
-                in(reg32) high,
-                const BYTES,
-                options(pure, nomem, nostack)
-            );
-        }
-        word
+        packing::pick::<BYTES>(low, high)
     }
 
     #[inline(always)]
     fn bytes_of(self, word: u32) -> [f32; 4] {
-        // Two bytes of 16 bits each: the first and the third, the second and the fourth. Each half is then a
-        // number of its own, so that what nobody needs goes.
-        let (even, odd): (u32, u32);
-        unsafe {
-            asm!("and.b32 {0}, {1}, 0x00ff00ff;", out(reg32) even, in(reg32) word, options(pure, nomem, nostack));
-            asm!("prmt.b32 {0}, {1}, 0, 0x4341;", out(reg32) odd, in(reg32) word, options(pure, nomem, nostack));
-            [low_half(even), low_half(odd), high_half(even), high_half(odd)]
-        }
+        packing::bytes_of(word)
     }
 
     #[inline(always)]
-    fn word_of(self, [a, b, c, d]: [f32; 4]) -> u32 {
-        // ptxas makes this one instruction for two bytes.
-        let word: u32;
-        unsafe {
-            asm!(
-                "{{ .reg .b32 a, b, c, d; cvt.rni.s32.f32 a, {1}; cvt.rni.s32.f32 b, {2}; \
-                 cvt.rni.s32.f32 c, {3}; cvt.rni.s32.f32 d, {4}; \
-                 cvt.pack.sat.u8.s32.b32 c, d, c, 0; cvt.pack.sat.u8.s32.b32 {0}, b, a, c; }}",
-                out(reg32) word,
-                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
-                options(pure, nomem, nostack)
-            );
-        }
-        word
+    fn word_of(self, values: [f32; 4]) -> u32 {
+        packing::word_of(values)
     }
 
     #[inline(always)]
-    fn word_of_bytes(self, [a, b, c, d]: [i32; 4]) -> u32 {
-        let word: u32;
-        unsafe {
-            asm!(
-                "{{ .reg .b32 high; cvt.pack.sat.u8.s32.b32 high, {4}, {3}, 0; cvt.pack.sat.u8.s32.b32 {0}, {2}, {1}, high; }}",
-                out(reg32) word,
-                in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
-                options(pure, nomem, nostack)
-            );
-        }
-        word
+    fn word_of_bytes(self, values: [i32; 4]) -> u32 {
+        packing::word_of_bytes(values)
     }
 
     #[inline(always)]
-    fn word_of_halves(self, [low, high]: [i32; 2]) -> u32 {
-        let word: u32;
-        unsafe {
-            asm!(
-                "cvt.pack.sat.u16.s32 {0}, {2}, {1};",
-                out(reg32) word, in(reg32) low, in(reg32) high,
-                options(pure, nomem, nostack)
-            );
-        }
-        word
+    fn word_of_halves(self, values: [i32; 2]) -> u32 {
+        packing::word_of_halves(values)
     }
 
     #[inline(always)]
-    unsafe fn signal_start(self, signal: Shared<u64>) {
+    unsafe fn mbarrier_init(self, mbarrier: Shared<u64>) {
         unsafe {
             asm!(
                 "mbarrier.init.shared.b64 [{0}], 1;",
                 "fence.mbarrier_init.release.cluster;",
-                in(reg32) shared_address(signal, 0),
+                in(reg32) shared_address(mbarrier, 0),
                 options(nostack)
             );
         }
     }
 
     #[inline(always)]
-    unsafe fn signal(self, signal: Shared<u64>) {
+    unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>) {
         unsafe {
-            asm!("mbarrier.arrive.shared.b64 _, [{0}];", in(reg32) shared_address(signal, 0), options(nostack));
+            asm!("mbarrier.arrive.shared.b64 _, [{0}];", in(reg32) shared_address(mbarrier, 0), options(nostack));
         }
     }
 
     #[inline(always)]
-    unsafe fn copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, signal: Shared<u64>) {
+    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>) {
         unsafe {
             asm!(
                 "mbarrier.arrive.expect_tx.shared.b64 _, [{3}], {2};",
@@ -536,7 +393,7 @@ impl<S: Taps> Device for Nvptx<S> {
                 in(reg32) shared_address(to, 0),
                 in(reg64) global_address(from, index),
                 in(reg32) count * T::TYPE.size_bytes(),
-                in(reg32) shared_address(signal, 0),
+                in(reg32) shared_address(mbarrier, 0),
                 options(nostack)
             );
         }
@@ -544,11 +401,11 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     #[allow(named_asm_labels)] // the braces make it local: the assembly may be copied
-    unsafe fn signal_wait(self, signal: Shared<u64>, times: u32) {
+    unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32) {
         unsafe {
             asm!(
                 "{{ .reg .pred given; again: mbarrier.try_wait.parity.shared.b64 given, [{0}], {1}; @!given bra again; }}",
-                in(reg32) shared_address(signal, 0),
+                in(reg32) shared_address(mbarrier, 0),
                 in(reg32) times & 1,
                 options(nostack)
             );
