@@ -7,8 +7,11 @@ use common::{Folder, IDENTITY, copy, decode};
 /// What stands for the place of the page's data in a tag's value.
 const DATA: u32 = 1 << 24;
 
+/// Number, type, count and value, or the place of values.
+type Tag = (u16, u16, u32, u32);
+
 /// A TIFF file: pages, each of tags and of values that do not fit into a tag; `#` in a value is the place of what follows.
-fn tiff(pages: &[(&[(u16, u16, u32, u32)], &[u8])]) -> Vec<u8> {
+fn tiff(pages: &[(&[Tag], &[u8])]) -> Vec<u8> {
     let mut file = b"II*\0\x08\0\0\0".to_vec();
     for (index, (tags, data)) in pages.iter().enumerate() {
         let data_at = file.len() as u32 + 2 + 12 * tags.len() as u32 + 4;
@@ -139,7 +142,7 @@ fn a_page_is_chosen_or_the_others_are_told_of() {
 }
 
 /// A page of one row of 8 bytes, which are also its resolution along both axes: pixels per inch as a rational number.
-fn dense() -> [(u16, u16, u32, u32); 11] {
+fn dense() -> [Tag; 11] {
     [
         (256, 3, 1, 8),
         (257, 3, 1, 1),
