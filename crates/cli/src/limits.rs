@@ -26,7 +26,7 @@ pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: 
     let limit = most.saturating_mul(PRODUCTS);
     if products > limit {
         let value = format!("{} a sample, and so {products} products", taps);
-        let limit = format!("so few that there are up to {limit} products, {PRODUCTS} for each of --max-pixels");
+        let limit = format!("small enough for {limit} products, {PRODUCTS} per pixel of --max-pixels");
         return Err(Error::parameter(verb, "number of taps", value, limit));
     }
     Ok(())
@@ -40,6 +40,6 @@ pub(crate) fn tiles((across, down): (u32, u32), shape: Shape, pixel: PixelType, 
         return Ok(());
     }
     let value = format!("{across}x{down}, whose tables have {tables} values");
-    let limit = format!("so few that there are up to {} values, or what --max-pixels says", common.max_pixels);
+    let limit = format!("small enough for tables of {} values, or what --max-pixels says", common.max_pixels);
     Err(Error::parameter("clahe", "tiles", value, limit))
 }

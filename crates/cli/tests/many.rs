@@ -77,5 +77,12 @@ fn a_key_that_is_there_twice_is_refused() {
         ended.stdout.contains("the key 'sigma' is there twice") && ended.stdout.contains("\"exit\":3"),
         "{ended:?}"
     );
-    assert_eq!(folder.names(), ["a.png", "jobs.jsonl"]);
+    // In a list, the other jobs go on.
+    let good = r#"{"verb":"box","in":"a.png","out":"c.npy","size":1}"#;
+    let doubled = r#"{"verb":"box","in":"a.png","out":"d.npy","size":1,"size":3}"#;
+    folder.write("jobs.json", format!("[{doubled}, {good}]"));
+    let ended = folder.run(&["batch", "jobs.json", "--device", "cpu", "--quiet"]);
+    assert_eq!((ended.code, ended.stdout.lines().count()), (1, 2), "{ended:?}");
+    assert!(ended.stdout.contains("the key 'size' is there twice"), "{ended:?}");
+    assert_eq!(folder.names(), ["a.png", "c.npy", "jobs.json", "jobs.jsonl"]);
 }

@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{Folder, IDENTITY, copy};
+use common::{Folder, IDENTITY, copy, decode};
 
 /// What stands for the place of the page's data in a tag's value.
 const DATA: u32 = 1 << 24;
 
-/// Tags of a page (tag, type, count, value), and its data.
-type PageOf<'a> = (&'a [(u16, u16, u32, u32)], &'a [u8]);
+/// Number, type, count and value, or the place of values.
+type Tag = (u16, u16, u32, u32);
 
 /// A TIFF file: pages, each of tags and of values that do not fit into a tag; `#` in a value is the place of what follows.
-fn tiff(pages: &[PageOf<'_>]) -> Vec<u8> {
+fn tiff(pages: &[(&[Tag], &[u8])]) -> Vec<u8> {
     let mut file = b"II*\0\x08\0\0\0".to_vec();
     for (index, (tags, data)) in pages.iter().enumerate() {
         let data_at = file.len() as u32 + 2 + 12 * tags.len() as u32 + 4;
@@ -139,4 +139,60 @@ fn a_page_is_chosen_or_the_others_are_told_of() {
         folder.fails(3, &asked, &["stats", name, "--page", page, "--device", "cpu"]);
     }
     folder.fails(2, "--page", &["stats", "two.tif", "--page", "0"]);
+}
+
+/// A page of one row of 8 bytes, which are also its resolution along both axes: pixels per inch as a rational number.
+fn dense() -> [Tag; 11] {
+    [
+        (256, 3, 1, 8),
+        (257, 3, 1, 1),
+        (258, 3, 1, 8),
+        (259, 3, 1, 1),
+        (262, 3, 1, 1),
+        (273, 4, 1, DATA),
+        (277, 3, 1, 1),
+        (278, 3, 1, 1),
+        (279, 4, 1, 8),
+        (282, 5, 1, DATA),
+        (283, 5, 1, DATA),
+    ]
+}
+
+#[test]
+fn a_page_of_the_standard_input_is_chosen_and_has_its_own_density() {
+    let folder = Folder::new();
+    let (first, second) = ([127, 0, 0, 0, 1, 0, 0, 0], [254, 0, 0, 0, 1, 0, 0, 0]);
+    folder.write("two.tif", tiff(&[(&dense(), &first), (&dense(), &second)]));
+    let filter = |more: &[&str]| {
+        let fixed = ["correlate", "-", "out.png", "--mask", "identity", "--device", "cpu"];
+        let ended = folder.filter("two.tif", &[&fixed, more].concat());
+        assert!(ended.status.success(), "{ended:?}");
+        let png = std::fs::read(folder.path("out.png")).unwrap();
+        let at = png.windows(4).position(|chunk| chunk == b"pHYs").unwrap() + 4;
+        let metre = u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        (decode(&folder.path("out.png")).as_bytes()[0], metre, String::from_utf8(ended.stderr).unwrap())
+    };
+    let (sample, metre, told) = filter(&[]);
+    assert_eq!((sample, metre), (127, 5000));
+    assert!(
+        told.starts_with("apron: warning: standard input: page 1 of 2 is read; --page N reads another\n"),
+        "{told}"
+    );
+    let (sample, metre, told) = filter(&["--page", "2", "--quiet"]);
+    assert_eq!((sample, metre, &told[..]), (254, 10000, ""));
+}
+
+#[test]
+fn the_first_page_of_an_image_beside_is_read_with_a_warning() {
+    let folder = Folder::new();
+    let pages = [1, 2].map(|page| [page, 0, 0, 0, 1, 0, 0, 0]);
+    folder.write("two.tif", tiff(&[(&dense(), &pages[0]), (&dense(), &pages[1])]));
+    folder.png("a.png", 8, 1, &[5; 8]);
+    for arguments in [
+        &["match", "a.png", "two.tif", "b.png"][..],
+        &["histogram", "a.png", "--roi-mask", "two.tif", "--bins", "4", "--out", "b.csv"],
+    ] {
+        let told = folder.ok(arguments).stderr;
+        assert_eq!(told.matches("warning: two.tif: page 1 of 2 is read\n").count(), 1, "{told}");
+    }
 }

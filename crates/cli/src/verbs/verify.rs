@@ -177,13 +177,13 @@ mod tests {
         }
         tally(&mut tallies, &outcome("separable", 0.0, None));
         let lines = "\
-correlate tiled                4 checks,   2 failed, largest error 0.250 of its bound
-separable tiled                1 checks,   0 failed, largest error 0.000 of its bound
+correlate conv2d-tiled         4 checks,   2 failed, largest error 0.250 of its bound
+separable conv2d-tiled         1 checks,   0 failed, largest error 0.000 of its bound
 ";
         assert_eq!(summary(&tallies), lines);
         let expected = json!({
             "correlate": { "conv2d-tiled": { "checks": 4, "failed": 2, "largest_error_to_bound": 0.25 } },
-            "separable": { "conv1d-tiled": { "checks": 1, "failed": 0, "largest_error_to_bound": 0.0 } },
+            "separable": { "conv2d-tiled": { "checks": 1, "failed": 0, "largest_error_to_bound": 0.0 } },
         });
         assert_eq!(by_operation(&tallies), expected);
     }
