@@ -270,7 +270,7 @@ mod tests {
         let of = |aligned, side| Row { work: Work { aligned, side, ..row(ROW).unwrap().work }, ..row(ROW).unwrap() };
         let (aligned, unaligned) = (of(true, 17), of(false, 5));
         let nearest = |table: &[&Row], work| {
-            let table = Table::new(table.iter().map(|row| Row::clone(row)).collect());
+            let table = Table::new(table.iter().copied().cloned().collect());
             table.nearest(&work, &Machine::EMULATED).unwrap().work
         };
         for asked in [aligned.work, Work { aligned: false, ..aligned.work }] {
