@@ -228,7 +228,10 @@ impl Backend {
     /// An image, or a batch, as large as `image` on a GPU, which holds nothing yet.
     #[cfg(feature = "gpu")]
     pub(crate) fn room_for(&self, image: &DeviceImage, operation: &'static str) -> Result<DeviceImage> {
-        let Backend::Gpu(gpu) = self else { unreachable!("a host's images need no room") };
+        let Backend::Gpu(gpu) = self else {
+            let (device, what, hint) = (self.name().to_string(), "room for an image".into(), String::new());
+            return Err(Error::Unsupported { operation, device, what, hint });
+        };
         let bytes = batch_bytes(image.images, image.bytes());
         let storage = Storage::Gpu(GpuBuffer::uninitialized(gpu, operation, bytes)?);
         let report = self.report(operation, "copy", "asked for", Duration::ZERO);

@@ -1,16 +1,15 @@
 //! A problem with its data.
 
-use crate::extents::{Over, random_extent};
+use crate::extents::random_extent;
 use crate::pad::random_pad;
 use crate::pointwise::random_point;
-use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, PointOp, Shape, Taps, filters};
+use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, CountProblem, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
-    f16, join_extremes,
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable, f16,
+    join_extremes,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use std::fmt;
 
 /// A problem and the image to solve it for.
 #[derive(Clone, Debug)]
@@ -488,64 +487,4 @@ pub fn random_case(seed: u64) -> Case {
     let extent =
         if border != Border::Crop && rng.random_ratio(1, 4) { random_extent(rng, shape) } else { Extent::Same };
     case.over(extent)
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(method) = self.chosen {
-            write!(f, "{method}: ")?;
-        }
-        match &self.problem {
-            Problem::Filter(FilterProblem::Correlate(p)) => {
-                let clamp = if p.clamp { " clamp" } else { "" };
-                let (width, height) = (p.mask.width(), p.mask.height());
-                let over = Over(p.extent, p.shape);
-                write!(f, "{over} {}->{} mask {width}x{height} {}{clamp}", p.src, p.dst, p.border)
-            }
-            Problem::Filter(FilterProblem::Separable(p)) => {
-                let over = Over(p.extent, p.shape);
-                write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
-            }
-            Problem::Filter(FilterProblem::LowRank(p)) => {
-                let (over, (x, y)) = (Over(p.extent, p.shape), &p.terms[0]);
-                write!(f, "{over} {}->f32 {} times taps {}+{} {}", p.src, p.terms.len(), x.len(), y.len(), p.border)
-            }
-            Problem::Filter(FilterProblem::Box(p)) => {
-                let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
-                let over = Over(p.extent, p.shape);
-                write!(f, "{over} {}->{} {scale} {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
-            }
-            Problem::Count(CountProblem::Bytes(p)) => {
-                write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
-            }
-            Problem::Count(CountProblem::Edges(p)) => {
-                let apart = if p.per_channel { " per channel" } else { "" };
-                let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
-                write!(f, "{} {} {} bins{range}{apart}", p.shape, p.src, p.bins.count)
-            }
-            Problem::Filter(FilterProblem::LocalStd(p)) => {
-                let over = Over(p.extent, p.shape);
-                write!(f, "{over} {}->{} window {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
-            }
-            Problem::Filter(FilterProblem::Pointwise(p)) => {
-                let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));
-                let op = match p.op {
-                    PointOp::Weighted { a, b, c, threshold } => {
-                        format!("weights {a:.1} {b:.1} {c:.0} from {threshold:.0}")
-                    }
-                    PointOp::Magnitude => "magnitude".into(),
-                    PointOp::Direction => "direction".into(),
-                    PointOp::Alpha => "alpha".into(),
-                };
-                write!(f, "{} {types}->{} {op}", p.shape, p.dst)
-            }
-            Problem::Filter(FilterProblem::Pad(p)) => {
-                let over = Over(Extent::Region(p.region), p.shape);
-                write!(f, "{over} {} {}", p.pixel, p.borders)
-            }
-            Problem::Count(CountProblem::Cells(p)) => crate::tone::describe_cells(p, f),
-            Problem::Map(problem) => crate::tone::describe_map(problem, f),
-            Problem::Measure(problem) => crate::tone::describe_measure(problem, f),
-        }
-    }
 }

@@ -9,6 +9,7 @@
 
 mod case;
 mod check;
+mod describe;
 mod exact;
 mod extents;
 pub mod features;

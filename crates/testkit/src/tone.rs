@@ -13,7 +13,6 @@ use apron_core::{
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use std::fmt;
 
 /// A mask for an image: two pixels of three, by numbers that are not all 1.
 fn roi(shape: Shape) -> Image<'static, u8> {
@@ -152,41 +151,6 @@ pub(crate) fn expected_numbers(problem: &MeasureProblem, image: &AnyImage<'stati
             counts(&of?.counts)
         }
     }))
-}
-
-pub(crate) fn describe_cells(p: &CellHistogram, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let bins = p.edges.as_ref().map_or(String::new(), |edges| format!(" {} uneven bins", edges.bins()));
-    let masked = if p.masked { " masked" } else { "" };
-    write!(f, "{} {}{bins}{masked}{}", p.shape, p.src, apart(p.per_channel))
-}
-
-pub(crate) fn describe_map(problem: &MapProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match problem {
-        MapProblem::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
-        MapProblem::Equalize(p) => write!(f, "{} u8", p.shape),
-        MapProblem::Clahe(p) => {
-            let (across, down) = p.tiles;
-            write!(f, "{} {} clip {} by {across}x{down} tiles", p.shape, p.src, p.clip)
-        }
-    }
-}
-
-pub(crate) fn describe_measure(problem: &MeasureProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match problem {
-        MeasureProblem::Weighted(p) => {
-            let (weights, bins) = (if p.single { "f32" } else { "f64" }, p.edges.bins());
-            write!(f, "{} {} {weights} weights in {bins} uneven bins{}", p.shape, p.src, apart(p.per_channel))
-        }
-        MeasureProblem::Pairs(p) => {
-            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
-            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
-        }
-        MeasureProblem::Statistics(p) => write!(f, "{} {}{}", p.shape, p.src, apart(p.per_channel)),
-    }
-}
-
-fn apart(per_channel: bool) -> &'static str {
-    if per_channel { " per channel" } else { "" }
 }
 
 fn case(seed: u64, pixel: PixelType, data: Data, problem: impl Into<Problem>) -> Case {

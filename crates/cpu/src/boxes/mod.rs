@@ -4,7 +4,7 @@ mod bytes;
 mod floats;
 
 use crate::{pages, tiles};
-use apron_core::{AnyImage, BoxFilter, Image, ImageMut, Pixel, Result, Window, check_pixels};
+use apron_core::{AnyImage, BoxFilter, Error, Image, ImageMut, Pixel, Result, Window, check_pixels};
 
 /// The box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time that hardly
 /// depends on the window's size.
@@ -33,7 +33,7 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
 /// [`box_filter`] into an image that is there already.
 ///
 /// # Errors
-/// As [`box_filter`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`box_filter`], and [`Error::Parameter`] where `out` has another shape.
 pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
@@ -52,7 +52,10 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
             let out = f32::from_any_mut(O::into_any_mut(out)).expect("f32 stays f32");
             Windows { image: &image, filter, window }.run(out, floats::tile);
         }
-        AnyImage::U16(_) | AnyImage::I16(_) | AnyImage::F16(_) => unreachable!("no box filter has this type"),
+        other => {
+            let (operation, found) = ("box", other.pixel_type());
+            return Err(Error::PixelType { operation, found, expected: "u8 or f32".into() });
+        }
     }
     Ok(())
 }

@@ -1,0 +1,102 @@
+//! Cases in words, as reports name them.
+
+use crate::Case;
+use crate::extents::Over;
+use apron::PointOp;
+use apron_core::{CellHistogram, CountProblem, Extent, FilterProblem, MapProblem, MeasureProblem, Problem, Scale};
+use std::fmt;
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(method) = self.chosen {
+            write!(f, "{method}: ")?;
+        }
+        match &self.problem {
+            Problem::Filter(FilterProblem::Correlate(p)) => {
+                let clamp = if p.clamp { " clamp" } else { "" };
+                let (width, height) = (p.mask.width(), p.mask.height());
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} mask {width}x{height} {}{clamp}", p.src, p.dst, p.border)
+            }
+            Problem::Filter(FilterProblem::Separable(p)) => {
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} taps {}+{} {}", p.src, p.dst, p.taps_x.len(), p.taps_y.len(), p.border)
+            }
+            Problem::Filter(FilterProblem::LowRank(p)) => {
+                let (over, (x, y)) = (Over(p.extent, p.shape), &p.terms[0]);
+                write!(f, "{over} {}->f32 {} times taps {}+{} {}", p.src, p.terms.len(), x.len(), y.len(), p.border)
+            }
+            Problem::Filter(FilterProblem::Box(p)) => {
+                let scale = if let Scale::Mean = p.scale { "mean" } else { "box" };
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} {scale} {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
+            }
+            Problem::Count(CountProblem::Bytes(p)) => {
+                write!(f, "{} u8{}", p.shape, if p.per_channel { " per channel" } else { "" })
+            }
+            Problem::Count(CountProblem::Edges(p)) => {
+                let apart = if p.per_channel { " per channel" } else { "" };
+                let range = p.bins.range.map_or(String::new(), |(low, high)| format!(" {low:.1e}..{high:.1e}"));
+                write!(f, "{} {} {} bins{range}{apart}", p.shape, p.src, p.bins.count)
+            }
+            Problem::Filter(FilterProblem::LocalStd(p)) => {
+                let over = Over(p.extent, p.shape);
+                write!(f, "{over} {}->{} window {}x{} {}", p.src, p.dst, p.width, p.height, p.border)
+            }
+            Problem::Filter(FilterProblem::Pointwise(p)) => {
+                let types = p.second.map_or(p.src.to_string(), |second| format!("{},{second}", p.src));
+                let op = match p.op {
+                    PointOp::Weighted { a, b, c, threshold } => {
+                        format!("weights {a:.1} {b:.1} {c:.0} from {threshold:.0}")
+                    }
+                    PointOp::Magnitude => "magnitude".into(),
+                    PointOp::Direction => "direction".into(),
+                    PointOp::Alpha => "alpha".into(),
+                };
+                write!(f, "{} {types}->{} {op}", p.shape, p.dst)
+            }
+            Problem::Filter(FilterProblem::Pad(p)) => {
+                let over = Over(Extent::Region(p.region), p.shape);
+                write!(f, "{over} {} {}", p.pixel, p.borders)
+            }
+            Problem::Count(CountProblem::Cells(p)) => describe_cells(p, f),
+            Problem::Map(problem) => describe_map(problem, f),
+            Problem::Measure(problem) => describe_measure(problem, f),
+        }
+    }
+}
+
+fn describe_cells(p: &CellHistogram, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let bins = p.edges.as_ref().map_or(String::new(), |edges| format!(" {} uneven bins", edges.bins()));
+    let masked = if p.masked { " masked" } else { "" };
+    write!(f, "{} {}{bins}{masked}{}", p.shape, p.src, apart(p.per_channel))
+}
+
+fn describe_map(problem: &MapProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match problem {
+        MapProblem::Lookup(p) => write!(f, "{} u8 by {} tables", p.shape, p.tables),
+        MapProblem::Equalize(p) => write!(f, "{} u8", p.shape),
+        MapProblem::Clahe(p) => {
+            let (across, down) = p.tiles;
+            write!(f, "{} {} clip {} by {across}x{down} tiles", p.shape, p.src, p.clip)
+        }
+    }
+}
+
+fn describe_measure(problem: &MeasureProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match problem {
+        MeasureProblem::Weighted(p) => {
+            let (weights, bins) = (if p.single { "f32" } else { "f64" }, p.edges.bins());
+            write!(f, "{} {} {weights} weights in {bins} uneven bins{}", p.shape, p.src, apart(p.per_channel))
+        }
+        MeasureProblem::Pairs(p) => {
+            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
+            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
+        }
+        MeasureProblem::Statistics(p) => write!(f, "{} {}{}", p.shape, p.src, apart(p.per_channel)),
+    }
+}
+
+fn apart(per_channel: bool) -> &'static str {
+    if per_channel { " per channel" } else { "" }
+}
