@@ -329,7 +329,14 @@ impl Device for Thread<'_, '_> {
     }
 
     #[inline(never)]
-    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>) {
+    unsafe fn bulk_copy<T: Element>(
+        self,
+        to: Shared<T>,
+        from: Global<T>,
+        index: u64,
+        count: u32,
+        mbarrier: Shared<u64>,
+    ) {
         let (start, bytes) = (byte_of(to, 0), count.saturating_mul(T::TYPE.size_bytes()));
         let aligned = [start as u64, bytes as u64, address_of(from, index)].iter().all(|at| at.is_multiple_of(16));
         if !aligned || bytes == 0 {

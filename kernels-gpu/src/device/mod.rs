@@ -220,7 +220,14 @@ pub trait Device: Copy {
     /// # Safety
     /// As [`mbarrier_arrive`](Device::mbarrier_arrive), [`load`](Device::load) and [`shared_store`](Device::shared_store); addresses
     /// and length are multiples of 16 bytes. Nobody reads them without waiting for the phase.
-    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>);
+    unsafe fn bulk_copy<T: Element>(
+        self,
+        to: Shared<T>,
+        from: Global<T>,
+        index: u64,
+        count: u32,
+        mbarrier: Shared<u64>,
+    );
     /// Waits until an mbarrier has completed `times + 1` phases.
     ///
     /// # Safety

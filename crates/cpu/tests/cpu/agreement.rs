@@ -1,8 +1,8 @@
 //! Every result is the reference's, bit for bit.
 
 use apron_core::{
-    Border, BoxFilter, Correlate, Extent, Image, ImageMut, Mask, Pixel, PixelType, Region, Scale, Separable,
-    Shape, Taps,
+    Border, BoxFilter, Correlate, Extent, Image, ImageMut, Mask, Pixel, PixelType, Region, Scale, Separable, Shape,
+    Taps,
 };
 use bytemuck::bytes_of;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -38,7 +38,13 @@ impl Sample for f32 {
     }
 }
 
-pub(crate) fn image<T: Sample>(rng: &mut StdRng, width: u32, height: u32, channels: u32, padding: usize) -> Image<'static, T> {
+pub(crate) fn image<T: Sample>(
+    rng: &mut StdRng,
+    width: u32,
+    height: u32,
+    channels: u32,
+    padding: usize,
+) -> Image<'static, T> {
     let stride = (width * channels) as usize + padding;
     let data: Vec<T> = (0..stride * height as usize).map(|_| T::random(rng)).collect();
     Image::with_row_stride(width, height, channels, stride, data).unwrap()

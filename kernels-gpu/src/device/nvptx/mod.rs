@@ -385,7 +385,14 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
-    unsafe fn bulk_copy<T: Element>(self, to: Shared<T>, from: Global<T>, index: u64, count: u32, mbarrier: Shared<u64>) {
+    unsafe fn bulk_copy<T: Element>(
+        self,
+        to: Shared<T>,
+        from: Global<T>,
+        index: u64,
+        count: u32,
+        mbarrier: Shared<u64>,
+    ) {
         unsafe {
             asm!(
                 "mbarrier.arrive.expect_tx.shared.b64 _, [{3}], {2};",
