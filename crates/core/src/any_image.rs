@@ -37,7 +37,7 @@ impl AnyImage<'_> {
     /// An image of zeros whose packed bytes are then written by `fill`.
     ///
     /// # Errors
-    /// What `fill` reports; [`Error::Shape`] for more bytes than the system gives.
+    /// What `fill` reports; [`Error::Shape`](crate::Error::Shape) for more bytes than the system gives.
     pub fn from_bytes(
         pixel: PixelType,
         shape: Shape,
@@ -66,7 +66,7 @@ impl AnyImage<'_> {
     /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`](crate::Error::Shape) for a part that is empty or not all in the image.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<AnyImage<'_>> {
         Ok(each_type!(self, image => Pixel::into_any(image.region(x, y, width, height)?)))
     }

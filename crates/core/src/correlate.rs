@@ -27,8 +27,8 @@ impl Correlate {
     /// Where its windows lie.
     ///
     /// # Errors
-    /// [`Error::NoWindow`] where border crop leaves nothing; [`Error::Parameter`] for a region that is empty or too far
-    /// out, and for another extent than the image's beside border crop; [`Error::Shape`] for full output that is too
+    /// [`Error::NoWindow`](crate::Error::NoWindow) where border crop leaves nothing; [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far
+    /// out, and for another extent than the image's beside border crop; [`Error::Shape`](crate::Error::Shape) for full output that is too
     /// large.
     pub fn window(&self) -> Result<Window> {
         Window::new("correlate", self.shape, self.sides(), self.border, self.extent)

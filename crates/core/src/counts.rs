@@ -79,7 +79,7 @@ impl CellHistogram {
 /// Whether a mask that selects pixels fits an image.
 ///
 /// # Errors
-/// [`Error::Shape`] for one of another width or height, or of more channels than one.
+/// [`Error::Shape`](crate::Error::Shape) for one of another width or height, or of more channels than one.
 pub fn check_roi(image: Shape, roi: Option<Shape>) -> Result<()> {
     roi.map_or(Ok(()), |roi| check_beside("shape of the ROI mask", image, roi))
 }

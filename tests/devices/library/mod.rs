@@ -129,8 +129,8 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
         .collect();
     for device in &kernels {
         let name = device.name().to_string();
-        let of_bytes = device.histogram(&image).variant("columns").run().err();
-        let long = device.separable(&image, taps(), taps()).variant("tiled").run().err();
+        let of_bytes = device.histogram(&image).variant("histogram-columns").run().err();
+        let long = device.separable(&image, taps(), taps()).variant("conv1d-tiled").run().err();
         for refused in [of_bytes, long] {
             let refused = refused.expect("refused");
             assert!(matches!(&refused, Error::Unsupported { device, .. } if *device == name), "{refused}");
@@ -162,21 +162,22 @@ fn a_named_variant_has_its_method() {
     for device in kernels {
         for (variant, method) in [
             (None, Method::Separable),
-            (Some("naive"), Method::Direct),
-            // Both have one of this name.
-            (Some("tiled"), Method::Direct),
-            (Some("fused"), Method::Separable),
+            (Some("conv2d-naive"), Method::Direct),
+            (Some("conv2d-tiled"), Method::Direct),
+            (Some("conv1d-tiled"), Method::Separable),
+            (Some("conv1d-fused"), Method::Separable),
         ] {
             let report = device.correlate(&image, sobel()).variant(variant).run().unwrap().report().unwrap();
             assert_eq!(report.method, Some(method), "{variant:?}: {report:?}");
             assert!(variant.is_none_or(|name| report.variant == name), "{report:?}");
         }
-        let means = [(None, Method::Separable), (Some("fused"), Method::Separable), (Some("chunks"), Method::Box)];
+        let means =
+            [(None, Method::Separable), (Some("conv1d-fused"), Method::Separable), (Some("boxes-chunks"), Method::Box)];
         for (variant, method) in means {
             let report = device.box_filter(&image, 5, 3).variant(variant).run().unwrap().report().unwrap();
             assert_eq!(report.method, Some(method), "{variant:?}: {report:?}");
         }
-        let asked = device.correlate(&image, sobel()).method(Method::Separable).variant("tiled").run().unwrap();
+        let asked = device.correlate(&image, sobel()).method(Method::Separable).variant("conv1d-tiled").run().unwrap();
         assert_eq!(asked.report().unwrap().operation, "separable");
         let error = device.correlate(&image, sobel()).variant("no-such").run().expect_err("no such variant");
         assert_eq!(error.kind(), ErrorKind::Usage);

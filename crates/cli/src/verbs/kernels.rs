@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A line for each kernel: program of the articles that it implements, operation, variant as --variant
-takes it, which of the variant's kernels it is, element types, where the taps are, threads of a block,
-shared memory of a block in bytes, and registers of a thread by architecture. Then what each variant
+takes it, which of the variant's kernels it is, element types, where the taps are, threads per block,
+shared memory per block in bytes, and registers per thread by architecture. Then what each variant
 takes.
 
 Example:
@@ -36,8 +36,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let formulas = formulas(&kernels);
     let notes: String = formulas.iter().map(|formula| format!("{BY_PROBLEM}: {formula} bytes\n")).collect();
     print(&format!(
-        "{}{notes}{}: registers of a thread there\n\n{}",
+        "{}{notes}{}: registers per thread on {}\n\n{}",
         aligned(&table(&kernels, &architectures)),
+        architectures.iter().map(number).collect::<Vec<_>>().join(", "),
         architectures.join(", "),
         aligned(&limits(&kernels)),
     ))
@@ -65,6 +66,11 @@ fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
     known
 }
 
+/// `75` of `sm_75`.
+fn number<'a>(arch: &&'a str) -> &'a str {
+    arch.strip_prefix("sm_").unwrap_or(arch)
+}
+
 /// In the table for a formula, which stands below it.
 const BY_PROBLEM: &str = "by problem";
 
@@ -84,7 +90,9 @@ fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
 /// The kernels, under headings.
 fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
     let headings = ["program", "operation", "variant", "stage", "types", "taps", "block", "shared"];
-    let headings = headings.iter().chain(architectures).map(|heading| heading.to_string()).collect();
+    // 75 of sm_75: registers have two or three digits.
+    let architectures_by_number = architectures.iter().map(number);
+    let headings = headings.into_iter().chain(architectures_by_number).map(String::from).collect();
     let rows = kernels.iter().map(|kernel| {
         let [x, y] = kernel.block;
         let facts = [
