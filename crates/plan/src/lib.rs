@@ -20,6 +20,7 @@ mod pointwise;
 mod recipe;
 mod rewrite;
 mod rgba;
+mod scaled;
 mod statistics;
 mod summation;
 pub mod tuning;
