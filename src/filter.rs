@@ -6,10 +6,10 @@ use crate::choice::Choice;
 use crate::setters::setters;
 use crate::target::Room;
 use crate::{
-    Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, Result, Shape, Source,
-    Target,
+    Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, PointOp, Result, Shape,
+    Source, Target,
 };
-use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Scale, Separable};
+use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Scale, Scaled, Separable, Weights};
 
 /// A filter that is ready to [`run`](FilterBuilder::run), with defaults that may be changed before.
 ///
@@ -265,7 +265,8 @@ impl<'a> Filtering<'a> {
     }
 }
 
-/// The problem of one mask or window, with a border that says nothing yet; `None` for pointwise operations.
+/// The problem of one mask or window, with a border that says nothing yet; `None` for pointwise operations, but for sums
+/// that are scaled to integers: between the two nothing may be rounded.
 fn stated(
     formula: &Formula,
     shape: Shape,
@@ -314,9 +315,24 @@ fn stated(
         Formula::Image | Formula::Pointwise { .. } => {
             unclamped("a named filter", clamp)?;
             own_anchor("a named filter")?;
-            return Ok(None);
+            let Some((factor, offset, weights)) = scaled_sums(formula).filter(|_| !dst.is_float()) else {
+                return Ok(None);
+            };
+            FilterProblem::Scaled(Scaled { shape, src, dst, weights, factor, offset, border, extent })
         }
     }))
+}
+
+/// Factor, offset and weights of a formula that is a scaled sum.
+fn scaled_sums(formula: &Formula) -> Option<(f64, f64, Weights)> {
+    let Formula::Pointwise { op: PointOp::Weighted { a, b: 0.0, c, threshold: 0.0 }, x, y: None } = formula else {
+        return None;
+    };
+    match &**x {
+        Formula::Dense(mask) => Some((*a, *c, Weights::Dense(mask.clone()))),
+        Formula::Separable(x, y) => Some((*a, *c, Weights::Separable(x.clone(), y.clone()))),
+        _ => None,
+    }
 }
 
 /// Only sums of dense masks are limited.

@@ -8,7 +8,7 @@ use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointO
 use apron_core::{FilterProblem, Pointwise};
 
 impl Filtering<'_> {
-    /// Computes pointwise operations, and the image itself, to samples of type `dst`; into the room, if there is one.
+    /// Computes pointwise operations, but for scaled sums to integers, and the image itself, to samples of type `dst`; into the room, if there is one.
     pub(crate) fn evaluate(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let Formula::Pointwise { op, x, y } = formula else {
             return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst, room);

@@ -39,6 +39,9 @@ macro_rules! filter {
                     each_type!(input, image => each_output!(p.dst, $device::local_std(image, p)?))
                 }
                 FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::Scaled(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::scaled(image, p)?))
+                }
                 FilterProblem::LowRank(p) => each_type!(input, image => f32::into_any($device::low_rank(image, p)?)),
                 FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any($device::pad(image, p)?)),
             })
@@ -92,6 +95,9 @@ pub(super) fn cpu_filter_into(
             each_type!(input, image => into_any!(out => apron_cpu::local_std_into(image, p, out)))
         }
         FilterProblem::Pointwise(p) => into_any!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        FilterProblem::Scaled(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::scaled_into(image, p, out)))
+        }
         FilterProblem::LowRank(p) => match out {
             AnyImageMut::F32(out) => each_type!(input, image => apron_cpu::low_rank_into(image, p, out)),
             _ => mismatch(),

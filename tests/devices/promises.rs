@@ -1,11 +1,72 @@
-//! The exceptions that docs/promises.md names, on every device that runs without a GPU and on a GPU if there is one.
+//! Scaled sums to integers, and the exceptions that docs/promises.md names, on every device that runs without a GPU and on a GPU if there is one.
 
-use apron::{Device, Image, Mask, Method, Result, f16};
+use apron::PixelType::I16;
+use apron::{Border, Borders, Device, Extent, Formula, Image, Mask, Method, Region, Result, Shape, Source, f16};
 use apron_testkit::gpu_or_skip;
 
 fn devices() -> Vec<Device> {
     let without = [Device::cpu(), Device::reference(), Device::emulator()];
     without.into_iter().chain(gpu_or_skip("promises")).collect()
+}
+
+/// Columns of 3 whose sum is 3000 under [`HEAVY`], which f32 makes 2996 of, beside columns of 7 and 9.
+fn heavy_rows(height: u32) -> Result<Image<'static, u16>> {
+    Image::new(
+        5,
+        height,
+        2,
+        [[7u16; 2], [65535; 2], [65535; 2], [65533, 65533], [9; 2]].concat().repeat(height as usize),
+    )
+}
+
+const HEAVY: &str = "3001 -1501 -1500";
+
+#[test]
+fn scaled_sums_are_rounded_once_however_they_are_asked_for() -> Result<()> {
+    let formula = || HEAVY.parse::<Mask>().map(|mask| Formula::Dense(mask).scaled(0.25, 3.0));
+    let rows = heavy_rows(4)?;
+    for device in devices() {
+        let name = device.name();
+        // A part of wider rows, on the device and on the host.
+        let part = rows.region(1, 1, 3, 2)?;
+        let apart = device.upload(&rows)?.region(1, 1, 3, 2)?;
+        for source in [Source::from(&part), Source::from(&apart)] {
+            let out = device.apply(source, formula()?).border(Border::Crop).out_type(I16).run()?;
+            assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
+        }
+        // A region of the image, and a border by axis, whose padded columns are beside the heavy ones.
+        let extent = Extent::Region(Region { x: 2, y: -1, width: 1, height: 3 });
+        let out = device.apply(&rows, formula()?).extent(extent).out_type(I16).run()?;
+        assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 6], "{name}");
+        let borders = Borders::by_axis(Border::Crop, Border::Wrap);
+        let out = device.apply(&part, formula()?).border(borders).out_type(I16).run()?;
+        assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
+        // Alpha is the pixel's under the anchor.
+        let out = device.apply(&part, formula()?).border(Border::Crop).keep_alpha(true).run()?;
+        assert_eq!(out.download::<u16>()?.packed().as_ref(), [753, 65535, 753, 65535], "{name}");
+        // Batches, and an image that is there.
+        let images = device.upload_batch(&[heavy_rows(2)?, heavy_rows(2)?, heavy_rows(2)?])?;
+        let out = device.apply(&images, formula()?).border(Border::Crop).run()?;
+        for image in out.download_batch::<u16>()? {
+            assert_eq!(image.row(1)[2..4], [753, 753], "{name}");
+        }
+        let mut there = device.zeros(Shape::new(1, 2, 2)?, I16)?;
+        device.apply(&part, formula()?).border(Border::Crop).out_type(I16).run_into(&mut there)?;
+        assert_eq!(there.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn scaled_derivatives_are_rounded_once() -> Result<()> {
+    // Differences of columns, smoothed: 640 * 65535 - 1, where f32 has multiples of 4.
+    let edge = Image::from_fn(7, 7, 1, |x, y, _| if (x, y) == (6, 6) { 65534u16 } else { 65535 * u16::from(x > 3) })?;
+    for device in devices() {
+        let slope = device.sobel(&edge, 1, 0).ksize(7).scale(2.0).delta(-83_880_000.0);
+        let out = slope.border(Border::Crop).out_type(I16).run()?;
+        assert_eq!(out.download::<i16>()?.row(0), [4798], "{}", device.name());
+    }
+    Ok(())
 }
 
 #[test]

@@ -52,5 +52,22 @@ fn rows() -> Vec<Row> {
     for (stage, taps, large) in SIZES {
         rows.extend(pairs().map(|types| tiled("tiled", "Tiled", stage, types, taps, large)));
     }
+    rows.extend(scaled());
     rows
+}
+
+/// Sums in f64, of a mask or along rows and then columns, and from them integers, scaled and rounded once.
+fn scaled() -> impl Iterator<Item = Row> {
+    let stage = |stage, types, body: String, params| kernel("scaled", stage, types, body, params);
+    let sums = ["u8", "f32"].into_iter().flat_map(move |src| {
+        let dense = stage("sums", [src, "f64"], format!("conv2d::Naive<{src}, f64>"), "Conv2dParams");
+        let rows = stage("rows", [src, "f64"], format!("conv1d::Simple<{src}, f64, f64, 0>"), "Conv1dParams");
+        [dense.taps("Global"), rows.taps("Global")]
+    });
+    let columns = stage("columns", ["f64", "f64"], "conv1d::Simple<f64, f64, f64, 1>".into(), "Conv1dParams");
+    let results = ["u8", "u16", "i16"].map(|dst| {
+        let body = format!("pointwise::Weighted<f64, f64, {dst}>");
+        stage("results", ["f64", dst], body, "PointwiseParams").block("[POINTWISE_BLOCK, 1]")
+    });
+    sums.chain([columns.taps("Global")]).chain(results)
 }

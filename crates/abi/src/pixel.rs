@@ -85,12 +85,17 @@ impl FromSum<f64> for f64 {
 
 /// A type of pixel samples, with the accumulator that results of this type are summed in.
 pub trait Pixel: Sample + FromSum<Self::Sum> {
-    /// f32 for floats, f64 for the integers.
+    /// f32 for f32, f64 for the integers and for f64.
     type Sum: Accumulator;
 }
 
 impl Pixel for f32 {
     type Sum = f32;
+}
+
+// What is kept of a sum that is scaled before it is rounded.
+impl Pixel for f64 {
+    type Sum = f64;
 }
 
 macro_rules! integer_pixel {

@@ -47,6 +47,20 @@ fn derivatives_of_a_rise_are_positive() {
 }
 
 #[test]
+fn scaled_derivatives_are_rounded_once() {
+    let folder = Folder::new();
+    // The sum is 640 * 65535 - 1, where f32 has multiples of 4 only.
+    let mut samples = [[0u16, 0, 0, 0, 65535, 65535, 65535]; 7];
+    samples[6][6] = 65534;
+    folder.array("a.npy", &[7, 7], samples.as_flattened());
+    let sobel = ["sobel", "a.npy", "b.npy", "--dx", "1", "--ksize", "7", "--border", "crop", "--out-type", "i16"];
+    for device in ["cpu", "reference", "emulator"] {
+        folder.ok(&[&sobel[..], &["--scale", "2", "--delta=-83880000", "--device", device]].concat());
+        assert_eq!(folder.read::<i16>("b.npy").1, [4798], "{device}");
+    }
+}
+
+#[test]
 fn directions_and_waves_of_floats() {
     let folder = Folder::new();
     // Down and to the right by as much.

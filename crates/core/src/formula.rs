@@ -5,7 +5,8 @@ use crate::{Mask, PixelType, PointOp, Result, Taps};
 /// An expression over an image: masks and windows applied to it, and pointwise operations on what they give.
 ///
 /// What is inside a pointwise operation is computed to f32, but for the image itself, which is read as it is; only the
-/// outermost operation gives the type that is asked for.
+/// outermost operation gives the type that is asked for. A mask or taps by axis whose sums are only [scaled](Formula::scaled)
+/// to integers are summed and scaled in f64, and rounded once.
 ///
 /// ```
 /// use apron_core::{Formula, PointOp, filters};

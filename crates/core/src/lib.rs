@@ -36,6 +36,7 @@ mod pointwise;
 mod problem;
 mod rank;
 mod restate;
+mod scaled;
 mod statistics;
 mod weighted;
 mod window;
@@ -71,6 +72,7 @@ pub use percentile::{Percentile, check_percentiles, order_of, sample_of_order};
 pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_pixels};
+pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use weighted::{
     Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,

@@ -2,7 +2,7 @@
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
-use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result};
+use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scaled, Weights};
 use std::fmt;
 use std::str::FromStr;
 
@@ -75,6 +75,8 @@ impl FilterProblem {
             FilterProblem::Separable(_) => Some(Method::Separable),
             FilterProblem::LowRank(_) => Some(Method::LowRank),
             FilterProblem::Box(_) => Some(Method::Box),
+            FilterProblem::Scaled(Scaled { weights: Weights::Dense(_), .. }) => Some(Method::Direct),
+            FilterProblem::Scaled(Scaled { weights: Weights::Separable(..), .. }) => Some(Method::Separable),
             FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => None,
         }
     }
@@ -103,6 +105,9 @@ impl FilterProblem {
         let Some(own) = self.method() else { return Ok(ByMethod { problem: self, why: "a problem of another kind" }) };
         if let FilterProblem::Box(problem) = &self {
             problem.check()?;
+        }
+        if let FilterProblem::Scaled(problem) = self {
+            return scaled_by_method(problem, asked);
         }
         let Some(method) = asked else { return self.chosen() };
         let restated = match method {
@@ -147,6 +152,32 @@ impl FilterProblem {
                 Err(why) => ByMethod { problem: self, why },
             },
         })
+    }
+}
+
+/// The same for sums that are scaled in f64: those of a mask are taken by axis only where that leaves every bit as it is.
+fn scaled_by_method(problem: Scaled, asked: Option<Method>) -> Result<ByMethod> {
+    let sums = problem.sums();
+    let by_axis = match (&sums, asked) {
+        (_, Some(method)) if sums.method() == Some(method) => {
+            return Ok(ByMethod { problem: FilterProblem::Scaled(problem), why: "asked for" });
+        }
+        (_, Some(Method::Separable)) => separable(&sums)?,
+        (_, Some(_)) => Err("sums that are scaled in f64 are direct or separable"),
+        (FilterProblem::Correlate(mask), None) => match worth_separating(mask) {
+            Ok(()) => separable(&sums)?,
+            Err(why) => Err(why),
+        },
+        (_, None) => Err("stated by axis"),
+    };
+    match (by_axis, asked) {
+        (Ok(sums), _) => {
+            let weights = Weights::Separable(sums.taps_x, sums.taps_y);
+            let why = asked.map_or("the mask is a column times a row", |_| "asked for");
+            Ok(ByMethod { problem: FilterProblem::Scaled(Scaled { weights, ..problem }), why })
+        }
+        (Err(why), None) => Ok(ByMethod { problem: FilterProblem::Scaled(problem), why }),
+        (Err(why), Some(method)) => Err(Error::parameter(Scaled::NAME, "method", method, format!("another: {why}"))),
     }
 }
 
@@ -293,6 +324,28 @@ mod tests {
         for wrong in [wrong, crate::LowRank { terms: Vec::new(), ..found }] {
             assert!(matches!(wrong.window(), Err(Error::Parameter { parameter: "terms", .. })), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn scaled_sums_are_taken_by_axis_where_they_are_the_same() {
+        let binomial = [1.0f32, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
+        let taps: Vec<f32> = binomial.iter().flat_map(|y| binomial.map(|x| x * y)).collect();
+        let scaled = |mask: Mask, src| {
+            let (shape, weights) = (Shape::new(64, 48, 1).unwrap(), Weights::Dense(mask));
+            let (factor, offset, border, extent) = (1.0 / 4096.0, 0.5, Border::Replicate, Extent::Same);
+            FilterProblem::Scaled(Scaled { shape, src, dst: U8, weights, factor, offset, border, extent })
+        };
+        let binomial = || Mask::new(7, 7, taps.clone()).unwrap();
+        takes(scaled(binomial(), U16), Method::Separable);
+        takes(scaled(binomial(), F32), Method::Direct);
+        takes(scaled("1 2 1; 2 4 2; 1 2 1".parse().unwrap(), U16), Method::Direct);
+        for (asked, works) in Method::ALL.into_iter().zip([true, true, false, false]) {
+            let found = scaled(binomial(), U8).by_method(Some(asked));
+            assert_eq!(found.is_ok_and(|found| found.problem.method() == Some(asked)), works, "{asked}");
+        }
+        let by_axis = takes(scaled(binomial(), U8), Method::Separable).problem;
+        let error = by_axis.by_method(Some(Method::Direct)).unwrap_err().to_string();
+        assert!(error.contains("direct"), "{error}");
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl FilterProblem {
             FilterProblem::Correlate(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Separable(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::LowRank(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
+            FilterProblem::Scaled(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => return None,

@@ -2,8 +2,8 @@
 
 use crate::{
     BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
-    LocalStd, Lookup, LowRank, Pad, PairHistogram, Pixel, PixelType, Pointwise, Result, Separable, Shape, WeightedBins,
-    Window,
+    LocalStd, Lookup, LowRank, Pad, PairHistogram, Pixel, PixelType, Pointwise, Result, Scaled, Separable, Shape,
+    WeightedBins, Window,
 };
 
 /// Checks that an image and the output's samples are those of a problem.
@@ -132,6 +132,7 @@ problems! {
         Separable(Separable) = "separable",
         // It has the variants of its terms.
         LowRank(LowRank) = "separable",
+        Scaled(Scaled) = Scaled::NAME,
         Box(BoxFilter) = BoxFilter::NAME,
         LocalStd(LocalStd) = LocalStd::NAME,
         Pointwise(Pointwise) = Pointwise::NAME,
@@ -210,6 +211,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.src,
             FilterProblem::Separable(problem) => problem.src,
             FilterProblem::LowRank(problem) => problem.src,
+            FilterProblem::Scaled(problem) => problem.src,
             FilterProblem::Box(problem) => problem.src,
             FilterProblem::LocalStd(problem) => problem.src,
             FilterProblem::Pointwise(problem) => problem.src,
@@ -223,6 +225,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.dst,
             FilterProblem::Separable(problem) => problem.dst,
             FilterProblem::LowRank(_) => PixelType::F32,
+            FilterProblem::Scaled(problem) => problem.dst,
             FilterProblem::Box(problem) => problem.dst,
             FilterProblem::LocalStd(problem) => problem.dst,
             FilterProblem::Pointwise(problem) => problem.dst,
@@ -244,6 +247,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.window(),
             FilterProblem::Separable(problem) => problem.window(),
             FilterProblem::LowRank(problem) => problem.window(),
+            FilterProblem::Scaled(problem) => problem.window(),
             FilterProblem::Box(problem) => problem.window(),
             FilterProblem::LocalStd(problem) => problem.window(),
             FilterProblem::Pointwise(problem) => Ok(Window { out: problem.shape, origin_x: 0, origin_y: 0 }),
@@ -257,6 +261,7 @@ impl FilterProblem {
             FilterProblem::Correlate(problem) => problem.sides().anchor,
             FilterProblem::Separable(problem) => problem.sides().anchor,
             FilterProblem::LowRank(problem) => problem.sides().anchor,
+            FilterProblem::Scaled(problem) => problem.sides().anchor,
             FilterProblem::Box(problem) => problem.sides().anchor,
             FilterProblem::LocalStd(problem) => problem.sides().anchor,
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => (0, 0),

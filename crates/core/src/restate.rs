@@ -31,6 +31,7 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
             BoxFilter { shape, src, dst, width, height, anchor, border, scale: Scale::Tap(tap), extent }
         }
         FilterProblem::LowRank(_) => return Err("a sum of columns times rows"),
+        FilterProblem::Scaled(_) => return Err("sums are scaled in f64"),
         FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
             return Err("no weighted sums of a window");
         }
@@ -77,6 +78,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         FilterProblem::LowRank(_) => Err("a sum of columns times rows"),
+        FilterProblem::Scaled(_) => Err("sums are scaled in f64"),
         FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
             Err("no weighted sums of a window")
         }

@@ -1,13 +1,16 @@
 //! Filters, dense and separable: from an image to sums, tile by tile, and from sums to pixels.
 
 use crate::rounding::{Round, Rounding};
-use crate::rows::{Extend, Store};
+use crate::rows::{Extend, Store, StoreScaled};
 use crate::simd::{self, Level, Work};
 use crate::tiles::{self, Scratch, Tile};
 use crate::weigh::{LANES, Rows, Weights};
 use crate::{Fma, pages};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Correlate, FromSum, Image, ImageMut, Pixel, PixelType, Result, Separable, Window};
+use apron_core::{
+    Accumulator, Correlate, FromSum, Image, ImageMut, Pixel, PixelType, Result, Scaled, Separable, Weights as Summed,
+    Window,
+};
 
 /// Rows of sums between the inner loops and the output: few enough to stay near the core.
 const GROUP: usize = 8;
@@ -39,6 +42,15 @@ impl<'a, I: Pixel> Filter<'a, I> {
         Ok(Filter { image, window, mode, constant, across, taps, width: 1 })
     }
 
+    pub(crate) fn scaled(image: &'a Image<'_, I>, problem: &'a Scaled) -> Result<Self> {
+        let (window, (mode, constant)) = (problem.window()?, problem.border.mode());
+        let (across, taps, width) = match &problem.weights {
+            Summed::Dense(mask) => (None, mask.taps(), mask.width() as usize),
+            Summed::Separable(taps_x, taps_y) => (Some(taps_x.taps()), taps_y.taps(), 1),
+        };
+        Ok(Filter { image, window, mode, constant, across, taps, width })
+    }
+
     /// The output.
     pub(crate) fn run<O: Pixel<Sum: Fma>>(&self, clamp: bool) -> Result<Image<'static, O>> {
         pages::filled(self.window.out, |out| self.run_into(clamp, out))
@@ -63,6 +75,18 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 });
             }),
         }
+        Ok(())
+    }
+
+    /// Sums in f64, of which each is scaled by a factor, and shifted, before it is rounded.
+    pub(crate) fn scaled_into<O: Pixel>(&self, (factor, offset): (f64, f64), out: ImageMut<'_, O>) -> Result<()> {
+        out.check(self.window.out)?;
+        let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
+        tiles::for_each(out, halo, halo.1 + GROUP, |scratch, mut tile| {
+            self.sums::<f64, O>(scratch, &mut tile, 0.0, false, |_, sums, out, _| {
+                simd::run(StoreScaled { sums, factor, offset, out });
+            });
+        });
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::simd::{Level, Work};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, FromSum, Sample};
+use apron_core::{Accumulator, FromSum, Pixel, Sample};
 use std::ops::Sub;
 
 /// Converts one row and extends it to the left and right.
@@ -83,6 +83,23 @@ impl<S: Accumulator, O: FromSum<S>> Work for Store<'_, S, O> {
             for (out, &sum) in self.out.iter_mut().zip(self.sums) {
                 *out = O::from_sum(sum);
             }
+        }
+    }
+}
+
+/// Stores finished sums, times a factor and shifted.
+pub(crate) struct StoreScaled<'a, O> {
+    pub(crate) sums: &'a [f64],
+    pub(crate) factor: f64,
+    pub(crate) offset: f64,
+    pub(crate) out: &'a mut [O],
+}
+
+impl<O: Pixel> Work for StoreScaled<'_, O> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        for (out, &sum) in self.out.iter_mut().zip(self.sums) {
+            *out = O::from_sum(O::Sum::from_f64(self.factor.mul_add(sum, self.offset)));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::machine::Tuning;
 use crate::variant::Variant;
-use crate::{boxes, conv1d, conv2d, histogram, local, lookup, march, patch, pointwise, rgba, statistics, words};
+use crate::{
+    boxes, conv1d, conv2d, histogram, local, lookup, march, patch, pointwise, rgba, scaled, statistics, words,
+};
 use std::sync::LazyLock;
 
 /// Those of each family that solves problems.
@@ -12,6 +14,7 @@ const FAMILIES: &[&[Variant]] = &[
     words::VARIANTS,
     conv1d::VARIANTS,
     conv2d::VARIANTS,
+    scaled::VARIANTS,
     boxes::VARIANTS,
     rgba::VARIANTS,
     histogram::bytes::VARIANTS,
@@ -183,6 +186,7 @@ mod tests {
         let unlimited = [
             ("separable", "conv1d-simple"),
             ("correlate", "conv2d-naive"),
+            ("scaled", "conv2d-scaled"),
             ("box", "boxes-simple"),
             ("histogram", "histogram-one-launch"),
             ("histogram", "histogram-columns"),

@@ -77,11 +77,15 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
 /// P2: an output sample a thread.
 fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
+    let [rows, columns] = simple_blocks(problem, &window);
+    two_passes(problem, variant, &window, rows, columns)
+}
+
+/// The blocks of each pass of an output sample a thread.
+pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 2] {
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
-    let rows = [blocks_x, problem.shape.height.div_ceil(SIMPLE_BLOCK[1])];
-    let columns = [blocks_x, out.height.div_ceil(SIMPLE_BLOCK[1])];
-    two_passes(problem, variant, &window, rows, columns)
+    [problem.shape.height, out.height].map(|height| [blocks_x, height.div_ceil(SIMPLE_BLOCK[1])])
 }
 
 /// P3: an input sample a thread; a tile gives fewer outputs than it has threads.
@@ -126,6 +130,23 @@ fn two_passes(
     let rows = find(stage_x, problem.src.element(), sums)?;
     let columns = find(stage_y, sums, problem.dst.element())?;
 
+    let between = window.out.width as u64 * problem.shape.height as u64 * window.out.channels as u64;
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Scratch, element: sums, elems: between },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ];
+    let launches = passes(problem, window, [rows, columns], [row_blocks, column_blocks]);
+    Ok((buffers, launches.into()))
+}
+
+/// The launches of both passes, from buffer 0 by way of buffer 1 to buffer 2.
+pub(crate) fn passes(
+    problem: &Separable,
+    window: &Window,
+    kernels: [Kernel; 2],
+    [row_blocks, column_blocks]: [[u32; 2]; 2],
+) -> [Launch; 2] {
     let (mode, constant) = problem.border.mode();
     let (shape, out) = (problem.shape, window.out);
     let pass = |kernel: Kernel, taps: &Taps, blocks: [u32; 2], params: Conv1dParams, src| -> Launch {
@@ -166,17 +187,10 @@ fn two_passes(
         origin: window.origin_y,
         ..Default::default()
     };
-    let between = out.width as u64 * shape.height as u64 * out.channels as u64;
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: shape.samples() },
-        Buffer { role: Role::Scratch, element: sums, elems: between },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: out.samples() },
-    ];
-    let launches = vec![
-        pass(rows, &problem.taps_x, row_blocks, first, 0),
-        pass(columns, &problem.taps_y, column_blocks, second, 1),
-    ];
-    Ok((buffers, launches))
+    [
+        pass(kernels[0], &problem.taps_x, row_blocks, first, 0),
+        pass(kernels[1], &problem.taps_y, column_blocks, second, 1),
+    ]
 }
 
 /// The taps and zeros up to a multiple of what kernels read at once.

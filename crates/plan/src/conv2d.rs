@@ -56,32 +56,37 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32
         return Err(unsupported(OPERATION, format!("clamped sums for {} output", problem.dst), "use --out-type f32"));
     }
     let kernel = find(problem, variant, stage)?;
+    let most = kernel.facts().taps.capacity();
+    if taps.len() > most {
+        let what = format!("masks over {most} taps, rows counted in fours (this one has {})", taps.len());
+        return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
+    }
+    let launch = launch(problem, &window, kernel, taps);
+    let buffers = vec![
+        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
+        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
+}
+
+/// The launch of a kernel from buffer 0 to buffer 1.
+pub(crate) fn launch(problem: &Correlate, window: &Window, kernel: Kernel, taps: Vec<f32>) -> Launch {
     let facts = kernel.facts();
     // Output pixels of a block: one a thread, but for blocks that hold more.
     let tile = match facts.shared {
         SharedMemory::Blocked(across) => blocked_tile(across),
         _ => facts.block,
     };
-    let most = facts.taps.capacity();
-    if taps.len() > most {
-        let what = format!("masks over {most} taps, rows counted in fours (this one has {})", taps.len());
-        return Err(unsupported(OPERATION, what, "use --variant naive or --device cpu"));
-    }
-    let launch = Launch {
+    Launch {
         kernel,
         blocks: [window.out.width.div_ceil(tile[0]), window.out.height.div_ceil(tile[1])],
         shared_bytes: facts.shared.bytes(problem.mask.width(), problem.mask.height()),
         reserved_bytes: 0,
         src: 0,
         dst: 1,
-        params: Params::Conv2dParams(params(problem, &window)),
+        params: Params::Conv2dParams(params(problem, window)),
         taps,
-    };
-    let buffers = vec![
-        Buffer { role: Role::Input, element: problem.src.element(), elems: problem.shape.samples() },
-        Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
-    ];
-    Ok((buffers, vec![launch]))
+    }
 }
 
 /// The variant's kernel for the problem's types.

@@ -21,6 +21,7 @@ mod pointwise;
 mod recipe;
 mod rewrite;
 mod rgba;
+mod scaled;
 mod statistics;
 mod summation;
 #[cfg(test)]

@@ -425,7 +425,8 @@ pub fn random_case(seed: u64) -> Case {
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    let case = match rng.random_range(0..10) {
+    let case = match rng.random_range(0..11) {
+        10 => crate::scaled::random_scaled(rng, seed, shape, src, (most_x.min(12), most_y.min(12)), border, data),
         9 => {
             let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));
             Case::low_rank(seed, shape, src, taps, rng.random_range(1..=4), border, data)

@@ -92,6 +92,7 @@ impl Case {
                 let taps = problem.separables().map(|term| (term.taps_x.len() + term.taps_y.len()) as u64);
                 taps.sum()
             }
+            Some(FilterProblem::Scaled(problem)) => exact::taps(&problem.sums()),
             Some(FilterProblem::Box(problem)) => (problem.width + problem.height) as u64,
             Some(FilterProblem::LocalStd(problem)) => problem.width as u64 * problem.height as u64,
             Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => 1,

@@ -45,7 +45,14 @@ const MOST_PRODUCTS: u64 = 20_000_000;
 
 /// Every how many output samples the exact sum is taken: 1, but for large cases.
 pub(crate) fn stride(problem: &FilterProblem) -> usize {
-    let taps = match problem {
+    let samples = problem.shape().samples();
+    // Odd, so that it falls on every column and channel of most images sooner or later.
+    (samples.saturating_mul(taps(problem)) / MOST_PRODUCTS) as usize | 1
+}
+
+/// Products of an exact sum.
+pub(crate) fn taps(problem: &FilterProblem) -> u64 {
+    match problem {
         FilterProblem::Correlate(problem) => problem.mask.width() as u64 * problem.mask.height() as u64,
         FilterProblem::Separable(problem) => problem.taps_x.len() as u64 * problem.taps_y.len() as u64,
         FilterProblem::LowRank(problem) => {
@@ -54,11 +61,9 @@ pub(crate) fn stride(problem: &FilterProblem) -> usize {
         }
         FilterProblem::Box(problem) => problem.samples(),
         FilterProblem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
+        FilterProblem::Scaled(problem) => taps(&problem.sums()),
         FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
-    };
-    let samples = problem.shape().samples();
-    // Odd, so that it falls on every column and channel of most images sooner or later.
-    (samples.saturating_mul(taps) / MOST_PRODUCTS) as usize | 1
+    }
 }
 
 /// The exact result of a filter at an output sample.
@@ -75,6 +80,10 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
             // Only alpha is the second's.
             let first = problem.op == PointOp::Alpha && channel + 1 < problem.shape.channels;
             pointwise(problem.op, at(image), case.second.as_ref().filter(|_| !first).map(at))
+        }
+        FilterProblem::Scaled(problem) => {
+            let Exact { value, bound } = filter(&problem.sums(), case, x, y, channel);
+            Exact { value: problem.factor * value + problem.offset, bound: problem.factor.abs() * bound + 0.5 }
         }
         FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
     }

@@ -19,6 +19,7 @@ pub mod named;
 pub mod nvcc;
 mod pad;
 mod pointwise;
+mod scaled;
 mod suite;
 mod tone;
 mod watchdog;

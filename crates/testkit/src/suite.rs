@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
 
 use crate::case::{Case, Data};
-use crate::{methods, pad, pointwise, tone};
+use crate::{methods, pad, pointwise, scaled, tone};
 use apron::{Bins, Border, PixelType};
 
 /// How large the suite's images may be.
@@ -239,6 +239,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     methods::chosen(&mut next, &mut cases);
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);
+    scaled::scaled_sums(&mut next, &mut cases);
     pad::pads(scale, &mut next, &mut cases);
     tone::cases(scale, &mut next, &mut cases);
     for types in types() {

@@ -4,7 +4,7 @@
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{
-    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Separable,
+    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Scaled, Separable,
 };
 
 const F32: PixelType = PixelType::F32;
@@ -29,6 +29,8 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     Some(match filter.clone() {
         FilterProblem::Correlate(p) => Correlate { src: read(p.src), dst: written(p.dst), ..p }.into(),
         FilterProblem::Separable(p) => Separable { src: read(p.src), dst: written(p.dst), ..p }.into(),
+        // Its output is of integers.
+        FilterProblem::Scaled(p) => Scaled { src: read(p.src), ..p }.into(),
         FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
         // There are no boxes of other samples of 16 bits.
         FilterProblem::Box(p) if !is_wide(p.src) => BoxFilter { dst: written(p.dst), ..p }.into(),

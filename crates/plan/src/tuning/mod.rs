@@ -114,6 +114,7 @@ impl Work {
     /// Side of the square mask with as many taps as a filter, of a sum of filters that of one.
     fn side(filter: &FilterProblem) -> u32 {
         match filter {
+            FilterProblem::Scaled(p) => Self::side(&p.sums()),
             FilterProblem::Correlate(p) => (p.mask.width() as f64 * p.mask.height() as f64).sqrt().round() as u32,
             FilterProblem::Separable(p) => (p.taps_x.len() + p.taps_y.len()).div_ceil(2),
             FilterProblem::LowRank(p) => p.terms.first().map_or(1, |(x, y)| (x.len() + y.len()).div_ceil(2)),

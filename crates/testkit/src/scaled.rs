@@ -1,0 +1,114 @@
+//! Cases of sums that are scaled before they become integers.
+
+use crate::case::{Case, Data, random_image};
+use crate::extents::{Over, random_extent};
+use crate::suite::borders;
+use apron::PixelType::{F16, F32, I16, U8, U16};
+use apron::{Border, Mask, PixelType, Shape, Taps};
+use apron_core::{Extent, Problem, Scaled, Weights};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::fmt;
+
+/// The types of integers.
+const INTEGERS: [PixelType; 3] = [U8, U16, I16];
+
+/// Taps of up to thousands that sum to nearly nothing, so that sums which were rounded to f32 on the way would be others.
+fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
+    let mut taps: Vec<f32> = (0..count).map(|_| rng.random_range(-4000.0f32..4000.0).round()).collect();
+    let total: f32 = taps.iter().sum();
+    taps[0] -= total;
+    taps
+}
+
+impl Case {
+    /// A random image, random large taps with random anchors, and a factor and an offset with which many results are within
+    /// the output's range.
+    pub fn scaled(
+        seed: u64,
+        shape: (u32, u32, u32),
+        (src, dst): (PixelType, PixelType),
+        (width, height): (u32, u32),
+        by_axis: bool,
+        border: Border,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
+        let (x, y) = (rng.random_range(0..width), rng.random_range(0..height));
+        let weights = if by_axis {
+            let mut axis = |count, anchor| Taps::new(large_taps(rng, count)).and_then(|taps| taps.with_anchor(anchor));
+            Weights::Separable(axis(width, x).expect("valid taps"), axis(height, y).expect("valid taps"))
+        } else {
+            let mask = Mask::new(width, height, large_taps(rng, width * height));
+            Weights::Dense(mask.and_then(|mask| mask.with_anchor(x, y)).expect("a valid mask"))
+        };
+        let largest = match src {
+            F16 | F32 => 1.0,
+            integer => integer.values().expect("an integer type").1 as f64,
+        };
+        // Halves and quarters of results, too.
+        let factor = match rng.random_range(0..3) {
+            0 => 0.25,
+            1 => 1.0,
+            _ => rng.random_range(-0.05..0.05) * 255.0 / largest,
+        };
+        let image = random_image(rng, src, shape, data);
+        let offset = rng.random_range(-3.0..200.0);
+        let problem = Scaled { shape, src, dst, weights, factor, offset, border, extent: Extent::Same };
+        Case { problem: Problem::from(problem), image, second: None, chosen: None }
+    }
+}
+
+/// Random sums, of at most so many taps an axis.
+pub(crate) fn random_scaled(
+    rng: &mut StdRng,
+    seed: u64,
+    shape: (u32, u32, u32),
+    src: PixelType,
+    most: (u32, u32),
+    border: Border,
+    data: Data,
+) -> Case {
+    let taps = (rng.random_range(1..=most.0), rng.random_range(1..=most.1));
+    let dst = INTEGERS[rng.random_range(0..INTEGERS.len())];
+    Case::scaled(seed, shape, (src, dst), taps, rng.random(), border, data)
+}
+
+/// Every pair of types and every border, by a mask and by axis; images smaller than the mask, blocks and their edges, other
+/// extents than the image, many taps, and numbers that are none.
+pub(crate) fn scaled_sums(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, dst) in INTEGERS.into_iter().enumerate() {
+            for (k, border) in borders().into_iter().enumerate() {
+                let (size, taps) = ((37, 35, (n + m + k) as u32 % 4 + 1), [(3, 1), (5, 4), (7, 7)][(n + k) % 3]);
+                cases.push(Case::scaled(next(), size, (src, dst), taps, (n + m + k) % 2 == 0, border, Data::Uniform));
+            }
+        }
+    }
+    for (n, size) in [(1, 1, 1), (1, 67, 2), (67, 1, 1), (32, 8, 1), (33, 9, 1), (65, 7, 3)].into_iter().enumerate() {
+        for by_axis in [false, true] {
+            let types = (INTEGERS[n % 3], INTEGERS[(n + 1) % 3]);
+            cases.push(Case::scaled(next(), size, types, (9, 6), by_axis, borders()[n % 5], Data::Uniform));
+            let case = Case::scaled(next(), size, types, (4, 5), by_axis, borders()[n % 5], Data::Uniform);
+            let extent = random_extent(&mut StdRng::seed_from_u64(next()), size);
+            cases.push(case.over(extent));
+        }
+    }
+    cases.push(Case::scaled(next(), (9, 5, 1), (U16, I16), (70, 65), false, Border::Wrap, Data::Uniform));
+    cases.push(Case::scaled(next(), (9, 5, 1), (U8, U16), (4097, 3), true, Border::Reflect, Data::Uniform));
+    for by_axis in [false, true] {
+        cases.push(Case::scaled(next(), (40, 20, 2), (F32, I16), (3, 3), by_axis, Border::Reflect, Data::Special));
+        cases.push(Case::scaled(next(), (40, 20, 1), (U16, U16), (3, 3), by_axis, Border::Crop, Data::Constant));
+    }
+}
+
+pub(crate) fn describe(p: &Scaled, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let over = Over(p.extent, p.shape);
+    write!(f, "{over} {}->{} ", p.src, p.dst)?;
+    match &p.weights {
+        Weights::Dense(mask) => write!(f, "mask {}x{}", mask.width(), mask.height())?,
+        Weights::Separable(x, y) => write!(f, "taps {}+{}", x.len(), y.len())?,
+    }
+    write!(f, " times {:.3} plus {:.1} {}", p.factor, p.offset, p.border)
+}
