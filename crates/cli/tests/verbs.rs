@@ -91,7 +91,8 @@ fn scaled_sums_are_not_rounded_before_they_are_integers() {
             ("a.npy", &["--divisor", "-8", "--offset", "0.25"], &[-375]),
             ("two.npy", &["--offset", "-0.75"], &[2999, 2999]),
         ] {
-            folder.ok(&[&["correlate", image, "b.npy", "--device", device], &mask[..], options].concat());
+            let ended = folder.run(&[&["correlate", image, "b.npy", "--device", device], &mask[..], options].concat());
+            assert_eq!(ended.code, 0, "{ended:?}");
             assert_eq!(folder.read::<i16>("b.npy").1, expected, "{options:?} on {device}");
         }
     }
