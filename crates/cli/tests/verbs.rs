@@ -91,7 +91,8 @@ fn scaled_sums_are_not_rounded_before_they_are_integers() {
             ("a.npy", &["--divisor", "-8", "--offset", "0.25"], &[-375]),
             ("two.npy", &["--offset", "-0.75"], &[2999, 2999]),
         ] {
-            folder.ok(&[&["correlate", image, "b.npy", "--device", device], &mask[..], options].concat());
+            let ended = folder.run(&[&["correlate", image, "b.npy", "--device", device], &mask[..], options].concat());
+            assert_eq!(ended.code, 0, "{ended:?}");
             assert_eq!(folder.read::<i16>("b.npy").1, expected, "{options:?} on {device}");
         }
     }
@@ -373,7 +374,7 @@ fn verify_counts_by_variant_in_json() {
     let ended = folder.ok(&["verify", "--small", "--seed", "5", "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
-    let exact = ["histogram", "lookup", "equalize", "clahe", "pad", "stats", "weighted", "pairs"];
+    let exact = ["histogram", "lookup", "equalize", "clahe", "pad", "stats", "weighted", "pairs", "scaled"];
     let within = ["correlate", "separable", "box", "local-std", "pointwise"];
     for operation in within.into_iter().chain(exact) {
         let tally = &report["variants"][operation]["parallel"];

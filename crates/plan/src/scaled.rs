@@ -56,7 +56,10 @@ mod tests {
         plan(&Problem::from(problem), None, &Machine::EMULATED).unwrap()
     }
 
-    fn parts(recipe: &Recipe) -> (Vec<Kernel>, Vec<(usize, usize)>, Vec<(Role, u64)>) {
+    /// Kernels, buffers read and written by each launch, and the buffers' roles and bytes.
+    type Parts = (Vec<Kernel>, Vec<(usize, usize)>, Vec<(Role, u64)>);
+
+    fn parts(recipe: &Recipe) -> Parts {
         let launches = &recipe.launches;
         (
             launches.iter().map(|launch| launch.kernel).collect(),
