@@ -107,8 +107,8 @@ pub(crate) fn describe(p: &Scaled, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let over = Over(p.extent, p.shape);
     write!(f, "{over} {}->{} ", p.src, p.dst)?;
     match &p.weights {
-        Weights::Dense(mask) => write!(f, "mask {}x{}", mask.width(), mask.height())?,
-        Weights::Separable(x, y) => write!(f, "taps {}+{}", x.len(), y.len())?,
+        Weights::Dense(mask) => write!(f, "scaled mask {}x{}", mask.width(), mask.height())?,
+        Weights::Separable(x, y) => write!(f, "scaled taps {}+{}", x.len(), y.len())?,
     }
-    write!(f, " times {:.3} plus {:.1} {}", p.factor, p.offset, p.border)
+    write!(f, " {}", p.border)
 }
