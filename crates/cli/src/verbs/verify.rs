@@ -86,7 +86,7 @@ const HEADINGS: [&str; 6] = ["variant", "case", "blocks x threads", "largest err
 
 fn row(cells: [&str; 6]) -> String {
     let [variant, case, geometry, error, bound, result] = cells;
-    format!("{variant:<16} {case:<66} {geometry:<57} {error:>13} {bound:>8}  {result}\n")
+    format!("{variant:<22} {case:<66} {geometry:<57} {error:>13} {bound:>8}  {result}\n")
 }
 
 fn line(outcome: &Outcome) -> String {
@@ -141,7 +141,7 @@ fn tally(tallies: &mut Tallies, outcome: &Outcome) {
 fn summary(tallies: &Tallies) -> String {
     let lines = tallies.iter().map(|((operation, variant), Tally { checks, failed, error_to_bound })| {
         let counts = format!("{checks:>5} checks, {failed:>3} failed");
-        format!("{operation:<9} {variant:<16} {counts}, largest error {error_to_bound:.3} of its bound\n")
+        format!("{operation:<9} {variant:<22} {counts}, largest error {error_to_bound:.3} of its bound\n")
     });
     lines.collect()
 }
