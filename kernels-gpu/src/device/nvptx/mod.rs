@@ -4,10 +4,12 @@
 //! a promise that nothing writes the buffer, and shared memory reached through a generic address
 //! costs a 64-bit generic access each time.
 
+mod address;
 mod packing;
 mod taps;
 
 use super::{Device, Global, Shared, TextureHandle};
+use address::{global_address, shared_address};
 use apron_abi::{Accumulator, Element, ElementType, Layers};
 use core::arch::{asm, global_asm, nvptx};
 use core::marker::PhantomData;
@@ -52,20 +54,6 @@ impl<S> Nvptx<S> {
     pub fn new(taps: u64, layers: &Layers) -> Self {
         Nvptx { taps, layer_rows: layers.rows, space: PhantomData }
     }
-}
-
-/// Address of a shared element: shared addresses are 32 bits wide.
-#[inline(always)]
-fn shared_address<T: Element>(at: Shared<T>, index: u32) -> u32 {
-    let base: u32;
-    // SAFETY: reads an address, no memory.
-    unsafe { asm!("mov.u32 {0}, apron_shared;", out(reg32) base, options(pure, nomem, nostack)) };
-    base + at.offset + index * T::TYPE.size_bytes()
-}
-
-#[inline(always)]
-fn global_address<T: Element>(at: Global<T>, index: u64) -> u64 {
-    at.address + index * T::TYPE.size_bytes() as u64
 }
 
 /// One load or store of each element type, by the type's tag: a generic function's asm cannot
