@@ -252,7 +252,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "boxes-chunks",
             Family::Boxes,
-            "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (at most 257 wide)",
+            "windows whose rows shared memory holds: on an H100 287x287 of f32, 257x351 of u8 (257 wide)",
             &For(chunks),
         )
     },

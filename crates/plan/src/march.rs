@@ -116,7 +116,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-separable",
             Family::March,
-            "odd taps, as many on both axes: 3 to 17, gray f32 33, or 65 in 16-byte rows; u8 as march-dense; sm_90",
+            "odd taps, equal on axes: 3 to 17, gray f32 33, or 65 in 16-byte rows; u8 as march-dense; sm_90",
             &For(separable),
         )
     },
@@ -136,7 +136,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense",
             Family::March,
-            "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows from 16 bytes; sm_90",
+            "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows >= 16 B; sm_90",
             &For(dense),
         )
     },

@@ -85,7 +85,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "rgba-texture",
             Family::Rgba,
-            "4 channels, 3x3 masks, border replicate or crop, up to 131072x65536 pixels; by name, if another takes it",
+            "4 channels, 3x3 masks, replicate or crop, up to 131072x65536 pixels; by name, if another takes it",
             &For(plan),
         )
     },

@@ -91,7 +91,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-separable",
             Family::Words,
-            "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: 132 an axis of f32; sm_90",
+            "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: of f32 132; sm_90",
             &For(separable),
         )
     },

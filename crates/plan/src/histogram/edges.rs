@@ -173,7 +173,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "histogram-edge-search",
             Family::Histogram,
-            "f32 pixels; bins whose edges and counters shared memory holds: on an H100 29053, 4 channels apart 11620",
+            "f32 pixels; bins whose edges and counters shared memory holds: H100 29053, 4 channels apart 11620",
             &For(search),
         )
     },
