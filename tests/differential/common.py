@@ -30,6 +30,10 @@ class Job:
     def __init__(self, verb, about, options, image, judge, arrays=(), kind=None, operations=None):
         self.verb = verb
         self.operations = operations or Job.OPERATIONS.get(verb, [verb])  # whose variants may be asked for
+        if {"scale", "delta", "divisor", "offset"} & options.keys():
+            # Sums that are scaled to integers are an operation of their own.
+            if options.get("out-type", np.dtype(image.dtype).kind)[0] in "ui":
+                self.operations = ["scaled"]
         self.kind = kind or verb  # what it is counted as
         self.about = about
         self.options = options  # keys of the JSON line, without files

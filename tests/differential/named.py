@@ -86,11 +86,13 @@ def linear(problem, out, mask, peers, change=(1.0, 0.0), anchor=None):
     total, magnitude = problem.sums(mask, anchor)
     reference = scale * total + delta
     bound = (mask.size + 3) * EPS * abs(scale) * magnitude + 2 * EPS * (abs(reference) + abs(delta))
-    # Sums that are not whole are f32 before they are scaled, and may then be on the other side of a half.
+    # Sums stay in f64 until they are integers; only those of f64 itself may be on the other side of a half.
     whole = problem.dtype == "u8" and problem.value == int(problem.value)
     unscaled = change == (1.0, 0.0)
-    slack = 0.0 if whole and unscaled else 1e-9 * (magnitude + 1) + (0.0 if whole or unscaled else bound)
+    slack = 0.0 if whole and unscaled else 1e-9 * (magnitude + 1)
     wrong = problem.compare("numpy", out, reference, bound, slack)
+    # Others scale sums of f32.
+    slack += 0.0 if whole or unscaled else bound
     for what, peer in peers:
         wrong += problem.compare(what, out, peer.reshape(reference.shape), bound, slack)
     return wrong
