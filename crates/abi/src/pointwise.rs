@@ -81,7 +81,7 @@ pub struct PointwiseParams {
     pub two: u32,
     /// Interleaved channels.
     pub channels: u32,
-    /// Of a batch: from one second image to the next, in [`IMAGE_ALIGNMENT`]s.
+    /// Of a batch: from one second image to the next, in [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT)s.
     pub second_step: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
