@@ -93,7 +93,7 @@ pub const fn fused_ring_place(channels: u32, pixel: u32, channel: u32) -> u32 {
     channel * fused_plane(channels) + (pixel ^ (channel * apart))
 }
 
-/// Sums of so many bytes from one row of its ring to the next: lanes on neighbouring rows meet no bank twice.
+/// Pitch of its ring, in accumulators of `sum_bytes` bytes: lanes on neighbouring rows have no bank conflicts.
 pub const fn fused_ring_pitch(sum_bytes: u32) -> u32 {
     FUSED_BLOCK + if sum_bytes == 4 { 4 } else { 1 }
 }
@@ -113,7 +113,7 @@ pub const fn fused_ring_rows(taps_y: u32) -> u32 {
     (taps_y - 1).next_multiple_of(FUSED_ROWS) + FUSED_ROWS
 }
 
-/// Its shared memory, in bytes, with sums of so many: two steps' input rows, the ring, and the image's columns that
+/// Its shared memory, in bytes, with accumulators of `sum_bytes` bytes: two steps' input rows, the ring, and the image's columns that
 /// stand for those of the strip.
 pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32) -> u32 {
     let input = 2 * FUSED_ROWS * fused_input_pitch(channels, taps_x) * 4;

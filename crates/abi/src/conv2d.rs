@@ -51,7 +51,7 @@ pub const BLOCKED_BLOCK: u32 = 256;
 /// Output pixels of its blocks across; samples, where the tile has all channels.
 pub const BLOCKED_COLUMNS: u32 = 128;
 
-/// Output pixels of its blocks, across and down: four rows a thread, of so many outputs each.
+/// Output pixels per block, across and down, when each thread computes four rows of `across` outputs.
 pub const fn blocked_tile(across: u32) -> [u32; 2] {
     [BLOCKED_COLUMNS, BLOCKED_BLOCK * across * 4 / BLOCKED_COLUMNS]
 }

@@ -27,7 +27,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Those of so many reads by so many threads; `None` if they are more than a thread can count.
+    /// Rounds of `reads` reads by `threads` threads; `None` if they are more than a thread can count.
     pub const fn of(reads: u64, threads: u32) -> Option<Rounds> {
         let whole = reads / threads as u64;
         if whole >= u32::MAX as u64 {
@@ -217,7 +217,7 @@ pub const BYTE_BINS: u32 = 256;
 /// have added theirs, so that the last one knows.
 pub const TOTAL_BITS: u32 = 48;
 
-/// Where the total of a cell is, a bin of a channel, of so many. The L2 cache adds to 32 bytes at once: four totals
+/// Index of the total of a cell (a bin of a channel) among those of `cells` cells. The L2 cache adds to 32 bytes at once: four totals
 /// in each of its lines of 128 bytes, so that the blocks, which all add at about the same time, meet in as few lines
 /// as may be. Of many cells they meet seldom.
 pub const fn total_of(cell: u32, cells: u32) -> u64 {
@@ -227,7 +227,7 @@ pub const fn total_of(cell: u32, cells: u32) -> u64 {
 /// Most cells that have totals: more than the shared memory of an H100 has counters for.
 pub const MAX_CELLS: u32 = 48 * 1024;
 
-/// Most zeroed memory that a launch takes, in bytes: for the totals of so many cells.
+/// Most zeroed memory that a launch takes, in bytes: for the totals of [`MAX_CELLS`] cells.
 pub const ZEROED_BYTES: u64 = MAX_CELLS as u64 * 8;
 
 /// Threads of a block of the kernels that count samples between edges.
