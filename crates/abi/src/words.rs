@@ -2,7 +2,7 @@
 
 use crate::{BLOCKED_BLOCK, BLOCKED_COLUMNS, ElementType, tap_stride};
 
-/// Output rows of blocks of as many threads and columns, with so many outputs across and down a thread.
+/// Output rows per block when each thread computes `across` x `down` outputs.
 pub const fn words_rows(across: u32, down: u32) -> u32 {
     BLOCKED_BLOCK * across * down / BLOCKED_COLUMNS
 }

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 
-/// A parser of values of which some are known by name: shells offer those, and the parser takes others, too.
+/// A parser of values: shells offer the known names, and the parser takes other values, too.
 #[derive(Clone)]
 pub(crate) struct Offers<P> {
     parser: P,

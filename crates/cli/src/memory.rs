@@ -48,7 +48,7 @@ fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
 fn end(bytes: usize) -> ! {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::Relaxed) {
-        // Another thread is about to end the program; or this one, which so has waited for nothing.
+        // Another thread is about to end the program, or this one already is.
         std::thread::sleep(Duration::from_millis(500));
         exit(3);
     }

@@ -1,4 +1,4 @@
-//! The threads of the CPU device: as many as there are cores, or as the system lets the program have.
+//! The threads of the CPU device: one per core, or fewer where the system refuses more.
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::io;

@@ -60,7 +60,7 @@ impl Case {
     }
 }
 
-/// Random sums, of at most so many taps an axis.
+/// Random sums, with a limit on the taps per axis.
 pub(crate) fn random_scaled(
     rng: &mut StdRng,
     seed: u64,

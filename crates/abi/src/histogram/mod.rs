@@ -247,7 +247,7 @@ pub const fn edge_rows(bins: u32, channels: u32) -> u32 {
     channel_row(bins, channels) + 1
 }
 
-/// Shared memory of those kernels, in bytes: each row's counters, and the edges, of which there are two more than bins.
+/// Shared memory of those kernels, in bytes: the counters of each row, and `bins + 2` edges.
 pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
     4 * ((channels as u64 * (bins as u64 + 2) + 1) * columns as u64 + bins as u64 + 2)
 }
