@@ -13,7 +13,7 @@ use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
 const OPERATION: &str = "box";
 
-/// One launch: sums along rows wait in shared memory.
+/// One launch: row sums stay in shared memory.
 fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let size = [problem.width, problem.height];
@@ -24,10 +24,10 @@ fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
     let all = kinds(problem);
     let last = all.last().expect("there are some");
     let fits = |kind: &&Kind| kind.tile(size).bytes <= machine.shared_bytes;
-    // If none fits, what the last one needs is the error to know.
+    // If no kernel fits, the error reports the shared memory that the last one needs.
     let kind = all.iter().find(fits).unwrap_or(last);
     let (tile, chunk) = (kind.tile(size), kind.sums.chunk());
-    // Where the image's chunks start; those of bytes may start anywhere.
+    // f32 chunks are aligned to the image's chunks; byte chunks may start at any column and row.
     let start = |origin: i32| match kind.sums {
         BoxSums::Floats => origin.div_euclid(chunk as i32) * chunk as i32,
         BoxSums::Bytes => origin,
@@ -60,11 +60,12 @@ fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
     Ok((buffers, vec![launch]))
 }
 
-/// The widest window of strips: half of a strip's pixels are then outputs.
+/// Widest window of the strip kernel, in pixels: half of a strip's pixels then still yield outputs.
 const WIDEST: u32 = 129;
 
-/// A warp a strip, of RGBA bytes. The rows under the window wait in shared memory where as many blocks have room for
-/// them as should share a multiprocessor.
+/// One warp per strip of RGBA bytes. The input rows under the window stay in a ring in shared memory if the wanted
+/// number of resident blocks then still fits on a multiprocessor; otherwise each row is loaded again when it leaves the
+/// window.
 fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let refused = |what: String| unsupported(OPERATION, what, "leave the variant to the plan");
@@ -109,16 +110,16 @@ fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
     Ok((buffers, vec![launch]))
 }
 
-/// A kernel of the variant.
+/// A kernel of the variant `boxes-chunks`.
 struct Kind {
     stage: &'static str,
     sums: BoxSums,
     channels: u32,
-    /// Pixels of its strips, or words of four bytes.
+    /// Width of a strip: pixels for f32, words of four bytes for bytes.
     strip: u32,
 }
 
-/// Those for a problem, the preferred one first.
+/// Kernels for a problem, the preferred one first.
 fn kinds(problem: &BoxFilter) -> Vec<Kind> {
     let channels = problem.shape.channels;
     let kind = |stage, sums, strip| Kind { stage, sums, channels, strip };
@@ -145,7 +146,7 @@ impl Kind {
         BoxTile::of(self.sums, self.channels, size, self.strip)
     }
 
-    /// Pixels of a column of a strip.
+    /// Pixels per column of a strip: one for f32; for bytes, those of a word of four bytes.
     fn pixels(&self) -> u32 {
         match self.sums {
             BoxSums::Floats => 1,
@@ -154,19 +155,19 @@ impl Kind {
     }
 }
 
-/// The most output rows of a block: so that all blocks run at a time. Each reads `before` rows more than it gives, and so
-/// there are fewer blocks where that is more than half of their work.
+/// Output rows per block such that all blocks are resident at once. A block also reads `before` halo rows; it computes
+/// at least that many rows, so that the halo is at most half of its work.
 fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
     let segments = (slots / strips).max(1);
     height.div_ceil(segments).max(before).next_multiple_of(chunk)
 }
 
-/// An output a thread, rows and then columns.
+/// One thread per output sample, a pass along rows and then one along columns.
 fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, out) = (problem.src.element(), problem.dst.element(), window.out);
     let sums = if problem.src == PixelType::U8 { ElementType::U32 } else { ElementType::F32 };
-    // One more for the rows outside.
+    // The extra row holds the sums of rows outside the image, for the constant border.
     let rows = problem.shape.height + 1;
     let launch = |kernel, rows: u32, src| Launch {
         kernel,
@@ -198,7 +199,7 @@ fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, d
     })
 }
 
-/// What both variants need.
+/// Parameters common to all box kernels.
 fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
     let (mode, constant) = problem.border.mode();
     let (factor, divisor) = match problem.scale {
@@ -228,8 +229,8 @@ fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
     }
 }
 
-/// Whether a multiply-add in f32, at 2^23 where the spacing is 1, rounds every sum of bytes to the right integer,
-/// which is one of the output's.
+/// Whether an f32 multiply-add onto 2^23, where the spacing of f32 is 1, rounds every sum of bytes to the correct
+/// integer, and all results are in the output type's range.
 ///
 /// The sums are integers below 2^23. A product with the tap itself is then exact before it is rounded, in the
 /// multiply-add as in f64. A mean is never halfway between two integers where the number of samples, `n`, is odd:
@@ -301,10 +302,10 @@ mod tests {
     fn chunks_are_the_images_and_blocks_whole_chunks() {
         let (recipe, params) = planned(&mean(PixelType::F32, 1, [63, 63]), &Machine::EMULATED);
         assert_eq!((recipe.variant, recipe.launches[0].kernel), ("boxes-chunks", Kernel::boxes_chunks_c1_f32_f32));
-        // Windows begin at -31; a strip of 128 at -32.
+        // Windows begin at column -31; the first strip of 128 pixels at -32.
         assert_eq!((params.left, params.top, params.rows % 16), (-32, -32, 0));
         assert_eq!(recipe.launches[0].blocks[0], 8193u32.div_ceil(128));
-        // Bytes are summed from anywhere, 4 pixels of one channel at once.
+        // Strips of bytes may start at any column; a word holds 4 pixels of one channel.
         let (recipe, params) = planned(&mean(PixelType::U8, 1, [63, 63]), &Machine::EMULATED);
         assert_eq!((params.left, params.top, params.rows % 8), (-31, -31, 0));
         assert_eq!(recipe.launches[0].blocks[0], 8192 / 4 / 128);
@@ -314,11 +315,11 @@ mod tests {
     fn kernels_suit_the_window_and_the_channels() {
         let kernel = |problem: &BoxFilter| planned(problem, &Machine::EMULATED).0.launches[0].kernel;
         let u8 = |channels, size| kernel(&mean(PixelType::U8, channels, size));
-        // By the table; strips take means of odd numbers of pixels only.
+        // Order of the tuning table; strips only take means over odd numbers of pixels.
         assert_eq!(u8(4, [15, 15]), Kernel::boxes_strips_small_u8_u8);
         assert_eq!(u8(4, [17, 17]), Kernel::boxes_strips_large_u8_u8);
         assert_eq!(u8(4, [15, 16]), Kernel::boxes_chunks_small_rgba_u8_u8);
-        // 257 bytes of 255 are the most of 16 bits.
+        // 257 bytes of 255 are the largest sum that fits 16 bits.
         assert_eq!(u8(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
         assert_eq!(u8(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
         assert_eq!(u8(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
@@ -336,10 +337,10 @@ mod tests {
             let residents = (228 * 1024 / (recipe.launches[0].shared_bytes + 1024)).min(3);
             assert!(strips * segments <= residents * 132 && strips * (segments + 1) > residents * 132, "{params:?}");
         }
-        // A segment is no shorter than the rows that it reads before its first output.
+        // A block computes at least as many rows as its halo has.
         let problem = BoxFilter { shape: Shape::new(128, 300, 1).unwrap(), ..mean(PixelType::F32, 1, [63, 63]) };
         assert_eq!(planned(&problem, &machine(0)).1.rows, 64);
-        // With shorter ones there are more blocks than run at a time.
+        // With fewer rows per block there are more blocks than can be resident at once.
         let rows = |rows| planned(&mean(PixelType::F32, 1, [63, 63]), &machine(rows)).1.rows;
         assert_eq!([rows(384), rows(500), rows(9), rows(9000)], [384, 512, 64, rows(0)]);
     }
@@ -376,11 +377,11 @@ mod tests {
         assert_eq!((tile(15, 8).slots, tile(15, 8).totals_at), (19, 0));
         assert_eq!((tile(15, 16).slots, tile(15, 16).totals_at), (4, 5 * 1024));
         assert_eq!((tile(3, 16).slots, tile(3, 16).totals_at), (7, 0));
-        // 3 pixels before the first of 63 windows' ends leave 192 of 256 outputs.
+        // A lead of 3 pixels and windows 63 wide leave 192 of 256 outputs.
         assert_eq!(tile(63, 4).chunks * BOX_BYTES, 192);
     }
 
-    /// Every sum of every odd window below the limit would take long: the nearest to halves are tried.
+    /// Testing every sum of every odd window below the limit would take too long: only sums next to halves are tested.
     #[test]
     fn plain_products_round_to_the_nearest_integer() {
         let (mut tried, ones) = (0, 8_388_608f32);
@@ -397,7 +398,7 @@ mod tests {
             }
         }
         assert_eq!(tried, (1 << 14) * 14);
-        // Ties, and what is no byte.
+        // Ties, and results that are not bytes.
         assert!(!is_plain(&mean(PixelType::U8, 1, [4, 1])));
         let tap = |tap| BoxFilter { scale: Scale::Tap(tap), ..mean(PixelType::U8, 1, [3, 3]) };
         assert!(is_plain(&tap(1.0 / 9.0)) && !is_plain(&tap(0.2)) && !is_plain(&tap(-0.1)));

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::LazyLock;
 
-/// Those of each family that solves problems.
+/// The variants of each family that solves problems.
 const FAMILIES: &[&[Variant]] = &[
     march::VARIANTS,
     patch::VARIANTS,
@@ -28,7 +28,7 @@ const FAMILIES: &[&[Variant]] = &[
     statistics::VARIANTS,
 ];
 
-/// Every variant: those of an operation together, first the one that should run where nothing was
+/// All variants, grouped by operation; within an operation in the order of their ranks, which holds where nothing was
 /// [measured](crate::tuning).
 pub static VARIANTS: LazyLock<Vec<&'static Variant>> = LazyLock::new(|| {
     let mut all: Vec<&Variant> = FAMILIES.iter().copied().flatten().collect();
@@ -47,14 +47,14 @@ pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
     VARIANTS.iter().copied().filter(move |variant| variant.operation == operation)
 }
 
-/// What a sweep tries for the grid of the variant of this name; nothing where that follows from the problem.
+/// The grids that a sweep tries for the variant of this name; empty where the grid follows from the problem.
 pub fn candidates(variant: &str) -> Vec<Tuning> {
     let known = VARIANTS.iter().find(|known| known.name == variant);
     known.map_or(Vec::new(), |variant| variant.grids.all().collect())
 }
 
 impl Variant {
-    /// Whether no other variant solves its problems, so that there is nothing to choose and to measure.
+    /// Whether no other variant solves problems of its kind, so that there is nothing to choose or measure.
     pub fn is_alone(&self) -> bool {
         VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
     }
@@ -96,7 +96,7 @@ mod tests {
         let march = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
         let bytes = |taps| Problem::from(Separable { dst: U8, shape: Shape::new(20, 10, 4).unwrap(), ..noun(taps) });
         let words = |taps| Problem::from(Separable { src: U16, dst: U16, ..noun(taps) });
-        // 19 samples are no whole 16 bytes.
+        // Rows of 19 samples are not a multiple of 16 bytes.
         let narrower =
             |taps| Problem::from(Separable { src: F32, shape: Shape::new(19, 10, 1).unwrap(), ..noun(taps) });
         let mut last = vec![
@@ -164,7 +164,7 @@ mod tests {
         };
         let rising = |bins: u32| Edges::new((0..=bins).map(f64::from).collect()).unwrap();
         let weighted = |bins| {
-            // Sums of 1024 blocks.
+            // Sums of 1024 blocks of samples.
             let (shape, src, edges) = (Shape::new(1 << 13, 1 << 13, 1).unwrap(), U8, rising(bins));
             Problem::from(WeightedBins { shape, src, edges, per_channel: true, single: true })
         };
@@ -182,7 +182,7 @@ mod tests {
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), *name)).collect();
         let all = VARIANTS.iter().map(|variant| (variant.operation, variant.name));
-        // Those that take all problems of their kind.
+        // Variants that take all problems of their kind.
         let unlimited = [
             ("separable", "conv1d-simple"),
             ("correlate", "conv2d-naive"),

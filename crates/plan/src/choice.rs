@@ -1,11 +1,11 @@
-//! How a variant is chosen: the fastest that takes the problem, by what was measured.
+//! Selection of a variant: the fastest measured one that takes the problem.
 
 use crate::rewrite::widen;
 use crate::tuning::{Row, Table, Time, Work};
 use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
 use apron_core::{Error, Problem, Result};
 
-/// By the first variant that takes the problem, of those for it from the best on.
+/// Plans with the first variant, in the order of their measured times, that takes the problem.
 pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
     let work = Work::of(problem);
     let row = table.nearest(&work, machine);
@@ -13,7 +13,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
         let planned = match recipe(problem, variant, tuning, machine) {
-            // Its time is then that of the floats.
+            // The measured time is then that of the f32 kernels with widening.
             Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
                 Some(floats) => recipe(&floats, variant, tuning, machine)
                     .map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe))),
@@ -24,7 +24,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
         let Some(planned) = planned else { continue };
         match planned {
             Ok(recipe) => return Ok(Recipe { why: why(&work, row.zip(time), faster).into(), ..recipe }),
-            // If none takes it, what the best one says is the error to know.
+            // If no variant takes the problem, the error of the best one is reported.
             Err(error @ Error::Unsupported { .. }) => refusal = refusal.or(Some(error)),
             Err(error) => return Err(error),
         }
@@ -34,8 +34,8 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     Err(refusal.unwrap_or_else(|| unsupported(operation, "kernels for it".into(), "use --device cpu")))
 }
 
-/// The variants for a problem, the best one first: by their times in `row`. One that has none keeps its place in
-/// [`VARIANTS`], in front or behind, until it is measured. Those to be asked for by name come last.
+/// The variants for a problem, the fastest in `row` first. A variant without a time keeps its place in [`VARIANTS`],
+/// before or after the measured ones. Variants that run only by name come last.
 fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
     let timed = variants(problem.operation()).map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
     let mut known: Vec<_> = timed.collect();
@@ -46,7 +46,7 @@ fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant,
     known
 }
 
-/// Why a variant comes first, in words; `faster` ones do not take the problem.
+/// Explains in words why a variant was chosen; `faster` counts the faster ones that refused the problem.
 fn why(asked: &Work, measured: Option<(&Row, &Time)>, faster: usize) -> String {
     let Some((row, time)) = measured else {
         return "the first in order that takes it: not measured for such problems".into();
@@ -116,25 +116,25 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
     #[test]
     fn what_was_not_measured_goes_by_the_nearest() {
         use PixelType::{F32, U8};
-        // Between the sizes the middle of the logarithms decides: 1448 squared.
+        // Between two measured sizes the geometric mean decides: 1448 x 1448.
         assert_eq!(chosen(F32, (1440, 1440), (5, 5)).0, "conv2d-tiled");
         let (variant, why) = chosen(F32, (1456, 1456), (5, 5));
         assert_eq!(variant, "march-dense");
         assert!(why.contains("of 4 for the nearest workload, correlate f32 8192x8192 mask 5x5"), "{why}");
-        // 7 is nearer to 9 than to 5; 6 is not; a mask is as large as the square of as many taps.
+        // 7 is nearer to 9 than to 5, by ratio; 6 is not. The side of a mask is the square root of its number of taps.
         assert_eq!(chosen(F32, (8192, 8192), (7, 7)).0, "conv2d-blocked");
         assert_eq!(chosen(F32, (8192, 8192), (5, 7)).1.matches("mask 5x5").count(), 1);
         assert_eq!(chosen(F32, (8192, 8192), (1, 81)).1.matches("mask 9x9").count(), 1);
-        // Sizes are what a multiprocessor has to do: an image is larger for a smaller GPU.
+        // Sizes are compared per multiprocessor: the same image is larger for a smaller GPU.
         let problem = correlate(F32, (1440, 1440), (5, 5));
         assert_eq!(planned(&problem, &Machine { multiprocessors: 66, ..Machine::EMULATED }).variant, "march-dense");
-        // Types are never near each other.
+        // Rows of other types are never used.
         assert_eq!(chosen(U8, (256, 256), (5, 5)).0, "march-dense");
     }
 
     #[test]
     fn a_faster_variant_that_does_not_take_the_problem_is_passed_over() {
-        // An older GPU does not march.
+        // The marching kernels need sm_90.
         let problem = correlate(PixelType::F32, (8191, 8192), (5, 5));
         let recipe = planned(&problem, &Machine { target: 75, ..Machine::EMULATED });
         assert_eq!(recipe.variant, "conv2d-blocked");
@@ -164,11 +164,11 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
 
     #[test]
     fn a_variant_that_was_not_measured_keeps_its_place() {
-        // For bytes, marching stands in front of the measured ones, naive behind them.
+        // For bytes, `march-dense` precedes the measured variants, and `conv2d-naive` follows them.
         let bytes = correlate(PixelType::U8, (8192, 8192), (5, 5));
         let recipe = planned(&bytes, &Machine::EMULATED);
         assert_eq!((recipe.variant, recipe.why.contains("not measured")), ("march-dense", true));
-        // Not for this machine, whose blocks have no room for it.
+        // With too little shared memory per block for `march-dense`.
         let recipe = planned(&bytes, &Machine { shared_bytes: 5_300, ..Machine::EMULATED });
         assert_eq!(recipe.variant, "conv2d-tiled");
         assert!(recipe.why.starts_with("measured fastest of 2 for"), "{}", recipe.why);
@@ -188,13 +188,13 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
         let (large, march) = ((8192, 8192), Some("march-dense"));
         assert_eq!(rows(large, 5, None, &Machine::EMULATED), (200, 44));
         assert_eq!(rows(large, 9, march, &Machine::EMULATED), (64, 75));
-        // Where blocked, which is faster, has no room.
+        // With too little shared memory for `conv2d-blocked`, which is faster.
         assert_eq!(rows(large, 9, None, &Machine { shared_bytes: 30_000, ..Machine::EMULATED }).0, 64);
         let tuning = Some(crate::Tuning { rows: 8, residents: 6 });
         assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (8, 37));
         let tuning = Some(crate::Tuning { rows: 0, residents: 4 });
         assert_eq!(rows(large, 5, None, &Machine { tuning, ..Machine::EMULATED }), (249, 56));
-        // Of images of three channels nothing was measured but marching alone.
+        // No row has three channels: the nearest one, of one channel, has march-dense first.
         let rgb = Shape::new(8192, 8192, 3).unwrap();
         let problem = Problem::from(Correlate { shape: rgb, ..dense(PixelType::F32, large, (5, 5)) });
         assert_eq!(planned(&problem, &Machine::EMULATED).variant, "march-dense");
@@ -247,7 +247,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
         let recipe = |variant| plan_from(&Table::parse(times), &problem, variant, &Machine::EMULATED).unwrap();
         assert_ne!(recipe(None).variant, "conv2d-tiled-symbol");
         assert_eq!(recipe(Some("conv2d-tiled-symbol")).variant, "conv2d-tiled-symbol");
-        // Blocks of little shared memory have no room for columns.
+        // Blocks with little shared memory have no room for one histogram per lane.
         let histogram = Problem::from(ByteHistogram { shape: Shape::new(64, 64, 4).unwrap(), per_channel: true });
         let small = Machine { shared_bytes: 16 * 1024, ..Machine::EMULATED };
         let chosen = plan_from(&Table::default(), &histogram, None, &small).unwrap();

@@ -32,7 +32,8 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
     let sum_bytes = if problem.dst == PixelType::F32 { 4 } else { 8 };
     let shared_bytes = fused_bytes(shape.channels, taps_x.len(), taps_y.len(), sum_bytes);
     let strips = out.width.div_ceil(fused_plane(shape.channels));
-    // As many blocks as run at a time, each of whole steps; but each brings the halo's rows anew.
+    // As many blocks as can be resident at once, each of whole steps; at least `taps_y` rows, since each block
+    // recomputes the halo rows.
     let most = machine.tuning.map_or(4, |tuning| tuning.residents);
     let residents = (machine.shared_bytes / shared_bytes.max(1)).clamp(1, most);
     let segments = (residents * machine.multiprocessors / strips).max(1);
@@ -74,27 +75,27 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
     Ok((buffers, vec![launch]))
 }
 
-/// P2: an output sample a thread.
+/// P2: one thread per output sample.
 fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let [rows, columns] = simple_blocks(problem, &window);
     two_passes(problem, variant, &window, rows, columns)
 }
 
-/// The blocks of each pass of an output sample a thread.
+/// Blocks of each pass, with one thread per output sample.
 pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 2] {
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
     [problem.shape.height, out.height].map(|height| [blocks_x, height.div_ceil(SIMPLE_BLOCK[1])])
 }
 
-/// P3: an input sample a thread; a tile gives fewer outputs than it has threads.
+/// P3: one thread per input sample; a tile yields fewer outputs than it has threads.
 fn tiled(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     limit_taps(problem, TILE_WIDTH)?;
     let out = window.out;
     let outputs = |taps: &Taps| TILE_WIDTH + 1 - taps.len();
-    // Along rows every channel has tiles of its own.
+    // In the pass along rows every channel has its own tiles.
     let rows = [out.width.div_ceil(outputs(&problem.taps_x)) * out.channels, problem.shape.height.div_ceil(TILE_WIDTH)];
     let columns = [(out.width * out.channels).div_ceil(TILE_WIDTH), out.height.div_ceil(outputs(&problem.taps_y))];
     two_passes(problem, variant, &window, rows, columns)
@@ -110,7 +111,8 @@ fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
     }
 }
 
-/// Rows, then columns, each with its blocks in x and y; the sums between stay on the device.
+/// A pass along rows, then one along columns, with the blocks of each in x and y; the intermediate sums stay on the
+/// device.
 fn two_passes(
     problem: &Separable,
     variant: &Variant,
@@ -121,7 +123,7 @@ fn two_passes(
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
     let find = |stage, src, dst| kernels::find(variant.name, stage, src, dst).ok_or_else(missing);
-    // What constant memory does not hold is in a buffer.
+    // Taps that exceed constant memory are in a buffer.
     let is_long = |taps: &Taps| taps.len() as usize > MAX_TAPS;
     let (stage_x, stage_y) = (
         if is_long(&problem.taps_x) { "long-rows" } else { "rows" },
@@ -140,7 +142,7 @@ fn two_passes(
     Ok((buffers, launches.into()))
 }
 
-/// The launches of both passes, from buffer 0 by way of buffer 1 to buffer 2.
+/// The launches of both passes: from buffer 0 to scratch buffer 1, and from there to buffer 2.
 pub(crate) fn passes(
     problem: &Separable,
     window: &Window,
@@ -193,15 +195,15 @@ pub(crate) fn passes(
     ]
 }
 
-/// The taps and zeros up to a multiple of what kernels read at once.
+/// The taps, zero-padded to a multiple of the number that kernels load at once.
 fn padded(taps: &Taps) -> Vec<f32> {
     let mut padded = taps.taps().to_vec();
     padded.resize(tap_stride(taps.len()) as usize, 0.0);
     padded
 }
 
-/// What the first pass makes of rows that are all `constant`: the image is meant to be extended
-/// before the first pass. Summed as the kernel sums.
+/// The result of the first pass on rows of `constant`, the border value of the second pass: the border applies to the
+/// image, before the first pass. Summed in the order of the kernel.
 fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     match dst {
         PixelType::F32 => taps.taps().iter().fold(0.0f32, |sum, tap| tap.mul_add(constant, sum)) as f64,

@@ -13,7 +13,7 @@ use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
 
-/// P4: one launch, 32x32 output pixels a block.
+/// P4: one launch, 32x32 output pixels per block.
 fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let mask = &problem.mask;
     if mask.width() > MAX_MASK_SIDE || mask.height() > MAX_MASK_SIDE {
@@ -26,7 +26,7 @@ fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, stage, taps)
 }
 
-/// One launch, 8x4 or 16x4 output pixels a thread.
+/// One launch, 8x4 or 16x4 output pixels per thread.
 fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let taps = padded_rows(&problem.mask);
     let stage = if taps.len() > FEW_TAPS {
@@ -39,17 +39,17 @@ fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps>
     one_launch(problem, variant, stage, taps)
 }
 
-/// One launch, an output pixel a thread, without shared memory; the mask in constant memory.
+/// One launch, one output pixel per thread, without shared memory; the mask is in constant memory.
 fn constant(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", padded_rows(&problem.mask))
 }
 
-/// The same with the mask in global memory.
+/// As [`constant`], with the mask in global memory.
 fn naive(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", problem.mask.taps().to_vec())
 }
 
-/// The launch of a kernel.
+/// The single launch of the variant's kernel and its buffers.
 fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32>) -> Result<Steps> {
     let window = problem.window()?;
     if problem.clamp && problem.dst != PixelType::F32 {
@@ -72,7 +72,7 @@ fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32
 /// The launch of a kernel from buffer 0 to buffer 1.
 pub(crate) fn launch(problem: &Correlate, window: &Window, kernel: Kernel, taps: Vec<f32>) -> Launch {
     let facts = kernel.facts();
-    // Output pixels of a block: one a thread, but for blocks that hold more.
+    // Output pixels per block: one per thread, or more with register blocking.
     let tile = match facts.shared {
         SharedMemory::Blocked(across) => blocked_tile(across),
         _ => facts.block,
@@ -98,7 +98,7 @@ fn find(problem: &Correlate, variant: &Variant, stage: &str) -> Result<Kernel> {
     })
 }
 
-/// What every dense kernel is told.
+/// Parameters common to all dense kernels.
 pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
     let (mode, constant) = problem.border.mode();
     Conv2dParams {
@@ -120,7 +120,7 @@ pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
     }
 }
 
-/// The mask's taps with each row padded to the kernel's stride.
+/// The mask's taps with each row zero-padded to the kernel's stride.
 pub(crate) fn padded_rows(mask: &Mask) -> Vec<f32> {
     let stride = tap_stride(mask.width()) as usize;
     let mut padded = vec![0.0; stride * mask.height() as usize];
@@ -151,7 +151,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(tiled),
         )
     },
-    // Never the fastest: it stays as a rung of the ladder between the naive kernel and the tiled one.
+    // Never the fastest: it stays as a step between the naive kernel and the tiled one.
     Variant {
         rank: 80,
         ..Variant::new(

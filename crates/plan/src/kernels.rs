@@ -1,10 +1,10 @@
-//! Kernels by what plans ask for.
+//! Lookup of kernels.
 
 use apron_abi::{ElementType, Kernel};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Variant, stage, and element types of what is read and written.
+/// Variant, stage, and element types of input and output.
 type Key<'a> = (&'a str, &'a str, ElementType, ElementType);
 
 static KERNELS: LazyLock<HashMap<Key<'static>, Kernel>> = LazyLock::new(|| {
@@ -12,11 +12,11 @@ static KERNELS: LazyLock<HashMap<Key<'static>, Kernel>> = LazyLock::new(|| {
         let facts = kernel.facts();
         ((facts.variant, facts.stage, facts.src, facts.dst), *kernel)
     };
-    // Of equal keys the first kernel stays, as in Kernel::find.
+    // Of kernels with equal keys the first wins, as in Kernel::find.
     Kernel::ALL.iter().rev().map(of).collect()
 });
 
-/// As [`Kernel::find`], without a walk through the kernel table.
+/// As [`Kernel::find`], but by hash instead of a linear search.
 pub(crate) fn find(variant: &str, stage: &str, src: ElementType, dst: ElementType) -> Option<Kernel> {
     let kernels: &HashMap<Key<'_>, Kernel> = &KERNELS;
     kernels.get(&(variant, stage, src, dst)).copied()

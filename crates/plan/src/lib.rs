@@ -1,7 +1,7 @@
-//! From a [`Problem`] to a [`Recipe`]: which kernels run, on which buffers, with which arguments.
+//! Planning: turns a [`Problem`] into a [`Recipe`]: which kernels run, on which buffers, with which arguments.
 //!
-//! A recipe is a value. It is compared in tests without any device, and the executors (GPU and
-//! emulator) only run it: they know no operation.
+//! A recipe is a plain value that tests compare without a device; the executors (GPU and emulator) run it without
+//! knowing the operation.
 #![forbid(unsafe_code)]
 
 mod boxes;
@@ -42,24 +42,23 @@ use rewrite::{low_rank, widen};
 use tuning::{TABLE, Table, Work};
 pub(crate) use variant::unsupported;
 
-/// Registers, spills and static shared memory of each kernel for each architecture, as a table of comma-separated values
-/// that `cargo xtask ptx` writes: a line that names the assembler, one that names the columns, and the rows.
+/// Registers, spills and static shared memory of each kernel for each architecture, as comma-separated values that
+/// `cargo xtask ptx` writes: a line that names the assembler, a line of column names, and the rows.
 pub const RESOURCES: &str = include_str!("../resources.csv");
 
-/// The recipe for `problem` on `machine`: by `variant` if one is named, else by the one that the
-/// [tuning table](tuning) prefers among those within whose limits the problem is.
+/// Returns the recipe for `problem` on `machine`: with the named `variant`, or with the one that the [tuning
+/// table](tuning) ranks first among those that take the problem.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`]
-/// for a problem that the variant's kernels (if none is named, all kernels) cannot solve, and what is wrong with the
-/// problem itself.
+/// [`Error::Parameter`] for a variant that the operation does not have, [`Error::Unsupported`] for a problem that the
+/// variant's kernels (if none is named, all kernels) cannot solve, and the errors of invalid problems.
 pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     plan_from(&TABLE, problem, variant, machine)
 }
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     if let Some(of_floats) = widen::of_floats(problem) {
-        // By kernels of the type itself, where they take the problem.
+        // Kernels of the 16-bit type itself are preferred where they take the problem.
         if let Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) = problem {
             match by_own(table, problem, variant, machine) {
                 Err(Error::Unsupported { .. }) => {}
@@ -74,7 +73,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
     by_own(table, problem, variant, machine)
 }
 
-/// By kernels of the problem's own types.
+/// The recipe with kernels of the problem's own types, without widening.
 fn by_own(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match variant {
         Some(name) => by_name(table, problem, name, machine),
@@ -82,7 +81,7 @@ fn by_own(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Mac
     }
 }
 
-/// As [`plan`], where nothing was measured.
+/// As [`plan`], with an empty tuning table.
 #[cfg(test)]
 fn untuned(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     plan_from(&Table::default(), problem, variant, machine)
@@ -102,15 +101,15 @@ fn by_name(table: &Table, problem: &Problem, name: &str, machine: &Machine) -> R
     })
 }
 
-/// The recipe by a variant, with the grid's numbers that were measured, if the machine has none; `None` for a problem of
-/// another kind than the variant's.
+/// The recipe of a variant, with the measured grid unless the machine overrides it; `None` if the problem is not of the
+/// variant's kind.
 fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machine: &Machine) -> Option<Result<Recipe>> {
     let tuning = machine.tuning.or(measured).map(Tuning::possible);
     let steps = variant.planner.steps(problem, variant, &Machine { tuning, ..*machine })?;
     Some(within(variant, steps, machine))
 }
 
-/// The recipe of a variant's steps, if the machine can run them.
+/// The recipe of a variant's steps, or an error if the machine cannot run them.
 fn within(variant: &Variant, steps: Result<Steps>, machine: &Machine) -> Result<Recipe> {
     let hint = "leave the variant to the plan";
     let lowest = variant.family.lowest_target();

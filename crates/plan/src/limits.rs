@@ -1,4 +1,5 @@
-//! Recipes that solve nothing: they measure what the machine can do. No operation has them as variants.
+//! Recipes that solve no problem: they measure the machine's bandwidth and arithmetic. No operation has them as
+//! variants.
 
 use crate::{Buffer, Launch, Recipe, Role};
 use apron_abi::{
@@ -7,20 +8,20 @@ use apron_abi::{
 
 const OPERATION: &str = "limits";
 
-/// Reads `words` words of 32 bits, rounded up to what a thread reads at once, by so many blocks.
+/// Reads `words` words of 32 bits, rounded up to a multiple of one thread's load, with `blocks` blocks.
 pub fn read(words: u64, blocks: u32) -> Recipe {
     let words = words.next_multiple_of(WORDS_AT_ONCE);
     let params = Params::LimitsReadParams(LimitsReadParams { words });
     recipe(Kernel::limits_read_u32_u32, words, blocks, params)
 }
 
-/// Multiplies and adds, in [`ffma_operations`] operations. The input is a factor and an addend.
+/// Runs fused multiply-adds, [`ffma_operations`] operations in all. The input is a factor and an addend.
 pub fn ffma(rounds: u32, blocks: u32) -> Recipe {
     let params = Params::LimitsFfmaParams(LimitsFfmaParams { rounds });
     recipe(Kernel::limits_ffma_f32_f32, 2, blocks, params)
 }
 
-/// The operations of [`ffma`]: a product and a sum for each instruction of each thread.
+/// The operations of [`ffma`]: two, a product and a sum, per instruction and thread.
 pub fn ffma_operations(rounds: u32, blocks: u32) -> u64 {
     2 * FFMA_A_ROUND as u64 * rounds as u64 * blocks as u64 * LIMITS_BLOCK as u64
 }

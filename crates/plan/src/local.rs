@@ -9,7 +9,7 @@ use apron_core::{LocalStd, Result};
 
 const OPERATION: &str = "local-std";
 
-/// An output a thread, rows and then columns, with two planes of sums between.
+/// One thread per output sample, a pass along rows and then one along columns, with two planes of f64 sums between.
 fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);
@@ -33,7 +33,7 @@ fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
         border: mode as u32,
         constant,
     };
-    // One more for the rows outside.
+    // The extra row holds the sums of rows outside the image, for the constant border.
     let rows = shape.height + 1;
     let launch = |kernel, rows: u32, src| Launch {
         kernel,

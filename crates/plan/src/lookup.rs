@@ -1,4 +1,4 @@
-//! Recipes of tables: looked up, of equalised histograms, and of tiles.
+//! Recipes of table lookups: by a given table, of histogram equalisation, and of CLAHE.
 
 use crate::histogram::bytes;
 use crate::recipe::{Steps, launch};
@@ -13,7 +13,7 @@ use apron_core::{ByteHistogram, Clahe, Equalize, Lookup, PixelType, Result, Shap
 const EQUALIZE: &str = "equalize";
 const CLAHE: &str = "clahe";
 
-/// A table in a buffer, looked up.
+/// Looks every byte up in a given table.
 fn table(problem: &Lookup, _: &Variant, machine: &Machine) -> Result<Steps> {
     let &Lookup { shape, tables } = problem;
     let elems = tables as u64 * BYTE_BINS as u64;
@@ -29,17 +29,17 @@ fn of_bytes(role: Role, elems: u64) -> Buffer {
     Buffer { role, element: ElementType::U8, elems }
 }
 
-/// The launch that looks the first buffer's bytes up, in tables in a buffer, and writes the second.
+/// The launch that looks up the bytes of buffer 0 in the tables of buffer `table` and writes buffer 1.
 fn looking(shape: Shape, tables: u32, table: u64, machine: &Machine) -> Launch {
     let samples = shape.samples();
-    // As many threads as a multiprocessor holds.
+    // At most as many threads as the multiprocessors hold.
     let most = machine.multiprocessors as u64 * (2048 / LOOKUP_BLOCK) as u64;
     let blocks = (samples / 16).div_ceil(LOOKUP_BLOCK as u64).clamp(1, most);
     let params = Params::LookupParams(LookupParams { samples, table, tables, reserved: 0 });
     launch(Kernel::lookup_table_u8_u8, blocks as u32, params)
 }
 
-/// The histogram, the table that follows from it, and the image looked up in that: nothing leaves the device.
+/// The histogram, the table computed from it, and the lookup: nothing leaves the device.
 fn equalize(problem: &Equalize, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, channels) = (problem.shape, problem.shape.channels);
     let (mut buffers, mut launches) = bytes::counted(&ByteHistogram { shape, per_channel: true }, machine)?;
@@ -57,10 +57,10 @@ fn equalize(problem: &Equalize, _: &Variant, machine: &Machine) -> Result<Steps>
     Ok((buffers, launches))
 }
 
-/// Most bytes of counts and tables of 16-bit samples.
+/// Most bytes of scratch memory for counts and tables of 16-bit samples.
 const MAX_WIDE_BYTES: u64 = 1 << 30;
 
-/// The tables of all tiles, and the image by those of the tiles around each pixel.
+/// The tables of all tiles, then each pixel interpolated between the tables of the tiles around it.
 fn tiles(problem: &Clahe, _: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     if problem.area() > u32::MAX as u64 {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(recipe.launches.iter().map(|launch| launch.blocks).collect::<Vec<_>>(), [[32, 12], [32, 3], [4, 7]]);
         let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
         assert_eq!(ways, [(0, 1), (1, 2), (0, 3)]);
-        // 2730 tables are the most, and 52 x 52 tiles have 8112.
+        // 2730 tables are the limit, and 52 x 52 tiles of 3 channels have 8112.
         let error = plan(&clahe((52, 52)), None, &Machine::EMULATED).unwrap_err();
         assert!(error.to_string().contains("--device cpu"), "{error}");
     }

@@ -13,7 +13,7 @@ fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<St
     dense_by(MarchSums::Floats, problem, variant, machine)
 }
 
-/// The same, summed in f64.
+/// As [`dense`], summed in f64.
 fn dense_f64(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     dense_by(MarchSums::Doubles, problem, variant, machine)
 }
@@ -24,12 +24,12 @@ fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &M
     steps(&of, variant, machine, side, &window, of.in_units(problem.mask.taps()))
 }
 
-/// Both passes of a separable filter whose taps are as many along the rows as along the columns.
+/// Both passes of a separable filter with equal numbers of taps along rows and columns.
 fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     separable_by(MarchSums::Floats, problem, variant, machine)
 }
 
-/// The same, summed in f64.
+/// As [`separable`], summed in f64.
 fn separable_f64(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     separable_by(MarchSums::Doubles, problem, variant, machine)
 }
@@ -59,13 +59,14 @@ fn steps(
     let channels = shape.channels;
     let samples = shape.row_samples();
     let piece = march_piece(src) as usize;
-    // Bulk asynchronous copies bring whole pieces only.
+    // Bulk asynchronous copies need whole pieces of 16 bytes.
     let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
     let kernel = of.kernel(variant, &format!("{side}-c{channels}{any}"), side)?;
     if samples >= 1 << 30 || samples < piece {
         return Err(variant.refused(format!("rows of {samples} samples")));
     }
-    // Threads bring what lies beside the image, one piece each: as much as windows see over the image's own pixels.
+    // Threads fill the border columns, one piece each: windows may exceed the image by at most `side - 1` columns in
+    // all.
     let (first, end) = (window.origin_x as i64, window.origin_x as i64 + out.width as i64 + side as i64 - 1);
     if (-first).max(0) + (end - shape.width as i64).max(0) > side as i64 - 1 {
         return Err(variant.refused(format!("columns {first} to {end} of images {} wide", shape.width)));
@@ -93,13 +94,13 @@ fn steps(
     Ok((of.buffers(out), vec![launch]))
 }
 
-/// Where the tuning table is empty, for small masks and for large ones.
+/// Defaults without a tuning table, for small masks and for large ones.
 const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
 const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
-/// Output rows of a block. Each block reads `side - 1` rows more than it gives; but the fewer it has, the closer
-/// together are the rows that all blocks read and write at a time. Fewer than the tuning's where blocks would be too
-/// few for every multiprocessor; but never a few more blocks than run at a time.
+/// Output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the rows that all
+/// blocks access at a time are closer together. Where the tuning's rows would give fewer blocks than can be resident at
+/// once, exactly one wave of blocks covers the output.
 fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
     let blocks = (tuning.residents * machine.multiprocessors / strips).max(1);
     let enough = height.div_ceil(blocks).max(side);
@@ -189,7 +190,7 @@ mod tests {
             let extent = Extent::Region(Region { x, y: -50, width, height: 200 });
             march(Correlate { extent, ..problem() }).is_ok()
         };
-        // Windows of three columns around each of the region's: two columns beside the image in all.
+        // Windows of 3 columns around the region's columns: two border columns in all.
         for (x, width, marches) in [
             (0, 64, true),
             (1, 5, true),
@@ -235,11 +236,11 @@ mod tests {
             let params = params(Correlate { shape: Shape::new(width, 20, 4).unwrap(), mask, border, ..problem() });
             (params.left, params.first, params.aligned)
         };
-        // In the middle both start at a piece; a column beside it, one pixel off.
+        // Same: outputs are aligned with pieces. A column to either side: off by one pixel.
         assert_eq!(at(1, Border::Replicate, 64), (-16, 0, 16));
         assert_eq!(at(0, Border::Replicate, 64), (-16, -4, 4));
         assert_eq!(at(2, Border::Replicate, 64), (-32, -12, 4));
-        // 62 pixels of output in a row.
+        // Rows of 62 output pixels.
         assert_eq!(at(1, Border::Crop, 64), (-16, -4, 4));
         let one = Correlate { shape: Shape::new(64, 20, 1).unwrap(), border: Border::Crop, ..problem() };
         assert_eq!(params(one).aligned, 1);

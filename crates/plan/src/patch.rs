@@ -1,5 +1,5 @@
-//! Recipes of the kernels whose threads share nothing: for images so small that a march would be over before it is under
-//! way.
+//! Recipes of the kernels with register blocking and without shared memory: for images so small that a march would end
+//! before its pipeline is full.
 
 use crate::recipe::Steps;
 use crate::summation::{Summation, both_axes, exact_sums, square};
@@ -15,7 +15,7 @@ fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<St
     steps(&of, variant, machine, side, &window, of.in_units(problem.mask.taps()))
 }
 
-/// Both passes of a separable filter whose taps are as many along the rows as along the columns.
+/// Both passes of a separable filter with equal numbers of taps along rows and columns.
 fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (side, window) = (both_axes(problem, variant)?, problem.window()?);
     let of = Summation::of_separable(exact_sums(problem.src), problem, variant);

@@ -1,4 +1,4 @@
-//! A recipe and its parts.
+//! Recipes: buffers and launches.
 
 use apron_abi::{ElementType, IMAGE_ALIGNMENT, Kernel, Params};
 use apron_core::Shape;
@@ -9,19 +9,19 @@ use std::borrow::Cow;
 pub enum Role {
     /// Holds the input before the first launch.
     Input,
-    /// Holds what is given beside the input before the first launch: a second image, a mask, a table.
+    /// Holds the second input before the first launch: an image, a mask or a table.
     Beside,
-    /// A copy of the input as a texture of RGBA pixels, there before the first launch.
+    /// A copy of the input as a texture of RGBA pixels, filled before the first launch.
     Texture {
-        /// In pixels.
+        /// Width in pixels.
         width: u32,
-        /// In pixels.
+        /// Height in pixels.
         height: u32,
     },
-    /// Lives between launches, on the device only.
+    /// Holds intermediate results, on the device only.
     Scratch,
-    /// Holds zeros before the first launch and again after the last, so that recipes on a stream take turns to use
-    /// it, and none of them has to zero it: [`apron_abi::ZEROED_BYTES`] or less.
+    /// Holds zeros before the first launch and again after the last, so that all recipes of a stream share it and none
+    /// has to zero it: at most [`apron_abi::ZEROED_BYTES`].
     Zeroed,
     /// Holds the result after the last launch.
     Output,
@@ -30,7 +30,7 @@ pub enum Role {
 /// A buffer in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// What it is for.
+    /// Its use.
     pub role: Role,
     /// Type of its elements.
     pub element: ElementType,
@@ -44,7 +44,7 @@ impl Buffer {
         self.elems * self.element.size_bytes() as u64
     }
 
-    /// From one image of a batch to the next, in [`IMAGE_ALIGNMENT`]s.
+    /// Stride between images of a batch, in units of [`IMAGE_ALIGNMENT`] bytes.
     fn image_alignments(&self) -> u32 {
         (image_step(self.size_bytes()) / IMAGE_ALIGNMENT) as u32
     }
@@ -53,33 +53,33 @@ impl Buffer {
 /// One kernel launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// The kernel; its block is in the kernel table.
+    /// The kernel; the kernel table has its block size.
     pub kernel: Kernel,
-    /// Columns and rows of blocks.
+    /// Grid size: columns and rows of blocks.
     pub blocks: [u32; 2],
-    /// Shared memory of each block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub shared_bytes: u32,
-    /// Shared memory that each block takes besides, in bytes, and leaves alone: fewer blocks then share a
-    /// multiprocessor, and so fewer places of memory are read and written at a time.
+    /// Shared memory that each block reserves in addition, in bytes, and does not use: it limits the resident blocks
+    /// per multiprocessor, and so the number of memory regions that are accessed at a time.
     pub reserved_bytes: u32,
     /// Index of the buffer that is read.
     pub src: usize,
     /// Index of the buffer that is written.
     pub dst: usize,
-    /// The parameters behind the two addresses; of further buffers they name the index.
+    /// The kernel's parameters after the two addresses; they name further buffers by index.
     pub params: Params,
-    /// The taps, for kernels that take some; in constant memory at most [`apron_abi::MAX_TAPS`].
+    /// The taps, for kernels that take taps; at most [`apron_abi::MAX_TAPS`] if they are in constant memory.
     pub taps: Vec<f32>,
 }
 
 impl Launch {
-    /// The parameters, with buffers at these addresses.
+    /// Returns the parameters with buffer indices replaced by these addresses.
     pub fn params_at(&self, addresses: &[u64]) -> Params {
         self.params.with_addresses(|buffer| addresses[buffer])
     }
 }
 
-/// A launch from the first buffer to the second, in blocks along x, with the shared memory of the kernel's own size.
+/// A launch from buffer 0 to buffer 1, with a grid along x and the kernel's own size of shared memory.
 pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
     Launch {
         kernel,
@@ -93,46 +93,47 @@ pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
     }
 }
 
-/// What a variant makes of a problem: its buffers and launches.
+/// Buffers and launches that a variant plans for a problem.
 pub(crate) type Steps = (Vec<Buffer>, Vec<Launch>);
 
-/// Everything that an executor must know to solve a problem: run the launches in order.
+/// Everything an executor needs to solve a problem: run the launches in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// The operation, for errors.
     pub operation: &'static str,
-    /// The variant that was chosen.
+    /// The chosen variant.
     pub variant: &'static str,
-    /// Why it was chosen.
+    /// The reason for the choice.
     pub why: Cow<'static, str>,
-    /// The buffers: one input, one output, any scratch, at most one beside and one that is zeroed.
+    /// The buffers: one input, one output, any number of scratch buffers, at most one second input and one zeroed
+    /// buffer.
     pub buffers: Vec<Buffer>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
-    /// Images of the same shape that are solved at once; sizes are those of one.
+    /// Images per batch, all of the same shape; buffer sizes are per image.
     pub images: u32,
 }
 
-/// Most rows of blocks of a grid, and most layers of such rows: CUDA's.
+/// Most rows of blocks per grid, and most layers along z: a limit of CUDA.
 pub const MAX_GRID_ROWS: u32 = 65535;
 
-/// Bytes from the start of one image of a batch to that of the next, of images of so many bytes.
+/// Returns the bytes between the starts of two images of a batch, for images of `image_bytes` bytes.
 pub fn image_step(image_bytes: u64) -> u64 {
     image_bytes.next_multiple_of(IMAGE_ALIGNMENT)
 }
 
-/// Bytes of so many images of so many bytes each.
+/// Returns the bytes of a batch of `images` images of `image_bytes` bytes each.
 pub fn batch_bytes(images: u32, image_bytes: u64) -> u64 {
     (images as u64 - 1) * image_step(image_bytes) + image_bytes
 }
 
-/// Multiples of what the first sample's address and the row stride must be, in bytes, where rows are read with gaps:
-/// the copy engine's, and those of all words.
+/// Alignment, in bytes, of the first sample's address and of the row stride, if rows have a stride: that of bulk
+/// asynchronous copies and of the widest loads.
 pub const ROW_ALIGNMENT: u64 = 16;
 
 impl Recipe {
-    /// The same for an input of this shape whose rows start `row_stride` samples apart, at multiples of
-    /// [`ROW_ALIGNMENT`]; `None` where its kernels read rows without gaps only, or the stride is no such multiple.
+    /// Returns the recipe for an input of this shape with `row_stride` samples between the starts of rows, a multiple
+    /// of [`ROW_ALIGNMENT`] bytes; `None` if a kernel only reads contiguous rows, or the stride is not such a multiple.
     pub fn with_row_stride(mut self, shape: Shape, row_stride: u64) -> Option<Recipe> {
         if self.buffers.iter().any(|buffer| matches!(buffer.role, Role::Texture { .. })) {
             return None;
@@ -150,8 +151,9 @@ impl Recipe {
         Some(self)
     }
 
-    /// The same for a batch of images, each launch for all of them; `None` where images cannot share one: their counts
-    /// would meet in zeroed memory, a texture is of one image, and so is a grid of more than [`MAX_GRID_ROWS`].
+    /// Returns the recipe for a batch of images, with one launch for all of them; `None` if images cannot share a
+    /// launch: counts would mix in zeroed memory, a texture holds one image, and so does a grid of more than
+    /// [`MAX_GRID_ROWS`] rows of blocks.
     pub fn for_images(mut self, images: u32) -> Option<Recipe> {
         let alone = |buffer: &Buffer| matches!(buffer.role, Role::Zeroed | Role::Texture { .. });
         let tall = |launch: &Launch| launch.blocks[1] > MAX_GRID_ROWS;
@@ -164,17 +166,17 @@ impl Recipe {
         Some(Recipe { images, ..self })
     }
 
-    /// The size of a buffer, in bytes, for all images.
+    /// Returns the size of a buffer, in bytes, for all images.
     pub fn size_bytes(&self, buffer: &Buffer) -> u64 {
         batch_bytes(self.images, buffer.size_bytes())
     }
 
-    /// From one image to the next in what a launch reads, and in what it writes, in [`IMAGE_ALIGNMENT`]s.
+    /// Returns the image strides of a launch's input and output, in units of [`IMAGE_ALIGNMENT`] bytes.
     pub fn steps(&self, launch: &Launch) -> (u32, u32) {
         (self.buffers[launch.src].image_alignments(), self.buffers[launch.dst].image_alignments())
     }
 
-    /// The blocks and threads of each launch, columns x rows (x images): `132x64 x 32x8 + 264x1 x 256x1`.
+    /// Formats the blocks and threads of each launch, columns x rows (x images): `132x64 x 32x8 + 264x1 x 256x1`.
     pub fn grid(&self) -> String {
         let images = if self.images > 1 { format!("x{}", self.images) } else { String::new() };
         let launches = self.launches.iter().map(|launch| {

@@ -1,4 +1,4 @@
-//! Recipes of sums that are scaled before they become integers, by kernels of the family conv2d.
+//! Recipes of sums that are scaled before they are rounded to integers, by kernels of the family conv2d.
 
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
@@ -6,10 +6,10 @@ use crate::{Buffer, Launch, Machine, Role, conv1d, conv2d, pointwise};
 use apron_abi::{ElementType, Family, Kernel};
 use apron_core::{Correlate, PointOp, Result, Scaled, Separable, Weights};
 
-/// The type of sums.
+/// Element type of the sums.
 const SUMS: ElementType = ElementType::F64;
 
-/// Sums in f64, by one launch or two, and from them the integers.
+/// f64 sums by one launch or two, and a launch that scales and rounds them.
 fn plan(problem: &Scaled, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let &Scaled { shape, src, dst, border, extent, .. } = problem;

@@ -1,4 +1,4 @@
-//! The recipe of statistics of floats.
+//! The recipe of statistics of float samples.
 
 use crate::kernels;
 use crate::recipe::Steps;
@@ -10,7 +10,7 @@ use apron_core::{FloatStatistics, Result};
 
 const OPERATION: &str = "stats";
 
-/// Sums of rows and the mean that follows, then those of squared distances to it: only what was found leaves the device.
+/// Row sums and the mean, then sums of squared deviations: only the final numbers leave the device.
 fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let of_rows = |stage| {

@@ -1,4 +1,4 @@
-//! What the kernels of one launch that sum products have in common: marches, patches and tiles of words.
+//! Common parts of the recipes that sum products in one launch: marches, patches and tiles of words.
 
 use crate::kernels;
 use crate::rewrite::rounding;
@@ -9,12 +9,12 @@ use apron_abi::{
 };
 use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
-/// What patches, and tiles of words, sum in: integers in f64.
+/// Accumulators of the patch and words kernels: f64 for integers.
 pub(crate) fn exact_sums(src: PixelType) -> MarchSums {
     if src == PixelType::F32 { MarchSums::Floats } else { MarchSums::Doubles }
 }
 
-/// The side of a mask that is square.
+/// The side of a square mask.
 pub(crate) fn square(problem: &Correlate, variant: &Variant) -> Result<u32> {
     let mask = &problem.mask;
     let side = mask.width();
@@ -24,7 +24,7 @@ pub(crate) fn square(problem: &Correlate, variant: &Variant) -> Result<u32> {
     Ok(side)
 }
 
-/// The taps along each axis, where they are as many along the rows as along the columns.
+/// The number of taps per axis, if it is the same along rows and columns.
 pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
     let (side, other) = (problem.taps_x.len(), problem.taps_y.len());
     if side != other {
@@ -33,35 +33,35 @@ pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
     Ok(side)
 }
 
-/// The sum of the sizes of taps.
+/// The sum of |tap|.
 fn total(taps: &[f32]) -> f64 {
     taps.iter().map(|tap| tap.abs() as f64).sum()
 }
 
-/// The bits of a tap of f64 as two of the launch's taps, the lower half first.
+/// The bits of an f64 tap as two f32 taps of the launch, the lower half first.
 fn halves(tap: f64) -> [f32; 2] {
     let bits = tap.to_bits();
     [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }
 
-/// A filter whose sums are taken in one launch.
+/// A filter that is computed in one launch.
 pub(crate) struct Summation {
     pub(crate) shape: Shape,
     pub(crate) src: PixelType,
     pub(crate) dst: PixelType,
     pub(crate) border: Border,
-    /// The variant of the kernels in their table.
+    /// The variant whose kernels are used, in the kernel table.
     kernels: &'static str,
     pub(crate) sums: MarchSums,
     pub(crate) dense: bool,
-    /// How far sums in f32 may be from the exact ones, where they are rounded to bytes.
+    /// Error bound of f32 sums that are rounded to bytes.
     slack: f32,
     /// Bound on the gain of any sum, intermediate ones included.
     total: f64,
 }
 
 impl Summation {
-    /// Of a correlation with a mask.
+    /// The summation of a correlation with a mask.
     pub(crate) fn of_dense(sums: MarchSums, problem: &Correlate, variant: &Variant) -> Summation {
         let taps = problem.mask.taps();
         Summation {
@@ -77,7 +77,7 @@ impl Summation {
         }
     }
 
-    /// Of both passes of a separable filter.
+    /// The summation of both passes of a separable filter.
     pub(crate) fn of_separable(sums: MarchSums, problem: &Separable, variant: &Variant) -> Summation {
         let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
         Summation {
@@ -93,12 +93,12 @@ impl Summation {
         }
     }
 
-    /// Of means of bytes over square windows of odd sides, as the separable kernels sum them, with the taps.
+    /// The summation and taps of means of bytes over square windows of odd sides, computed by the separable kernels.
     ///
-    /// The sums along rows, times 1, are exact. Down the columns each of `side` multiply-adds rounds a number of at most 256,
-    /// by 2^-16 or less, and the reciprocal of the number of samples, rounded itself, adds as much once. Up to 17 a side that
-    /// is below 2.8e-4. A mean of an odd number of samples is no nearer to halfway between two integers than half of the
-    /// reciprocal: 1.7e-3. In f64 all that is off by much less.
+    /// The sums along rows, with taps of 1, are exact. Down the columns each of `side` multiply-adds rounds a number of
+    /// at most 256, with an error of 2^-16 or less, and the rounded reciprocal of the number of samples adds the same
+    /// once. For sides up to 17 the total is below 2.8e-4. A mean of an odd number of samples is at least half of the
+    /// reciprocal, 1.7e-3, away from halfway between two integers. In f64 the errors are far smaller.
     pub(crate) fn of_means(sums: MarchSums, problem: &BoxFilter, variant: &Variant) -> Result<(Summation, Vec<f32>)> {
         let side = problem.width;
         if side != problem.height || !matches!(problem.scale, Scale::Mean) || !(3..=17).contains(&side) {
@@ -130,7 +130,7 @@ impl Summation {
         Ok((summation, taps))
     }
 
-    /// Those along rows, for samples as the kernels have them, padded to [`tap_stride`], and those along columns.
+    /// The taps along rows in the kernels' units, padded to [`tap_stride`], followed by the taps along columns.
     pub(crate) fn separable_taps(&self, problem: &Separable) -> Vec<f32> {
         let mut taps = self.in_units(problem.taps_x.taps());
         taps.resize(tap_stride(problem.taps_x.len()) as usize * self.words(), 0.0);
@@ -141,12 +141,13 @@ impl Summation {
         taps
     }
 
-    /// The words of a tap.
+    /// Words of 32 bits per tap.
     pub(crate) fn words(&self) -> usize {
         if self.sums == MarchSums::Doubles { 2 } else { 1 }
     }
 
-    /// Taps for samples as the kernels have them: bytes that are summed in f32 are [`BYTE_UNIT`]s there.
+    /// Converts taps to the kernels' units: bytes that are summed in f32 are scaled by [`BYTE_UNIT`], and their taps by
+    /// its inverse.
     pub(crate) fn in_units(&self, taps: &[f32]) -> Vec<f32> {
         if self.sums == MarchSums::Doubles {
             return taps.iter().flat_map(|tap| halves(*tap as f64 * DOUBLE_SCALE)).collect();
@@ -155,7 +156,7 @@ impl Summation {
         taps.iter().map(|tap| tap * scale).collect()
     }
 
-    /// Why its samples are not for the variant, if so.
+    /// The reason why the variant refuses the problem, if it does.
     pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
         let (_, constant) = self.border.mode();
         let is_sample = match self.src {
@@ -171,7 +172,7 @@ impl Summation {
                 Some("taps whose sums in f32 are too far off".into())
             }
             MarchSums::Doubles if self.total > MOST_TOTAL => Some(format!("taps over {MOST_TOTAL} in all")),
-            // Samples of 16 bits have no kernels that sum in f32.
+            // 16-bit samples have no kernels that sum in f32.
             MarchSums::Doubles if self.src == PixelType::U8 && machine.f64_ratio > FAST_F64 => {
                 Some(format!("bytes where f64 takes {} times as long as f32", machine.f64_ratio))
             }
@@ -179,7 +180,7 @@ impl Summation {
         }
     }
 
-    /// A kernel of the variant.
+    /// The variant's kernel for a stage.
     pub(crate) fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
         let kernel = kernels::find(self.kernels, stage, self.src.element(), self.dst.element());
         kernel.ok_or_else(|| {
@@ -197,8 +198,8 @@ impl Summation {
         ]
     }
 
-    /// What the kernels are told. Outputs start where the windows of the first begin at a piece of the input, or up to a
-    /// piece before that.
+    /// The kernel parameters. Strips start where the window of an output begins at a piece of the input: at the first
+    /// output or up to a piece before it.
     pub(crate) fn params(&self, side: u32, window: &Window) -> MarchParams {
         let (shape, out, src) = (self.shape, window.out, self.src.element());
         let (mode, constant) = self.border.mode();
@@ -228,7 +229,7 @@ impl Summation {
     }
 }
 
-/// The largest gain of sums in f64: their integers are then far below 2^31.
+/// Largest gain of f64 sums: their integers are then far below 2^31.
 const MOST_TOTAL: f64 = 4096.0;
-/// Bytes are summed in f64 where that takes at most this many times as long as in f32.
+/// Bytes are summed in f64 where f32 has at most this many times the throughput of f64.
 const FAST_F64: u32 = 2;

@@ -1,4 +1,4 @@
-//! What planning takes, printed: `cargo test --release -p apron-plan --lib -- --ignored --nocapture planning`.
+//! Prints the time of planning: `cargo test --release -p apron-plan --lib -- --ignored --nocapture planning`.
 
 use crate::{Machine, plan};
 use apron_core::{
@@ -8,7 +8,7 @@ use apron_core::{
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Problems on an image of a screen's size.
+/// Problems on an image of 1920 x 1080 pixels.
 fn problems() -> [(&'static str, Problem); 6] {
     use PixelType::{F32, U8, U16};
     let (border, extent) = (Border::Replicate, Extent::Same);

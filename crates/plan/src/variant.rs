@@ -1,4 +1,4 @@
-//! The type of an implementation of an operation by kernels. Each family lists its own.
+//! The type of variants: implementations of operations by kernels. Each family lists its own.
 
 use crate::Machine;
 use crate::machine::Tuning;
@@ -15,25 +15,25 @@ pub struct Variant {
     pub operation: &'static str,
     /// Its name, as `--variant` takes it.
     pub name: &'static str,
-    /// Its kernels' family.
+    /// The family of its kernels.
     pub family: Family,
-    /// Their variant in the kernel table: `name`, but for variants that use the kernels of another.
+    /// The variant of its kernels in the kernel table: `name`, except for variants that use the kernels of another.
     pub kernels: &'static str,
-    /// What it takes, beside the types of its kernels.
+    /// The problems that it takes, in addition to the types of its kernels.
     pub limits: &'static str,
-    /// Where nothing was measured, variants of an operation are tried in the order of their ranks.
+    /// Order in which the variants of an operation are tried if nothing was measured.
     pub rank: u8,
-    /// Whether the plan takes another variant, if one takes the problem: so it is with programs of the source articles
-    /// that were never the fastest. Asked for by name it runs as any other.
+    /// Whether another variant that takes the problem is always preferred: so for programs of the source articles that
+    /// were never the fastest. By name it runs as any other.
     pub by_name: bool,
-    /// What a sweep tries for its grid.
+    /// The grids that a sweep tries.
     pub(crate) grids: Grids,
-    /// Typed by the problems that it solves.
+    /// The planner, typed by the problems that it solves.
     pub(crate) planner: &'static dyn Planner,
 }
 
-/// The numbers that a variant's grid leaves open, to be tried each with each: output rows per block, and blocks per
-/// multiprocessor. Nothing where the grid follows from the problem.
+/// The grid parameters that a sweep tries, in all combinations: output rows per block, and resident blocks per
+/// multiprocessor. Empty where the grid follows from the problem.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids {
     pub(crate) rows: &'static [u32],
@@ -43,33 +43,33 @@ pub(crate) struct Grids {
 impl Grids {
     const NONE: Grids = Grids { rows: &[], residents: &[] };
 
-    /// Of grids whose rows follow from the number of blocks.
+    /// Grids whose rows per block follow from the number of blocks.
     pub(crate) const fn of_residents(residents: &'static [u32]) -> Grids {
         Grids { rows: &[0], residents }
     }
 
-    /// Whether nothing is open.
+    /// Whether the grid has no free parameters.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() || self.residents.is_empty()
     }
 
-    /// All pairs.
+    /// Returns all combinations.
     pub(crate) fn all(&self) -> impl Iterator<Item = Tuning> {
         let Grids { rows, residents } = *self;
         rows.iter().flat_map(move |&rows| residents.iter().map(move |&residents| Tuning { rows, residents }))
     }
 }
 
-/// Makes recipes' buffers and launches of problems of one kind.
+/// Plans buffers and launches for problems of one kind.
 pub(crate) trait Planner: fmt::Debug + Sync {
-    /// The kind of problems.
+    /// The type of the problems.
     fn kind(&self) -> TypeId;
 
-    /// The buffers and launches for a problem; `None` for one of another kind.
+    /// The buffers and launches for a problem; `None` for a problem of another kind.
     fn steps(&self, problem: &Problem, variant: &Variant, machine: &Machine) -> Option<Result<Steps>>;
 }
 
-/// The planner for problems of a kind.
+/// The planner for problems of one type.
 pub(crate) struct For<P>(pub(crate) fn(&P, &Variant, &Machine) -> Result<Steps>);
 
 impl<P: Kind> fmt::Debug for For<P> {
@@ -89,7 +89,7 @@ impl<P: Kind> Planner for For<P> {
 }
 
 impl Variant {
-    /// A variant whose kernels have its name, and whose grid follows from the problem; the first of its operation.
+    /// A variant whose kernels have its name and whose grid follows from the problem; its rank is 0.
     pub(crate) const fn new<P: Kind>(
         name: &'static str,
         family: Family,
@@ -100,16 +100,16 @@ impl Variant {
         Variant { operation, name, family, kernels, limits, rank: 0, by_name: false, grids, planner }
     }
 
-    /// The error for a problem beyond its limits.
+    /// The error for a problem outside its limits.
     pub(crate) fn refused(&self, what: String) -> Error {
         unsupported(self.operation, format!("{what} in variant {}", self.name), "leave the variant to the plan")
     }
 }
 
-/// The device that errors name: recipes run on the GPU and in the emulator.
+/// The device in error messages: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
 
-/// A problem beyond a variant's limits.
+/// The error for a problem outside a variant's limits.
 pub(crate) fn unsupported(operation: &'static str, what: String, hint: &str) -> Error {
     Error::Unsupported { operation, device: DEVICE.into(), what, hint: hint.into() }
 }

@@ -1,4 +1,4 @@
-//! Recipes of the kernels over tiles of the image's own words.
+//! Recipes of the kernels whose shared tile holds packed samples.
 
 use crate::kernels;
 use crate::recipe::Steps;
@@ -8,7 +8,7 @@ use crate::{Launch, Machine, conv2d};
 use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Params, SharedMemory, tap_stride};
 use apron_core::{Correlate, Result, Separable, Window};
 
-/// Correlation with any mask, as large as constant memory holds for small launches.
+/// Correlation with any mask that fits the constant memory of small launches.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (mask, window) = (&problem.mask, problem.window()?);
     if problem.clamp {

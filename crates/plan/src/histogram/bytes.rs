@@ -10,22 +10,22 @@ use apron_abi::{
 };
 use apron_core::{ByteHistogram, Result};
 
-/// Most partial histograms: enough blocks to fill the largest GPUs, few enough to merge quickly.
+/// Most blocks, and so most partial histograms: enough to fill the largest GPUs, few enough to merge quickly.
 const MAX_PARTIALS: u64 = 1024;
-/// Words that a thread should have to count before another block is worth its merge.
+/// Least 32-bit words per thread that justify another block and its merge.
 const WORDS_PER_THREAD: u64 = 16;
 
-/// P6 and P7: partial histograms by blocks, then one block a bin sums them.
+/// P6 and P7: a partial histogram per block, then one block per bin sums them.
 fn partials(problem: &ByteHistogram, _: &Variant, _: &Machine) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
     let partials = (bytes / 4).div_ceil(PARTIAL_BLOCK as u64 * WORDS_PER_THREAD).clamp(1, MAX_PARTIALS);
-    // The kernel's threads then meet one channel in each byte of their words.
+    // With a multiple of the channels, each byte of a thread's words is always of the same channel.
     let partials = partials.next_multiple_of(channels as u64);
     two_launches(problem, Kernel::histogram_partials_partials_u8_u32, partials)
 }
 
-/// A launch that counts rows of `bins` out of `samples`, a row a block, and their sum.
+/// `counting`, whose blocks each write a row of `bins` counts of the `samples`, and the launch that sums the rows.
 fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     let partials = counting.blocks[0];
     check_counters(samples, partials)?;
@@ -41,7 +41,7 @@ fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     ))
 }
 
-/// Rows of counts by `counting`, a block each, and their sum.
+/// `counting` with one row of counts per block, and the launch that sums the rows.
 fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let params = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
@@ -49,7 +49,8 @@ fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Res
     with_merge(bytes, BYTE_BINS * channels, counting)
 }
 
-/// Partial histograms by blocks whose threads never meet at a counter, then one block a bin sums them.
+/// Partial histograms privatized per lane, so that threads never contend for a counter; then one block per bin sums
+/// them.
 fn columns(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let kernel = match problem.channels() {
         1 => Kernel::histogram_columns_c1_u8_u32,
@@ -61,8 +62,8 @@ fn columns(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result<St
     two_launches(problem, kernel, column_blocks(problem, machine.multiprocessors * residents))
 }
 
-/// Blocks with columns, up to about `most`, but no more than have enough to count; a multiple of the channels, so
-/// that the kernel's threads meet the same channels in all that they read.
+/// Number of blocks with privatized histograms: about `most`, fewer for few samples; a multiple of the channels, so
+/// that a thread finds the same channels in all that it reads.
 fn column_blocks(problem: &ByteHistogram, most: u32) -> u64 {
     let channels = problem.channels();
     let enough = problem.shape.samples().div_ceil(COLUMNS_BLOCK as u64 * 16).div_ceil(channels as u64);
@@ -73,8 +74,9 @@ fn one_launch(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result
     counted(problem, machine)
 }
 
-/// One launch: blocks with columns add to common totals, and the last one finds the result. A block a
-/// multiprocessor, since zeroing and summing the counters is as much work for few bytes as for many.
+/// One launch: blocks with privatized histograms add to common totals, and the last block to finish writes the result.
+/// One block per multiprocessor by default, since zeroing and summing the counters costs the same for few bytes as for
+/// many.
 pub(crate) fn counted(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let kernel = match channels {
@@ -103,7 +105,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(one_launch),
         )
     },
-    // Never the fastest: it stays because its parts serve histogram-one-launch, which is tested against it.
+    // Never the fastest: it stays because histogram-one-launch shares its parts and is tested against it.
     Variant {
         rank: 20,
         grids: GRIDS,
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!((params.bytes, params.totals), (4 * 4096 * 4096, 77));
         assert_eq!(params.rounds, Rounds { whole: 31, rest: (4 << 20) - 31 * 132 * 1024 });
         assert_eq!((small.launches[0].src, small.buffers[small.launches[0].dst].role), (0, Role::Output));
-        // Two if asked for.
+        // Two launches if asked for by name.
         assert_eq!(recipe(4096, Some("histogram-columns")).launches.len(), 2);
     }
 

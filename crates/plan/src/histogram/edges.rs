@@ -10,12 +10,12 @@ use apron_abi::{
 };
 use apron_core::{EdgeHistogram, PixelType, Result, Shape};
 
-/// Bytes that a thread reads at once.
+/// Bytes per load of a thread.
 const READ: u64 = 16;
-/// Such reads that it has in flight: what is worth a thread.
+/// Loads per thread that justify another block of the search for extremes.
 const READS_PER_THREAD: u64 = 4;
 
-/// The edge nearest to a sample tells its bin.
+/// Finds a sample's bin from the edge nearest to it.
 fn nearest(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (kernel, hint) = match problem.src {
         PixelType::F32 => (Kernel::histogram_nearest_edge_count_f32_u64, "use --variant histogram-edge-search"),
@@ -34,10 +34,10 @@ fn nearest(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<St
     }
 }
 
-/// What counts integers in any bins.
+/// The hint for integers: `histogram-slices` takes any bins.
 const BY_VALUE: &str = "use --variant histogram-slices";
 
-/// The bin of a sample is searched.
+/// Finds a sample's bin by binary search.
 fn search(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     if problem.src != PixelType::F32 {
         return Err(unsupported(OPERATION, format!("searched edges of {}", problem.src), BY_VALUE));
@@ -45,15 +45,14 @@ fn search(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Ste
     count(problem, machine, Kernel::histogram_edge_search_count_f32_u64, edges(problem)?, 0.0)
 }
 
-/// The least and the largest sample of an f32 image, of all pixels or of those that a mask selects: pairs of them, one
-/// for each block's share.
+/// The minimum and maximum of an f32 image, of all pixels or of those that a mask selects: one pair per block.
 pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     let (samples, channels) = (shape.samples(), shape.channels);
     let (kernel, beside) = match masked {
         false => (Kernel::histogram_nearest_edge_extremes_f32_f32, 0),
         true => (Kernel::histogram_slices_extremes_f32_f32, 2),
     };
-    // As many threads as a multiprocessor holds.
+    // At most as many threads as the multiprocessors hold.
     let most = machine.multiprocessors as u64 * (2048 / EXTREMES_BLOCK) as u64;
     let blocks = (samples * 4).div_ceil(EXTREMES_BLOCK as u64 * READ * READS_PER_THREAD).clamp(1, most);
     let mut buffers = vec![
@@ -74,47 +73,46 @@ pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     }
 }
 
-/// The edges as f32 numbers, which tell the same bin of every sample.
+/// The edges in f32, adjusted so that every sample falls into the same bin.
 fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
     let edges = problem.edges()?;
     let edges = edges.values();
     if problem.src == PixelType::F32 {
-        // So they are.
+        // The edges of f32 samples are f32 numbers.
         return Ok(edges.iter().map(|&edge| edge as f32).collect());
     }
-    // An integer is below an edge where it is below the least integer that is not. f32 holds all of 16 bits, and rounds only
-    // what is far beyond them.
+    // An integer is below an edge if it is below the least integer that is not less than the edge. f32 holds all 16-bit
+    // integers, and rounds only edges far outside their range.
     let mut integers: Vec<f32> = edges.iter().map(|edge| edge.ceil() as f32).collect();
-    // The end belongs to the last bin: up to the next integer.
+    // The last bin includes its upper edge: its end is just below the next integer.
     let end = edges.len() - 1;
     integers[end] = ((edges[end].floor() + 1.0) as f32).next_down();
     Ok(integers)
 }
 
-/// Edges in a unit, by which [`nearest_edge`] leads to the right bin for every sample in the range: to the
-/// sample's bin, or to the next. `None` where there is no such number.
+/// Bins per unit of sample value, with which [`nearest_edge`] gives, for every sample in the range, the lower edge of
+/// its bin or the upper one. `None` if there is no such number.
 ///
-/// Nearest edges never fall as samples rise, so those of a bin's first and last sample bound those of
-/// all between. They are right unless edges that were rounded to f32, and the three roundings of the
-/// formula, put a sample half a bin away from its place: where bins are hardly wider than the steps of f32.
+/// The nearest edge is monotonic in the sample, so the nearest edges of a bin's first and last sample bound those of
+/// all samples between. They are correct unless the rounding of the edges to f32 and the three roundings of the formula
+/// displace a sample by half a bin, which only happens where bins are hardly wider than the spacing of f32.
 fn per_unit(edges: &[f32]) -> Option<f32> {
     let bins = edges.len() - 1;
     let (low, high) = (edges[0], edges[bins]);
     let per_unit = bins as f32 / (high - low);
     let leads = |bin: usize| {
-        // The last bin has the range's end.
+        // The last bin includes the end of the range.
         let (first, last) = (edges[bin], if bin + 1 == bins { high } else { edges[bin + 1].next_down() });
         let nearest = |sample| nearest_edge(sample, low, per_unit, f32::mul_add) as usize;
         // A bin between equal edges has no samples.
         first > last || (nearest(first) >= bin && nearest(last) <= bin + 1)
     };
-    // Samples below the first edge are nearest to that, or below it. Those above the last must not be nearer to
-    // another.
+    // Samples below the first edge clamp to it. The end of the range must be nearest to the last edge.
     let ends = |per_unit| nearest_edge(high, low, per_unit, f32::mul_add) == bins as u32;
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
-/// Counts by `kernel`, in one launch.
+/// One launch that counts with `kernel`.
 fn count(
     problem: &EdgeHistogram,
     machine: &Machine,
@@ -125,7 +123,7 @@ fn count(
     let (samples, channels) = (problem.shape.samples(), problem.channels());
     let bins = (edges.len() - 1) as u32;
     let bytes = |columns| edges_bytes(bins, channels, columns);
-    // A column for each lane, or as many as there is room for.
+    // One histogram per lane, or the largest power of two that fits shared memory.
     let columns = (0..=HISTOGRAM_COLUMNS.ilog2()).rev().map(|log| 1 << log);
     let Some(columns) = columns.into_iter().find(|&columns| bytes(columns) <= machine.shared_bytes as u64) else {
         let what = format!(
@@ -135,11 +133,11 @@ fn count(
         return Err(unsupported(OPERATION, what, "use --device cpu"));
     };
     let low = edges[0];
-    // So that the range's end, which belongs to the last bin, falls below an edge, and all numbers below the next.
+    // The last bin includes the end of the range: move the last edge up by one f32, and add an infinite edge.
     edges[bins as usize] = edges[bins as usize].next_up();
     edges.push(f32::INFINITY);
-    // Blocks that fill the GPU, but no more than have enough to count; the kernel's threads then meet the
-    // same channels in all that they read.
+    // As many blocks as fill the GPU, fewer for few samples; a multiple of the channels, so that a thread finds the
+    // same channels in all that it reads.
     let residents = machine.tuning.map_or(kernel.facts().residents, |tuning| tuning.residents);
     let most = machine.multiprocessors * residents / channels;
     let of_read = READ / problem.src.element().size_bytes() as u64;
@@ -214,7 +212,7 @@ mod tests {
 
     #[test]
     fn ranges_that_f32_cannot_divide_are_searched() {
-        // Their bins in a unit are more than f32 holds.
+        // Their bins per unit overflow f32.
         let tiny = [(0.0, 4.3e-43), (1e-39, 3e-39), (-1e-38, 1e-38)];
         for range in tiny {
             assert_eq!(params(problem(256, range, 1), &Machine::EMULATED).0, "histogram-edge-search", "{range:?}");
@@ -230,17 +228,17 @@ mod tests {
         assert_eq!(super::per_unit(&[1.0, 1.0]), None);
     }
 
-    /// The proof of [`super::per_unit`] against every sample of ranges with few.
+    /// Tests the proof of [`super::per_unit`] on every sample of ranges that hold few samples.
     #[test]
     fn what_is_proved_of_a_bins_ends_holds_between_them() {
         let rising = |low: f32| std::iter::successors(Some(low), |x| Some(x.next_up()));
         let mut proved = 0;
         for (n, low) in (0..400).flat_map(|n| [(n, 1.0f32), (n, -0.75), (n, 1.9999995), (n, -1e-38)]) {
-            // Bins of a step of f32 and more.
+            // Bins of one spacing of f32 and more.
             for (steps, count) in [(n + 1, n % 61 + 1), (3 * n + 1, n + 1), (n + n % 50 + 1, n + 1)] {
                 let samples: Vec<f32> = rising(low).take(steps + 1).collect();
                 let bins = Bins { count, range: Some((low as f64, samples[steps] as f64)) };
-                // Some have no width.
+                // Edges of bins without width are an error.
                 let Ok(edges) = bins.edges(PixelType::F32, || unreachable!()) else { continue };
                 let table: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
                 let Some(per_unit) = super::per_unit(&table) else { continue };

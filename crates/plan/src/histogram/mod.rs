@@ -1,4 +1,4 @@
-//! Recipes of histograms: of bytes, between edges, by slices of the cells, weighted; and what they have in common.
+//! Recipes of histograms: of bytes, between edges, by slices of bins, weighted; and their common parts.
 
 pub(crate) mod bytes;
 pub(crate) mod edges;
@@ -12,7 +12,7 @@ use apron_core::Result;
 
 const OPERATION: &str = "histogram";
 
-/// A block's counters have 32 bits.
+/// Checks that no block counts more samples than its 32-bit counters hold.
 fn check_counters(samples: u64, blocks: u32) -> Result<()> {
     if samples / blocks as u64 >= u32::MAX as u64 - (1 << 16) {
         return Err(unsupported(OPERATION, format!("histograms of {samples} samples"), "use --device cpu"));
@@ -20,10 +20,10 @@ fn check_counters(samples: u64, blocks: u32) -> Result<()> {
     Ok(())
 }
 
-/// The buffer of the totals in recipes that have them.
+/// Index of the buffer of totals, in recipes that have one.
 const TOTALS: u64 = 1;
 
-/// A launch whose blocks add what they count out of `samples` to the totals of `cells`.
+/// A launch whose blocks add their counts of the `samples` to the `cells` totals.
 fn with_totals(samples: u64, cells: u32, counting: Launch) -> Result<Steps> {
     if cells > MAX_CELLS {
         return Err(unsupported(OPERATION, format!("{cells} bins in all (at most {MAX_CELLS})"), "use --device cpu"));
@@ -38,7 +38,7 @@ fn with_totals(samples: u64, cells: u32, counting: Launch) -> Result<Steps> {
     ))
 }
 
-/// How the threads of all blocks share `reads` of 16 bytes, in which `samples` are counted.
+/// Distributes `reads` of 16 bytes over the threads of all blocks; `samples` bounds the counters.
 fn rounds(samples: u64, reads: u64, blocks: u32, threads: u32) -> Result<Rounds> {
     check_counters(samples, blocks)?;
     Ok(Rounds::of(reads, blocks * threads).expect("fewer than a block counts"))

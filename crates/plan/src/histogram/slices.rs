@@ -1,4 +1,4 @@
-//! Recipes of counts by slices of the cells.
+//! Recipes of histograms by slices of bins.
 
 use super::{OPERATION, check_counters, rounds};
 use crate::kernels;
@@ -11,16 +11,16 @@ use apron_abi::{
 };
 use apron_core::{CellHistogram, PixelType, Result};
 
-/// Pixels that a thread should have to count before another block is worth its row.
+/// Least pixels per thread that justify another block and its row of counts.
 const PIXELS_PER_THREAD: u64 = 16;
-/// Blocks of the slices' kernels that a multiprocessor has room for.
+/// Resident blocks per multiprocessor of the slice kernels.
 pub(super) const RESIDENTS: u32 = 2;
-/// Of those that count by value, which have more on their way.
+/// Resident blocks of the kernels that count by value, which have more loads in flight.
 const VALUES_RESIDENTS: u32 = 1;
 /// Most counts in the rows of all columns of blocks together.
 const MAX_ROW_CELLS: u64 = 1 << 26;
 
-/// Rows of counts, each by a column of blocks with a slice of the cells each, and their sum.
+/// Rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
 fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
     let cells = problem.cells() as u64 * apart as u64;
@@ -34,7 +34,7 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
     let kernel = counting(problem, variant)?;
     let samples = problem.shape.samples();
     let (rows, params) = if !problem.masked && problem.src != PixelType::F32 {
-        // The kernel's threads then meet the same channels in all that they read.
+        // With a multiple of the channels, a thread finds the same channels in all that it reads.
         let rows = (rows_of(samples, cells, VALUES_RESIDENTS, machine) / apart).max(1) * apart;
         let rounds = rounds(samples, samples / 8, rows, SLICES_BLOCK)?;
         let params = HistogramValuesParams { samples, rounds, channels: apart, reserved: 0 };
@@ -62,7 +62,7 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
     Ok((buffers, launches))
 }
 
-/// Columns of blocks that count `cells`.
+/// Columns of blocks, and so rows of counts, for `cells` bins.
 pub(super) fn rows_of(pixels: u64, cells: u64, residents: u32, machine: &Machine) -> u32 {
     let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
     let slices = cells.div_ceil(SLICE_CELLS as u64);
@@ -70,13 +70,13 @@ pub(super) fn rows_of(pixels: u64, cells: u64, residents: u32, machine: &Machine
     enough.clamp(1, most.max(1)) as u32
 }
 
-/// The mask's buffer in recipes that have one.
+/// Index of the mask's buffer, in recipes that have one.
 const MASK: u64 = 3;
 
 fn counting(problem: &CellHistogram, variant: &Variant) -> Result<Kernel> {
     let stage = if problem.masked { "masked" } else { "all" };
     let kernel = kernels::find(variant.kernels, stage, problem.src.element(), ElementType::U32);
-    // Bytes without a mask have kernels of their own, which count faster.
+    // Bytes without a mask have faster kernels of their own.
     kernel.ok_or_else(|| {
         let what = format!("{} pixels, {}", problem.src, if problem.masked { "masked" } else { "without a mask" });
         unsupported(OPERATION, what, "use --device cpu")

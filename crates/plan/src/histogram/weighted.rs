@@ -1,4 +1,4 @@
-//! Recipes of weighted histograms, and of those of pairs of channels.
+//! Recipes of weighted histograms and of joint histograms of two channels.
 
 use super::check_counters;
 use super::slices::{RESIDENTS, rows_of};
@@ -16,12 +16,12 @@ use apron_core::{PairHistogram, PixelType, Result, Shape, WeightedBins};
 const WEIGHTED: &str = "weighted";
 const PAIRS: &str = "pairs";
 
-/// Most bytes of sums of blocks.
+/// Most bytes of the partial sums of all blocks of samples.
 const MAX_SUMS_BYTES: u64 = 1 << 30;
-/// Most cells of pairs of bins.
+/// Most cells of a joint histogram.
 const MAX_CELLS: u64 = 1 << 26;
 
-/// As many blocks as a multiprocessor holds, or fewer for few pixels.
+/// As many blocks as are resident at once, or fewer for few pixels.
 fn blocks(pixels: u64, machine: &Machine) -> u32 {
     let most = machine.multiprocessors as u64 * (2048 / BINS_BLOCK) as u64;
     pixels.div_ceil(BINS_BLOCK as u64).clamp(1, most) as u32
@@ -39,7 +39,7 @@ fn input(shape: Shape, src: PixelType) -> Buffer {
     buffer(Role::Input, src.element(), shape.samples())
 }
 
-/// The samples' bins, the sums of each 65536 samples by bin, and those of them: each in order.
+/// Finds each sample's bin, sums the weights of each 65536 samples by bin, and adds those sums; both in order.
 fn in_order(problem: &WeightedBins, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let (pixels, bins) = (shape.pixels(), problem.edges.bins() as u32);
@@ -79,7 +79,7 @@ fn in_order(problem: &WeightedBins, _: &Variant, machine: &Machine) -> Result<St
     Ok((buffers, launches))
 }
 
-/// The pixels' cells, which are then counted by slices.
+/// Finds the cell of each pixel, and counts the cells by slices.
 fn pairs(problem: &PairHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, pixels, src) = (problem.shape, problem.shape.pixels(), problem.src);
     let [bins, other_bins] = [0, 1].map(|which| problem.edges[which].bins() as u64);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_row_of_sums_for_each_65536_samples() {
         let recipe = weighted(300, 300, true).unwrap();
-        // 90000 samples of each of three channels, and two slices of bins.
+        // 90000 samples per channel, three channels, two slices of bins.
         let blocks: Vec<_> = recipe.launches.iter().map(|launch| launch.blocks).collect();
         assert_eq!(blocks, [[352, 1], [2, 6], [4, 1]]);
         let elems: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();

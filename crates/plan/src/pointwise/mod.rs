@@ -11,11 +11,11 @@ use apron_core::{PixelType, PointOp, Pointwise, Result};
 
 pub(crate) const OPERATION: &str = "pointwise";
 
-/// One launch, four samples a thread at a time.
+/// One launch, four samples per thread and iteration.
 fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     let (src, dst) = (problem.src.element(), problem.dst.element());
-    // One image alone is read by the kernel for two, which leaves the other out.
+    // A single image uses the kernel for two, which then reads no second one.
     let second = problem.second.unwrap_or(problem.src);
     let stage = match (problem.op, second) {
         (PointOp::Alpha, _) => "alpha",
@@ -42,13 +42,13 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![Launch { dst, ..launch }]))
 }
 
-/// Whether it makes f32 of one image of 16 bits.
+/// Whether it converts a single 16-bit image to f32.
 pub(crate) fn widens(problem: &Pointwise) -> bool {
     let wide = matches!(problem.src, PixelType::U16 | PixelType::I16 | PixelType::F16);
     wide && problem.second.is_none() && problem.dst == PixelType::F32
 }
 
-/// A kernel's launch for so many samples of the first buffer, of so many channels, and those of a second, if there is one.
+/// The launch of a kernel over `samples` samples of `channels` channels of buffer 0, and of a `second` buffer if given.
 pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointOp, second: Option<u64>) -> Launch {
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),

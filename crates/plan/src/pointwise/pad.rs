@@ -7,7 +7,7 @@ use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{Family, FromSum, Half, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
 use apron_core::{Pad, PixelType, Result};
 
-/// One launch, four samples of a column a thread.
+/// One launch, four samples of one column per thread.
 fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
@@ -45,7 +45,7 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![launch]))
 }
 
-/// The bits of the sample that a constant is, in the lowest of a word.
+/// The bits of a constant as a sample, in the low bits of a word.
 fn bits_of(pixel: PixelType, value: f32) -> u32 {
     match pixel {
         PixelType::U8 => u8::from_sum(value).into(),
@@ -87,7 +87,7 @@ mod tests {
             let Params::PadParams(params) = launch.params else { panic!("{recipe:?}") };
             assert_eq!((params.origin_x, params.origin_y, params.constants_y[..3].to_vec()), (-2, 1, bits.to_vec()));
             assert_eq!((params.border_x, params.border_y), (4, 0));
-            // Rows with gaps are read where they lie.
+            // Rows with a stride are read in place.
             assert!(recipe.with_row_stride(Shape::new(100, 30, 3).unwrap(), 304).is_some());
         }
         let recipe = planned(PixelType::U8, Border::Constant(255.0).into()).unwrap();

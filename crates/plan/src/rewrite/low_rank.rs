@@ -1,10 +1,10 @@
-//! Recipes of sums of separable correlations: those of the terms, and additions between them.
+//! Recipes of sums of separable correlations: the recipes of the terms, with additions between them.
 
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{LowRank, PixelType, Problem, Result, Shape};
 
-/// The recipe for a sum, from those that `plan` gives for its terms.
+/// The recipe of a sum, from the recipes that `plan` gives for its terms.
 pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe>) -> Result<Recipe> {
     let out = problem.window()?.out;
     let mut terms = problem.separables().map(|term| plan(&term.into()));
@@ -15,7 +15,7 @@ pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe
     }
     let first = recipe.buffers.clone();
     let output = first.iter().position(|buffer| buffer.role == Role::Output).expect("a recipe has an output");
-    // Sums go to the output and to a buffer of their own in turns, so that the last is the output.
+    // Sums alternate between the output and a scratch buffer, such that the last is in the output.
     let (other, term) = (first.len(), first.len() + 1);
     recipe.buffers.extend([Buffer { role: Role::Scratch, ..first[output] }; 2]);
     let sums = |n: usize| if (additions - n).is_multiple_of(2) { output } else { other };
@@ -24,7 +24,7 @@ pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe
         let Recipe { buffers, mut launches, .. } = next?;
         let places = buffers.into_iter().enumerate().map(|(n, buffer)| match buffer.role {
             Role::Output => term,
-            // Terms of the same variant use the same memory between their passes.
+            // Terms share scratch buffers of equal size.
             _ if first.get(n) == Some(&buffer) => n,
             _ => {
                 recipe.buffers.push(buffer);
@@ -40,14 +40,14 @@ pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe
     Ok(recipe)
 }
 
-/// Has launches read and write other buffers.
+/// Renumbers the buffers of launches.
 fn moved(launches: &mut [Launch], to: impl Fn(usize) -> usize) {
     for launch in launches {
         (launch.src, launch.dst) = (to(launch.src), to(launch.dst));
     }
 }
 
-/// The launch that adds the term in this buffer.
+/// The launch that adds the term in buffer `term`.
 fn addition(out: Shape, term: usize) -> Launch {
     let f32 = PixelType::F32.element();
     let kernel = kernels::find(pointwise::OPERATION, "weighted-f32", f32, f32);
@@ -68,7 +68,7 @@ mod tests {
         Problem::from(LowRank { shape, src, terms, border, extent: Extent::Same })
     }
 
-    /// From which buffer to which each launch goes, and which it reads besides.
+    /// Buffers that each launch reads, writes, and reads as a second input.
     fn ways(terms: usize) -> Vec<(usize, usize, Option<u64>)> {
         let recipe = plan(&sum(PixelType::F32, terms, 5), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn terms_are_added_in_order_and_the_last_sum_is_the_output() {
-        // The terms after the first go to buffer 4, the sums to 2, the output, and to 3.
+        // Terms after the first go to buffer 4; sums alternate between 2, the output, and 3.
         let term = [(0, 1, None), (1, 4, None)];
         assert_eq!(ways(1), [(0, 1, None), (1, 2, None)]);
         assert_eq!(ways(2), [&[(0, 1, None), (1, 3, None)][..], &term, &[(3, 2, Some(4))]].concat());

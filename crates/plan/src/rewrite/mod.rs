@@ -1,4 +1,4 @@
-//! What restates a problem for kernels of other types or other sums, and the bounds by which that is right.
+//! Restatements of problems for kernels of other types or other sums, with the error bounds that justify them.
 
 pub(crate) mod low_rank;
 pub(crate) mod rounding;

@@ -1,17 +1,16 @@
-//! How far sums in f32 may be from the exact ones, where they are rounded to integers.
+//! Error bounds of f32 sums that are rounded to integers.
 
 use apron_core::{Correlate, PixelType};
 
-/// Beyond this, sums would have to be done again in f64 too often.
+/// Largest usable bound: beyond it, too many sums would have to be recomputed in f64.
 pub(crate) const MOST_SLACK: f32 = 1.0 / 512.0;
 
-/// The largest distance of an f32 sum of the problem's bytes and taps from the exact sum, and of that from
-/// the f64 sum; infinite for other samples than bytes.
+/// A bound on the difference between an f32 sum of the problem's bytes times taps and the f64 sum; infinite for samples
+/// other than bytes.
 ///
-/// A sum of `n` fused multiply-adds is off by at most `n * 2^-24 * S / (1 - n * 2^-24)`, with `S` the sum of
-/// |tap * sample| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); in f64 by 2^-29 of it.
-/// Nothing is lost at all where taps and samples are multiples of some unit and every sum of them is below 2^24
-/// units.
+/// A sum of `n` fused multiply-adds is off by at most `n * 2^-24 * S / (1 - n * 2^-24)`, with `S` the sum of |tap *
+/// sample| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); in f64 by 2^-29 of that. Sums are
+/// exact if taps and samples are multiples of some unit and every sum is below 2^24 units.
 pub(crate) fn slack(problem: &Correlate) -> f32 {
     if problem.src != PixelType::U8 {
         return f32::INFINITY;
@@ -25,16 +24,16 @@ pub(crate) fn slack(problem: &Correlate) -> f32 {
         return 0.0;
     }
     let count = taps.len() as f64;
-    // One more for adding this number to a sum in f32, and one for the rest: the f64 sum, the quotient above.
+    // One more for adding the bound to an f32 sum, and one for the f64 sum and the quotient above.
     ((count + 2.0) * 2f64.powi(-24) * sum) as f32
 }
 
 /// The same bound for the marching kernels' sums of bytes, which start at `-slack`: 0 where the sums are exact,
-/// infinite where taps are so large that multiples of them might overflow.
+/// infinite where the taps are so large that sums might overflow.
 ///
-/// With u = 2^-24, each multiply-add rounds a partial sum, and changes it by u times its size at most, or by
-/// 2^-150 where it is denormal. Partial sums are at most 255 A(1), 255 A(2), ..., with A(k) the sum of the first k
-/// |tap|. Twice the slack, which the kernel adds, is rounded once; sums above 255.5 do not matter.
+/// With u = 2^-24, each multiply-add rounds a partial sum, with an error of at most u times its magnitude, or 2^-150 if
+/// it is denormal. Partial sums are at most 255 A(1), 255 A(2), ..., with A(k) the sum of the first k |tap|. Adding
+/// twice the slack, as the kernel does, rounds once; sums above 255.5 do not matter.
 pub(crate) fn dense_slack(taps: &[f32]) -> f32 {
     let sizes = Sizes::of(taps);
     if sizes.total > MOST_TOTAL {
@@ -46,10 +45,11 @@ pub(crate) fn dense_slack(taps: &[f32]) -> f32 {
     started(MOST_BYTE * sizes.partial, taps.len())
 }
 
-/// The same for the sums along `taps_y` of sums along `taps_x`.
+/// As [`dense_slack`], for sums along `taps_y` of sums along `taps_x`.
 ///
-/// The errors along the rows, as above, are weighed by `taps_y`, which adds the errors of its own partial sums:
-/// those are at most 255 A(n) B(1), 255 A(n) B(2), ..., with B(k) the sum of the first k |tap| of `taps_y`.
+/// The errors along the rows, as above, are weighted by `taps_y`; the sums along the columns add the errors of their
+/// own partial sums, which are at most 255 A(n) B(1), 255 A(n) B(2), ..., with B(k) the sum of the first k |tap| of
+/// `taps_y`.
 pub(crate) fn separable_slack(taps_x: &[f32], taps_y: &[f32]) -> f32 {
     let (x, y) = (Sizes::of(taps_x), Sizes::of(taps_y));
     let total = x.total * y.total;
@@ -65,29 +65,30 @@ pub(crate) fn separable_slack(taps_x: &[f32], taps_y: &[f32]) -> f32 {
 
 /// The largest sample.
 const MOST_BYTE: f64 = 255.0;
-/// The sum of |tap| up to which nothing overflows.
+/// Largest sum of |tap| for which no sum overflows.
 const MOST_TOTAL: f64 = 1e30;
 
-/// Whether all sums of bytes times taps that are multiples of a unit are exact.
+/// Whether all sums of bytes times taps that are multiples of `unit` are exact.
 fn exact(total: f64, unit: f64) -> bool {
     MOST_BYTE * total <= unit * 2f64.powi(24)
 }
 
-/// The slack of sums that start at it, of partial sums of a size that are rounded, and of some that may be denormal.
+/// The slack of sums that start at `-slack`: `partial` is the sum of the magnitudes of all rounded partial sums,
+/// `denormal` the number of them that may be denormal.
 fn started(partial: f64, denormal: usize) -> f32 {
     let error = (partial + 256.0) * 2f64.powi(-24) + denormal as f64 * 2f64.powi(-150);
-    // One in a thousand for the start, which enlarges the partial sums, for errors of the errors, and for the sum
-    // in f64, whose own are 2^-29 times as large.
+    // A factor of 1.001 covers the start value, which enlarges the partial sums, second-order errors, and the f64 sum,
+    // whose errors are 2^-29 times as large.
     ((error * 1.001) as f32).next_up()
 }
 
-/// What the bounds need to know of taps.
+/// Properties of taps that the bounds depend on.
 struct Sizes {
     /// The sum of |tap|.
     total: f64,
     /// The sum of all partial sums of |tap|.
     partial: f64,
-    /// The largest power of two of which all taps are multiples; infinite if all are 0.
+    /// The largest power of two that divides all taps; infinite if all are 0.
     unit: f64,
 }
 
@@ -103,7 +104,7 @@ impl Sizes {
     }
 }
 
-/// The largest power of two of which a number is a multiple; infinite for 0.
+/// The largest power of two that divides a number; infinite for 0.
 fn unit(number: f32) -> f64 {
     let bits = number.to_bits();
     let (exponent, fraction) = ((bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
@@ -139,7 +140,7 @@ mod tests {
         let (replicate, u8) = (Border::Replicate, PixelType::U8);
         assert_eq!(slack_of(&[0.0625, 0.25, 0.375, 0.25, 0.0625], replicate, u8), 0.0);
         assert!(slack_of(&[0.0625, 0.25, 0.375, 0.25, 0.0625], Border::Constant(0.1), u8) > 0.0);
-        // 2^24 units are too many: 257 * 255 * 2^8 and 255 are one less.
+        // 2^24 units are not exact: 257 * 255 * 2^8 + 255 is one unit less.
         assert_eq!(slack_of(&[257.0, 2f32.powi(-8)], replicate, u8), 0.0);
         assert!(slack_of(&[257.0, 2f32.powi(-9)], replicate, u8) > 0.0);
     }
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(slack_of(&[third; 3], Border::Replicate, PixelType::F32), f32::INFINITY);
     }
 
-    /// A sum of bytes as the marching kernels take it, and the same in f64 from 0.
+    /// A sum of bytes as the marching kernels compute it, and the f64 sum from 0.
     fn sums(taps: &[f32], bytes: &[u8], slack: f32) -> (f32, f64) {
         let pairs = || taps.iter().zip(bytes);
         let near = pairs().fold(-slack, |sum, (tap, &byte)| tap.mul_add(byte as f32, sum));
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_true_sum_is_between_the_sum_and_twice_the_slack_above() {
-        // Numbers that look random, the same each time.
+        // Reproducible pseudo-random numbers.
         let mut state = 1u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -179,7 +180,7 @@ mod tests {
                 taps.iter().map(|tap| tap / total).collect()
             };
             let (x, y) = (taps(side), taps(side));
-            // Extreme bytes have the largest errors.
+            // Bytes of 0 and 255 have the largest errors.
             let mut bytes = |count| -> Vec<u8> { (0..count).map(|_| (next() % 512).min(255) as u8).collect() };
             let (near, exact, slack) = if round % 2 == 0 {
                 let bytes = bytes(side);
@@ -199,7 +200,7 @@ mod tests {
             assert!(low <= exact && exact <= high, "{exact} is not from {low} to {high}: {x:?} {y:?}");
             closest = closest.min((exact - low).min(high - exact) / slack as f64);
         }
-        // A bound far from all errors would send too many sums back.
+        // A bound far above all errors would recompute too many sums.
         assert!(closest < 0.95, "{closest}");
     }
 
@@ -208,7 +209,7 @@ mod tests {
         for taps in [&[0.0625, 0.25, 0.375, 0.25, 0.0625], &[-1.0, -1.0, 8.0, -1.0, -1.0], &[0.0f32; 5]] {
             assert_eq!((dense_slack(taps), separable_slack(taps, taps)), (0.0, 0.0), "{taps:?}");
         }
-        // Along the rows alone they are exact, of the columns they have 25 bits.
+        // Sums along the rows are exact; sums down the columns need 25 bits.
         let (x, y) = ([257.0, 1.0], [2f32.powi(-9), 1.0]);
         assert_eq!((dense_slack(&x), dense_slack(&y)), (0.0, 0.0));
         assert!(separable_slack(&x, &y) > 0.0);

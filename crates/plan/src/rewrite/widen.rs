@@ -1,5 +1,5 @@
-//! Integers and floats of 16 bits: filtered as the f32 that they are exactly, which one more launch makes of them. Floats
-//! of 16 bits are made by a last launch, of the f32 results.
+//! Widening of 16-bit integers and floats: one more launch converts them to f32, exactly, before the kernels. A last
+//! launch converts f32 results to f16.
 
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
@@ -9,15 +9,15 @@ use apron_core::{
 
 const F32: PixelType = PixelType::F32;
 
-/// Samples as they are, zeros of either sign too.
+/// The identity, which also keeps the sign of zeros.
 const AS_IT_IS: PointOp = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
 
-/// Whether kernels read samples of this type as f32.
+/// Whether samples of this type may be widened to f32.
 fn is_wide(pixel: PixelType) -> bool {
     matches!(pixel, PixelType::U16 | PixelType::I16 | PixelType::F16)
 }
 
-/// The same problem for images of f32, where one is of 16 bits that its kernels do not take.
+/// The same problem on f32 images, if it has 16-bit samples that its kernels do not take.
 pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
     let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
@@ -29,16 +29,16 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     Some(match filter.clone() {
         FilterProblem::Correlate(p) => Correlate { src: read(p.src), dst: written(p.dst), ..p }.into(),
         FilterProblem::Separable(p) => Separable { src: read(p.src), dst: written(p.dst), ..p }.into(),
-        // Its output is of integers.
+        // Its output type is an integer.
         FilterProblem::Scaled(p) => Scaled { src: read(p.src), ..p }.into(),
         FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
-        // There are no boxes of other samples of 16 bits.
+        // Box filters of other 16-bit samples are not supported.
         FilterProblem::Box(p) if !is_wide(p.src) => BoxFilter { dst: written(p.dst), ..p }.into(),
         FilterProblem::LocalStd(p) => LocalStd { src: read(p.src), dst: written(p.dst), ..p }.into(),
-        // Alpha is left as it is; and what makes floats is itself such a launch.
+        // Alpha is left as it is; and the conversion itself is such a launch.
         FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
         FilterProblem::Pointwise(p) => {
-            // Kernels of two types have the one of f32 behind.
+            // For mixed types the kernels take f32 as the second.
             let (src, second, dst) = (read(p.src), p.second.map(read), written(p.dst));
             Pointwise { src, second, dst, ..p }.into()
         }
@@ -46,7 +46,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     })
 }
 
-/// The recipe for `problem`, from the one for images of f32.
+/// The recipe for `problem`, from the recipe for f32 images.
 pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
     let Problem::Filter(filter) = problem else { return recipe };
     let mut launches = Vec::new();
@@ -64,8 +64,8 @@ pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
     Recipe { launches, ..recipe }
 }
 
-/// Makes scratch memory of the floats that have a role, and gives it to a new buffer of as many samples; the numbers of
-/// both.
+/// Turns the buffer with a role into f32 scratch memory, and gives the role to a new buffer of as many elements;
+/// returns the indices of both.
 fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(usize, usize)> {
     let floats = buffers.iter().position(|buffer| buffer.role == role)?;
     buffers[floats].role = Role::Scratch;
@@ -73,7 +73,7 @@ fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(
     Some((floats, buffers.len() - 1))
 }
 
-/// The launch that makes the samples of one buffer those of another.
+/// The launch that converts the samples of buffer `src` to those of buffer `dst`.
 fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
     let (from, to) = (buffers[src].element, buffers[dst].element);
     let kernel = kernels::find(pointwise::OPERATION, stage, from, to);
@@ -97,7 +97,7 @@ mod tests {
         let ways: Vec<_> = recipe.launches.iter().map(|launch| (launch.src, launch.dst)).collect();
         assert_eq!(ways, [(3, 0), (0, 1), (1, 2)]);
         assert_eq!((recipe.buffers[0].size_bytes(), recipe.buffers[3].size_bytes()), (2400, 1200));
-        // Rows with gaps are packed first: the first launch knows no rows.
+        // Rows with a stride are packed first: the first launch has no notion of rows.
         assert!(recipe.with_row_stride(shape, 64).is_none());
     }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(roles, expected);
         assert_eq!(ways(&recipe(PixelType::U8, f16)), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(ways(&recipe(f16, PixelType::U8)), [(3, 0), (0, 1), (1, 2)]);
-        // Floats of 16 bits as f32: no more than that.
+        // f16 converted to f32: a single launch.
         let op = PointOp::weighted(2.0, 0.0, 1.0);
         let alone = Problem::from(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
         assert_eq!(ways(&plan(&alone, None, &Machine::EMULATED).unwrap()), [(0, 1)]);

@@ -1,7 +1,7 @@
-//! What was measured: which variant is the fastest for a problem, and by which grid.
+//! The tuning table: measured times of the variants by workload, with the grids that gave them.
 //!
 //! The table is data, `tuning.csv`, as `apron tune` prints it. A row is a workload on a GPU, with the time of each
-//! variant that took it. Problems that nobody measured go by the row [`nearest`](Table::nearest) to them.
+//! variant that took it. For workloads that were not measured the [`nearest`](Table::nearest) row counts.
 
 mod text;
 
@@ -13,22 +13,22 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What of a problem its time depends on.
+/// The properties of a problem that its time depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// The operation.
     pub operation: &'static str,
     /// Type of the input's samples.
     pub src: PixelType,
-    /// Type of the output's samples; of histograms the input's.
+    /// Type of the output's samples; for histograms, the input's.
     pub dst: PixelType,
-    /// Whether the taps are such that all sums of bytes are exact in f32, so that no variant has to check any.
+    /// Whether the taps make all f32 sums of bytes exact, so that no variant has to check any.
     pub exact: bool,
-    /// Whether the bytes of the input's rows are a multiple of 16, so that wide copies and loads can take them.
+    /// Whether the bytes per input row are a multiple of 16, so that wide copies and loads apply.
     pub aligned: bool,
-    /// Channels; of histograms those that are counted apart.
+    /// Channels; for histograms, those counted apart.
     pub channels: u32,
-    /// Side of the square mask with as many taps; of histograms the bins.
+    /// Side of the square mask with the same number of taps; for histograms, the number of bins.
     pub side: u32,
     /// Columns of the input.
     pub width: u32,
@@ -36,7 +36,7 @@ pub struct Work {
     pub height: u32,
 }
 
-/// A workload on a GPU, and what each variant took for it.
+/// A workload on a GPU, with the time of each variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The GPU's name.
@@ -45,7 +45,7 @@ pub struct Row {
     pub target: u32,
     /// Its multiprocessors.
     pub multiprocessors: u32,
-    /// What was done.
+    /// The workload.
     pub work: Work,
     /// The times, the shortest first.
     pub times: Vec<Time>,
@@ -58,32 +58,32 @@ pub struct Time {
     pub variant: &'static str,
     /// The median, in milliseconds.
     pub ms: f64,
-    /// The grid's numbers that gave it, of variants that leave some open.
+    /// The grid that gave this time, for variants whose grid is tuned.
     pub tuning: Option<Tuning>,
 }
 
-/// The rows of all machines, found by their operation and types, and by the variants whose grids they tell.
+/// The rows of all machines, indexed by operation and types, and by the variants whose grids they record.
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
     of_kind: HashMap<Kind, Vec<usize>>,
-    /// By operation and variant, each with the grid that was the best in the row.
+    /// Row indices by operation and variant, each with the best grid of that row.
     of_variant: HashMap<(&'static str, &'static str), Vec<(usize, Tuning)>>,
 }
 
-/// Operation, and types of the input's and the output's samples: rows of other kinds never tell of a problem.
+/// Operation, input type and output type: rows of other kinds are never compared.
 type Kind = (&'static str, PixelType, PixelType);
 
-/// The table that plans go by.
+/// The built-in table.
 pub static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(TEXT));
 
 const TEXT: &str = include_str!("../../tuning.csv");
 
-/// The table's header: lines that start with `#` stand above it, a row each below.
+/// The header line of the table: lines that start with `#` precede it, one line per row follows.
 pub const COLUMNS: &str = "gpu,target,multiprocessors,operation,src,dst,sums,aligned,channels,side,width,height,times";
 
 impl Work {
-    /// What of `problem` its time depends on.
+    /// Returns the properties of `problem` that its time depends on.
     pub fn of(problem: &Problem) -> Work {
         let (operation, shape, src) = (problem.operation(), problem.shape(), problem.src());
         let dst = if let Problem::Filter(filter) = problem { filter.dst() } else { src };
@@ -97,7 +97,7 @@ impl Work {
             Problem::Measure(MeasureProblem::Weighted(p)) => (p.channels(), number(p.edges.bins())),
             Problem::Measure(MeasureProblem::Pairs(p)) => (shape.channels, number(p.edges[0].bins())),
         };
-        // Channels that are counted together are as more columns.
+        // Channels that are counted together count as columns.
         let width = shape.width.saturating_mul(shape.channels / channels);
         let exact = (src, dst) == (PixelType::U8, PixelType::U8)
             && match problem {
@@ -111,7 +111,7 @@ impl Work {
         Work { operation, src, dst, exact, aligned, channels, side, width, height: shape.height }
     }
 
-    /// Side of the square mask with as many taps as a filter, of a sum of filters that of one.
+    /// Side of the square mask with the same number of taps as the filter; for a sum of filters, as its first term.
     fn side(filter: &FilterProblem) -> u32 {
         match filter {
             FilterProblem::Scaled(p) => Self::side(&p.sums()),
@@ -133,14 +133,14 @@ impl Work {
     }
 }
 
-/// As a number of bins or cells.
+/// Converts a number of bins or cells to u32, saturating.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 impl Row {
-    /// How far away it is: the GPU counts before how taps are, that before the rows' alignment, that before the channels,
-    /// these before the side, that before the size, which is what each multiprocessor has to do.
+    /// Distance to a workload, in decreasing order of significance: GPU, exactness of the taps, row alignment,
+    /// channels, side, and size per multiprocessor.
     fn distance(&self, work: &Work, machine: &Machine) -> [f64; 7] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
@@ -155,14 +155,14 @@ impl Row {
         ]
     }
 
-    /// What a variant took.
+    /// Returns the time of a variant.
     pub fn time(&self, variant: &str) -> Option<&Time> {
         self.times.iter().find(|time| time.variant == variant)
     }
 }
 
 impl Table {
-    /// The table of these rows.
+    /// Creates a table of these rows.
     pub fn new(rows: Vec<Row>) -> Table {
         let mut table = Table { rows, ..Table::default() };
         for (index, row) in table.rows.iter().enumerate() {
@@ -175,23 +175,23 @@ impl Table {
         table
     }
 
-    /// The rows of a text, as [`Row`]s write themselves. Lines that are none are left out.
+    /// Parses a table from rows as [`Row`] formats them. Other lines are skipped.
     pub fn parse(text: &str) -> Table {
         Table::new(text.lines().filter_map(text::row).collect())
     }
 
-    /// The rows, in their order.
+    /// Returns the rows, in their order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The row that tells of a problem: of its operation and types, the nearest.
+    /// Returns the nearest row of the same operation and types.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
         let rows = self.of_kind.get(&work.kind())?.iter().map(|index| &self.rows[*index]);
         rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)
     }
 
-    /// The grid's numbers for a variant: of any types, where it was not measured for these.
+    /// Returns the measured grid of a variant: from rows of the same types, or of any types if there are none.
     pub fn tuning(&self, variant: &Variant, work: &Work, machine: &Machine) -> Option<Tuning> {
         if variant.grids.is_empty() {
             return None;
@@ -205,7 +205,7 @@ impl Table {
     }
 }
 
-/// The order of distances, by the first number in which they differ.
+/// Orders distances lexicographically.
 fn order(a: &[f64; 7], b: &[f64; 7]) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
@@ -261,7 +261,7 @@ mod tests {
         let nearest = |table: Vec<Row>, work| Table::new(table).nearest(&work, &Machine::EMULATED).unwrap().work;
         for work in [any.work, Work { exact: true, ..any.work }] {
             assert_eq!(nearest(vec![any.clone(), exact.clone()], work).exact, work.exact);
-            // Better than none.
+            // Better than no row at all.
             assert!(!nearest(vec![any.clone()], work).exact);
         }
     }

@@ -4,14 +4,14 @@ use super::{Row, Time, Work};
 use crate::{Tuning, VARIANTS};
 use std::fmt;
 
-/// What a row says of sums.
+/// Values of the column `sums`.
 const ANY: &str = "any";
 const EXACT: &str = "exact";
-/// What a row says of its alignment: older rows say nothing, and are aligned.
+/// Values of the column `aligned`: older rows lack it, and are aligned.
 const ALIGNED: &str = "yes";
 const UNALIGNED: &str = "no";
 
-/// The row that a line is.
+/// Parses a row from a line.
 pub(super) fn row(line: &str) -> Option<Row> {
     let cells: Vec<&str> = line.split(',').collect();
     let (aligned, cells) = match cells.len() {
