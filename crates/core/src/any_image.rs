@@ -29,15 +29,15 @@ macro_rules! each_type {
 }
 
 impl AnyImage<'_> {
-    /// Width, height and channels.
+    /// Returns the width, height and channels.
     pub fn shape(&self) -> Shape {
         each_type!(self, image => image.shape())
     }
 
-    /// An image of zeros whose packed bytes are then written by `fill`.
+    /// Creates an image of zeros, whose packed bytes `fill` then writes.
     ///
     /// # Errors
-    /// What `fill` reports; [`Error::Shape`](crate::Error::Shape) for more bytes than the system gives.
+    /// The error of `fill`; [`Error::Shape`](crate::Error::Shape) for more bytes than the system has memory for.
     pub fn from_bytes(
         pixel: PixelType,
         shape: Shape,
@@ -58,40 +58,41 @@ impl AnyImage<'_> {
         }
     }
 
-    /// The packed samples as bytes, in the machine's byte order.
+    /// Returns the packed samples as bytes, in the machine's byte order.
     pub fn bytes(&self) -> Cow<'_, [u8]> {
         each_type!(self, image => image.packed_bytes())
     }
 
-    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
+    /// Borrows the part of `width` x `height` pixels that starts at column `x` and row `y`.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for a part that is empty or not all in the image.
+    /// [`Error::Shape`](crate::Error::Shape) for a part that is empty or not entirely inside the image.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<AnyImage<'_>> {
         Ok(each_type!(self, image => Pixel::into_any(image.region(x, y, width, height)?)))
     }
 
-    /// The same image, borrowed.
+    /// Borrows the image.
     pub fn view(&self) -> AnyImage<'_> {
         each_type!(self, image => Pixel::into_any(image.view()))
     }
 
-    /// The same image, to be written; borrowed samples are copied before, once.
+    /// Borrows the image mutably; borrowed samples are copied first, once.
     pub fn view_mut(&mut self) -> AnyImageMut<'_> {
         each_type!(self, image => Pixel::into_any_mut(image.view_mut()))
     }
 
-    /// Samples from the start of a row to the start of the next.
+    /// Returns the samples between the starts of two rows.
     pub fn row_stride(&self) -> usize {
         each_type!(self, image => image.row_stride())
     }
 
-    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
+    /// Returns all bytes from the first sample of the first row to the last of the last row, padding between rows
+    /// included.
     pub fn spanned_bytes(&self) -> &[u8] {
         each_type!(self, image => image.spanned_bytes())
     }
 
-    /// The same image, owning its samples, in rows without gaps.
+    /// Returns the image with owned samples, in rows without gaps.
     pub fn into_packed(self) -> AnyImage<'static> {
         fn packed<T: Pixel>(image: Image<'_, T>) -> AnyImage<'static> {
             let Shape { width, height, channels } = image.shape();
@@ -101,12 +102,12 @@ impl AnyImage<'_> {
         each_type!(self, image => packed(image))
     }
 
-    /// The same image, owning its samples.
+    /// Returns the image with owned samples.
     pub fn into_owned(self) -> AnyImage<'static> {
         each_type!(self, image => Pixel::into_any(image.into_owned()))
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
             AnyImage::U8(_) => PixelType::U8,

@@ -1,4 +1,4 @@
-//! How samples are put into bins: evenly, or between edges that are given.
+//! Assignment of samples to bins: of equal width, or between given edges.
 
 use crate::{Bins, Edges, Error, PixelType, Result};
 
@@ -14,17 +14,17 @@ use crate::{Bins, Edges, Error, PixelType, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Binning {
-    /// Bins of one width over a range.
+    /// Bins of equal width over a range.
     Even(Bins),
     /// Bins between these edges.
     Between(Edges),
 }
 
 impl Binning {
-    /// Whether it can be right at all.
+    /// Checks the parameters, whatever the samples.
     ///
     /// # Errors
-    /// As [`Bins::check`]; edges are checked when they are made.
+    /// As [`Bins::check`]; edges were checked when they were created.
     pub fn check(&self) -> Result<()> {
         match self {
             Binning::Even(bins) => bins.check(),
@@ -32,8 +32,8 @@ impl Binning {
         }
     }
 
-    /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given; of no
-    /// samples these are infinity and negative infinity, and the range is 0 to 1, as NumPy has it.
+    /// Returns the edges for samples of type `pixel`. `extremes` gives the minimum and maximum sample, for bins without
+    /// a range; of no samples these are infinity and negative infinity, and the range is 0 to 1, as in NumPy.
     ///
     /// # Errors
     /// As [`Bins::edges`].
@@ -47,7 +47,7 @@ impl Binning {
         }
     }
 
-    /// Whether the range is to be found from the samples.
+    /// Returns whether the range depends on the samples.
     pub fn seeks_range(&self, pixel: PixelType) -> bool {
         matches!(self, Binning::Even(Bins { range: None, .. })) && pixel != PixelType::U8
     }
@@ -60,14 +60,14 @@ impl From<Bins> for Binning {
 }
 
 impl From<usize> for Bins {
-    /// This number of bins over the default range.
+    /// Creates this number of bins over the default range.
     fn from(count: usize) -> Bins {
         Bins { count, range: None }
     }
 }
 
 impl From<usize> for Binning {
-    /// This number of bins of equal width over the default range.
+    /// Creates this number of bins of equal width over the default range.
     fn from(count: usize) -> Binning {
         Binning::Even(count.into())
     }
@@ -80,7 +80,7 @@ impl From<Edges> for Binning {
 }
 
 impl Bins {
-    /// A bin for each value that samples of an integer type can have; `None` for floats.
+    /// Returns one bin per value of an integer type; `None` for floats.
     ///
     /// ```
     /// use apron_core::{Bins, PixelType};
@@ -96,7 +96,7 @@ impl Bins {
 }
 
 impl PixelType {
-    /// The least value of an integer type, and how many there are; `None` for floats.
+    /// Returns the least value of an integer type and the number of its values; `None` for floats.
     pub fn values(self) -> Option<(i32, usize)> {
         match self {
             PixelType::U8 => Some((0, 1 << 8)),
@@ -108,11 +108,12 @@ impl PixelType {
 }
 
 impl Edges {
-    /// The bins between edges, as `numpy.histogram` takes them: each holds its lower edge, the last its upper one too.
-    /// Edges may be equal, and the outer ones infinite.
+    /// Creates bins between these edges, as `numpy.histogram` does: each bin includes its lower edge, and the last its
+    /// upper one too. Edges may be equal, and the outer ones infinite.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for fewer than two edges, more than 2^24 + 1, one that is NaN or below the one before.
+    /// [`Error::Parameter`] for fewer than two edges, for more than 2^24 + 1, and for an edge that is NaN or below its
+    /// predecessor.
     pub fn new(values: Vec<f64>) -> Result<Edges> {
         let wrong = |value: String, limit: &str| Err(Error::parameter("histogram", "edges", value, limit));
         if !(2..=(1 << 24) + 1).contains(&values.len()) {
@@ -124,8 +125,8 @@ impl Edges {
         Ok(Edges::unevenly(values))
     }
 
-    /// What of f32 decides a sample's bin: the least f32 not below each lower edge, and the greatest not above the
-    /// last edge. A sample lies in the last bin whose lower edge it is not below.
+    /// Returns f32 edges that put every f32 sample into the same bin: for each lower edge the least f32 not below it,
+    /// and the greatest f32 not above the last edge. A sample lies in the last bin whose lower edge is not above it.
     pub fn in_f32(&self) -> (Vec<f32>, f32) {
         let (last, lower) = self.values().split_last().expect("two edges or more");
         let up = |edge: f64| if ((edge as f32) as f64) < edge { (edge as f32).next_up() } else { edge as f32 };
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn equal_and_infinite_edges_are_numpys() {
-        // numpy.histogram([1, 1, 2, 5, inf], [1, 1, 2, inf])[0] is [0, 2, 3], [1, 2, 2] has [2, 1].
+        // numpy.histogram([1, 1, 2, 5, inf], [1, 1, 2, inf])[0] is [0, 2, 3]; with edges [1, 2, 2] it is [2, 1].
         let bins = |edges: &[f64], samples: &[f64]| {
             let edges = Edges::new(edges.to_vec()).unwrap();
             samples.iter().map(|&sample| edges.bin(sample)).collect::<Vec<_>>()

@@ -1,11 +1,11 @@
-//! What lies outside an image.
+//! Border modes: the samples outside an image.
 
 use crate::{Error, Result};
 use apron_abi::BorderMode;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a mask sees outside the image, `abcd` in the drawings.
+/// The samples that a mask reads outside the image, which is `abcd` in the drawings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Border {
     /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`.
@@ -19,17 +19,17 @@ pub enum Border {
     Reflect101,
     /// `abcd|abcd|abcd`: periodic. SciPy's `wrap`, OpenCV's `BORDER_WRAP`.
     Wrap,
-    /// Nothing: only windows that lie inside the image have a result, which so is smaller by
-    /// `mask - 1` pixels in each axis.
+    /// No border: only windows that lie inside the image have a result, which is smaller than the image by `mask - 1`
+    /// pixels along each axis.
     Crop,
 }
 
 impl Border {
-    /// Every border, the constant one with 0.
+    /// All border modes, the constant one with 0.
     pub const ALL: [Border; 6] =
         [Border::Constant(0.0), Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop];
 
-    /// The index map and the value outside. Crop never looks outside, so any map does.
+    /// Returns the index map and the constant. Crop never reads outside, so its map is arbitrary.
     pub fn mode(self) -> (BorderMode, f32) {
         match self {
             Border::Constant(value) => (BorderMode::Constant, value),
@@ -78,7 +78,7 @@ impl FromStr for Border {
     }
 }
 
-/// A constant for each channel, of one to four.
+/// A border constant per channel, for one to four channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     values: [f32; 4],
@@ -86,10 +86,10 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// These values outside, the first channel's first.
+    /// Creates the constants, the first channel's first.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for other than one to four values, and for those that are not finite.
+    /// [`Error::Parameter`] for a number of values outside one to four, and for values that are not finite.
     pub fn new(values: &[f32]) -> Result<Constants> {
         if values.is_empty() || values.len() > 4 || !values.iter().all(|value| value.is_finite()) {
             return Err(Error::parameter("border", "constants", format!("{values:?}"), "one to four finite numbers"));
@@ -99,7 +99,7 @@ impl Constants {
         Ok(Constants { values: padded, channels: values.len() as u32 })
     }
 
-    /// The values, one for each channel.
+    /// Returns the values, one per channel.
     pub fn values(&self) -> &[f32] {
         &self.values[..self.channels as usize]
     }
@@ -112,17 +112,17 @@ impl fmt::Display for Constants {
     }
 }
 
-/// What lies outside an image along one axis.
+/// The border along one axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AxisBorder {
-    /// The same for all channels.
+    /// One border for all channels.
     Border(Border),
-    /// `vvvv|abcd|vvvv`: a fixed value for each channel.
+    /// `vvvv|abcd|vvvv`: a fixed value per channel.
     Constants(Constants),
 }
 
 impl AxisBorder {
-    /// The index map and the values outside, of each channel.
+    /// Returns the index map, and the constant of each channel.
     pub fn mode(self) -> (BorderMode, [f32; 4]) {
         match self {
             AxisBorder::Border(border) => {
@@ -170,7 +170,7 @@ impl fmt::Display for AxisBorder {
 impl FromStr for AxisBorder {
     type Err = Error;
 
-    /// A border, or constants by channel, as `constant:0:128:255`.
+    /// Parses a border, or constants by channel such as `constant:0:128:255`.
     fn from_str(text: &str) -> Result<AxisBorder> {
         match text.strip_prefix("constant:") {
             Some(values) if values.contains(':') => {
@@ -188,25 +188,25 @@ impl FromStr for AxisBorder {
     }
 }
 
-/// What lies outside an image, along each axis.
+/// The borders along both axes.
 ///
-/// Where the axes differ, the image is extended along its rows first, and what that makes along the columns: a pixel
-/// outside in both axes is what the border of the columns makes of it.
+/// If they differ, the image is extended along its rows first and the result along the columns: a pixel outside along
+/// both axes follows the border of the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Borders {
-    /// Left and right of the image.
+    /// The border to the left and right of the image.
     pub x: AxisBorder,
-    /// Above and below.
+    /// The border above and below it.
     pub y: AxisBorder,
 }
 
 impl Borders {
-    /// One for each axis.
+    /// Creates borders that differ by axis.
     pub fn by_axis(x: impl Into<AxisBorder>, y: impl Into<AxisBorder>) -> Borders {
         Borders { x: x.into(), y: y.into() }
     }
 
-    /// The border that all axes and channels have, if there is one.
+    /// Returns the border that applies along both axes and to all channels, if there is one.
     pub fn everywhere(&self) -> Option<Border> {
         match (self.x, self.y) {
             (AxisBorder::Border(x), AxisBorder::Border(y)) if x == y => Some(x),
@@ -231,7 +231,7 @@ impl fmt::Display for Borders {
 impl FromStr for Borders {
     type Err = Error;
 
-    /// One border for both axes, or one for each, as `wrap,replicate`.
+    /// Parses one border for both axes, or one for each, such as `wrap,replicate`.
     fn from_str(text: &str) -> Result<Borders> {
         match text.split_once(',') {
             Some((x, y)) => Ok(Borders { x: x.trim().parse()?, y: y.trim().parse()? }),

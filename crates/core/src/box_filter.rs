@@ -1,19 +1,20 @@
-//! The box filter: sums over windows, all samples weighted alike.
+//! The box filter: sums over windows with equal weights.
 
 use crate::window::Sides;
 use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
 
-/// By what a box filter scales its sums.
+/// The scale of a box filter's sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// Divides by the number of samples of the window.
+    /// Division by the number of samples of the window.
     Mean,
-    /// Multiplies by this, which is finite.
+    /// Multiplication by this factor, which is finite.
     Tap(f32),
 }
 
 impl Scale {
-    /// The factor for sums of f32: for a mean over `samples` their reciprocal, computed in f64 and rounded.
+    /// Returns the factor for f32 sums: for a mean over `samples` samples their reciprocal, computed in f64 and
+    /// rounded.
     pub fn factor(self, samples: u64) -> f32 {
         match self {
             Scale::Mean => (1.0 / samples as f64) as f32,
@@ -21,7 +22,7 @@ impl Scale {
         }
     }
 
-    /// A sum of bytes scaled, in f64. A quotient is the one nearest to the true one, and so close to it
+    /// Scales a sum of bytes in f64. A quotient is rounded to the nearest f64, which is close enough to the true one
     /// that both round to the same integer.
     pub fn of_sum(self, sum: u64, samples: u64) -> f64 {
         match self {
@@ -31,7 +32,7 @@ impl Scale {
     }
 }
 
-/// A box filter: each output sample is the sum over a window, scaled, every channel by itself.
+/// A box filter: each output sample is the scaled sum over a window; channels are independent.
 ///
 /// The sum of u8 samples is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
 /// type. f32 samples are summed in f32, with f32 output: along each row of the image extended by the border, then
@@ -41,7 +42,7 @@ impl Scale {
 pub struct BoxFilter {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// Sample type of the output.
     pub dst: PixelType,
@@ -49,25 +50,25 @@ pub struct BoxFilter {
     pub width: u32,
     /// Height of the window, in pixels.
     pub height: u32,
-    /// Column and row of the window that lie over the output pixel.
+    /// Column and row of the window's pixel over the output pixel.
     pub anchor: (u32, u32),
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// By what sums are scaled.
+    /// Scale of the sums.
     pub scale: Scale,
-    /// Which pixels have a sum.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl BoxFilter {
     pub(crate) const NAME: &'static str = "box";
 
-    /// Pixels of the window.
+    /// Returns the number of pixels of the window.
     pub fn samples(&self) -> u64 {
         self.width as u64 * self.height as u64
     }
 
-    /// Checks what can never be right, whatever the types.
+    /// Checks the parameters, whatever the types.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, and a factor that is
@@ -91,11 +92,11 @@ impl BoxFilter {
         }
     }
 
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
-    /// not finite, and for u8 a constant border that is no byte; [`Error::PixelType`] for types that have no box
+    /// not finite, and for u8 a border constant that is not a byte; [`Error::PixelType`] for types that have no box
     /// filter; and as [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         self.check()?;
@@ -114,12 +115,12 @@ impl BoxFilter {
         Sides { size: (self.width, self.height), anchor: self.anchor }
     }
 
-    /// Whether there are box filters from this type to that.
+    /// Returns whether there are box filters from `src` to `dst` samples.
     pub(crate) fn has_types(src: PixelType, dst: PixelType) -> bool {
         src == PixelType::U8 || (src, dst) == (PixelType::F32, PixelType::F32)
     }
 
-    /// Whether sums of this type of samples and what lies outside are what they should be: exact for bytes.
+    /// Returns whether the border constant suits the samples: for u8 it must be a byte, so that sums are exact.
     pub(crate) fn has_border(src: PixelType, border: Border) -> bool {
         match border {
             Border::Constant(value) if src == PixelType::U8 => value as u8 as f32 == value,
@@ -182,7 +183,7 @@ mod tests {
     fn a_mean_is_the_quotient() {
         assert_eq!((Scale::Mean.of_sum(7, 3), Scale::Mean.factor(3)), (7.0 / 3.0, 1.0 / 3.0));
         assert_eq!((Scale::Tap(0.1).of_sum(7, 3), Scale::Tap(0.1).factor(3)), (7.0 * 0.1f32 as f64, 0.1));
-        // Just above and below a half: far more places than f64 has are needed for neither.
+        // Just above and below one half: f64 still separates the quotients.
         let samples = (1u64 << 32) - 1;
         assert!(Scale::Mean.of_sum(samples / 2, samples) < 0.5 && Scale::Mean.of_sum(samples / 2 + 1, samples) > 0.5);
     }

@@ -1,34 +1,35 @@
-//! Contrast limited adaptive histogram equalisation: its parameters and its formulas, those of OpenCV's `createCLAHE`.
+//! Contrast limited adaptive histogram equalisation (CLAHE): parameters and formulas of OpenCV's `createCLAHE`.
 
 use crate::{Error, PixelType, Result, Shape};
 
 const OPERATION: &str = "clahe";
 
-/// Equalisation by the histograms of tiles, which are clipped, and between tiles by both.
+/// Equalisation by the clipped histograms of tiles, interpolated between tiles.
 ///
-/// OpenCV's meaning: where the image is no whole number of tiles each way, it is extended to the right and below by
-/// reflect101, by one tile's part at least each way, and tiles are parts of that. A tile's counts above the limit are
-/// spread over all values; the table of a tile is the running sum of its counts, times the largest value by the tile's
-/// area, in f32, rounded half to even. A pixel's result is the bilinear mean, in f32, of what the four tiles around it
+/// OpenCV's definition: an image that is not a whole number of tiles along both axes is extended to the right and below
+/// by reflect101, by at least one pixel per axis, and divided into tiles. Counts of a tile above the limit are
+/// redistributed over all values; the table of a tile is the running sum of its counts, times the largest value divided
+/// by the tile's area, in f32, rounded half to even. A pixel's result is the bilinear interpolation, in f32, between
+/// the entries of the four tiles around it.
 /// have for its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clahe {
-    /// Shape of the input; every channel by itself.
+    /// Shape of the input; channels are independent.
     pub shape: Shape,
-    /// Its sample type, u8 or u16.
+    /// Sample type of the input, u8 or u16.
     pub src: PixelType,
     /// The largest count of a value, as a multiple of the mean count; 0 for no limit.
     pub clip: f64,
-    /// Tiles across and down.
+    /// Number of tiles across and down.
     pub tiles: (u32, u32),
 }
 
 impl Clahe {
-    /// Whether the parameters can be right, and the type is one of those.
+    /// Checks the parameters and the sample type.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a limit that is negative or not finite, or for no tiles or more than 4096 an axis;
-    /// [`Error::PixelType`].
+    /// [`Error::Parameter`] for a clip that is negative or not finite, and for a number of tiles outside 1 to 4096
+    /// along an axis; [`Error::PixelType`] for samples other than u8 or u16.
     pub fn check(&self) -> Result<()> {
         if !(self.clip.is_finite() && self.clip >= 0.0) {
             return Err(Error::parameter(OPERATION, "clip", self.clip, "0 or more, and finite"));
@@ -44,46 +45,46 @@ impl Clahe {
         }
     }
 
-    /// Width and height of a tile, in pixels.
+    /// Returns the width and height of a tile, in pixels.
     pub fn tile(&self) -> (u32, u32) {
         let ((width, height), (across, down)) = ((self.shape.width, self.shape.height), self.tiles);
         if width.is_multiple_of(across) && height.is_multiple_of(down) {
             return (width / across, height / down);
         }
-        // An axis that is a whole number of tiles is extended with the other: by a pixel a tile.
+        // If one axis needs an extension, both get one: one pixel per tile where the axis is a whole number of tiles.
         (width / across + 1, height / down + 1)
     }
 
-    /// Pixels of a tile.
+    /// Returns the pixels of a tile.
     pub fn area(&self) -> u64 {
         let (width, height) = self.tile();
         width as u64 * height as u64
     }
 
-    /// The largest count of a value in a tile, if there is a limit.
+    /// Returns the limit of a count in a tile, if there is one.
     pub fn limit(&self) -> Option<u32> {
         let limit = || ((self.clip * self.area() as f64 / self.values() as f64) as u32).max(1);
         (self.clip > 0.0).then(limit)
     }
 
-    /// By what the sum of a tile's counts up to a value is multiplied.
+    /// Returns the factor from a tile's cumulative count to a value.
     pub fn scale(&self) -> f32 {
         (self.values() - 1) as f32 / self.area() as f32
     }
 
-    /// Values that samples can have.
+    /// Returns the number of values that samples can have.
     pub fn values(&self) -> usize {
         self.src.values().map_or(0, |(_, values)| values)
     }
 
-    /// The table of a tile whose values have these counts.
+    /// Returns the table of a tile with these counts, before rounding.
     pub fn table(&self, mut counts: Vec<u32>) -> impl Iterator<Item = f32> {
         let values = self.values() as u64;
         if let Some(limit) = self.limit() {
             let above: u64 = counts.iter().map(|count| count.saturating_sub(limit) as u64).sum();
             let (each, rest) = ((above / values) as u32, above % values);
             counts.iter_mut().for_each(|count| *count = (*count).min(limit) + each);
-            // What is left goes to single values, as far apart as may be.
+            // The remainder goes to single values, evenly spaced.
             let step = values.checked_div(rest).unwrap_or(1).max(1);
             counts.iter_mut().step_by(step as usize).take(rest as usize).for_each(|count| *count += 1);
         }
@@ -113,8 +114,8 @@ mod tests {
 
     #[test]
     fn what_is_clipped_goes_to_all_values_and_the_rest_far_apart() {
-        // 32 x 16 pixels of 0 in one tile: the limit is 1 * 512 / 256 = 2, and 510 of them are above it. Each value
-        // gets 1 of them, and the remaining 254 every single value from 0 on.
+        // 32 x 16 pixels of 0 in one tile: the limit is 1 * 512 / 256 = 2, and 510 counts are above it. Each value gets
+        // 1 of them, and the values from 0 on the remaining 254.
         let mut counts = vec![0; 256];
         counts[0] = 512;
         let clipped = clahe(32, 16, 1.0, (1, 1));

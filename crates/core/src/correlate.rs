@@ -1,35 +1,34 @@
-//! Correlation with a mask, and with taps by axis.
+//! Correlation with a dense mask, and with separable taps.
 
 use crate::window::Sides;
 use crate::{Border, Extent, Mask, PixelType, Result, Shape, Taps, Window};
 
-/// Dense correlation: each output sample is the sum over the mask of tap times sample, every
-/// channel by itself.
+/// Dense correlation: each output sample is the sum over the mask of tap times sample; channels are independent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlate {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// Sample type of the output.
     pub dst: PixelType,
-    /// The weights and their anchor.
+    /// Taps and their anchor.
     pub mask: Mask,
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// Whether sums are limited to 0 to 1; for f32 output.
+    /// Whether sums are clamped to 0 to 1; for f32 output.
     pub clamp: bool,
-    /// Which pixels have a sum.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl Correlate {
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::NoWindow`](crate::Error::NoWindow) where border crop leaves nothing; [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far
-    /// out, and for another extent than the image's beside border crop; [`Error::Shape`](crate::Error::Shape) for full output that is too
-    /// large.
+    /// [`Error::NoWindow`](crate::Error::NoWindow) where border crop leaves no output;
+    /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far outside, and for border crop
+    /// with another extent than the image's; [`Error::Shape`](crate::Error::Shape) for full output that is too large.
     pub fn window(&self) -> Result<Window> {
         Window::new("correlate", self.shape, self.sides(), self.border, self.extent)
     }
@@ -39,13 +38,13 @@ impl Correlate {
     }
 }
 
-/// Separable correlation: along the rows with one set of taps, along the columns with another.
-/// Between the two nothing is rounded to the output's type.
+/// Separable correlation: along the rows with one set of taps, then along the columns with another. Intermediate sums
+/// are not rounded to the output's type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Separable {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// Sample type of the output.
     pub dst: PixelType,
@@ -53,14 +52,14 @@ pub struct Separable {
     pub taps_x: Taps,
     /// Taps along the columns.
     pub taps_y: Taps,
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// Which pixels have a sum.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl Separable {
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
     /// As [`Correlate::window`].

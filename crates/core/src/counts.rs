@@ -1,85 +1,85 @@
-//! What a histogram counts, as values.
+//! Histogram problems, as values.
 
 use crate::problem::check_beside;
 use crate::{Bins, Edges, PixelType, Result, Shape};
 
-/// Counts of the byte values of a u8 image, of all channels together or of each apart.
+/// Counts of the byte values of a u8 image, of all channels together or of each channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByteHistogram {
     /// Shape of the input.
     pub shape: Shape,
-    /// Whether channels are counted apart.
+    /// Whether channels are counted separately.
     pub per_channel: bool,
 }
 
 impl ByteHistogram {
-    /// Channels counted apart.
+    /// Returns the number of channels counted separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
 }
 
-/// Counts of samples in even bins, of all channels together or of each apart.
+/// Counts of samples in bins of equal width, of all channels together or of each channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeHistogram {
     /// Shape of the input.
     pub shape: Shape,
-    /// Pixel type of the input.
+    /// Sample type of the input.
     pub src: PixelType,
-    /// How many bins, over which range.
+    /// Number of bins, and their range.
     pub bins: Bins,
-    /// The least and the largest sample: the range of bins without one.
+    /// Minimum and maximum sample: the range of bins without one.
     pub extremes: Option<(f64, f64)>,
-    /// Whether channels are counted apart.
+    /// Whether channels are counted separately.
     pub per_channel: bool,
 }
 
 impl EdgeHistogram {
-    /// The bins' edges.
+    /// Returns the bins' edges.
     ///
     /// # Errors
-    /// As [`Bins::edges`]; samples whose extremes are not known have no range.
+    /// As [`Bins::edges`]; bins without a range need known extremes.
     pub fn edges(&self) -> Result<Edges> {
         self.bins.edges(self.src, || self.extremes.unwrap_or((f64::NAN, f64::NAN)))
     }
 
-    /// Channels counted apart.
+    /// Returns the number of channels counted separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
 }
 
-/// Counts of samples by value or between edges, of the pixels that a mask selects or of all.
+/// Counts of samples by value or between edges, of all pixels or of those that a mask selects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellHistogram {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// The bins' edges for f32. Integers are counted by value: 256 or 65536 cells, the least value first.
     pub edges: Option<Edges>,
-    /// Whether channels are counted apart.
+    /// Whether channels are counted separately.
     pub per_channel: bool,
-    /// Whether a second image, u8 of one channel, says by a number other than 0 which pixels count.
+    /// Whether a second image, u8 of one channel, selects pixels: those where it is not 0.
     pub masked: bool,
 }
 
 impl CellHistogram {
-    /// Channels counted apart.
+    /// Returns the number of channels counted separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
 
-    /// Counts of a channel.
+    /// Returns the number of counts per channel.
     pub fn cells(&self) -> usize {
         self.src.values().map_or_else(|| self.edges.as_ref().map_or(0, Edges::bins), |(_, values)| values)
     }
 }
 
-/// Whether a mask that selects pixels fits an image.
+/// Checks that a mask that selects pixels fits an image.
 ///
 /// # Errors
-/// [`Error::Shape`](crate::Error::Shape) for one of another width or height, or of more channels than one.
+/// [`Error::Shape`](crate::Error::Shape) for a mask of another width or height, or of more than one channel.
 pub fn check_roi(image: Shape, roi: Option<Shape>) -> Result<()> {
     roi.map_or(Ok(()), |roi| check_beside("shape of the ROI mask", image, roi))
 }

@@ -1,9 +1,9 @@
-//! What a GPU is.
+//! Properties of a GPU.
 
 /// A GPU, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its number, as `gpu:N` names it.
+    /// Device number, as in `gpu:N`.
     pub ordinal: u32,
     /// Its name.
     pub name: String,

@@ -1,18 +1,18 @@
-//! What can go wrong, in one enum.
+//! The errors of all crates, in one enum.
 
 use crate::{PixelType, Shape};
 
-/// A result with Apron's error.
+/// A result with the error type [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Whose trouble an error is: what a caller can do about it.
+/// The cause of an error, and so what a caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A value that can never be right: change the call.
+    /// An invalid parameter: change the call.
     Usage,
     /// Data that the operation does not take: change the data.
     Input,
-    /// The device lacks something or failed: try another.
+    /// The device lacks something or failed: try another device.
     Device,
 }
 
@@ -26,7 +26,7 @@ impl std::fmt::Display for ErrorKind {
     }
 }
 
-/// Everything that can go wrong: each names the value and the limit. [`kind`](Error::kind) says what a caller can do about it.
+/// Every error; each names the value and the limit. [`kind`](Error::kind) tells what a caller can do about it.
 ///
 /// ```
 /// use apron_core::{ErrorKind, Image};
@@ -38,32 +38,32 @@ impl std::fmt::Display for ErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A parameter that can never be right.
+    /// An invalid parameter.
     #[error("{operation}: {parameter} is {value}, but must be {limit}")]
     Parameter {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
         /// The parameter.
         parameter: &'static str,
         /// Its value.
         value: String,
-        /// What it must be.
+        /// The valid values.
         limit: String,
     },
-    /// An image whose shape is impossible or does not fit its data.
+    /// An image whose shape is invalid or does not fit its data.
     #[error("image: {what} is {value}, but must be {limit}")]
     Shape {
         /// The part of the shape.
         what: &'static str,
         /// Its value.
         value: String,
-        /// What it must be.
+        /// The valid values.
         limit: String,
     },
-    /// The mask has no full window in the image, and the border is crop.
+    /// No window of the mask lies inside the image, and the border is crop.
     #[error("{operation}: a {mask_width}x{mask_height} mask has no full window in a {shape} image (border crop)")]
     NoWindow {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
         /// Mask width, in taps.
         mask_width: u32,
@@ -72,82 +72,82 @@ pub enum Error {
         /// The image's shape.
         shape: Shape,
     },
-    /// Pixels of a type that was not expected.
+    /// Samples of a type that the operation does not take.
     #[error("{operation}: pixels are {found}, but must be {expected}")]
     PixelType {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
         /// The type found.
         found: PixelType,
-        /// What would do.
+        /// The types that it takes.
         expected: String,
     },
-    /// Samples that the operation cannot place, such as NaN in a range to be found.
+    /// Sample values that the operation cannot handle, such as NaN where the range depends on them.
     #[error("{operation}: {what}")]
     Samples {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
-        /// What is wrong with them.
+        /// The problem with them.
         what: String,
     },
-    /// The device does not have the operation at this size or type yet.
+    /// An operation that the device does not support at this size or type.
     #[error("{operation}: the {device} device does not have {what}; {hint}")]
     Unsupported {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
         /// The device.
         device: String,
-        /// What it lacks.
+        /// The unsupported feature.
         what: String,
-        /// What to do instead.
+        /// An alternative.
         hint: String,
     },
-    /// There is no such device.
+    /// A device that does not exist.
     #[error("no {device} device: {reason}")]
     NoDevice {
-        /// The device that was asked for.
+        /// The requested device.
         device: String,
-        /// Why it is not there.
+        /// The reason.
         reason: String,
     },
-    /// Device memory ran out; the device stays usable.
+    /// Too little device memory; the device stays usable.
     #[error("{operation}: out of device memory for {bytes} bytes; use a smaller image or --device cpu")]
     OutOfMemory {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
-        /// The size of the allocation that failed.
+        /// The size of the failed allocation, in bytes.
         bytes: u64,
         /// The driver's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The driver reported an error.
+    /// An error of the driver.
     #[error("{operation}: the CUDA driver failed ({source}); {hint}")]
     Driver {
-        /// What was being done.
+        /// The step that failed.
         operation: String,
-        /// What to try.
+        /// A suggestion.
         hint: &'static str,
         /// The driver's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A result is not what the serial reference gives.
+    /// A result that differs from the serial reference.
     #[error("{operation}: {what}")]
     Mismatch {
-        /// The operation that was checked.
+        /// The checked operation.
         operation: &'static str,
         /// The first difference, with both values.
         what: String,
     },
-    /// A kernel broke a rule in the emulator.
+    /// A violation that the emulator found in a kernel.
     #[error("emulator: {fault}")]
     Fault {
-        /// Kernel, block, thread, address and what happened there.
+        /// Kernel, block, thread, address and the violation.
         fault: String,
     },
 }
 
 impl Error {
-    /// A parameter that can never be right.
+    /// Creates the error of an invalid parameter.
     pub fn parameter(
         operation: &'static str,
         parameter: &'static str,
@@ -157,7 +157,7 @@ impl Error {
         Error::Parameter { operation, parameter, value: value.to_string(), limit: limit.into() }
     }
 
-    /// Whose trouble it is.
+    /// Returns the cause of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Parameter { .. } => ErrorKind::Usage,

@@ -1,12 +1,12 @@
-//! What a named filter computes, as data.
+//! Formulas: the computation of a named filter, as data.
 
 use crate::{Mask, PixelType, PointOp, Result, Taps};
 
-/// An expression over an image: masks and windows applied to it, and pointwise operations on what they give.
+/// An expression over an image: masks and windows applied to it, and pointwise operations on the results.
 ///
-/// What is inside a pointwise operation is computed to f32, but for the image itself, which is read as it is; only the
-/// outermost operation gives the type that is asked for. A mask or taps by axis whose sums are only [scaled](Formula::scaled)
-/// to integers are summed and scaled in f64, and rounded once.
+/// Operands of a pointwise operation are computed in f32, except the image itself, which keeps its type; only the
+/// outermost operation has the requested output type. A mask or separable taps whose sums are only
+/// [scaled](Formula::scaled) to integers are summed and scaled in f64, and rounded once.
 ///
 /// ```
 /// use apron_core::{Formula, PointOp, filters};
@@ -26,23 +26,23 @@ pub enum Formula {
     Dense(Mask),
     /// Separable correlation: along the rows, then along the columns.
     Separable(Taps, Taps),
-    /// The mean over a window of so many columns and rows.
+    /// The mean over a window of this width and height, in pixels.
     Mean(u32, u32),
-    /// The [standard deviation](crate::LocalStd) in a window of so many columns and rows.
+    /// The [standard deviation](crate::LocalStd) over a window of this width and height, in pixels.
     LocalStd(u32, u32),
     /// A pointwise operation on one or two results.
     Pointwise {
-        /// What is computed.
+        /// The operation.
         op: PointOp,
-        /// The first.
+        /// The first operand.
         x: Box<Formula>,
-        /// The second, if there is one.
+        /// The second operand, if there is one.
         y: Option<Box<Formula>>,
     },
 }
 
 impl Formula {
-    /// Columns and rows of its largest window.
+    /// Returns the width and height of the largest window, in pixels.
     pub fn window(&self) -> (u32, u32) {
         match self {
             Formula::Image => (1, 1),
@@ -56,7 +56,7 @@ impl Formula {
         }
     }
 
-    /// Taps that make a sample, if all are multiplied; 4 for a mean or a standard deviation, whose sums are running.
+    /// Returns the multiplications per output sample; 4 for a mean or a standard deviation, which use running sums.
     pub fn taps(&self) -> u64 {
         match self {
             Formula::Image => 1,
@@ -67,12 +67,12 @@ impl Formula {
         }
     }
 
-    /// A pointwise operation on one or two results.
+    /// Creates a pointwise operation on one or two results.
     pub fn of(op: PointOp, x: Formula, y: Option<Formula>) -> Formula {
         Formula::Pointwise { op, x: Box::new(x), y: y.map(Box::new) }
     }
 
-    /// Column and row of the tap over the output pixel, of the first mask or window; 0 where there is none.
+    /// Returns the anchor, column and row, of the first mask or window; 0 if there is none.
     pub fn anchor(&self) -> (u32, u32) {
         self.first_anchor().unwrap_or((0, 0))
     }
@@ -87,7 +87,7 @@ impl Formula {
         }
     }
 
-    /// Sample type of the output where none is asked for: the input's, as OpenCV's `ddepth = -1`, but f32 of directions.
+    /// Returns the default sample type of the output: the input's, as OpenCV's `ddepth = -1`, but f32 for directions.
     pub fn out_type(&self, src: PixelType) -> PixelType {
         match self {
             Formula::Pointwise { op: PointOp::Direction, .. } => PixelType::F32,
@@ -95,7 +95,7 @@ impl Formula {
         }
     }
 
-    /// `scale` times this, plus `delta`; this alone where neither changes anything.
+    /// Returns `scale` times this formula, plus `delta`; the formula itself for a scale of 1 and a delta of 0.
     pub fn scaled(self, scale: f64, delta: f64) -> Formula {
         if (scale, delta) == (1.0, 0.0) {
             return self;
@@ -104,12 +104,12 @@ impl Formula {
     }
 }
 
-/// A filter with a name, whose parameters give a [`Formula`].
+/// A named filter, whose parameters determine a [`Formula`].
 pub trait Named {
-    /// The formula.
+    /// Returns the formula.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for parameters that can never be right.
+    /// [`Error::Parameter`](crate::Error::Parameter) for invalid parameters.
     fn formula(&self) -> Result<Formula>;
 }
 

@@ -5,10 +5,10 @@ use crate::{Error, PixelType, Result};
 /// Most bins of a histogram.
 const MAX_BINS: usize = 1 << 24;
 
-/// The number of bins, and their range.
+/// The number of bins and their range.
 ///
-/// Bins are equally wide and half-open, but for the last, which holds the range's upper end too.
-/// Samples outside the range, and NaN, are dropped. A number alone is a number of bins over the default range.
+/// Bins have equal width and are half-open, except the last, which includes the range's upper end. Samples outside the
+/// range and NaN are not counted. A number converts to that number of bins over the default range.
 ///
 /// ```
 /// use apron_core::Bins;
@@ -19,8 +19,8 @@ const MAX_BINS: usize = 1 << 24;
 pub struct Bins {
     /// Number of bins.
     pub count: usize,
-    /// Lower and upper end. Without them: the smallest to the largest sample, as `numpy.histogram` has it, but for u8 always
-    /// 0 to 256. Equal ends are moved apart by a half each way.
+    /// Lower and upper end. By default the minimum and maximum sample, as in `numpy.histogram`; for u8 always 0 to 256.
+    /// Equal ends are moved apart by one half each.
     pub range: Option<(f64, f64)>,
 }
 
@@ -32,10 +32,10 @@ impl Default for Bins {
 }
 
 impl Bins {
-    /// Whether the values can be right at all.
+    /// Checks the parameters, whatever the samples.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no or too many bins, or a range that is reversed or not finite.
+    /// [`Error::Parameter`] for a number of bins that is 0 or too large, or a range that is reversed or not finite.
     pub fn check(&self) -> Result<()> {
         if self.count == 0 || self.count > MAX_BINS {
             return Err(Error::parameter("histogram", "number of bins", self.count, format!("1 to {MAX_BINS}")));
@@ -49,14 +49,15 @@ impl Bins {
         Ok(())
     }
 
-    /// The edges for samples of `pixel`, whose least and largest are `extremes` where no range is given.
+    /// Returns the edges for samples of type `pixel`. `extremes` gives the minimum and maximum sample, for bins without
+    /// a range.
     ///
-    /// As NumPy does: edges for f32 samples, and f16, are f32 numbers, edges for integers f64.
+    /// As in NumPy, the edges for f32 and f16 samples are f32 numbers, and those for integers f64.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`Error::Parameter`] for a range that f32 does not hold, where samples are floats, and for
-    /// so many bins that some would have no width; [`Error::Samples`] where the range is that of the samples, and these are
-    /// NaN, infinite, or too near each other.
+    /// As [`check`](Self::check); [`Error::Parameter`] for a range that f32 does not hold, where samples are floats,
+    /// and for a number of bins so large that some would have no width; [`Error::Samples`] where the range depends on
+    /// the samples, and these are NaN, infinite, or too close together.
     pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
         self.check()?;
         let single = pixel.is_float();
@@ -72,7 +73,7 @@ impl Bins {
             (None, PixelType::U8) => (0.0, 256.0),
             (None, _) => {
                 let (least, largest) = extremes();
-                // Which of two equal zeros was found depends on the order of the search: let it be +0.
+                // The sign of a zero extreme depends on the order of the search: normalize it to +0.
                 (least + 0.0, largest + 0.0)
             }
         };
@@ -99,7 +100,7 @@ impl Bins {
             edges.iter_mut().for_each(|edge| *edge = *edge as f32 as f64);
         }
         if edges.windows(2).any(|pair| pair[0] >= pair[1]) {
-            // As numpy.histogram refuses them.
+            // numpy.histogram refuses these, too.
             let (numbers, between) = (if single { "f32" } else { "f64" }, format!("from {low:e} to {high:e}"));
             return Err(match self.range {
                 Some(_) => {
@@ -117,8 +118,8 @@ impl Bins {
     }
 }
 
-/// The least and the largest of samples whose parts have these: both NaN if one is, for which the least tells;
-/// of no samples infinity and negative infinity.
+/// Joins the extremes of two parts of the samples: both become NaN if the minimum of a part is NaN. A part without
+/// samples has infinity and negative infinity.
 pub fn join_extremes((low, high): (f64, f64), (least, largest): (f64, f64)) -> (f64, f64) {
     if least.is_nan() || low.is_nan() {
         return (f64::NAN, f64::NAN);
@@ -126,7 +127,7 @@ pub fn join_extremes((low, high): (f64, f64), (least, largest): (f64, f64)) -> (
     (low.min(least), high.max(largest))
 }
 
-/// The edges of a histogram's bins, one more than there are bins.
+/// The edges of a histogram's bins, one more than the bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edges {
     edges: Vec<f64>,
@@ -134,29 +135,29 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Edges that rise, at any distances.
+    /// Creates edges from rising values at any distances.
     pub(crate) fn unevenly(edges: Vec<f64>) -> Edges {
         Edges { edges, per_width: 0.0 }
     }
 
-    /// The edges, rising.
+    /// Returns the edges in ascending order.
     pub fn values(&self) -> &[f64] {
         &self.edges
     }
 
-    /// Number of bins.
+    /// Returns the number of bins.
     pub fn bins(&self) -> usize {
         self.edges.len() - 1
     }
 
-    /// The bin of a sample, or `None` for NaN and samples outside the range.
+    /// Returns the bin of a sample, or `None` for NaN and samples outside the range.
     pub fn bin(&self, sample: f64) -> Option<usize> {
         let last = self.bins() - 1;
-        // False for NaN.
+        // The comparisons are false for NaN.
         if !(sample >= self.edges[0] && sample <= self.edges[last + 1]) {
             return None;
         }
-        // Arithmetic misplaces samples near an edge; the edges themselves decide.
+        // The computed index may be off by one near an edge: comparison with the edges decides.
         let guess = (((sample - self.edges[0]) * self.per_width) as usize).min(last);
         if self.edges[guess] <= sample && (sample < self.edges[guess + 1] || guess == last) {
             return Some(guess);
@@ -165,7 +166,7 @@ impl Edges {
     }
 }
 
-/// Counts of samples by bin, of all channels together or of each by itself.
+/// Counts of samples by bin, of all channels together or of each channel.
 ///
 /// ```
 /// use apron_core::{Bins, Histogram, PixelType};
@@ -183,7 +184,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// `counts` holds the bins of the first channel, then those of the next.
+    /// Creates a histogram; `counts` holds the bins of the first channel, then the bins of the next.
     ///
     /// # Panics
     /// If the number of counts is not bins times channels.
@@ -192,7 +193,7 @@ impl Histogram {
         Histogram { edges, channels, counts }
     }
 
-    /// The histogram of byte samples from the count of each byte value, 256 a channel.
+    /// Creates the histogram of byte samples from the count of each byte value, 256 per channel.
     ///
     /// # Panics
     /// If the number of counts is not 256 times channels.
@@ -200,10 +201,10 @@ impl Histogram {
         Histogram::from_value_counts(edges, PixelType::U8, channels, byte_counts)
     }
 
-    /// The histogram of integer samples from the count of each value that they can have, channel by channel.
+    /// Creates the histogram of integer samples from the count of each possible value, channel by channel.
     ///
     /// # Panics
-    /// For f32, and if the number of counts is not that of [values](PixelType::values) times channels.
+    /// For float samples, and if the number of counts is not the number of [values](PixelType::values) times channels.
     pub fn from_value_counts(edges: Edges, pixel: PixelType, channels: u32, value_counts: &[u64]) -> Histogram {
         let (low, values) = pixel.values().expect("an integer type");
         assert_eq!(value_counts.len(), values * channels as usize, "one count a value and channel");
@@ -219,22 +220,22 @@ impl Histogram {
         Histogram::new(edges, channels, counts)
     }
 
-    /// Channels that were counted apart; 1 where all were counted together.
+    /// Returns the number of channels counted separately; 1 where all were counted together.
     pub fn channels(&self) -> u32 {
         self.channels
     }
 
-    /// Number of bins of each channel.
+    /// Returns the number of bins per channel.
     pub fn bins(&self) -> usize {
         self.edges.bins()
     }
 
-    /// The bins' edges, one more than there are bins.
+    /// Returns the bins' edges, one more than the bins.
     pub fn edges(&self) -> &[f64] {
         self.edges.values()
     }
 
-    /// For each bin the count of all samples in it and in the bins below, channel by channel.
+    /// Returns for each bin the count of all samples in it and in the bins below, channel by channel.
     ///
     /// ```
     /// use apron_core::{Bins, Histogram, PixelType};
@@ -254,22 +255,22 @@ impl Histogram {
         self.counts.chunks(self.bins()).flat_map(of_channel).collect()
     }
 
-    /// The same with the [cumulative](Self::cumulative) counts in place of the counts.
+    /// Returns the histogram with [cumulative](Self::cumulative) counts.
     pub fn cumulated(&self) -> Histogram {
         Histogram { counts: self.cumulative(), ..self.clone() }
     }
 
-    /// The edges alone.
+    /// Returns the edges alone.
     pub fn into_edges(self) -> Edges {
         self.edges
     }
 
-    /// The counts of one channel, which is below [`channels`](Self::channels).
+    /// Returns the counts of a channel, which is below [`channels`](Self::channels).
     pub fn channel(&self, channel: u32) -> &[u64] {
         &self.counts[channel as usize * self.bins()..][..self.bins()]
     }
 
-    /// All counts, channel by channel.
+    /// Returns all counts, channel by channel.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -326,7 +327,7 @@ mod tests {
         let error = edges(4, Some(near), (0.0, 1.0)).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::Usage, "{error}");
         assert!(edges(2, None, (1e30, 1e30)).is_err());
-        // Of integers edges are f64.
+        // Edges of integers are f64.
         let fine = Bins { count: 2, range: Some((1.0, 1.00000000001)) };
         assert!(fine.edges(PixelType::U16, || unreachable!()).is_ok());
         let error = edges(2, Some((0.0, 1e39)), (0.0, 1.0)).unwrap_err().to_string();

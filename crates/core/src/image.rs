@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-/// Largest width and height, in pixels: border arithmetic stays inside 32 bits.
+/// Largest width and height, in pixels, so that border arithmetic fits 32 bits.
 pub const MAX_SIDE: u32 = (1 << 30) - 1;
 
-/// Width and height in pixels, and interleaved channels, of an image.
+/// Width and height of an image in pixels, and its interleaved channels.
 ///
 /// ```
 /// use apron_core::Shape;
@@ -28,10 +28,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape of 1 to [`MAX_SIDE`] pixels a side and 1 to 4 channels.
+    /// Creates a shape of 1 to [`MAX_SIDE`] pixels per side and 1 to 4 channels.
     ///
     /// # Errors
-    /// [`Error::Shape`] for anything else.
+    /// [`Error::Shape`] for values outside these ranges.
     pub fn new(width: u32, height: u32, channels: u32) -> Result<Shape> {
         for (what, value, high) in [("width", width, MAX_SIDE), ("height", height, MAX_SIDE), ("channels", channels, 4)]
         {
@@ -42,37 +42,37 @@ impl Shape {
         Ok(Shape { width, height, channels })
     }
 
-    /// Pixels of the image.
+    /// Returns the number of pixels.
     pub fn pixels(&self) -> u64 {
         self.width as u64 * self.height as u64
     }
 
-    /// Samples of the image: pixels times channels.
+    /// Returns the number of samples: pixels times channels.
     pub fn samples(&self) -> u64 {
         self.pixels() * self.channels as u64
     }
 
-    /// Samples of one row.
+    /// Returns the samples per row.
     pub fn row_samples(&self) -> usize {
         self.width as usize * self.channels as usize
     }
 
-    /// Where sample `channel` of pixel `(x, y)` is in rows that start `row_stride` samples apart, if there is one.
+    /// Returns the index of sample `channel` of pixel `(x, y)` with `row_stride` samples between rows, if it exists.
     pub(crate) fn offset(&self, x: u32, y: u32, channel: u32, row_stride: usize) -> Option<usize> {
         let inside = x < self.width && y < self.height && channel < self.channels;
         inside.then(|| y as usize * row_stride + x as usize * self.channels as usize + channel as usize)
     }
 
-    /// What indexing says of a sample that is not there.
+    /// Panics for an index outside the image.
     #[track_caller]
     pub(crate) fn no_sample(&self, x: u32, y: u32, channel: u32) -> ! {
         panic!("there is no sample ({x}, {y}, {channel}) in an image of {self}")
     }
 
-    /// The shape of a part of `width` x `height` pixels from column `x` and row `y` on.
+    /// Returns the shape of the part of `width` x `height` pixels that starts at column `x` and row `y`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in an image of this shape.
+    /// [`Error::Shape`] for a part that is empty or not entirely inside an image of this shape.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Shape> {
         let axes = [("columns of the region", x, width, self.width), ("rows of the region", y, height, self.height)];
         for (what, from, count, limit) in axes {
@@ -112,10 +112,10 @@ pub struct Image<'a, T: Pixel> {
 }
 
 impl<'a, T: Pixel> Image<'a, T> {
-    /// An image of packed rows: `data` holds `width * height * channels` samples.
+    /// Creates an image of packed rows: `data` holds `width * height * channels` samples.
     ///
     /// # Errors
-    /// [`Error::Shape`] for an impossible shape or another number of samples.
+    /// [`Error::Shape`] for an invalid shape or another number of samples.
     pub fn new(width: u32, height: u32, channels: u32, data: impl Into<Cow<'a, [T]>>) -> Result<Self> {
         let data = data.into();
         let shape = Shape::new(width, height, channels)?;
@@ -129,10 +129,10 @@ impl<'a, T: Pixel> Image<'a, T> {
         Ok(Image { shape, row_stride: shape.row_samples(), data })
     }
 
-    /// An image whose rows start `row_stride` samples apart; the last row may end early.
+    /// Creates an image with `row_stride` samples between the starts of rows; the last row needs no padding.
     ///
     /// # Errors
-    /// [`Error::Shape`] for an impossible shape, a stride below `width * channels`, or too few samples.
+    /// [`Error::Shape`] for an invalid shape, a stride below `width * channels`, or too few samples.
     pub fn with_row_stride(
         width: u32,
         height: u32,
@@ -155,7 +155,7 @@ impl<'a, T: Pixel> Image<'a, T> {
         Ok(Image { shape, row_stride, data })
     }
 
-    /// An image whose samples are what `sample` gives for column, row and channel, row by row.
+    /// Creates an image from a function of column, row and channel, which is called row by row.
     ///
     /// ```
     /// use apron_core::Image;
@@ -166,7 +166,7 @@ impl<'a, T: Pixel> Image<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] for an impossible shape, and for more samples than the system has memory for.
+    /// [`Error::Shape`] for an invalid shape, and for more samples than the system has memory for.
     pub fn from_fn(
         width: u32,
         height: u32,
@@ -184,42 +184,42 @@ impl<'a, T: Pixel> Image<'a, T> {
         Image::new(width, height, channels, data)
     }
 
-    /// Width, height and channels.
+    /// Returns the width, height and channels.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Width, in pixels.
+    /// Returns the width, in pixels.
     pub fn width(&self) -> u32 {
         self.shape.width
     }
 
-    /// Height, in pixels.
+    /// Returns the height, in pixels.
     pub fn height(&self) -> u32 {
         self.shape.height
     }
 
-    /// Interleaved channels.
+    /// Returns the number of interleaved channels.
     pub fn channels(&self) -> u32 {
         self.shape.channels
     }
 
-    /// Samples from the start of a row to the start of the next.
+    /// Returns the samples between the starts of two rows.
     pub fn row_stride(&self) -> usize {
         self.row_stride
     }
 
-    /// The samples of row `y`, which is below the height.
+    /// Returns the samples of row `y`, which is below the height.
     pub fn row(&self, y: u32) -> &[T] {
         &self.data[y as usize * self.row_stride..][..self.shape.row_samples()]
     }
 
-    /// Sample `channel` of pixel `(x, y)`, all below their limits.
+    /// Returns sample `channel` of pixel `(x, y)`, which is inside the image.
     pub fn sample(&self, x: u32, y: u32, channel: u32) -> T {
         self.row(y)[(x * self.shape.channels + channel) as usize]
     }
 
-    /// Sample `channel` of pixel `(x, y)`; `None` where there is none.
+    /// Returns sample `channel` of pixel `(x, y)`; `None` outside the image.
     ///
     /// ```
     /// use apron_core::Image;
@@ -232,24 +232,24 @@ impl<'a, T: Pixel> Image<'a, T> {
         self.shape.offset(x, y, channel, self.row_stride).map(|at| &self.data[at])
     }
 
-    /// Sample `channel` of pixel `(x, y)`, to be written; `None` where there is none. Borrowed samples are copied before,
-    /// once.
+    /// Returns sample `channel` of pixel `(x, y)`, mutably; `None` outside the image. Borrowed samples are copied
+    /// first, once.
     pub fn get_mut(&mut self, x: u32, y: u32, channel: u32) -> Option<&mut T> {
         self.shape.offset(x, y, channel, self.row_stride).map(|at| &mut self.data.to_mut()[at])
     }
 
-    /// The rows, from the top.
+    /// Returns the rows, from top to bottom.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[T]> {
         (0..self.shape.height).map(|y| self.row(y))
     }
 
-    /// All samples, with what lies between the rows.
+    /// Returns all samples, padding between rows included.
     #[cfg(feature = "ndarray")]
     pub(crate) fn samples(&self) -> &[T] {
         &self.data
     }
 
-    /// All samples in rows without gaps; copies only where there are gaps.
+    /// Returns all samples without padding; copies only if there is padding.
     pub fn packed(&self) -> Cow<'_, [T]> {
         if self.row_stride == self.shape.row_samples() {
             return Cow::Borrowed(&self.data[..self.shape.samples() as usize]);
@@ -259,13 +259,14 @@ impl<'a, T: Pixel> Image<'a, T> {
         Cow::Owned(packed)
     }
 
-    /// The samples from the first of the first row to the last of the last one, gaps and all, as bytes.
+    /// Returns all bytes from the first sample of the first row to the last of the last row, padding between rows
+    /// included.
     pub fn spanned_bytes(&self) -> &[u8] {
         let span = (self.shape.height as usize - 1) * self.row_stride + self.shape.row_samples();
         bytemuck::cast_slice(&self.data[..span])
     }
 
-    /// The packed samples as bytes, in the machine's byte order.
+    /// Returns the packed samples as bytes, in the machine's byte order.
     pub fn packed_bytes(&self) -> Cow<'_, [u8]> {
         match self.packed() {
             Cow::Borrowed(samples) => Cow::Borrowed(bytemuck::cast_slice(samples)),
@@ -273,7 +274,7 @@ impl<'a, T: Pixel> Image<'a, T> {
         }
     }
 
-    /// The samples as an owned vector, without gaps.
+    /// Returns the samples as an owned vector, without padding.
     pub fn into_packed(self) -> Vec<T> {
         if self.row_stride == self.shape.row_samples() && self.data.len() as u64 == self.shape.samples() {
             return self.data.into_owned();
@@ -281,7 +282,7 @@ impl<'a, T: Pixel> Image<'a, T> {
         self.packed().into_owned()
     }
 
-    /// The part of `width` x `height` pixels from column `x` and row `y` on, borrowed.
+    /// Borrows the part of `width` x `height` pixels that starts at column `x` and row `y`.
     ///
     /// ```
     /// use apron_core::Image;
@@ -293,7 +294,7 @@ impl<'a, T: Pixel> Image<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`] for a part that is empty or not entirely inside the image.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<Image<'_, T>> {
         let shape = self.shape.region(x, y, width, height)?;
         let start = y as usize * self.row_stride + x as usize * shape.channels as usize;
@@ -301,25 +302,25 @@ impl<'a, T: Pixel> Image<'a, T> {
         Ok(Image { shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data[start..start + span]) })
     }
 
-    /// The same image, to be written; borrowed samples are copied before, once.
+    /// Borrows the image mutably; borrowed samples are copied first, once.
     pub fn view_mut(&mut self) -> ImageMut<'_, T> {
         let Shape { width, height, channels } = self.shape;
         let image = ImageMut::with_row_stride(width, height, channels, self.row_stride, self.data.to_mut());
         image.expect("an image's shape")
     }
 
-    /// The same image, borrowed.
+    /// Borrows the image.
     pub fn view(&self) -> Image<'_, T> {
         Image { shape: self.shape, row_stride: self.row_stride, data: Cow::Borrowed(&self.data) }
     }
 
-    /// The same image, owning its samples.
+    /// Returns the image with owned samples.
     pub fn into_owned(self) -> Image<'static, T> {
         Image { shape: self.shape, row_stride: self.row_stride, data: Cow::Owned(self.data.into_owned()) }
     }
 }
 
-/// `image[(x, y, channel)]`, all below their limits.
+/// Access by `image[(x, y, channel)]`.
 ///
 /// ```
 /// use apron_core::Image;
@@ -331,7 +332,7 @@ impl<'a, T: Pixel> Image<'a, T> {
 /// ```
 ///
 /// # Panics
-/// For a sample that the image does not have, as slices do.
+/// For an index outside the image, as slices do.
 impl<T: Pixel> Index<(u32, u32, u32)> for Image<'_, T> {
     type Output = T;
 
@@ -341,10 +342,10 @@ impl<T: Pixel> Index<(u32, u32, u32)> for Image<'_, T> {
     }
 }
 
-/// The same, to be written; borrowed samples are copied before, once.
+/// Mutable access by `image[(x, y, channel)]`; borrowed samples are copied first, once.
 ///
 /// # Panics
-/// For a sample that the image does not have, as slices do.
+/// For an index outside the image, as slices do.
 impl<T: Pixel> IndexMut<(u32, u32, u32)> for Image<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, (x, y, channel): (u32, u32, u32)) -> &mut T {

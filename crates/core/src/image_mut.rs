@@ -1,9 +1,9 @@
-//! Images that are written: where the samples of a result go.
+//! Mutable images: destinations of results.
 
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
 use std::ops::{Index, IndexMut};
 
-/// Rows of interleaved samples in host memory that somebody else owns, to be written.
+/// Mutably borrowed rows of interleaved samples in host memory.
 ///
 /// ```
 /// use apron_core::ImageMut;
@@ -23,7 +23,7 @@ pub struct ImageMut<'a, T: Pixel> {
 }
 
 impl<'a, T: Pixel> ImageMut<'a, T> {
-    /// Rows without gaps: `data` holds `width * height * channels` samples.
+    /// Creates an image of packed rows: `data` holds `width * height * channels` samples.
     ///
     /// # Errors
     /// As [`Image::new`].
@@ -32,8 +32,8 @@ impl<'a, T: Pixel> ImageMut<'a, T> {
         Ok(ImageMut { shape, row_stride: shape.row_samples(), data })
     }
 
-    /// Rows that start `row_stride` samples apart; the last row may end early, and what lies between them stays as
-    /// it is.
+    /// Creates an image with `row_stride` samples between the starts of rows; the last row needs no padding, and
+    /// padding is never written.
     ///
     /// # Errors
     /// As [`Image::with_row_stride`].
@@ -48,29 +48,29 @@ impl<'a, T: Pixel> ImageMut<'a, T> {
         Ok(ImageMut { shape, row_stride, data })
     }
 
-    /// Width, height and channels.
+    /// Returns the width, height and channels.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// Samples from the start of a row to the start of the next.
+    /// Returns the samples between the starts of two rows.
     pub fn row_stride(&self) -> usize {
         self.row_stride
     }
 
-    /// The samples from the first of the first row to the last of the last one, gaps and all.
+    /// Returns all samples from the first of the first row to the last of the last row, padding between rows included.
     pub fn spanned_mut(&mut self) -> &mut [T] {
         let span = (self.shape.height as usize - 1) * self.row_stride + self.shape.row_samples();
         &mut self.data[..span]
     }
 
-    /// The rows, from the top.
+    /// Returns the rows, from top to bottom.
     pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
         let (row, stride) = (self.shape.row_samples(), self.row_stride);
         self.spanned_mut().chunks_mut(stride).map(move |chunk| &mut chunk[..row])
     }
 
-    /// Sample `channel` of pixel `(x, y)`; `None` where there is none.
+    /// Returns sample `channel` of pixel `(x, y)`; `None` outside the image.
     pub fn get_mut(&mut self, x: u32, y: u32, channel: u32) -> Option<&mut T> {
         self.shape.offset(x, y, channel, self.row_stride).map(|at| &mut self.data[at])
     }
@@ -85,34 +85,34 @@ impl<'a, T: Pixel> ImageMut<'a, T> {
         Ok(())
     }
 
-    /// Checks that a result has this shape.
+    /// Checks that the image has the shape of a result.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where it has not.
+    /// [`Error::Parameter`] for another shape.
     pub fn check(&self, result: Shape) -> Result<()> {
         check_room((self.shape, T::PIXEL), (result, T::PIXEL))
     }
 
-    /// The part of `width` x `height` pixels from column `x` and row `y` on.
+    /// Returns the part of `width` x `height` pixels that starts at column `x` and row `y`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`] for a part that is empty or not entirely inside the image.
     pub fn region(self, x: u32, y: u32, width: u32, height: u32) -> Result<Self> {
         let shape = self.shape.region(x, y, width, height)?;
         let start = y as usize * self.row_stride + x as usize * shape.channels as usize;
         Ok(ImageMut { shape, row_stride: self.row_stride, data: &mut self.data[start..] })
     }
 
-    /// The same, borrowed for a while.
+    /// Reborrows the image.
     pub fn view(&mut self) -> ImageMut<'_, T> {
         ImageMut { shape: self.shape, row_stride: self.row_stride, data: self.data }
     }
 }
 
-/// `image[(x, y, channel)]`, all below their limits.
+/// Access by `image[(x, y, channel)]`.
 ///
 /// # Panics
-/// For a sample that the image does not have, as slices do.
+/// For an index outside the image, as slices do.
 impl<T: Pixel> Index<(u32, u32, u32)> for ImageMut<'_, T> {
     type Output = T;
 
@@ -123,7 +123,7 @@ impl<T: Pixel> Index<(u32, u32, u32)> for ImageMut<'_, T> {
     }
 }
 
-/// The same, to be written.
+/// Mutable access by `image[(x, y, channel)]`.
 ///
 /// ```
 /// use apron_core::ImageMut;
@@ -135,7 +135,7 @@ impl<T: Pixel> Index<(u32, u32, u32)> for ImageMut<'_, T> {
 /// ```
 ///
 /// # Panics
-/// For a sample that the image does not have, as slices do.
+/// For an index outside the image, as slices do.
 impl<T: Pixel> IndexMut<(u32, u32, u32)> for ImageMut<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, (x, y, channel): (u32, u32, u32)) -> &mut T {
@@ -144,10 +144,10 @@ impl<T: Pixel> IndexMut<(u32, u32, u32)> for ImageMut<'_, T> {
     }
 }
 
-/// Checks that there is room for a result: of its shape and type.
+/// Checks that a destination has the shape and type of a result.
 ///
 /// # Errors
-/// [`Error::Parameter`] where there is not.
+/// [`Error::Parameter`] for another shape or type.
 pub fn check_room(room: (Shape, PixelType), result: (Shape, PixelType)) -> Result<()> {
     if room == result {
         return Ok(());
@@ -181,12 +181,12 @@ macro_rules! each_type_mut {
 }
 
 impl AnyImageMut<'_> {
-    /// Width, height and channels.
+    /// Returns the width, height and channels.
     pub fn shape(&self) -> Shape {
         each_type_mut!(self, image => image.shape())
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
             AnyImageMut::U8(_) => PixelType::U8,
@@ -200,7 +200,7 @@ impl AnyImageMut<'_> {
     /// Copies the samples of an image of the same shape and type.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for another.
+    /// [`Error::Parameter`] for another shape or type.
     pub fn copy_from(&mut self, image: &AnyImage<'_>) -> Result<()> {
         check_room((self.shape(), self.pixel_type()), (image.shape(), image.pixel_type()))?;
         match (self, image) {
@@ -213,7 +213,7 @@ impl AnyImageMut<'_> {
         }
     }
 
-    /// The rows as bytes, from the top, if they lie without gaps.
+    /// Returns the rows as bytes, if there is no padding between them.
     pub fn packed_bytes_mut(&mut self) -> Option<&mut [u8]> {
         fn packed<'i, T: Pixel>(image: &'i mut ImageMut<'_, T>) -> Option<&'i mut [u8]> {
             let packed = image.row_stride == image.shape.row_samples();
@@ -222,15 +222,15 @@ impl AnyImageMut<'_> {
         each_type_mut!(self, image => packed(image))
     }
 
-    /// The part of `width` x `height` pixels from column `x` and row `y` on.
+    /// Returns the part of `width` x `height` pixels that starts at column `x` and row `y`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`] for a part that is empty or not entirely inside the image.
     pub fn region(self, x: u32, y: u32, width: u32, height: u32) -> Result<Self> {
         Ok(each_type_mut!(self, image => Pixel::into_any_mut(image.region(x, y, width, height)?)))
     }
 
-    /// The same, borrowed for a while.
+    /// Reborrows the image.
     pub fn view(&mut self) -> AnyImageMut<'_> {
         each_type_mut!(self, image => Pixel::into_any_mut(image.view()))
     }

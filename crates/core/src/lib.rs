@@ -1,5 +1,5 @@
-//! Apron's nouns: [`Image`], [`Mask`], [`Taps`], [`Border`], [`Bins`], [`Histogram`], the
-//! [`Problem`] that an operation states with them, and the one [`Error`].
+//! Apron's types: [`Image`], [`Mask`], [`Taps`], [`Border`], [`Bins`], [`Histogram`], the [`Problem`] that states an
+//! operation with them, and the one [`Error`].
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 

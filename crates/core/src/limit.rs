@@ -1,25 +1,25 @@
-//! What bounds operations, by name.
+//! The machine limits of operations, by name.
 
-/// What bounds operations, whatever their kernels.
+/// A limit of the machine (speed of light) that bounds operations, whatever their kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Copying in device memory, as the driver does it: bytes read and bytes written both count.
+    /// Device memory bandwidth of the driver's copies, in bytes: bytes read and bytes written both count.
     Copy,
-    /// Reading device memory, in bytes.
+    /// Device memory bandwidth of reads, in bytes.
     Read,
-    /// Multiplying and adding f32 numbers: products and sums both count.
+    /// f32 throughput of fused multiply-adds: products and sums both count as operations.
     Ffma,
-    /// Copying from pinned host memory to the device, in bytes.
+    /// Bandwidth of copies from pinned host memory to the device, in bytes.
     ToDevice,
-    /// Copying from the device to pinned host memory, in bytes.
+    /// Bandwidth of copies from the device to pinned host memory, in bytes.
     ToHost,
 }
 
 impl Limit {
-    /// Every limit.
+    /// All limits.
     pub const ALL: [Limit; 5] = [Limit::Ffma, Limit::Copy, Limit::Read, Limit::ToDevice, Limit::ToHost];
 
-    /// A short name.
+    /// Returns a short name.
     pub const fn name(self) -> &'static str {
         match self {
             Limit::Copy => "copy",

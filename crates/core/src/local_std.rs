@@ -3,35 +3,36 @@
 use crate::window::Sides;
 use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Window};
 
-/// The standard deviation of the `n = width * height` samples of a window around each pixel, every channel by itself:
-/// of the population, `sqrt(max(0, n * sum(x^2) - sum(x)^2)) / n`.
+/// The standard deviation of the `n = width * height` samples of a window around each pixel; channels are independent.
+/// Population standard deviation: `sqrt(max(0, n * sum(x^2) - sum(x)^2)) / n`.
 ///
 /// The sums are taken in f64, along each row of the image extended by the border and then along the columns of these
 /// sums, from the left and the top. For integers all of that is exact up to the root (windows of u8 below 370,000
-/// samples, of u16 and i16 below 1400), so that the result is the true one rounded. For f32 the sums are off by at most
-/// `(width + height) * 2^-53` of themselves, and so the variance by about as much of the mean square.
+/// samples, of u16 and i16 below 1400), so that the result is the true one rounded. For f32 the relative error of the
+/// sums is at most `(width + height) * 2^-53`, and so the error of the variance about as large relative to the mean
+/// square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalStd {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// Sample type of the output.
     pub dst: PixelType,
-    /// Width of the window, in pixels; its pixel `width / 2` lies over the output's.
+    /// Width of the window, in pixels; its column `width / 2` lies over the output pixel.
     pub width: u32,
-    /// Height of the window, in pixels; its row `height / 2` lies over the output's.
+    /// Height of the window, in pixels; its row `height / 2` lies over the output pixel.
     pub height: u32,
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// Which pixels have a deviation.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl LocalStd {
     pub(crate) const NAME: &'static str = "local-std";
 
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`]; and as [`Correlate::window`](crate::Correlate::window).

@@ -1,27 +1,28 @@
-//! Tables for the samples of u8 images, and the one that equalises a histogram.
+//! Lookup tables for u8 images, and the table of histogram equalisation.
 
 use crate::Shape;
 
-/// Each sample of a u8 image replaced by the number that a table has for it.
+/// A table lookup for each sample of a u8 image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     /// Shape of the input.
     pub shape: Shape,
-    /// Tables of 256 bytes: one for all channels, or one for each.
+    /// Number of tables of 256 bytes: one for all channels, or one per channel.
     pub tables: u32,
 }
 
-/// The histogram of a u8 image spread over all values, channel by channel, as OpenCV's `equalizeHist` does.
+/// Histogram equalisation of a u8 image, channel by channel, as OpenCV's `equalizeHist`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Equalize {
     /// Shape of the input.
     pub shape: Shape,
 }
 
-/// The table by which a channel of bytes is equalised, from the count of each value: OpenCV's `equalizeHist`.
+/// Returns the table that equalises a channel of bytes, from the count of each value: OpenCV's `equalizeHist`.
 ///
-/// The values up to the least that occurs become 0; of any other, the share of samples from there up to it, but for
-/// those of the least value, times 255 in f32, rounded half to even. A channel of one value stays as it is.
+/// The least value that occurs, and all below it, become 0. Any other value becomes its cumulative count divided by the
+/// count of all samples, both without the samples of the least value, times 255 in f32, rounded half to even. A channel
+/// of a single value stays as it is.
 ///
 /// ```
 /// let mut counts = [0; 256];
@@ -32,7 +33,7 @@ pub struct Equalize {
 /// ```
 ///
 /// # Panics
-/// For other than 256 counts, or where all are 0.
+/// If there are not 256 counts, or all are 0.
 pub fn equalizing(counts: &[u64]) -> [u8; 256] {
     assert_eq!(counts.len(), 256, "one count a byte value");
     let least = counts.iter().position(|count| *count > 0).expect("a sample");

@@ -3,27 +3,27 @@
 use crate::window::Sides;
 use crate::{Border, Error, Extent, PixelType, PointOp, Pointwise, Result, Separable, Shape, Taps, Window};
 
-/// A sum of separable correlations, its terms: each becomes f32 as it would alone, and they are added in order, each sum
-/// rounded to f32. For a mask that is a sum of few columns times rows.
+/// A sum of separable correlations, its terms: each is rounded to f32 as it would be alone, and they are added in
+/// order, each sum rounded to f32. For masks that are sums of a few products of a column and a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LowRank {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type; the output is f32.
+    /// Sample type of the input; the output is f32.
     pub src: PixelType,
-    /// Of each term the taps along the rows and along the columns, as many in all and with the same anchors.
+    /// The terms: taps along the rows and along the columns, of the same sizes and anchors in all terms.
     pub terms: Vec<(Taps, Taps)>,
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// Which pixels have a sum.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl LowRank {
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no terms, and for terms of several sizes or anchors; and as
+    /// [`Error::Parameter`] for no terms, and for terms of different sizes or anchors; and as
     /// [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         let differs = |(x, y): &(Taps, Taps)| Sides::of_axes(x, y) != self.sides();
@@ -34,7 +34,7 @@ impl LowRank {
         Window::new("separable", self.shape, self.sides(), self.border, self.extent)
     }
 
-    /// The terms, of which there are some.
+    /// Returns the terms as separable problems.
     pub fn separables(&self) -> impl DoubleEndedIterator<Item = Separable> {
         let &LowRank { shape, src, border, extent, .. } = self;
         let of = move |(x, y): &(Taps, Taps)| (x.clone(), y.clone());
@@ -44,7 +44,7 @@ impl LowRank {
         })
     }
 
-    /// How the sum so far and the next term, images of this shape, are added.
+    /// Returns the pointwise addition of a term to the sum so far, both of this shape.
     pub fn addition(out: Shape) -> Pointwise {
         let f32 = PixelType::F32;
         Pointwise { shape: out, src: f32, second: Some(f32), dst: f32, op: PointOp::weighted(1.0, 1.0, 0.0) }

@@ -1,11 +1,11 @@
-//! Masks: the weights of a correlation, and where they are anchored.
+//! Masks: the taps of a correlation, and their anchor.
 
 use crate::{Error, Result};
 
 /// Largest side of a mask, in taps.
 pub const MAX_MASK_SIDE: u32 = 1 << 16;
 
-/// A dense mask: taps in rows, and the anchor, the tap that lies over the output pixel.
+/// A dense mask: taps in rows, and the anchor, which is the tap over the output pixel.
 ///
 /// ```
 /// use apron_core::Mask;
@@ -41,7 +41,7 @@ fn check_side(what: &'static str, side: u32) -> Result<()> {
     Ok(())
 }
 
-/// Taps over their sum, which is taken in f64.
+/// Divides the taps by their sum, which is taken in f64.
 fn normalized(taps: &[f32]) -> Result<Vec<f32>> {
     let sum: f64 = taps.iter().map(|&tap| tap as f64).sum();
     let taps: Vec<f32> = taps.iter().map(|&tap| (tap as f64 / sum) as f32).collect();
@@ -52,7 +52,7 @@ fn normalized(taps: &[f32]) -> Result<Vec<f32>> {
 }
 
 impl Mask {
-    /// A mask of `width * height` finite taps, row by row, anchored at `(width / 2, height / 2)`.
+    /// Creates a mask of `width * height` finite taps, row by row, anchored at `(width / 2, height / 2)`.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], a wrong number of taps, or
@@ -68,7 +68,7 @@ impl Mask {
         Ok(Mask { width, height, taps, anchor: (width / 2, height / 2) })
     }
 
-    /// A mask of these rows of taps, the first at the top, anchored at `(W / 2, H / 2)`.
+    /// Creates a mask of these rows of taps, the first at the top, anchored at `(W / 2, H / 2)`.
     ///
     /// ```
     /// use apron_core::Mask;
@@ -85,7 +85,7 @@ impl Mask {
         Mask::new(side(W), side(H), rows.as_flattened())
     }
 
-    /// The same mask with the tap `(x, y)` over the output pixel.
+    /// Returns the mask with the tap `(x, y)` over the output pixel.
     ///
     /// # Errors
     /// [`Error::Parameter`] for an anchor outside the mask.
@@ -98,7 +98,7 @@ impl Mask {
         Ok(self)
     }
 
-    /// The same mask divided by the sum of its taps.
+    /// Returns the mask divided by the sum of its taps.
     ///
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
@@ -107,7 +107,7 @@ impl Mask {
         Ok(self)
     }
 
-    /// The mask turned by half a turn, with its anchor: correlating with it is convolving with `self`.
+    /// Returns the mask rotated by 180 degrees, with its anchor: correlation with it is convolution with `self`.
     ///
     /// For even masks the anchor moves from `size / 2` to `size / 2 - 1`, as in SciPy's `convolve`.
     pub fn flipped(mut self) -> Mask {
@@ -116,22 +116,22 @@ impl Mask {
         self
     }
 
-    /// Width, in taps.
+    /// Returns the width, in taps.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Height, in taps.
+    /// Returns the height, in taps.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// The taps, row by row.
+    /// Returns the taps, row by row.
     pub fn taps(&self) -> &[f32] {
         &self.taps
     }
 
-    /// Column and row of the tap over the output pixel.
+    /// Returns the column and row of the tap over the output pixel.
     pub fn anchor(&self) -> (u32, u32) {
         self.anchor
     }
@@ -147,7 +147,7 @@ impl<const W: usize, const H: usize> TryFrom<[[f32; W]; H]> for Mask {
 }
 
 impl std::fmt::Display for Mask {
-    /// The text from which the taps are parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not in it.
+    /// Formats the taps in the form that is parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not included.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (y, row) in self.taps.chunks(self.width as usize).enumerate() {
             f.write_str(if y > 0 { "; " } else { "" })?;
@@ -163,7 +163,7 @@ impl std::fmt::Display for Mask {
 impl std::str::FromStr for Mask {
     type Err = Error;
 
-    /// Rows separated by `;`, taps by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`.
+    /// Parses rows separated by `;`, of taps separated by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`.
     fn from_str(text: &str) -> Result<Mask> {
         let mut taps = Vec::new();
         let (mut width, mut height) = (0, 0);
@@ -207,7 +207,7 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// One tap or more, all finite, anchored at `len / 2`.
+    /// Creates one or more finite taps, anchored at `len / 2`.
     ///
     /// # Errors
     /// [`Error::Parameter`] for no taps, more than [`MAX_MASK_SIDE`], or taps that are not finite.
@@ -219,10 +219,10 @@ impl Taps {
         Ok(Taps { taps, anchor })
     }
 
-    /// The same taps with tap `anchor` over the output pixel.
+    /// Returns the taps with tap `anchor` over the output pixel.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for an anchor that is no tap.
+    /// [`Error::Parameter`] for an anchor outside the taps.
     pub fn with_anchor(mut self, anchor: u32) -> Result<Taps> {
         if anchor >= self.len() {
             return Err(invalid("anchor", anchor, format!("0 to {}", self.len() - 1)));
@@ -231,7 +231,7 @@ impl Taps {
         Ok(self)
     }
 
-    /// The same taps divided by their sum.
+    /// Returns the taps divided by their sum.
     ///
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
@@ -240,18 +240,18 @@ impl Taps {
         Ok(self)
     }
 
-    /// The taps.
+    /// Returns the taps.
     pub fn taps(&self) -> &[f32] {
         &self.taps
     }
 
-    /// How many there are.
+    /// Returns the number of taps.
     #[allow(clippy::len_without_is_empty)] // there is always one
     pub fn len(&self) -> u32 {
         self.taps.len() as u32
     }
 
-    /// Index of the tap over the output pixel.
+    /// Returns the index of the tap over the output pixel.
     pub fn anchor(&self) -> u32 {
         self.anchor
     }

@@ -1,10 +1,10 @@
-//! Tables that give an image the histograms of another.
+//! Tables that match an image's histograms to those of another image.
 
 use crate::{Error, Histogram, Result};
 
-/// For each channel the table by which its values take the places that as large a share of the reference's samples is
-/// not above: scikit-image's `match_histograms`. Between values of the reference it is interpolated, as `numpy.interp`
-/// does, and cut off to an integer. Both histograms count each byte value, channels apart.
+/// Returns for each channel the table that maps a value to the reference value of the same cumulative share of samples:
+/// scikit-image's `match_histograms`. Between values that occur in the reference it is interpolated, as by
+/// `numpy.interp`, and truncated to an integer. Both histograms count every byte value, channels separately.
 ///
 /// ```
 /// use apron_core::{Bins, Histogram, PixelType};
@@ -22,7 +22,7 @@ use crate::{Error, Histogram, Result};
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] where the channels are not as many.
+/// [`Error::Shape`] if the numbers of channels differ.
 pub fn matching(image: &Histogram, reference: &Histogram) -> Result<Vec<u8>> {
     if image.channels() != reference.channels() {
         let (value, limit) = (reference.channels().to_string(), format!("{}, as the image's", image.channels()));
@@ -39,7 +39,7 @@ fn table(counts: &[u64], reference: &[u64]) -> Vec<u8> {
     shares(counts).into_iter().map(|share| interpolated(&known, share) as u8).collect()
 }
 
-/// The share of samples that are not above each value.
+/// The cumulative share of samples at each value.
 fn shares(counts: &[u64]) -> Vec<f64> {
     let all = counts.iter().sum::<u64>() as f64;
     let running = counts.iter().scan(0, |sum, count| {
@@ -49,7 +49,7 @@ fn shares(counts: &[u64]) -> Vec<f64> {
     running.collect()
 }
 
-/// The value at `x` between known ones, which rise: `numpy.interp`.
+/// Interpolates at `x` between known points in ascending order: `numpy.interp`.
 fn interpolated(known: &[(f64, f64)], x: f64) -> f64 {
     match known.partition_point(|(at, _)| *at <= x) {
         0 => known[0].1,

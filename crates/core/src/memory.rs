@@ -1,4 +1,4 @@
-//! Memory that may not be there.
+//! Checks of available memory.
 
 use crate::{Error, Result};
 use std::cell::Cell;
@@ -8,14 +8,14 @@ thread_local! {
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in [`check_memory`], which takes no for an answer. It is for a program whose allocator ends it
-/// in its own way where memory runs out.
+/// Returns whether this thread is inside [`check_memory`], where a failed allocation is handled. For programs whose
+/// allocator ends them in its own way when memory runs out.
 pub fn asks_for_memory() -> bool {
     ASKS.get()
 }
 
-/// Whether there is memory for so many elements, of what `of` says. It is to be asked before: an allocation that fails
-/// ends the program.
+/// Checks that there is memory for `count` elements, which `of` describes in the error. To be called before the
+/// allocation: a failed allocation aborts the program.
 ///
 /// ```
 /// use apron_core::check_memory;
@@ -26,7 +26,7 @@ pub fn asks_for_memory() -> bool {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] if not.
+/// [`Error::Shape`] if there is not.
 pub fn check_memory<T>(count: u64, of: impl Display) -> Result<()> {
     let elements = usize::try_from(count).unwrap_or(usize::MAX);
     ASKS.set(true);

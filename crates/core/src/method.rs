@@ -1,4 +1,4 @@
-//! The method by which a filter's sums are taken: a function of the problem alone, so that every device takes it.
+//! The method of summation of a filter: a function of the problem alone, so that every device uses the same.
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
@@ -6,21 +6,21 @@ use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scale
 use std::fmt;
 use std::str::FromStr;
 
-/// How a filter's sums are taken. Within a method every device gives the same bits.
+/// The method of summation of a filter. With the same method every device gives the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// A product for each tap of a mask.
+    /// One product per tap of a mask.
     Direct,
-    /// A product for each tap of a row, then one for each tap of a column.
+    /// One product per tap along the rows, then one per tap along the columns.
     Separable,
-    /// The same for each of a few pairs of a row and a column, and the sum of what they give.
+    /// A sum of a few separable filters.
     LowRank,
-    /// Sums of windows, of which each shares most with the next, and one product.
+    /// Running sums over windows, and one product.
     Box,
 }
 
 impl Method {
-    /// Every method.
+    /// All methods.
     pub const ALL: [Method; 4] = [Method::Direct, Method::Separable, Method::LowRank, Method::Box];
 }
 
@@ -46,29 +46,29 @@ impl FromStr for Method {
     }
 }
 
-/// A filter's problem, stated for the method by which it is to be solved.
+/// A filter problem, restated for its method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByMethod {
-    /// The problem: a correlation, a separable one, a sum of such or a box filter, as its method says.
+    /// The problem, of the kind of its method: correlation, separable correlation, low-rank sum or box filter.
     pub problem: FilterProblem,
-    /// Why this method.
+    /// The reason for the method.
     pub why: &'static str,
 }
 
-/// The longest side up to which boxes of f32 are left to separable filters, which are at the memory's speed there.
+/// Largest side, in samples, at which box filters of f32 use separable filters, which run at memory bandwidth there.
 const SMALL_BOX: u32 = 17;
-/// The shortest side from which a mask's factors are worth two passes; below, all its taps are few.
+/// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;
-/// The same for integer output, whose sums between the passes are of f64.
+/// The same for integer output, with intermediate sums in f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
-/// How many products a tap a mask must have for each that its terms have: few terms take more memory traffic, with
-/// their sums, than one pass.
+/// Low rank is used only if it saves this factor in multiplications, because the terms and their sums add memory
+/// traffic.
 const LEAST_GAIN: u64 = 4;
-/// The longest side that separable filters have everywhere.
+/// Largest side, in taps, of separable filters on all devices.
 const MOST_SIDE: u32 = 4096;
 
 impl FilterProblem {
-    /// The method of this problem as it is stated; `None` for one of another kind, such as a histogram.
+    /// Returns the method of this problem as it is stated; `None` for one without weighted sums of a window.
     pub fn method(&self) -> Option<Method> {
         match self {
             FilterProblem::Correlate(_) => Some(Method::Direct),
@@ -81,11 +81,12 @@ impl FilterProblem {
         }
     }
 
-    /// The problem by the method that suits it, or by the one that is asked for: at best, sums of windows; else, if it
-    /// has them, taps by axis, or a few times such; else a mask. A problem of another kind is left as it is.
+    /// Restates the problem for the best method, or for the requested one: a box filter if possible; else separable
+    /// taps, or a sum of few separable filters; else a dense mask. A problem without weighted sums of a window is left
+    /// as it is.
     ///
-    /// Whatever the method, f32 results keep the bound of the problem as stated, and integers made of integers are the
-    /// same (docs/decisions/methods.md).
+    /// With every method, f32 results keep the error bound of the problem as stated, and integer results of integer
+    /// samples are identical (docs/decisions/methods.md).
     ///
     /// ```
     /// use apron_core::{Border, Correlate, Extent, Method, PixelType, FilterProblem, Shape, filters};
@@ -99,8 +100,8 @@ impl FilterProblem {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a problem that cannot be solved by the method that is asked for, and for a box filter
-    /// of an impossible size.
+    /// [`Error::Parameter`] for a problem that cannot be solved with the requested method, and for a box filter of
+    /// invalid size.
     pub fn by_method(self, asked: Option<Method>) -> Result<ByMethod> {
         let Some(own) = self.method() else { return Ok(ByMethod { problem: self, why: "a problem of another kind" }) };
         if let FilterProblem::Box(problem) = &self {
@@ -111,7 +112,7 @@ impl FilterProblem {
         }
         let Some(method) = asked else { return self.chosen() };
         let restated = match method {
-            // A box filter as it is stated may be of types that have none.
+            // A box filter as stated may have types that box filters do not support.
             Method::Box => boxed(&self).map(FilterProblem::Box),
             method if method == own => return Ok(ByMethod { problem: self, why: "asked for" }),
             Method::Direct => Err("only a mask is summed tap by tap"),
@@ -155,7 +156,7 @@ impl FilterProblem {
     }
 }
 
-/// The same for sums that are scaled in f64: those of a mask are taken by axis only where that leaves every bit as it is.
+/// As [`FilterProblem::by_method`], for sums scaled in f64: a mask is separated only if every bit stays the same.
 fn scaled_by_method(problem: Scaled, asked: Option<Method>) -> Result<ByMethod> {
     let sums = problem.sums();
     let by_axis = match (&sums, asked) {
@@ -181,7 +182,7 @@ fn scaled_by_method(problem: Scaled, asked: Option<Method>) -> Result<ByMethod> 
     }
 }
 
-/// Why a box filter is worth it, or why not.
+/// Returns why a box filter is faster, or why it is not.
 fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
     match problem.src {
         _ if problem.samples() == 1 => Err("one tap"),
@@ -191,7 +192,7 @@ fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
     }
 }
 
-/// Why a mask's factors, if it has some, are not worth it.
+/// Returns why separating a mask, if it has factors, would not be faster.
 fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
     let (width, height) = (problem.mask.width(), problem.mask.height());
     match (width.min(height), problem.dst) {
@@ -202,7 +203,7 @@ fn worth_separating(problem: &Correlate) -> Result<(), &'static str> {
     }
 }
 
-/// The most terms whose products are clearly fewer than a mask's; 0 where the output is not theirs.
+/// Returns the largest number of terms that needs clearly fewer products than the mask; 0 for output other than f32.
 fn worthy_terms(problem: &Correlate) -> usize {
     let (width, height) = (problem.mask.width() as u64, problem.mask.height() as u64);
     let most = width * height / (LEAST_GAIN * (width + height));
@@ -257,7 +258,7 @@ mod tests {
         choice
     }
 
-    /// A mask of equal taps, as a literal.
+    /// A mask of equal taps, as text.
     fn equal(tap: &str, width: usize, height: usize) -> String {
         vec![vec![tap; width].join(" "); height].join(";")
     }
@@ -289,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A narrow bell and a wide one, over so many taps a side.
+    /// The sum of a narrow and a wide Gaussian, `side` taps per side.
     fn bells(side: u32, types: (PixelType, PixelType)) -> Correlate {
         let bell = |n: u32, sigma: f64| (-(n as f64 - side as f64 / 2.0).powi(2) / (2.0 * sigma * sigma)).exp();
         let tap = |n: u32, sigma: f64| bell(n % side, sigma) * bell(n / side, sigma);
@@ -311,7 +312,7 @@ mod tests {
         }
         assert_eq!(found.window().unwrap(), all.window().unwrap());
         takes(FilterProblem::LowRank(found.clone()), Method::LowRank);
-        // Two terms of 15 taps and 15 have more than a quarter of 225 products; and integers have one order of sums.
+        // Two terms of 15 + 15 taps have more than a quarter of 225 products; and integers must not change by a bit.
         takes(FilterProblem::Correlate(bells(15, (F32, F32))), Method::Direct);
         takes(FilterProblem::Correlate(bells(16, (U8, U8))), Method::Direct);
         takes(FilterProblem::Correlate(Correlate { clamp: true, ..bells(16, (F32, F32)) }), Method::Direct);
@@ -376,7 +377,7 @@ mod tests {
         takes(FilterProblem::Correlate(outside(0.3)), Method::Separable);
         takes(FilterProblem::Correlate(outside(1e-20)), Method::Direct);
         takes(FilterProblem::Correlate(outside(f32::INFINITY)), Method::Direct);
-        // Factors that round are good for f32 only.
+        // Rounded factors are allowed for f32 output only.
         let gauss = filters::gaussian(1.0, 3.0).unwrap();
         takes(FilterProblem::Correlate(of(gauss.taps(), (U8, U8))), Method::Direct);
         takes(FilterProblem::Correlate(of(gauss.taps(), (U8, F32))), Method::Separable);
@@ -390,7 +391,7 @@ mod tests {
             (vec![0.5; 4], vec![0.25; 18], (F32, F32), Method::Box),
             (vec![0.5; 4], vec![0.25; 18], (F32, U8), Method::Separable),
             (vec![0.5; 4], vec![0.25, 0.5], (U8, U8), Method::Separable),
-            // A product that is no f32: another filter, in the last place.
+            // A product that f32 does not hold: a filter that differs in the last bit.
             (vec![1.0 / 3.0; 3], vec![1.0 / 3.0; 3], (U8, U8), Method::Separable),
             (vec![1e30; 3], vec![1e30; 3], (U8, U8), Method::Separable),
             (vec![2.0], vec![3.0], (U8, U8), Method::Separable),

@@ -1,11 +1,11 @@
-//! Thresholds that part the values of an image best, from the count of each value.
+//! Otsu's thresholds, from the count of each value.
 
 use crate::{Error, Result};
 
 const OPERATION: &str = "otsu";
 
-/// Otsu's threshold, as OpenCV's `threshold` finds it by `THRESH_OTSU`: the first value at which the variance between
-/// the samples up to it and those above is the largest; 0 where there is none.
+/// Returns Otsu's threshold, as OpenCV's `threshold` with `THRESH_OTSU`: the first value that maximizes the variance
+/// between the samples up to it and those above it; 0 if there is none.
 ///
 /// N. Otsu, *A threshold selection method from gray-level histograms*, 1979. All in f64, in OpenCV's order.
 ///
@@ -42,13 +42,13 @@ pub fn otsu(counts: &[u64]) -> usize {
     threshold
 }
 
-/// The thresholds between 2 to 5 classes for which the variance between classes is the largest, each the largest value
-/// of its class, as scikit-image's `threshold_multiotsu` finds them for integers.
+/// Returns the thresholds between 2 to 5 classes that maximize the variance between classes, each the largest value of
+/// its class, as scikit-image's `threshold_multiotsu` for integers.
 ///
-/// P.-S. Liao, T.-S. Chen, P.-C. Chung, *A fast algorithm for multilevel thresholding*, 2001: the squared first moment of
-/// a class by its share, summed over the classes, for all thresholds. Of equal sums, the first. All in f32, as
-/// scikit-image does it, with its first moments (values count from the least one that occurs, which weighs 1 and not 0)
-/// and its order of summation (the first class, the last, those between).
+/// P.-S. Liao, T.-S. Chen, P.-C. Chung, *A fast algorithm for multilevel thresholding*, 2001: maximizes, over all
+/// thresholds, the sum over the classes of the squared first moment divided by the share. Among equal sums the first
+/// wins. All in f32, with scikit-image's first moments (values count from the least that occurs, which weighs 1 instead
+/// of 0) and its order of summation (the first class, the last, those between).
 ///
 /// ```
 /// let mut counts = [0; 256];
@@ -59,8 +59,7 @@ pub fn otsu(counts: &[u64]) -> usize {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for another number of classes, [`Error::Samples`] where fewer values occur than there are
-/// classes.
+/// [`Error::Parameter`] for another number of classes, [`Error::Samples`] if fewer values occur than classes.
 pub fn multi_otsu(counts: &[u64], classes: usize) -> Result<Vec<usize>> {
     if !(2..=5).contains(&classes) {
         return Err(Error::parameter(OPERATION, "number of classes", classes, "2 to 5"));
@@ -80,17 +79,17 @@ pub fn multi_otsu(counts: &[u64], classes: usize) -> Result<Vec<usize>> {
     Ok(search.best.into_iter().map(|index| least + index).collect())
 }
 
-/// What each possible class adds to the sum.
+/// The term that each possible class contributes to the sum.
 struct Classes {
     count: usize,
-    /// Of the class from value `a` to value `b`, at `a * count + b`.
+    /// The term of the class from value `a` to value `b`, at `a * count + b`.
     sums: Vec<f32>,
 }
 
 impl Classes {
     fn of(counts: &[u64]) -> Classes {
         let (count, all) = (counts.len(), counts.iter().sum::<u64>() as f64);
-        // The share and the first moment of all values up to one.
+        // Cumulative share and first moment up to each value.
         let mut moments: Vec<(f32, f32)> = Vec::with_capacity(count);
         for (value, &samples) in counts.iter().enumerate() {
             let share = (samples as f64 / all) as f32;
@@ -117,7 +116,7 @@ impl Classes {
     }
 }
 
-/// The search through all thresholds.
+/// The exhaustive search through all thresholds.
 struct Search<'a> {
     classes: &'a Classes,
     thresholds: usize,
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn two_classes_part_where_the_means_are_farthest_apart() {
-        // Shares 1/2 each and means 0.5 and 20.5 are better than any other cut.
+        // Shares of 1/2 each and means of 0.5 and 20.5: better than any other threshold.
         let of = counts(&[(0, 2), (1, 2), (20, 2), (21, 2)]);
         assert_eq!((otsu(&of), multi_otsu(&of, 2).unwrap()), (1, vec![1]));
         assert_eq!(multi_otsu(&of, 4).unwrap(), [0, 1, 20]);

@@ -1,30 +1,30 @@
-//! Padding: an image and what lies outside it, as an image.
+//! Padding: an image extended by its border.
 
 use crate::{AxisBorder, Border, Borders, Error, PixelType, Region, Result, Shape, Window};
 use apron_abi::{FromSum, Half, Sample};
 
-/// The pixels of a region of the plane in which an image lies: OpenCV's `copyMakeBorder`, NumPy's `pad`; where the
-/// region lies inside, a crop. Samples are copied, and never computed with.
+/// A region of the plane in which an image lies, border included: OpenCV's `copyMakeBorder`, NumPy's `pad`; a crop if
+/// the region lies inside the image. Samples are copied unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pad {
     /// Shape of the image.
     pub shape: Shape,
-    /// The type of its samples, and of the output's.
+    /// Sample type of the image and the output.
     pub pixel: PixelType,
-    /// What lies outside it; along an axis with border crop, the region is inside.
+    /// The borders; along an axis with border crop, the region lies inside the image.
     pub borders: Borders,
-    /// Which pixels are taken.
+    /// Pixels to copy.
     pub region: Region,
 }
 
 impl Pad {
     pub(crate) const NAME: &'static str = "pad";
 
-    /// The output's shape, and the pixel of the plane in its corner.
+    /// Returns the output's shape, and the column and row of its first pixel.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a region that is empty, too far out, or outside along an axis with border crop; for
-    /// constants that are no samples of such images, and for more or fewer constants than channels.
+    /// [`Error::Parameter`] for a region that is empty, too far outside, or outside along an axis with border crop; for
+    /// constants that the sample type does not hold, and for a number of constants that differs from the channels.
     pub fn window(&self) -> Result<Window> {
         let Region { x, y, width, height } = self.region;
         let wrong = |(value, limit)| Error::parameter(Pad::NAME, "region", value, limit);
@@ -44,7 +44,7 @@ impl Pad {
         Ok(Window { out: Shape { width, height, ..self.shape }, origin_x: x, origin_y: y })
     }
 
-    /// Checks that constants are samples, one for each channel.
+    /// Checks that constants are samples, one per channel.
     fn check_constants(&self, outside: AxisBorder) -> Result<()> {
         let wrong = |limit| Err(Error::parameter(Pad::NAME, "border", outside, limit));
         let one;

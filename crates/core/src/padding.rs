@@ -1,18 +1,18 @@
-//! Filters whose border differs by axis or channel: those of a padded image.
+//! Filters whose border differs by axis or channel: filters of a padded image.
 
 use crate::window::Sides;
 use crate::{Border, Borders, Extent, FilterProblem, Pad, PixelType, Region, Result, Shape, Window};
 
-/// A filter that is solved in steps.
+/// A filter in up to two steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Padded {
-    /// What is done first: an image of all that the windows see.
+    /// The first step, if needed: an image of all samples that the windows read.
     pub padding: Option<Pad>,
     /// The filter of that image.
     pub filter: FilterProblem,
 }
 
-/// What a filter's windows depend on.
+/// The parameters of a filter that determine its windows.
 struct Filter<'a> {
     shape: &'a mut Shape,
     src: PixelType,
@@ -22,7 +22,7 @@ struct Filter<'a> {
 }
 
 impl FilterProblem {
-    /// The same filter with these borders instead of its own.
+    /// Returns the filter with these borders instead of its own.
     ///
     /// # Errors
     /// As [`Correlate::window`](crate::Correlate::window) and, where axes or channels differ, as [`Pad::window`].
@@ -36,7 +36,7 @@ impl FilterProblem {
             return Ok(Padded { padding: None, filter: self });
         }
         let Sides { size, anchor } = sides;
-        // Each axis by its own border; the other axis has room for a window.
+        // Each axis by its own border; along the other axis the shape is at least a window.
         let window = |outside, width, height| {
             let border = if outside == Border::Crop { Border::Crop } else { Border::Replicate };
             let shape = Shape { width: shape.width.max(width), height: shape.height.max(height), ..*shape };
@@ -50,7 +50,7 @@ impl FilterProblem {
         Ok(Padded { padding: Some(padding), filter: self })
     }
 
-    /// What its windows depend on; `None` for a problem without windows.
+    /// Returns the parameters that determine the windows; `None` for a problem without windows.
     fn windows(&mut self) -> Option<Filter<'_>> {
         fn of<'a>(
             sides: Sides,
@@ -84,10 +84,10 @@ mod tests {
         FilterProblem::Correlate(Correlate { shape, src, dst, mask, border, clamp: false, extent })
     }
 
-    /// Corner and size.
+    /// Corner and size, in pixels.
     type Rectangle = (i32, i32, u32, u32);
 
-    /// The region that is padded, and the size of the result.
+    /// Returns the padded region, and the size of the result.
     fn steps(borders: Borders, extent: Extent) -> (Option<Rectangle>, (u32, u32)) {
         let Padded { padding, filter: FilterProblem::Correlate(filter) } =
             problem(extent).with_borders(borders).unwrap()

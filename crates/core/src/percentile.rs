@@ -1,11 +1,11 @@
-//! Percentiles: between which samples they lie, in order, and where.
+//! Percentiles: their ranks among the sorted samples, and interpolation between them.
 
 use crate::{Error, PixelType, Result, f16};
 
-/// Whether all are percentages.
+/// Checks that all values are percentages.
 ///
 /// # Errors
-/// [`Error::Parameter`] for one that is not from 0 to 100.
+/// [`Error::Parameter`] for a value outside 0 to 100.
 pub fn check_percentiles(percentiles: &[f64]) -> Result<()> {
     match percentiles.iter().find(|percentile| !(0.0..=100.0).contains(*percentile)) {
         Some(wrong) => Err(Error::parameter("stats", "percentile", wrong, "0 to 100")),
@@ -13,7 +13,7 @@ pub fn check_percentiles(percentiles: &[f64]) -> Result<()> {
     }
 }
 
-/// Where a percentile lies among samples in order: at a distance between two neighbours, by the linear method of
+/// The position of a percentile among the sorted samples, between two neighbours, by the linear method of
 /// `numpy.percentile`.
 ///
 /// ```
@@ -28,27 +28,27 @@ pub fn check_percentiles(percentiles: &[f64]) -> Result<()> {
 pub struct Percentile {
     /// The ranks of the two samples, from 0.
     pub ranks: [u64; 2],
-    /// The distance from the first, of that of both.
+    /// The distance from the first sample, as a share of the distance between the two.
     pub weight: f64,
 }
 
 impl Percentile {
-    /// That of a percentage, 0 to 100, of `count` samples, at least one.
+    /// Returns the position of a percentage, 0 to 100, among `count` samples, at least one.
     pub fn of(percent: f64, count: u64) -> Percentile {
         let place = (count - 1) as f64 * (percent / 100.0);
         let before = place.floor();
         Percentile { ranks: [before as u64, (before as u64 + 1).min(count - 1)], weight: place - before }
     }
 
-    /// Its value, from the samples of its ranks. As in NumPy, differences of floats are rounded to their type, and what is
-    /// next to an infinite sample may be NaN.
+    /// Interpolates between the samples of its ranks. As in NumPy, differences of floats are rounded to their type, and
+    /// the result next to an infinite sample may be NaN.
     pub fn between(self, pixel: PixelType, [before, after]: [f64; 2]) -> f64 {
         let difference = match pixel {
             PixelType::F16 => f64::from(f16::from_f32(after as f32 - before as f32)),
             PixelType::F32 => f64::from(after as f32 - before as f32),
             _ => after - before,
         };
-        // NumPy computes from the nearer one.
+        // NumPy computes from the nearer sample.
         match self.weight >= 0.5 {
             true => after - difference * (1.0 - self.weight),
             false => before + difference * self.weight,
@@ -56,7 +56,7 @@ impl Percentile {
     }
 }
 
-/// A whole number for each f32, in the order of the samples: both zeros have one, and whatever is NaN the greatest.
+/// Maps f32 to integers in the order of the samples: both zeros to the same integer, and every NaN to the greatest.
 ///
 /// ```
 /// use apron_core::{order_of, sample_of_order};
@@ -75,7 +75,7 @@ pub fn order_of(sample: f32) -> u32 {
     }
 }
 
-/// The f32 that has this number.
+/// Returns the f32 of this integer: the inverse of [`order_of`].
 pub fn sample_of_order(order: u32) -> f32 {
     f32::from_bits(if order >> 31 == 1 { order & !(1 << 31) } else { !order })
 }
@@ -93,7 +93,7 @@ mod tests {
         // numpy.percentile(numpy.array([1, 1.1], numpy.float32), [30, 70]).
         let singles = of(PixelType::F32, [1.0, f64::from(1.1f32)], &[30.0, 70.0]);
         assert_eq!(singles, [1.0300000071525575, 1.0700000166893004]);
-        // As numpy.float16, where the difference of 2048 and 0.5 is 2048.
+        // With numpy.float16, the difference of 2048 and 0.5 is 2048.
         assert_eq!(of(PixelType::F16, [0.5, 2048.0], &[0.0, 25.0, 100.0]), [0.5, 512.5, 2048.0]);
         assert!(of(PixelType::F32, [1.0, f64::INFINITY], &[0.0, 60.0, 100.0]).iter().all(|value| value.is_nan()));
         assert_eq!(Percentile::of(100.0, 1), Percentile { ranks: [0, 0], weight: 0.0 });

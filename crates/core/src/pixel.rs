@@ -1,4 +1,4 @@
-//! The types of samples, as values and as types.
+//! Sample types, as run-time values and as Rust types.
 
 use crate::{AnyImage, AnyImageMut, Error, Image, ImageMut, Result};
 use std::fmt;
@@ -16,10 +16,10 @@ pub enum PixelType {
 }
 
 impl PixelType {
-    /// Every type.
+    /// All types.
     pub const ALL: [PixelType; 5] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
 
-    /// The type as buffers know it.
+    /// Returns the element type of buffers of such samples.
     pub fn element(self) -> apron_abi::ElementType {
         match self {
             PixelType::U8 => apron_abi::ElementType::U8,
@@ -30,12 +30,12 @@ impl PixelType {
         }
     }
 
-    /// Whether its samples are floats: results are summed in f32, and not rounded to whole numbers.
+    /// Returns whether samples are floats: results of float type are summed in f32 and not rounded to integers.
     pub fn is_float(self) -> bool {
         matches!(self, PixelType::F16 | PixelType::F32)
     }
 
-    /// Size of one sample, in bytes.
+    /// Returns the size of a sample, in bytes.
     pub fn size_bytes(self) -> usize {
         self.element().size_bytes() as usize
     }
@@ -58,15 +58,15 @@ impl FromStr for PixelType {
 
 /// A sample type of images: u8, u16, i16, [`f16`](half::f16) or f32.
 pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
-    /// The type's tag.
+    /// The type as a run-time value.
     const PIXEL: PixelType;
-    /// The image of this type in `image`, if that is its type.
+    /// Returns the typed image, if `image` has this type.
     fn from_any(image: AnyImage<'_>) -> Option<Image<'_, Self>>;
-    /// The image with its type as a value.
+    /// Wraps the image in the enum of all types.
     fn into_any(image: Image<'_, Self>) -> AnyImage<'_>;
-    /// The image of this type in `image`, which is written, if that is its type.
+    /// Returns the typed mutable image, if `image` has this type.
     fn from_any_mut(image: AnyImageMut<'_>) -> Option<ImageMut<'_, Self>>;
-    /// The image that is written with its type as a value.
+    /// Wraps the mutable image in the enum of all types.
     fn into_any_mut(image: ImageMut<'_, Self>) -> AnyImageMut<'_>;
 }
 

@@ -1,9 +1,9 @@
-//! Planar images: the channels of an image, each an image by itself.
+//! Planar images: the channels of an image as separate images.
 
 use crate::{Error, Image, Pixel, Result, Shape};
 
 impl<T: Pixel> Image<'_, T> {
-    /// The channels, each as an image of one: what filters make of an image is what they make of each of its planes.
+    /// Splits the channels into images of one channel: filters treat each channel like such a plane.
     ///
     /// ```
     /// use apron_core::Image;
@@ -23,10 +23,10 @@ impl<T: Pixel> Image<'_, T> {
         (0..channels).map(plane).collect()
     }
 
-    /// The image with these planes, of one channel each and the same size, as its channels.
+    /// Interleaves planes, of one channel each and the same size, as the channels of an image.
     ///
     /// # Errors
-    /// [`Error::Shape`] for none or more than four of them, and for planes of more channels or of several sizes.
+    /// [`Error::Shape`] for no planes or more than four, and for planes of more than one channel or of different sizes.
     pub fn from_planes(planes: &[Image<'_, T>]) -> Result<Image<'static, T>> {
         let (channels, first) = (planes.len(), planes.first().map(|plane| plane.shape()));
         let Some(shape) = first.filter(|_| channels <= 4) else {

@@ -1,38 +1,39 @@
-//! Pointwise operations: each output sample from the samples at its place in one or two images.
+//! Pointwise operations: each output sample depends on the samples at its position in one or two images.
 
 use crate::{Error, PixelType, Result, Shape};
 
-/// What is made of a sample `x` of the first image and the sample `y` at its place in the second: computed in f64, and
-/// rounded once to the output's type.
+/// The function of a sample `x` of the first image and the sample `y` at the same position of the second: computed in
+/// f64, and rounded once to the output's type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PointOp {
-    /// `a * x + b * y + c`, as `fma(a, x, fma(b, y, c))`; `fma(a, x, c)` where there is no second image. Where there
-    /// is one, samples that differ from it by less than the threshold stay as they are.
+    /// `a * x + b * y + c`, as `fma(a, x, fma(b, y, c))`; `fma(a, x, c)` without a second image. With a threshold, `x`
+    /// stays as it is where it differs from `y` by less.
     Weighted {
         /// The weight of the first image.
         a: f64,
         /// The weight of the second.
         b: f64,
-        /// What is added.
+        /// The offset.
         c: f64,
-        /// The least difference that counts; 0 for all.
+        /// The least difference of `x` and `y` that has an effect; 0 for all.
         threshold: f64,
     },
     /// `sqrt(x^2 + y^2)`.
     Magnitude,
-    /// `atan2(y, x)`, in radians from -pi to pi, which becomes f32 only: [`apron_abi::direction`].
+    /// `atan2(y, x)`, in radians from -pi to pi, for f32 output only: [`apron_abi::direction`].
     Direction,
-    /// `x`, but in the last of two or four channels `y`, as they are: the filtered image with the input's alpha.
+    /// `y` in the last of two or four channels, `x` in the others, unchanged: the filtered image with the input's
+    /// alpha.
     Alpha,
 }
 
 impl PointOp {
-    /// `a * x + b * y + c`.
+    /// Creates `a * x + b * y + c`.
     pub fn weighted(a: f64, b: f64, c: f64) -> PointOp {
         PointOp::Weighted { a, b, c, threshold: 0.0 }
     }
 
-    /// Whether it takes two images and no less.
+    /// Returns whether a second image is required.
     fn needs_two(self) -> bool {
         match self {
             PointOp::Weighted { b, threshold, .. } => b != 0.0 || threshold != 0.0,
@@ -44,7 +45,7 @@ impl PointOp {
 /// A pointwise operation on one or two images of the same shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pointwise {
-    /// Shape of the images, and of the output.
+    /// Shape of the images and of the output.
     pub shape: Shape,
     /// Sample type of the first image.
     pub src: PixelType,
@@ -52,19 +53,19 @@ pub struct Pointwise {
     pub second: Option<PixelType>,
     /// Sample type of the output.
     pub dst: PixelType,
-    /// What is computed.
+    /// The operation.
     pub op: PointOp,
 }
 
 impl Pointwise {
     pub(crate) const NAME: &'static str = "pointwise";
 
-    /// Checks what can never be right.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or no number, and an operation of
-    /// two images with one; [`Error::PixelType`] for directions that are not to be f32, and for alpha of
-    /// other types than the output's; [`Error::Shape`] for alpha of one or three channels.
+    /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or NaN, and an operation of
+    /// two images with only one; [`Error::PixelType`] for directions with output other than f32, and for alpha with
+    /// types that differ from the output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |parameter, value: String, limit: &str| Err(Error::parameter(Pointwise::NAME, parameter, value, limit));
@@ -99,10 +100,11 @@ impl Pointwise {
         Ok(())
     }
 
-    /// Checks the problem, and images of these shapes and types for it.
+    /// Checks the problem, and that images have its shapes and types.
     ///
     /// # Errors
-    /// As [`check`](Pointwise::check); [`Error::Shape`] and [`Error::PixelType`] where the images are not the problem's.
+    /// As [`check`](Pointwise::check); [`Error::Shape`] and [`Error::PixelType`] if the images do not match the
+    /// problem.
     pub fn check_images(&self, x: (Shape, PixelType), y: Option<(Shape, PixelType)>) -> Result<()> {
         self.check()?;
         if y.is_some() != self.second.is_some() {

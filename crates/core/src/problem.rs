@@ -1,4 +1,4 @@
-//! What an operation is asked to do, as values: by what it gives, an image, counts or numbers.
+//! Problems: what to compute, as values, grouped by the kind of result: an image, counts or numbers.
 
 use crate::{
     BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
@@ -6,10 +6,10 @@ use crate::{
     WeightedBins, Window,
 };
 
-/// Checks that an image and the output's samples are those of a problem.
+/// Checks that an image and the output's sample type match a problem.
 ///
 /// # Errors
-/// [`Error::PixelType`] and [`Error::Shape`] where they are not.
+/// [`Error::PixelType`] and [`Error::Shape`] if they do not.
 pub fn check_pixels<I: Pixel, O: Pixel>(
     operation: &'static str,
     image: &Image<'_, I>,
@@ -28,10 +28,10 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
     Ok(())
 }
 
-/// Whether an image has one number for each pixel of another.
+/// Checks that a second image has one sample per pixel of the first.
 ///
 /// # Errors
-/// [`Error::Shape`] if not.
+/// [`Error::Shape`] if it has not.
 pub fn check_beside(what: &'static str, image: Shape, beside: Shape) -> Result<()> {
     let needed = Shape { channels: 1, ..image };
     if beside == needed {
@@ -44,16 +44,16 @@ pub fn check_beside(what: &'static str, image: Shape, beside: Shape) -> Result<(
     })
 }
 
-/// A kind of problem, such as [`Correlate`]: what a device's implementations take.
+/// A kind of problem, such as [`Correlate`], for which devices have implementations.
 pub trait Kind: Clone + Into<Problem> + 'static {
-    /// The operation's name, as errors and reports give it.
+    /// The operation's name in errors and reports.
     const OPERATION: &'static str;
 
-    /// The problem, if it is of this kind.
+    /// Returns the problem, if it is of this kind.
     fn of(problem: &Problem) -> Option<&Self>;
 }
 
-/// Problems that give the same: an enum over their kinds.
+/// Defines the enum of all problems with the same kind of result.
 macro_rules! problems {
     ($(#[$doc:meta])* $name:ident in $gives:ident { $($variant:ident($kind:ty) = $operation:expr,)* }) => {
         $(#[$doc])*
@@ -64,14 +64,14 @@ macro_rules! problems {
         }
 
         impl $name {
-            /// The operation's name, as errors and reports give it.
+            /// Returns the operation's name in errors and reports.
             pub fn operation(&self) -> &'static str {
                 match self {
                     $($name::$variant(_) => <$kind>::OPERATION,)*
                 }
             }
 
-            /// Shape of the input.
+            /// Returns the shape of the input.
             pub fn shape(&self) -> Shape {
                 match self {
                     $($name::$variant(problem) => problem.shape,)*
@@ -115,22 +115,22 @@ macro_rules! problems {
 /// Any problem that a device solves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// Gives an image.
+    /// Results in an image.
     Filter(FilterProblem),
-    /// Gives the counts of a histogram.
+    /// Results in the counts of a histogram.
     Count(CountProblem),
-    /// Gives an image of the same shape and type, whose samples follow from tables.
+    /// Results in an image of the same shape and type, whose samples come from lookup tables.
     Map(MapProblem),
-    /// Gives numbers.
+    /// Results in numbers.
     Measure(MeasureProblem),
 }
 
 problems! {
-    /// Problems that give an image whose samples are computed from those around them, or at their place.
+    /// Problems with an image as result, whose samples depend on a window or on the samples at their position.
     FilterProblem in Filter {
         Correlate(Correlate) = "correlate",
         Separable(Separable) = "separable",
-        // It has the variants of its terms.
+        // Low-rank sums use the variants of their terms.
         LowRank(LowRank) = "separable",
         Scaled(Scaled) = Scaled::NAME,
         Box(BoxFilter) = BoxFilter::NAME,
@@ -141,7 +141,7 @@ problems! {
 }
 
 problems! {
-    /// Problems that give counts: histograms, by what is counted how.
+    /// Problems with counts as result: histograms, by the kind of bins.
     CountProblem in Count {
         Bytes(ByteHistogram) = "histogram",
         Edges(EdgeHistogram) = "histogram",
@@ -150,7 +150,7 @@ problems! {
 }
 
 problems! {
-    /// Problems that give an image whose samples were looked up in tables.
+    /// Problems with an image as result, whose samples are looked up in tables.
     MapProblem in Map {
         Lookup(Lookup) = "lookup",
         Equalize(Equalize) = "equalize",
@@ -159,7 +159,7 @@ problems! {
 }
 
 problems! {
-    /// Problems that give numbers: statistics, sums of weights by bin, counts by the bins of two channels.
+    /// Problems with numbers as result: statistics, sums of weights by bin, joint histograms of two channels.
     MeasureProblem in Measure {
         Statistics(FloatStatistics) = "stats",
         Weighted(WeightedBins) = "weighted",
@@ -168,7 +168,7 @@ problems! {
 }
 
 impl Problem {
-    /// The operation's name, as errors and reports give it.
+    /// Returns the operation's name in errors and reports.
     pub fn operation(&self) -> &'static str {
         match self {
             Problem::Filter(problem) => problem.operation(),
@@ -178,7 +178,7 @@ impl Problem {
         }
     }
 
-    /// Shape of the input.
+    /// Returns the shape of the input.
     pub fn shape(&self) -> Shape {
         match self {
             Problem::Filter(problem) => problem.shape(),
@@ -188,7 +188,7 @@ impl Problem {
         }
     }
 
-    /// Sample type of the input.
+    /// Returns the sample type of the input.
     pub fn src(&self) -> PixelType {
         match self {
             Problem::Filter(problem) => problem.src(),
@@ -205,7 +205,7 @@ impl Problem {
 }
 
 impl FilterProblem {
-    /// Sample type of the input.
+    /// Returns the sample type of the input.
     pub fn src(&self) -> PixelType {
         match self {
             FilterProblem::Correlate(problem) => problem.src,
@@ -219,7 +219,7 @@ impl FilterProblem {
         }
     }
 
-    /// Sample type of the output.
+    /// Returns the sample type of the output.
     pub fn dst(&self) -> PixelType {
         match self {
             FilterProblem::Correlate(problem) => problem.dst,
@@ -233,15 +233,15 @@ impl FilterProblem {
         }
     }
 
-    /// Sample type of the second image, where there is one.
+    /// Returns the sample type of the second image, if there is one.
     pub fn second(&self) -> Option<PixelType> {
         if let FilterProblem::Pointwise(problem) = self { problem.second } else { None }
     }
 
-    /// Where its windows lie: the output's shape, and the input under its corner.
+    /// Returns the output's shape, and the input position of its first window.
     ///
     /// # Errors
-    /// As [`Correlate::window`], and what is wrong with the problem.
+    /// As [`Correlate::window`], and the errors of an invalid problem.
     pub fn window(&self) -> Result<Window> {
         match self {
             FilterProblem::Correlate(problem) => problem.window(),
@@ -255,7 +255,7 @@ impl FilterProblem {
         }
     }
 
-    /// Column and row of the tap over the output pixel; 0 for a problem without windows.
+    /// Returns the column and row of the tap over the output pixel; 0 for a problem without windows.
     pub fn anchor(&self) -> (u32, u32) {
         match self {
             FilterProblem::Correlate(problem) => problem.sides().anchor,

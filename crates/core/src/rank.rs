@@ -1,28 +1,29 @@
-//! Masks that are a column of taps times a row of taps, or a sum of few such products.
+//! Low-rank masks: a column of taps times a row of taps, or a sum of few such products.
 
 use crate::Mask;
 
-/// The rounding of an f32: at most this share of it is lost.
+/// Unit roundoff of f32: the largest relative rounding error.
 const ROUNDING: f64 = 1.0 / (1u64 << 24) as f64;
 
-/// How far a product of taps may be from the tap that it stands for, as a share of it.
+/// Largest relative deviation of a product of taps from the mask's tap.
 ///
-/// A mask that was computed as a product of two sets of numbers and rounded to f32 is within this: its tap, the two
-/// taps and the pivot from which [`factors`] makes the product were rounded once each, and their quotient once more.
+/// A mask that was computed as a product of two sets of numbers and rounded to f32 is within this tolerance: its tap,
+/// the two taps and the pivot from which [`factors`] computes the product were rounded once each, and their quotient
+/// once more.
 const TOLERANCE: f64 = 5.0 * ROUNDING;
 
-/// Taps along x and y whose products are the taps of a mask.
+/// Taps along x and y whose products are the taps of a mask, exactly or approximately.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Factors {
     pub(crate) x: Vec<f32>,
     pub(crate) y: Vec<f32>,
-    /// Whether the products are the taps themselves, and not within [`TOLERANCE`].
+    /// Whether the products equal the taps, not just within [`TOLERANCE`].
     pub(crate) exact: bool,
 }
 
-/// The factors of a mask; `None` where there are none, or all taps are 0.
+/// Factorizes a mask; `None` if it has no factors, or all taps are 0.
 ///
-/// Those of `y` are below 2, so that sums along x overflow little sooner than the mask's own.
+/// Taps along `y` are below 2, so that sums along x overflow hardly sooner than the mask's own sums.
 pub(crate) fn factors(mask: &Mask) -> Option<Factors> {
     let (width, taps) = (mask.width() as usize, mask.taps());
     let pivot = (0..taps.len()).max_by(|&a, &b| taps[a].abs().total_cmp(&taps[b].abs()))?;
@@ -30,7 +31,7 @@ pub(crate) fn factors(mask: &Mask) -> Option<Factors> {
     let column = || taps.iter().skip(pivot % width).step_by(width).map(|&tap| tap as f64);
     let largest = taps[pivot] as f64;
 
-    // Products of two taps are exact in f64. Of a mask without factors the first taps tell.
+    // Products of two taps are exact in f64. For a mask without factors the first taps usually fail.
     let near = |(n, &tap): (usize, &f32)| {
         let (whole, product) =
             (tap as f64 * largest, row[n % width] as f64 * taps[n / width * width + pivot % width] as f64);
@@ -40,8 +41,8 @@ pub(crate) fn factors(mask: &Mask) -> Option<Factors> {
         return None;
     }
 
-    // What all taps of the row are multiples of leaves whole numbers without a common factor: if taps have exact
-    // factors, these are among them, up to a power of two.
+    // The row divided by its greatest common divisor consists of integers without a common factor: exact factors of the
+    // mask, if there are any, are these up to a power of two.
     let unit = row.iter().fold(0.0, |unit, &tap| common(tap.abs() as f64, unit));
     let power = power_of_two(unit);
     let x = row.iter().map(|&tap| (tap as f64 / unit * power) as f32).collect();
@@ -55,35 +56,35 @@ pub(crate) fn factors(mask: &Mask) -> Option<Factors> {
 }
 
 impl Factors {
-    /// Whether every product is so near to its tap, as a share of it.
+    /// Returns whether every product is within the relative tolerance of its tap.
     fn are_within(&self, tolerance: f64, taps: &[f32]) -> bool {
         let products = self.y.iter().flat_map(|&y| self.x.iter().map(move |&x| x as f64 * y as f64));
         products.zip(taps).all(|(product, &tap)| (product - tap as f64).abs() <= tolerance * tap.abs() as f64)
     }
 
-    /// Whether all sums of the products with samples up to `most`, multiples of `unit`, are exact in f64, whatever
-    /// their order: every one is a multiple of some power of two, and below 2^53 of it.
+    /// Returns whether all sums of the products with samples up to `most`, multiples of `unit`, are exact in f64 in any
+    /// order: each is a multiple of some power of two, and at most 2^53 times it.
     pub(crate) fn sum_exactly(&self, most: f64, unit: f64) -> bool {
         let size = |taps: &[f32]| taps.iter().map(|tap| tap.abs() as f64).sum::<f64>();
         let lowest = |taps: &[f32]| taps.iter().map(|&tap| lowest_bit(tap as f64)).fold(f64::INFINITY, f64::min);
-        // Sums along x, which are not yet weighted by y, are at most as many of their own power of two.
+        // Sums along x, before they are weighted by y, are bounded by the same multiple of their own unit.
         let (sum, unit) = (size(&self.x) * size(&self.y) * most, lowest(&self.x) * lowest(&self.y) * unit);
         sum <= unit * (1u64 << 53) as f64
     }
 }
 
-/// The most terms of which [`terms`] makes a mask.
+/// Largest number of terms that [`terms`] tries.
 pub(crate) const MOST_TERMS: usize = 4;
 
-/// Taps along x and y of at most so many terms whose sum may be computed in the mask's place: its error is within the
-/// bound of the mask's own sum. `None` where these do not do.
+/// Approximates a mask by a sum of at most `most` terms, each of taps along x and y, such that the error of the
+/// computed sum is within the error bound of the mask's own sum. `None` if that fails.
 ///
-/// Cross approximation: each term is the row and the column through the largest tap of what the terms before it leave.
-/// That is taken from the mask and their taps as rounded to f32, so that each term makes good the roundings of those
-/// before. Taps of `y` are 1 or below.
+/// Cross approximation: each term is the row and the column through the largest tap of the residual. The residual is
+/// taken with the terms' taps as rounded to f32, so that each term corrects the rounding errors of those before. Taps
+/// along `y` are at most 1.
 pub(crate) fn terms(mask: &Mask, most: usize) -> Option<Vec<(Vec<f32>, Vec<f32>)>> {
     let (width, taps) = (mask.width() as usize, mask.taps());
-    // What is left of each tap, and the sum of its products' sizes.
+    // The residual of each tap, and the sum of the magnitudes of its products.
     let mut left: Vec<(f64, f64)> = taps.iter().map(|&tap| (tap as f64, 0.0)).collect();
     let mut terms = Vec::new();
     while terms.len() < most {
@@ -104,28 +105,29 @@ pub(crate) fn terms(mask: &Mask, most: usize) -> Option<Vec<(Vec<f32>, Vec<f32>)
     None
 }
 
-/// Whether the sum of so many terms keeps the bound of the mask's own sum: docs/decisions/methods.md derives it. Of each
-/// tap there is what they leave of it, and the sum of its products' sizes.
+/// Returns whether the sum of `terms` terms keeps the error bound of the mask's own sum, which
+/// docs/decisions/methods.md derives. `left` holds, per tap, the residual and the sum of the magnitudes of its
+/// products.
 fn are_within_bound(mask: &Mask, terms: usize, left: &[(f64, f64)]) -> bool {
     let (width, height) = (mask.width() as f64, mask.height() as f64);
-    // One addition less than there are terms: the other rounding is for those of this check.
+    // `terms - 1` additions; one more for the roundings of this check.
     let roundings = (width + height + terms as f64) * ROUNDING;
     let (share, most) = (roundings / (1.0 - roundings), (width * height + 3.0) * ROUNDING);
     let is_within = |((left, size), tap): (&(f64, f64), &f32)| share * size + left.abs() <= most * tap.abs() as f64;
     left.iter().zip(mask.taps()).all(is_within)
 }
 
-/// The largest number of which both are multiples; they are 0 or more, and remainders of f64 are exact.
+/// Greatest common divisor of two numbers that are 0 or more; remainders of f64 are exact.
 fn common(a: f64, b: f64) -> f64 {
     if b == 0.0 { a } else { common(b, a % b) }
 }
 
-/// The largest power of two up to this, which is a normal number above 0.
+/// The largest power of two that is not above a positive normal number.
 fn power_of_two(number: f64) -> f64 {
     f64::from_bits(number.to_bits() & 0x7ff << 52)
 }
 
-/// The largest power of two of which this is a multiple; infinite for 0. No f32 is a denormal f64.
+/// The largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
 pub(crate) fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 {
         return f64::INFINITY;
@@ -151,7 +153,7 @@ mod tests {
     fn exact_factors_are_found() {
         let sobel = factors(&named("sobel-x")).unwrap();
         assert_eq!(sobel, Factors { x: vec![-2.0, 0.0, 2.0], y: vec![0.5, 1.0, 0.5], exact: true });
-        // Whole numbers without a common power of two: fractions of the largest would not be exact.
+        // Integers without a common power of two: quotients by the largest would not be exact.
         for (x, y) in [
             (&[3.0, 5.0, 3.0][..], &[7.0, 11.0, 7.0, 0.0][..]),
             (&[1.0, 4.0, 6.0, 4.0, 1.0], &[1.0 / 256.0, 4.0 / 256.0, 6.0 / 256.0, 4.0 / 256.0, 1.0 / 256.0]),
@@ -182,14 +184,14 @@ mod tests {
         assert!(inexact > 1500, "{inexact}");
     }
 
-    /// The sum of so many terms of f64, rounded to f32.
+    /// The sum of these f64 terms, rounded to f32.
     fn sum(terms: &[(Vec<f64>, Vec<f64>)]) -> Mask {
         let (width, height) = (terms[0].0.len(), terms[0].1.len());
         let tap = |n: usize| terms.iter().map(|(x, y)| x[n % width] * y[n / width]).sum::<f64>() as f32;
         Mask::new(width as u32, height as u32, (0..width * height).map(tap).collect::<Vec<_>>()).unwrap()
     }
 
-    /// A bell of this width, times `weight`, over so many taps about its middle.
+    /// A Gaussian of width `sigma`, times `weight`, at `count` taps around its middle.
     fn bell(sigma: f64, weight: f64, count: usize) -> Vec<f64> {
         let from_middle = |n: usize| n as f64 - (count as f64 - 1.0) / 2.0;
         (0..count).map(|n| weight * (-(from_middle(n) / sigma).powi(2) / 2.0).exp()).collect()
@@ -209,7 +211,7 @@ mod tests {
         }
         let bells = [0.8, 2.0, 5.0].map(|sigma| (bell(sigma, 1.0 / sigma, 25), bell(sigma, 1.0 / sigma, 25)));
         assert_eq!(terms(&sum(&bells), MOST_TERMS).unwrap().len(), 3);
-        // One term that is nearer than the bound, if not within the roundings that factors have.
+        // One term that is within the error bound, but not within the tolerance of factors.
         let mut near = sum(&[(bell(3.0, 1.0, 17), bell(2.0, 1.0, 17))]);
         let mut taps = near.taps().to_vec();
         taps[40] = f32::from_bits(taps[40].to_bits() + 40);
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_bound_of_the_mask_is_that_of_its_terms() {
-        // Roundings of 17 + 17 + 2 and no more, of products as large as the taps, leave 292 - 36 of 17 * 17 + 3.
+        // 17 + 17 + 2 roundings of products as large as the taps leave 292 - 36 of the bound of 17 * 17 + 3.
         let mask = Mask::new(17, 17, [1.0; 289]).unwrap();
         let within = |off: f64, size: f64| {
             let mut left = vec![(0.0, 1.0); 289];
@@ -228,7 +230,7 @@ mod tests {
         };
         assert!(within(255.9, 1.0) && within(-255.9, 1.0) && within(0.0, 292.0 / 36.0 - 1e-4));
         assert!(!within(256.1, 1.0) && !within(-256.1, 1.0) && !within(0.0, 292.0 / 36.0) && !within(0.0, f64::NAN));
-        // Of a tap of 0 nothing may be left.
+        // A tap of 0 must have no residual.
         let mut taps = vec![1.0; 289];
         taps[100] = 0.0;
         let mask = Mask::new(17, 17, taps).unwrap();
@@ -251,7 +253,7 @@ mod tests {
         assert!(terms(&changed(60, tap * (1.0 + 200.0 / (1 << 24) as f32)), 2).is_some());
         assert_eq!(terms(&changed(60, tap * (1.0 + 300.0 / (1 << 24) as f32)), 2), None);
         assert_eq!(terms(&changed(60, 0.0), MOST_TERMS), None);
-        // A difference of bells is one, but where they cancel the products are larger than its bound has room for.
+        // A difference of Gaussians has two terms, but where they cancel the products exceed the error bound.
         let less = |weight: f64| {
             sum(&[(bell(1.0, 1.0, 17), bell(1.0, 1.0, 17)), (bell(2.0, -weight, 17), bell(2.0, 1.0, 17))])
         };
@@ -274,7 +276,7 @@ mod tests {
             assert_eq!(factors(&named(name)), None, "{name}");
         }
         assert_eq!(factors(&Mask::new(3, 3, [0.0; 9]).unwrap()), None);
-        // One tap off by a little more than roundings explain; a zero that should be none; one that should be.
+        // One tap off by a little more than roundings explain; a wrong zero; a missing zero.
         let gauss = crate::filters::gaussian(1.0, 2.0).unwrap();
         let axis: Vec<f64> = gauss.taps().iter().map(|&tap| tap as f64).collect();
         let good = mask(&axis, &axis);

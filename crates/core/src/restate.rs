@@ -1,9 +1,9 @@
-//! A problem stated for another method.
+//! Restatement of problems for other methods.
 
 use crate::rank::{factors, lowest_bit, terms};
 use crate::{Border, BoxFilter, Correlate, FilterProblem, LowRank, PixelType, Result, Scale, Separable, Taps, filters};
 
-/// The problem as a box filter, or why it is none.
+/// Restates the problem as a box filter, or returns why that is impossible.
 pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> {
     let equal = |taps: &[f32]| taps.iter().all(|&tap| tap == taps[0]);
     let filter = match problem {
@@ -45,10 +45,10 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
     Ok(filter)
 }
 
-/// The problem with taps by axis, or why it has none.
+/// Restates the problem with separable taps, or returns why that is impossible.
 ///
 /// # Errors
-/// [`Error::Parameter`] for impossible taps.
+/// [`Error::Parameter`] for invalid taps.
 pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'static str>> {
     Ok(match problem {
         FilterProblem::Separable(problem) => Ok(problem.clone()),
@@ -85,10 +85,10 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
     })
 }
 
-/// The problem as a sum of at most so many separable ones, or why it is none.
+/// Restates the problem as a sum of at most `most` separable filters, or returns why that is impossible.
 ///
 /// # Errors
-/// [`Error::Parameter`](crate::Error::Parameter) for impossible taps.
+/// [`Error::Parameter`](crate::Error::Parameter) for invalid taps.
 pub(crate) fn low_rank(problem: &FilterProblem, most: usize) -> Result<Result<LowRank, &'static str>> {
     Ok(match problem {
         FilterProblem::LowRank(problem) => Ok(problem.clone()),
@@ -106,12 +106,12 @@ pub(crate) fn low_rank(problem: &FilterProblem, most: usize) -> Result<Result<Lo
     })
 }
 
-/// Taps along the rows and along the columns, with the anchor of their mask.
+/// Creates taps along the rows and along the columns, with the anchor of their mask.
 fn by_axis((x, y): (Vec<f32>, Vec<f32>), anchor: (u32, u32)) -> Result<(Taps, Taps)> {
     Ok((Taps::new(x)?.with_anchor(anchor.0)?, Taps::new(y)?.with_anchor(anchor.1)?))
 }
 
-/// The size up to which samples of integers are, with those outside, and of what they are multiples.
+/// Largest magnitude of integer samples, border constant included, and their common unit.
 fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
     let most: f64 = match src {
         PixelType::U8 => 255.0,

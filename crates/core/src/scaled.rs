@@ -1,47 +1,47 @@
-//! Weighted sums that are scaled and shifted before they become integers.
+//! Weighted sums that are scaled and shifted before they are rounded to integers.
 
 use crate::window::Sides;
 use crate::{Border, Correlate, Error, Extent, FilterProblem, Mask, PixelType, Result, Separable, Shape, Taps, Window};
 
-/// The weights of sums: of a mask, or by axis.
+/// The weights of the sums: a dense mask, or separable taps.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Weights {
-    /// Of a mask, as [`Correlate`] has one.
+    /// A mask, as in [`Correlate`].
     Dense(Mask),
-    /// Along the rows and along the columns, as [`Separable`] has them.
+    /// Taps along the rows and along the columns, as in [`Separable`].
     Separable(Taps, Taps),
 }
 
-/// Integers of `factor * sum + offset`: the sum is that of [`Correlate`] or [`Separable`] in f64 and is not rounded;
-/// `fma(factor, sum, offset)` is, once, half to even, and saturates.
+/// Integers of `factor * sum + offset`: the sum of [`Correlate`] or [`Separable`] is taken in f64 and not rounded to
+/// the output's type; `fma(factor, sum, offset)` is rounded once, half to even, and saturates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaled {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// Sample type of the output: u8, u16 or i16.
     pub dst: PixelType,
-    /// What samples are multiplied by.
+    /// Weights of the samples.
     pub weights: Weights,
-    /// What sums are multiplied by.
+    /// Factor of the sums.
     pub factor: f64,
-    /// What is added then.
+    /// Offset that is added to the scaled sums.
     pub offset: f64,
-    /// What lies outside the image.
+    /// Border mode.
     pub border: Border,
-    /// Which pixels have a sum.
+    /// Pixels to compute.
     pub extent: Extent,
 }
 
 impl Scaled {
     pub(crate) const NAME: &'static str = "scaled";
 
-    /// Where its windows lie.
+    /// Returns the output's shape and the position of its windows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a factor or an offset that is not finite, [`Error::PixelType`] for output of floats, and
-    /// as [`Correlate::window`].
+    /// [`Error::Parameter`] for a factor or an offset that is not finite, [`Error::PixelType`] for float output, and as
+    /// [`Correlate::window`].
     pub fn window(&self) -> Result<Window> {
         for (what, number) in [("factor", self.factor), ("offset", self.offset)] {
             if !number.is_finite() {
@@ -55,7 +55,7 @@ impl Scaled {
         Window::new(Scaled::NAME, self.shape, self.sides(), self.border, self.extent)
     }
 
-    /// The problem of the sums alone, rounded to the same type.
+    /// Returns the problem of the sums alone, rounded to the same type.
     pub fn sums(&self) -> FilterProblem {
         let &Scaled { shape, src, dst, border, extent, .. } = self;
         match self.weights.clone() {

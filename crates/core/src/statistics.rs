@@ -1,53 +1,53 @@
-//! The least, the largest, mean, standard deviation and percentiles of samples.
+//! Minimum, maximum, mean, standard deviation and percentiles of samples.
 
 use crate::{Error, Percentile, PixelType, Result, Shape, check_percentiles};
 
 const OPERATION: &str = "stats";
 
-/// Statistics of floats, of all channels together or of each apart.
+/// Statistics of float samples, of all channels together or of each channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FloatStatistics {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
-    /// Whether channels are taken apart.
+    /// Whether channels are treated separately.
     pub per_channel: bool,
 }
 
 impl FloatStatistics {
-    /// Channels taken apart.
+    /// Returns the number of channels treated separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
 
-    /// Samples of each.
+    /// Returns the samples per channel treated separately.
     pub fn count(&self) -> u64 {
         self.shape.samples() / self.channels() as u64
     }
 }
 
-/// What is to be known of the samples of a channel, or of all channels.
+/// Statistics of the samples of a channel, or of all channels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     /// Number of samples.
     pub count: u64,
-    /// The least; NaN where a sample is. A zero has no sign.
+    /// The minimum; NaN if a sample is NaN. A zero is positive.
     pub min: f64,
-    /// The largest; NaN where a sample is. A zero has no sign.
+    /// The maximum; NaN if a sample is NaN. A zero is positive.
     pub max: f64,
-    /// The mean. Of integers it is the quotient of their exact sum; of floats, that of the sums of rows, from the left,
-    /// and of those from the top, in f64.
+    /// The mean. For integers, the quotient of the exact sum; for floats, of the sum in f64: each row from the left,
+    /// then the row sums from the top.
     pub mean: f64,
-    /// The standard deviation of the population, from the sum of the squared distances to the mean: of integers that is
-    /// exact until the root is taken, of floats summed as the mean is.
+    /// The population standard deviation, from the sum of the squared deviations from the mean: for integers exact up
+    /// to the root, for floats summed in the order of the mean.
     pub std: f64,
-    /// The percentiles that were asked for.
+    /// The requested percentiles.
     pub percentiles: Vec<f64>,
 }
 
 impl Statistics {
-    /// Of integers, from the count of each value from `low` on.
+    /// Computes the statistics of integers from the count of each value from `low` on.
     ///
     /// ```
     /// use apron_core::Statistics;
@@ -61,7 +61,7 @@ impl Statistics {
     /// ```
     ///
     /// # Errors
-    /// As [`check_percentiles`], and [`Error::Samples`] where all counts are 0.
+    /// As [`check_percentiles`], and [`Error::Samples`] if all counts are 0.
     pub fn from_counts(low: i32, counts: &[u64], percentiles: &[f64]) -> Result<Statistics> {
         check_percentiles(percentiles)?;
         let values = || counts.iter().zip(low as i128..).filter(|(count, _)| **count > 0);
@@ -81,7 +81,7 @@ impl Statistics {
         };
         let of = |&percent: &f64| {
             let percentile = Percentile::of(percent, count as u64);
-            // Of any integers.
+            // Any integer type gives the same result.
             percentile.between(PixelType::I16, percentile.ranks.map(nth))
         };
         Ok(Statistics {
@@ -94,10 +94,11 @@ impl Statistics {
         })
     }
 
-    /// Of floats, from sums: of `count` samples, their sum and that of their squared distances to the mean.
+    /// Computes the statistics of `count` floats from their extremes, mean and sum of squared deviations; no
+    /// percentiles.
     pub fn from_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
         let std = (squares / count as f64).sqrt();
-        // Which of two equal zeros was found depends on the order of the search: let it be +0.
+        // The sign of a zero extreme depends on the order of the search: normalize it to +0.
         Statistics { count, min: min + 0.0, max: max + 0.0, mean, std, percentiles: Vec::new() }
     }
 }
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn sums_of_large_numbers_are_exact() {
-        // 2^40 of the least and as many of the largest: mean -0.5, distances 32767.5.
+        // 2^40 samples of the minimum and 2^40 of the maximum: mean -0.5, deviations 32767.5.
         let mut counts = vec![0; 65536];
         (counts[0], counts[65535]) = (1 << 40, 1 << 40);
         let found = Statistics::from_counts(-32768, &counts, &[]).unwrap();

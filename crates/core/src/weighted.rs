@@ -1,27 +1,27 @@
-//! Histograms of weights, and of pairs of channels.
+//! Weighted histograms, and joint histograms of two channels.
 
 use crate::{Edges, Error, Image, Pixel, PixelType, Result, Shape};
 
-/// Samples whose weights are summed before the sum is added to the others: as many as NumPy takes at a time.
+/// Samples per block of partial sums: weights are summed per block, then blocks are added, in the block size of NumPy.
 pub const WEIGHTED_BLOCK: usize = 65536;
 
-/// Sums of weights, one a pixel, by the bins of samples.
+/// Sums of weights, one per pixel, by the bins of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedBins {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
     /// The bins' edges.
     pub edges: Edges,
-    /// Whether channels are summed apart.
+    /// Whether channels are summed separately.
     pub per_channel: bool,
-    /// Whether the weights are f32, as the samples of an image are, and not f64.
+    /// Whether the weights are f32 instead of f64.
     pub single: bool,
 }
 
 impl WeightedBins {
-    /// Channels summed apart.
+    /// Returns the number of channels summed separately.
     pub fn channels(&self) -> u32 {
         if self.per_channel { self.shape.channels } else { 1 }
     }
@@ -32,20 +32,20 @@ impl WeightedBins {
 pub struct PairHistogram {
     /// Shape of the input.
     pub shape: Shape,
-    /// Its sample type.
+    /// Sample type of the input.
     pub src: PixelType,
-    /// The two channels, which the image has.
+    /// Indices of the two channels.
     pub channels: [u32; 2],
-    /// The edges of each one's bins.
+    /// The edges of each channel's bins.
     pub edges: [Edges; 2],
 }
 
-/// Sums of weights by bin, for all channels together or each apart.
+/// Sums of weights by bin, of all channels together or of each channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedHistogram {
-    /// The bins' edges, one more than there are bins.
+    /// The bins' edges, one more than the bins.
     pub edges: Edges,
-    /// Channels apart; 1 where all are summed together.
+    /// Channels summed separately; 1 if all are summed together.
     pub channels: u32,
     /// The sums, channel by channel.
     pub sums: Vec<f64>,
@@ -58,21 +58,21 @@ pub struct Histogram2d {
     pub first: Edges,
     /// The edges of the second channel's bins.
     pub second: Edges,
-    /// The counts: those of the first channel's first bin for each of the second's, then those of its next.
+    /// The counts in row-major order: rows are bins of the first channel, columns bins of the second.
     pub counts: Vec<u64>,
 }
 
 impl Histogram2d {
-    /// The count of the pixels in a bin of the first channel and one of the second, both below their numbers.
+    /// Returns the count of a bin of the first channel and a bin of the second, both in range.
     pub fn count(&self, first: usize, second: usize) -> u64 {
         self.counts[first * self.second.bins() + second]
     }
 }
 
-/// Whether there is a weight for each pixel.
+/// Checks that there is one weight per pixel.
 ///
 /// # Errors
-/// [`Error::Shape`] for another number of them.
+/// [`Error::Shape`] for another number of weights.
 pub fn check_weights(shape: Shape, weights: &[f64]) -> Result<()> {
     if weights.len() as u64 == shape.pixels() {
         return Ok(());
@@ -81,10 +81,10 @@ pub fn check_weights(shape: Shape, weights: &[f64]) -> Result<()> {
     Err(Error::Shape { what: "number of weights", value: weights.len().to_string(), limit })
 }
 
-/// Whether an image of this shape has a channel.
+/// Checks that an image of this shape has a channel.
 ///
 /// # Errors
-/// [`Error::Parameter`] if not.
+/// [`Error::Parameter`] if it has not.
 pub fn check_channel(shape: Shape, channel: u32) -> Result<()> {
     if channel < shape.channels {
         return Ok(());
@@ -92,7 +92,7 @@ pub fn check_channel(shape: Shape, channel: u32) -> Result<()> {
     Err(Error::parameter("histogram", "channel", channel, format!("0 to {}", shape.channels - 1)))
 }
 
-/// One channel of an image by itself.
+/// Copies one channel of an image.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a channel that the image does not have.

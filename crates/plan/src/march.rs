@@ -190,7 +190,7 @@ mod tests {
             let extent = Extent::Region(Region { x, y: -50, width, height: 200 });
             march(Correlate { extent, ..problem() }).is_ok()
         };
-        // Windows of 3 columns around the region's columns: two border columns in all.
+        // Windows of 3 columns around the region's columns: at most two border columns in all.
         for (x, width, marches) in [
             (0, 64, true),
             (1, 5, true),
@@ -236,7 +236,8 @@ mod tests {
             let params = params(Correlate { shape: Shape::new(width, 20, 4).unwrap(), mask, border, ..problem() });
             (params.left, params.first, params.aligned)
         };
-        // Same: outputs are aligned with pieces. A column to either side: off by one pixel.
+        // With the anchor in the middle, windows and outputs both start at a piece; a column to either side, one pixel
+        // off.
         assert_eq!(at(1, Border::Replicate, 64), (-16, 0, 16));
         assert_eq!(at(0, Border::Replicate, 64), (-16, -4, 4));
         assert_eq!(at(2, Border::Replicate, 64), (-32, -12, 4));

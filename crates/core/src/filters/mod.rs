@@ -1,9 +1,9 @@
-//! What filters are made of: taps by formulas, and a table of masks.
+//! Taps by formulas, and a table of named masks.
 
 use crate::{Error, Mask, Result, Taps};
 
-/// Taps of a sampled Gaussian, `exp(-i^2 / (2 sigma^2))` over their sum, of radius
-/// `int(truncate * sigma + 0.5)`, as SciPy's `gaussian_filter1d` has them.
+/// Returns the taps of a sampled Gaussian, `exp(-i^2 / (2 sigma^2))` divided by their sum, of radius `int(truncate *
+/// sigma + 0.5)`, as SciPy's `gaussian_filter1d` uses them.
 ///
 /// ```
 /// use apron_core::filters::gaussian;
@@ -14,12 +14,12 @@ use crate::{Error, Mask, Result, Taps};
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for a sigma or truncate that is negative or not finite, or a radius beyond 32767.
+/// [`Error::Parameter`] for a sigma or truncate that is negative or not finite, or a radius above 32767.
 pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
     Taps::new(bell(sigma, truncate)?.iter().map(|&tap| tap as f32).collect::<Vec<_>>())
 }
 
-/// The taps before they are rounded.
+/// The taps in f64.
 fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     let wrong = |parameter, value: f64, limit: &str| Err(Error::parameter("gaussian", parameter, value, limit));
     if !(sigma.is_finite() && sigma >= 0.0) {
@@ -33,16 +33,16 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
         return wrong("radius, truncate * sigma + 0.5,", truncate * sigma + 0.5, "below 32768");
     }
     let radius = radius as i64;
-    // A sigma near 0 gives exp(-inf) = 0 beside the centre: no blur, and never a division by 0.
+    // A sigma near 0 gives exp(-inf) = 0 off the centre: no blur; the centre avoids 0 / 0.
     let weight = |i: i64| if i == 0 { 1.0 } else { (-0.5 * (i as f64 / sigma).powi(2)).exp() };
     let weights: Vec<f64> = (-radius..=radius).map(weight).collect();
     let sum: f64 = weights.iter().sum();
     Ok(weights.iter().map(|weight| weight / sum).collect())
 }
 
-/// Taps of a sampled Gaussian's derivative of order 0, 1 or 2, as SciPy's `gaussian_filter1d` has them with `order`: the
-/// taps of [`gaussian`], before they are rounded, times the derivative's polynomial `x / sigma^2` or
-/// `(x^2 - sigma^2) / sigma^4`. Of a ramp that rises, the first is positive.
+/// Returns the taps of a sampled Gaussian's derivative of order 0, 1 or 2, as SciPy's `gaussian_filter1d` has them with
+/// `order`: the f64 taps of [`gaussian`] times the derivative's polynomial `x / sigma^2` or `(x^2 - sigma^2) /
+/// sigma^4`. On a rising ramp, the first derivative is positive.
 ///
 /// ```
 /// use apron_core::filters::gaussian_derivative;
@@ -53,8 +53,8 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// As [`gaussian`]; [`Error::Parameter`] for an order above 2, for a sigma of 0 with one above 0, and for one so small that
-/// taps overflow.
+/// As [`gaussian`]; [`Error::Parameter`] for an order above 2, for a sigma of 0 with an order above 0, and for a sigma
+/// so small that taps overflow.
 pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps> {
     if order > 2 {
         return Err(Error::parameter("gaussian", "order", order, "0, 1 or 2"));
@@ -73,10 +73,10 @@ pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps
     Taps::new(taps.collect::<Vec<_>>())
 }
 
-/// Taps of a mean over `size` samples: each `1 / size`.
+/// Returns the taps of a mean over `size` samples: each `1 / size`.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a size of 0 or beyond [`MAX_MASK_SIDE`](crate::MAX_MASK_SIDE).
+/// [`Error::Parameter`] for a size of 0 or above [`MAX_MASK_SIDE`](crate::MAX_MASK_SIDE).
 pub fn mean(size: u32) -> Result<Taps> {
     if size == 0 || size > crate::MAX_MASK_SIDE {
         return Err(Error::parameter("box", "size", size, format!("1 to {}", crate::MAX_MASK_SIDE)));
@@ -84,7 +84,7 @@ pub fn mean(size: u32) -> Result<Taps> {
     Taps::new(vec![(1.0 / size as f64) as f32; size as usize])
 }
 
-/// Masks known by name: name, width, height, divisor, taps.
+/// Named masks: name, width, height, divisor, taps.
 const MASKS: &[(&str, u32, u32, f32, &[f32])] = &[
     ("identity", 1, 1, 1.0, &[1.0]),
     ("box3", 3, 3, 9.0, &[1.0; 9]),
@@ -98,13 +98,13 @@ const MASKS: &[(&str, u32, u32, f32, &[f32])] = &[
     ("emboss", 3, 3, 1.0, &[-2.0, -1.0, 0.0, -1.0, 1.0, 1.0, 0.0, 1.0, 2.0]),
 ];
 
-/// The mask known by this name, if there is one.
+/// Returns the mask of this name, if there is one.
 pub fn named_mask(name: &str) -> Option<Mask> {
     let &(_, width, height, divisor, taps) = MASKS.iter().find(|mask| mask.0 == name)?;
     Mask::new(width, height, taps.iter().map(|tap| tap / divisor).collect::<Vec<_>>()).ok()
 }
 
-/// The names of all masks.
+/// Returns the names of all masks.
 pub fn mask_names() -> impl Iterator<Item = &'static str> {
     MASKS.iter().map(|mask| mask.0)
 }

@@ -1,13 +1,13 @@
-//! `ndarray`: (height, width), or (height, width, channels).
+//! Conversions from and to `ndarray` arrays of (height, width) or (height, width, channels).
 
 use crate::{Error, Image, ImageMut, Pixel, Result, Shape};
 use ndarray::{Array3, ArrayView2, ArrayView3, ArrayViewMut3, Axis, ShapeBuilder};
 use std::borrow::Cow;
 
-/// The array as an image of its last axis' channels: without a copy where it is in standard layout, else copied.
+/// Converts an array whose last axis holds the channels: without a copy if it is in standard layout.
 ///
-/// A part of a larger array has gaps between its rows, which the array's owner may be writing to; so it is copied.
-/// To work on a part without a copy, give [`Image::with_row_stride`] the larger array's slice.
+/// A part of a larger array has gaps between its rows, to which the array's owner may be writing; so it is copied. For
+/// a part without a copy, pass the larger array's slice to [`Image::with_row_stride`].
 ///
 /// ```
 /// use apron_core::Image;
@@ -23,7 +23,7 @@ use std::borrow::Cow;
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for an array without items, of more than 4 channels, or larger than images can be.
+/// [`Error::Shape`] for an empty array, one of more than 4 channels, or one larger than images can be.
 impl<'a, T: Pixel> TryFrom<ArrayView3<'a, T>> for Image<'a, T> {
     type Error = Error;
 
@@ -38,7 +38,7 @@ impl<'a, T: Pixel> TryFrom<ArrayView3<'a, T>> for Image<'a, T> {
     }
 }
 
-/// The array as an image of one channel: without a copy where it is in standard layout, else copied.
+/// Converts an array to an image of one channel: without a copy if it is in standard layout.
 ///
 /// ```
 /// use apron_core::Image;
@@ -51,7 +51,7 @@ impl<'a, T: Pixel> TryFrom<ArrayView3<'a, T>> for Image<'a, T> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for an array without items, or larger than images can be.
+/// [`Error::Shape`] for an empty array, or one larger than images can be.
 impl<'a, T: Pixel> TryFrom<ArrayView2<'a, T>> for Image<'a, T> {
     type Error = Error;
 
@@ -61,8 +61,8 @@ impl<'a, T: Pixel> TryFrom<ArrayView2<'a, T>> for Image<'a, T> {
 }
 
 impl<T: Pixel> Image<'_, T> {
-    /// The image as an array (height, width, channels), without a copy where it owns its samples and its rows have no
-    /// gaps.
+    /// Converts the image to an array (height, width, channels), without a copy if it owns its samples and its rows
+    /// have no gaps.
     ///
     /// ```
     /// use apron_core::Image;
@@ -77,7 +77,7 @@ impl<T: Pixel> Image<'_, T> {
         Array3::from_shape_vec(dimensions, self.into_packed()).expect("an image has as many samples as its shape says")
     }
 
-    /// A view of the image as an array (height, width, channels), without a copy: gaps between rows are strides.
+    /// Views the image as an array (height, width, channels), without a copy: gaps between rows become strides.
     ///
     /// ```
     /// use apron_core::Image;
@@ -94,7 +94,7 @@ impl<T: Pixel> Image<'_, T> {
 }
 
 impl<T: Pixel> ImageMut<'_, T> {
-    /// A view of the image as an array (height, width, channels) that is written, without a copy.
+    /// Views the image as a mutable array (height, width, channels), without a copy.
     ///
     /// ```
     /// use apron_core::ImageMut;

@@ -1,4 +1,4 @@
-//! Images of other crates as Apron's, and back: without a copy wherever the samples lie in rows already.
+//! Conversions between Apron's images and those of other crates: without a copy wherever the layout allows it.
 
 #[cfg(feature = "ndarray")]
 mod arrays;

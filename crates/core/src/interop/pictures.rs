@@ -1,10 +1,10 @@
-//! `image::ImageBuffer` and `image::DynamicImage`.
+//! Conversions from and to `image::ImageBuffer` and `image::DynamicImage`.
 
 use crate::{AnyImage, Error, Image, Pixel, Result};
 use ::image::{DynamicImage, ImageBuffer, Primitive};
 use std::ops::Deref;
 
-/// A view of the picture's pixels, without a copy.
+/// Views the picture's pixels, without a copy.
 ///
 /// ```
 /// use apron_core::Image;
@@ -21,7 +21,7 @@ use std::ops::Deref;
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for a picture without pixels, and for one larger than images can be.
+/// [`Error::Shape`] for an empty picture, and for one larger than images can be.
 impl<'a, T, P, C> TryFrom<&'a ImageBuffer<P, C>> for Image<'a, T>
 where
     T: Pixel + Primitive,
@@ -38,7 +38,7 @@ where
     }
 }
 
-/// The picture's own pixels, without a copy.
+/// Takes over the picture's pixels, without a copy.
 ///
 /// # Errors
 /// As for a view.
@@ -57,10 +57,10 @@ where
     }
 }
 
-/// The image as a picture, without a copy where it owns its samples and its rows have no gaps.
+/// Converts the image to a picture, without a copy if it owns its samples and its rows have no gaps.
 ///
 /// # Errors
-/// [`Error::Shape`] where the image has another number of channels than the picture.
+/// [`Error::Shape`] if the numbers of channels of image and picture differ.
 impl<T, P> TryFrom<Image<'_, T>> for ImageBuffer<P, Vec<T>>
 where
     T: Pixel + Primitive,
@@ -81,13 +81,13 @@ where
     }
 }
 
-/// What is wrong with a picture or image that the other side does not have.
+/// The error for a pixel type without a counterpart.
 fn not_taken(found: String) -> Error {
     let what = format!("pixels are {found}; pictures have 1 to 4 channels of u8 or u16, or 3 or 4 of f32");
     Error::Samples { operation: "image", what }
 }
 
-/// A view of the picture's pixels, without a copy.
+/// Views the picture's pixels, without a copy.
 ///
 /// ```
 /// use apron_core::{AnyImage, PixelType};
@@ -101,7 +101,7 @@ fn not_taken(found: String) -> Error {
 /// ```
 ///
 /// # Errors
-/// [`Error::Samples`] for colour types that Apron does not have; else as for an `ImageBuffer`.
+/// [`Error::Samples`] for colour types that Apron does not support; else as for an `ImageBuffer`.
 impl<'a> TryFrom<&'a DynamicImage> for AnyImage<'a> {
     type Error = Error;
 
@@ -122,10 +122,10 @@ impl<'a> TryFrom<&'a DynamicImage> for AnyImage<'a> {
     }
 }
 
-/// The image as a picture of its own type, without a copy where it owns its samples and its rows have no gaps.
+/// Converts the image to a picture of the same type, without a copy if it owns its samples and its rows have no gaps.
 ///
 /// # Errors
-/// [`Error::Samples`] for what pictures do not have: i16, f16, and f32 of fewer than 3 channels.
+/// [`Error::Samples`] for types that pictures do not support: i16, f16, and f32 of fewer than 3 channels.
 impl TryFrom<AnyImage<'_>> for DynamicImage {
     type Error = Error;
 
