@@ -1,9 +1,9 @@
-//! Which pixels a filter computes, and where their windows lie.
+//! Extents: the pixels that a filter computes, and the position of their windows.
 
 use crate::{Border, Error, MAX_SIDE, Result, Shape, Taps};
 use std::fmt;
 
-/// Which pixels a filter computes.
+/// The output pixels that a filter computes.
 ///
 /// ```text
 ///            image      . . a b c d . .
@@ -14,17 +14,17 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// One for each pixel of the image; with border crop, for each whose window lies inside.
+    /// One per pixel of the image; with border crop, only those whose window lies inside the image.
     #[default]
     Same,
-    /// One for each window that touches the image: `mask - 1` more in each axis. SciPy's `mode="full"`.
+    /// One per window that touches the image: `mask - 1` more along each axis. SciPy's `mode="full"`.
     Full,
-    /// One for each pixel of a region, whose windows see what lies around it: OpenCV's regions of interest without
+    /// One per pixel of a region, whose windows read the image around it: OpenCV's regions of interest without
     /// `BORDER_ISOLATED`.
     Region(Region),
 }
 
-/// A rectangle of the plane in which an image lies, which may reach beyond the image.
+/// A rectangle in the plane of an image, which may exceed the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The first column; column 0 is the image's first.
@@ -54,7 +54,8 @@ impl fmt::Display for Region {
 }
 
 impl Region {
-    /// Checks that it has pixels, all of them where borders are known; else its value and the limit.
+    /// Checks that the region is not empty and within the range of border arithmetic; otherwise returns its value and
+    /// the limit.
     pub(crate) fn check(&self) -> std::result::Result<(), (String, String)> {
         for (what, from, count) in [("columns", self.x, self.width), ("rows", self.y, self.height)] {
             let to = from as i64 + count as i64;
@@ -67,18 +68,18 @@ impl Region {
     }
 }
 
-/// Where the windows of a filter lie: the output's shape, and the input under its corner.
+/// The output's shape, and the input position of its first window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Shape of the output.
     pub out: Shape,
-    /// Input column under the first tap at output column 0.
+    /// Input column under the first tap, for output column 0.
     pub origin_x: i32,
-    /// Input row under the first tap at output row 0.
+    /// Input row under the first tap, for output row 0.
     pub origin_y: i32,
 }
 
-/// A filter's sides and anchor, in columns and rows.
+/// Size and anchor of a filter, in columns and rows.
 #[derive(PartialEq)]
 pub(crate) struct Sides {
     pub(crate) size: (u32, u32),
@@ -86,7 +87,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Those of taps along the rows and along the columns.
+    /// Returns the size and anchor of separable taps.
     pub(crate) fn of_axes(x: &Taps, y: &Taps) -> Sides {
         Sides { size: (x.len(), y.len()), anchor: (x.anchor(), y.anchor()) }
     }

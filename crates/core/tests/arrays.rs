@@ -1,4 +1,4 @@
-//! Images from arrays of `ndarray` and back. Not in the library, which forbids what `s!` expands to.
+//! Conversions between images and `ndarray` arrays. Not in the library, which forbids the code that `s!` expands to.
 #![cfg(feature = "ndarray")]
 
 use apron_core::{Error, Image};
