@@ -4,12 +4,11 @@ use crate::Fma;
 use crate::filter::Filter;
 use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 
-/// Separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
+/// Applies a separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
 ///
-/// Along the rows with `taps_x`, then along the columns with `taps_y`; between the passes the sums
-/// are kept as they are (f32 for f32 output, f64 for integers). Where the border is constant, the
-/// image is meant to be extended before the first pass. There is an output for each pixel of the extent; with border
-/// crop it is `taps - 1` pixels smaller than the image in each axis.
+/// Along the rows with `taps_x`, then along the columns with `taps_y`; intermediate sums are not rounded (f32 for f32
+/// output, f64 for integers). A constant border applies to the image, before the first pass. There is an output for
+/// each pixel of the extent; with border crop the output is `taps - 1` pixels smaller than the image along each axis.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, PixelType, Separable, Taps};
@@ -26,16 +25,16 @@ use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 ///
 /// # Errors
 /// As [`Separable::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
     Filter::separable(image, problem)?.run(false)
 }
 
-/// [`separable`] into an image that is there already.
+/// As [`separable`], into an existing image.
 ///
 /// # Errors
-/// As [`separable`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`separable`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
     problem: &Separable,

@@ -4,11 +4,11 @@ use crate::Fma;
 use crate::filter::Filter;
 use apron_core::{Correlate, Image, ImageMut, Pixel, Result, check_pixels};
 
-/// Dense 2-D correlation, in parallel: bit for bit what `apron_reference::correlate` computes.
+/// Applies a dense 2-D correlation, in parallel: bit for bit what `apron_reference::correlate` computes.
 ///
-/// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`,
+/// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`, with
 /// the image extended by the border, for each pixel of the extent; with border crop only full windows have an output,
-/// which is `mask - 1` pixels smaller in each axis.
+/// which is `mask - 1` pixels smaller than the image along each axis.
 ///
 /// ```
 /// use apron_core::{Border, Correlate, Extent, Image, PixelType};
@@ -24,16 +24,16 @@ use apron_core::{Correlate, Image, ImageMut, Pixel, Result, check_pixels};
 ///
 /// # Errors
 /// As [`Correlate::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
     Filter::dense(image, problem)?.run(problem.clamp)
 }
 
-/// [`correlate`] into an image that is there already.
+/// As [`correlate`], into an existing image.
 ///
 /// # Errors
-/// As [`correlate`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`correlate`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn correlate_into<I: Pixel, O: Pixel<Sum: Fma>>(
     image: &Image<I>,
     problem: &Correlate,

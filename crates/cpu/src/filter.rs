@@ -1,4 +1,4 @@
-//! Filters, dense and separable: from an image to sums, tile by tile, and from sums to pixels.
+//! Dense and separable filters: sums of an image, tile by tile, and their conversion to pixels.
 
 use crate::rounding::{Round, Rounding};
 use crate::rows::{Extend, Store, StoreScaled};
@@ -12,7 +12,7 @@ use apron_core::{
     Window,
 };
 
-/// Rows of sums between the inner loops and the output: few enough to stay near the core.
+/// Rows of sums between the inner loops and the output: few enough to stay in cache.
 const GROUP: usize = 8;
 
 /// A filter of an image.
@@ -21,11 +21,11 @@ pub(crate) struct Filter<'a, I: Pixel> {
     window: Window,
     mode: BorderMode,
     constant: f32,
-    /// The taps of a pass along the rows before, for a separable filter.
+    /// Taps of the pass along the rows, for a separable filter.
     across: Option<&'a [f32]>,
-    /// The taps, row by row.
+    /// The taps, row by row; of a separable filter, those along the columns.
     taps: &'a [f32],
-    /// Taps of a row.
+    /// Taps per row.
     width: usize,
 }
 
@@ -51,12 +51,12 @@ impl<'a, I: Pixel> Filter<'a, I> {
         Ok(Filter { image, window, mode, constant, across, taps, width })
     }
 
-    /// The output.
+    /// Computes the output into a new image.
     pub(crate) fn run<O: Pixel<Sum: Fma>>(&self, clamp: bool) -> Result<Image<'static, O>> {
         pages::filled(self.window.out, |out| self.run_into(clamp, out))
     }
 
-    /// The output, into memory that is there.
+    /// Computes the output into an existing image.
     pub(crate) fn run_into<O: Pixel<Sum: Fma>>(&self, clamp: bool, out: ImageMut<'_, O>) -> Result<()> {
         out.check(self.window.out)?;
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
@@ -68,7 +68,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 tiles::for_each(out, halo, seen, |scratch, tile| self.bytes(rounding, scratch, tile));
             }
             _ => tiles::for_each(out, halo, seen, |scratch, mut tile| {
-                // Sums that are the output as they are go there at once.
+                // Sums that need no conversion are written to the output directly.
                 let stored = O::PIXEL == PixelType::F32 && !clamp;
                 self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out, _| {
                     simd::run(Store { sums, clamp, out });
@@ -78,7 +78,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         Ok(())
     }
 
-    /// Sums in f64, of which each is scaled by a factor, and shifted, before it is rounded.
+    /// Computes f64 sums, and scales and shifts each before it is rounded.
     pub(crate) fn scaled_into<O: Pixel>(&self, (factor, offset): (f64, f64), out: ImageMut<'_, O>) -> Result<()> {
         out.check(self.window.out)?;
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
@@ -94,29 +94,29 @@ impl<'a, I: Pixel> Filter<'a, I> {
         self.window.out.channels as usize
     }
 
-    /// Columns that a sum sees.
+    /// Columns of input per sum.
     fn columns(&self) -> usize {
         self.across.map_or(self.width, <[f32]>::len)
     }
 
-    /// Rows that a sum sees beside its first.
+    /// Halo rows: input rows per sum, less one.
     fn halo_rows(&self) -> usize {
         self.taps.len() / self.width - 1
     }
 
-    /// Whether every sample is a byte, those outside included.
+    /// Whether every sample is a byte, border included.
     fn is_bytes(&self) -> bool {
         I::PIXEL == PixelType::U8 && (self.mode != BorderMode::Constant || self.constant as u8 as f32 == self.constant)
     }
 
-    /// The row of the image under row `y` of the mask at output row 0; `None` where the constant is.
+    /// The row of the image under mask row `y` of output row 0; `None` for a row of the constant.
     #[inline(always)]
     fn row(&self, y: usize) -> Option<u32> {
         let y = y as i32 + self.window.origin_y;
         self.mode.map(y, self.image.height() as i32).map(|y| y as u32)
     }
 
-    /// Samples of a row of the image, less `zero`, from the first under the mask at output column `x`.
+    /// Loads samples of a row of the image, minus `zero`, from the first under the mask at output column `x`.
     #[inline(always)]
     fn extend<'b, S: Accumulator>(&'b self, y: Option<u32>, x: usize, zero: f32, out: &'b mut [S]) -> Extend<'b, I, S> {
         Extend {
@@ -130,9 +130,9 @@ impl<'a, I: Pixel> Filter<'a, I> {
         }
     }
 
-    /// Sums a tile of samples less `zero`. `finish` takes each row of sums, which go on to whole
-    /// vectors, with its number, where it belongs, and the rows under it; it is not asked where the sums are `stored` as
-    /// they are. Sums less something are of bytes, and in an order that is open.
+    /// Sums a tile of samples minus `zero`. `finish` receives each row of sums, padded to whole vectors, with its row
+    /// number, its output row, and the input rows under it; it is not called if the sums are `stored` unconverted. With
+    /// a `zero` other than 0 the samples are bytes, and sums may be taken in any order.
     fn sums<S: Fma, O: Pixel>(
         &self,
         scratch: &mut Scratch<S>,
@@ -153,8 +153,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let extended = scratch.samples.take(length + halo);
         let sums = scratch.sums.take(GROUP * length);
 
-        // Lines are what the mask passes over: rows of samples, or of sums along the rows. Each takes the
-        // place of one that is no longer seen; if all of the image has places, each of its rows has one.
+        // Lines are the mask's input: rows of samples, or of sums along the rows. They are kept in a ring; or, if there
+        // is room for the whole image, each row of the image has its own slot.
         let stride = length + weights.halo();
         let image_rows = self.image.height() as usize;
         let mut held = vec![None; (GROUP + self.halo_rows()).min(image_rows + 1)];
@@ -179,7 +179,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
                     simd::run(self.extend(y, tile.x, zero, &mut line[..samples + halo]));
                     continue;
                 };
-                // A row outside, all constant, gives what the first pass makes of the constant.
+                // For a row of the constant this gives the first pass's result on the constant.
                 simd::run(self.extend(y, tile.x, zero, &mut extended[..samples + halo]));
                 let rows = Rows { data: extended, stride: length + halo, slots: &[0] };
                 S::weigh(rows, Weights { taps: across, width: across.len(), step, paired }, &mut [line]);
@@ -198,8 +198,8 @@ impl<'a, I: Pixel> Filter<'a, I> {
         }
     }
 
-    /// A tile of bytes, rounded from sums in f32. What they leave open is summed again in f64: sample
-    /// by sample, or the whole tile where that is less work, as in an image of one value.
+    /// Computes a tile of bytes, rounded from f32 sums. Undecided sums are taken again in f64: sample by sample, or for
+    /// the whole tile where that is less work, as in a uniform image.
     fn bytes(
         &self,
         rounding: Rounding,
@@ -209,7 +209,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let samples = tile.rows.len() * tile.rows[0].len();
         let across = self.across.map_or(0, <[f32]>::len);
         let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
-        // A sum alone has no others beside it in its vector.
+        // Assume that a single sum costs eight times as much, since it does not fill a vector.
         let most = samples * among / alone / 8;
         let (mut seen, mut count, mut open) = (0, 0, Vec::new());
         let (x, y) = (tile.x, tile.y);
@@ -236,7 +236,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
 }
 
 impl<I: Pixel> Filter<'_, I> {
-    /// Sums what the first pass has left of a sample in f64: that alone settles most of what is open.
+    /// Sums the first pass's f32 results of one sample in f64, which decides most of the undecided sums.
     #[inline(always)]
     fn settled(&self, rounding: Rounding, lines: Rows<'_, f32>, sample: usize, out: &mut [u8]) -> bool {
         let lines = lines.slots.iter().map(|slot| lines.data[slot * lines.stride + sample]);
@@ -256,10 +256,10 @@ impl<I: Pixel> Filter<'_, I> {
 /// Sums some samples of a row again, in f64.
 struct Again<'a, I: Pixel> {
     filter: &'a Filter<'a, I>,
-    /// The column of the first sample of `out`, and its row.
+    /// Column of the first sample of `out`, and its row.
     x: usize,
     y: usize,
-    /// Which samples.
+    /// Indices of the samples.
     open: &'a [usize],
     scratch: &'a mut Scratch<f64>,
     out: &'a mut [u8],
@@ -286,8 +286,8 @@ impl<I: Pixel> Work for Again<'_, I> {
                     lines.fold(0.0, |start, (taps, line)| sum(start, taps, &line[channel..], channels))
                 }
                 Some(across) => {
-                    // Down the columns first, many side by side: another order, and near enough for all but
-                    // one sum in a thousand million.
+                    // Down the columns first, many side by side: another order than the reference's, which matters for
+                    // about one sum in 10^9.
                     columns.fill(0.0);
                     for (&tap, line) in filter.taps.iter().zip(pixels.chunks(stride)) {
                         columns.iter_mut().zip(line).for_each(|(sum, &pixel)| *sum = (tap as f64).mul_add(pixel, *sum));
@@ -306,7 +306,7 @@ impl<I: Pixel> Work for Again<'_, I> {
     }
 }
 
-/// `start` and the sum of weighted samples, `step` apart.
+/// Adds the sum of weighted samples, `step` apart, to `start`.
 #[inline(always)]
 fn sum(start: f64, taps: &[f32], samples: &[f64], step: usize) -> f64 {
     let samples = samples.iter().step_by(step);

@@ -1,21 +1,21 @@
-//! The parallel histograms.
+//! Parallel histograms.
 
 use apron_core::{Binning, Bins, Histogram, Image, Pixel, PixelType, Result, check_roi, join_extremes};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Samples that one task counts, about.
+/// Approximate number of samples per task.
 const PART_SAMPLES: usize = 1 << 18;
-/// Tables that bytes are counted into by turns: a multiple of every number of channels, so that
-/// a table counts one channel only, and enough that a run of equal bytes does not wait for itself.
+/// Number of tables over which successive bytes are distributed: a multiple of every number of channels, so that each
+/// table counts one channel, and enough that runs of equal bytes do not stall on store-to-load dependencies.
 const TABLES: usize = 12;
 
 /// Byte counts of one task.
 struct ByteTables {
     tables: Box<[[u32; 256]; TABLES]>,
-    /// Bytes in the tables: they are emptied before one of them could overflow.
+    /// Bytes counted in the tables, which are emptied before a counter could overflow.
     pending: usize,
-    /// Counts by table, from the tables emptied so far.
+    /// Counts per table, accumulated from emptied tables.
     totals: Vec<[u64; 256]>,
 }
 
@@ -24,7 +24,7 @@ impl ByteTables {
         ByteTables { tables: Box::new([[0; 256]; TABLES]), pending: 0, totals: vec![[0; 256]; TABLES] }
     }
 
-    /// Counts bytes of which the first belongs to channel 0.
+    /// Counts bytes, the first of which belongs to channel 0.
     fn count(&mut self, bytes: &[u8]) {
         const MOST: usize = (u32::MAX as usize / 2) / TABLES * TABLES;
         for bytes in bytes.chunks(MOST) {
@@ -60,7 +60,7 @@ impl ByteTables {
         self.pending = 0;
     }
 
-    /// The counts of each channel.
+    /// Returns the counts of each channel.
     fn finish(mut self, channels: usize) -> Vec<u64> {
         self.empty();
         let mut counts = vec![0; 256 * channels];
@@ -89,14 +89,14 @@ where
     tables.map(|tables| tables.finish(channels)).reduce(|| vec![0; 256 * channels], |counts, more| add(counts, &more))
 }
 
-/// Ranges of whole rows, [`PART_SAMPLES`] long, about.
+/// Ranges of whole rows of about [`PART_SAMPLES`] samples each.
 fn bands<T: Pixel>(image: &Image<T>) -> impl IndexedParallelIterator<Item = Range<u32>> {
     let rows = (PART_SAMPLES / image.shape().row_samples()).max(1) as u32;
     let height = image.height();
     (0..height.div_ceil(rows)).into_par_iter().map(move |band| band * rows..((band + 1) * rows).min(height))
 }
 
-/// Counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
+/// Counts the byte values of an image, 256 per channel, of all channels together or of each channel.
 ///
 /// ```
 /// use apron_core::Image;
@@ -118,22 +118,21 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
     }
 }
 
-/// The histogram of an image over `bins`, with the semantics of `numpy.histogram`: bins are
-/// half-open but for the last; samples outside the range, and NaN, are dropped.
+/// Computes the histogram of an image over `bins`, with the semantics of `numpy.histogram`: bins are half-open, except
+/// the last; samples outside the range and NaN are not counted.
 ///
 /// # Errors
-/// [`Error::Parameter`](apron_core::Error::Parameter) for bins that can never be right,
-/// [`Error::Samples`](apron_core::Error::Samples) where the range is to be found from samples with
-/// NaN or infinity.
+/// [`Error::Parameter`](apron_core::Error::Parameter) for invalid bins, [`Error::Samples`](apron_core::Error::Samples)
+/// if the range depends on samples with NaN or infinity.
 pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> Result<Histogram> {
     count(image, &Binning::Even(*bins), per_channel, None)
 }
 
-/// The same in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
+/// Computes a histogram in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
 ///
 /// # Errors
-/// As [`histogram`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width, height or more
-/// channels.
+/// As [`histogram`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width or height, or of more
+/// than one channel.
 pub fn count<T: Pixel>(
     image: &Image<T>,
     binning: &Binning,
@@ -149,7 +148,7 @@ pub fn count<T: Pixel>(
         return Ok(Histogram::from_byte_counts(edges, channels as u32, &count_bytes(parts, channels)));
     }
     if let Some((low, values)) = T::PIXEL.values() {
-        // A table of all values is smaller than the search for a bin is slow; f32 holds every value.
+        // Counting every value is faster than a search per sample; f32 holds every value.
         let counts = cells(image, roi, channels, values, |sample| Some((sample.to_f32() as i32 - low) as usize));
         return Ok(Histogram::from_value_counts(edges, T::PIXEL, channels as u32, &counts));
     }
@@ -157,7 +156,7 @@ pub fn count<T: Pixel>(
     Ok(Histogram::new(edges, channels as u32, counts))
 }
 
-/// Counts of the samples of each channel by what `cell` says, of so many.
+/// Counts the samples of each channel by the index that `cell` returns, which is below `cells`.
 fn cells<T: Pixel>(
     image: &Image<T>,
     roi: Option<&Image<u8>>,
@@ -165,7 +164,7 @@ fn cells<T: Pixel>(
     cells: usize,
     cell: impl Fn(T) -> Option<usize> + Sync,
 ) -> Vec<u64> {
-    // One part a core, and none so small that adding up its counts outweighs the counting.
+    // At most one part per thread, and none so small that merging its counts outweighs the counting.
     let most = image.shape().samples() / (cells * channels) as u64;
     let rows = image.height().div_ceil(most.clamp(1, rayon::current_num_threads() as u64) as u32);
     let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
@@ -196,7 +195,7 @@ fn selected<'a, T: Pixel>(image: &'a Image<T>, roi: &'a Image<u8>, y: u32) -> im
     pixels.filter(|(_, roi)| **roi != 0).map(|(pixel, _)| pixel)
 }
 
-/// Counts a row of bytes that are not known as such by their type.
+/// Counts a row of bytes whose type is generic.
 fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
     let mut bytes = [0; 256 * TABLES];
     for row in row.chunks(bytes.len()) {
@@ -207,7 +206,7 @@ fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
     }
 }
 
-/// The least and the largest sample, of all pixels or of those that a mask selects; both NaN if one is.
+/// Minimum and maximum sample, of all pixels or of those that a mask selects; both NaN if a sample is NaN.
 pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (f64, f64) {
     const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
     let join = |all, sample: &T| join_extremes(all, (sample.to_f64(), sample.to_f64()));

@@ -1,9 +1,9 @@
-//! The parallel CPU backend: the operations of `apron-reference`, on all cores and with the
-//! vector instructions that the machine turns out to have.
+//! The parallel CPU backend: the operations of `apron-reference` on all cores, with the vector instructions that are
+//! detected at run time.
 //!
-//! Each sum is taken in the reference's order (mask rows from the top, columns from the left, one
-//! fused multiply-add a tap, from +0), so results are the reference's to the bit. The speed comes
-//! from computing many sums side by side, never from splitting one.
+//! Each sum is taken in the reference's order (mask rows from the top, columns from the left, one fused multiply-add
+//! per tap, from +0), so results are bit for bit those of the reference. Many sums are computed side by side in vector
+//! lanes; no sum is split.
 #![deny(unsafe_code)]
 
 mod boxes;

@@ -6,9 +6,9 @@ use apron_abi::BorderMode;
 use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, Shape, check_pixels};
 use rayon::prelude::*;
 
-/// The standard deviation in a window around each pixel, in parallel: bit for bit what `apron_reference::local_std`
-/// computes. Its time grows with the window's width and height, not with their product; it takes 16 bytes of memory a
-/// sample besides.
+/// Computes the standard deviation in a window around each pixel, in parallel: bit for bit what
+/// `apron_reference::local_std` computes. Its time is proportional to the sum of the window's width and height, not to
+/// their product; it allocates 16 bytes of scratch memory per sample.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, LocalStd, PixelType};
@@ -22,16 +22,16 @@ use rayon::prelude::*;
 /// ```
 ///
 /// # Errors
-/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) where the
-/// image or the output is not of the filter's types and shape.
+/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the filter's types and shape.
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     pages::filled(filter.window()?.out, |out| local_std_into(image, filter, out))
 }
 
-/// [`local_std`] into an image that is there already.
+/// As [`local_std`], into an existing image.
 ///
 /// # Errors
-/// As [`local_std`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`local_std`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, mut out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
@@ -43,7 +43,7 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
         let row = y.map(|y| image.row(y));
         simd::run(Along { row, channels: shape.channels as usize, origin, taps, mode, constant, sums });
     };
-    // The sums along every row, and along one outside.
+    // Sums along every row, and along a row of the constant.
     let mut inside = pages::zeros::<[f64; 2]>(Shape { height: image.height(), ..shape })?;
     inside.par_chunks_mut(row).zip(0..image.height()).for_each(|(sums, y)| along(Some(y), sums));
     let mut outside = vec![[0.0; 2]; row];
@@ -62,7 +62,7 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
     Ok(())
 }
 
-/// Sums of samples and of their squares along a row.
+/// Sums samples and their squares along a row.
 struct Along<'a, I> {
     row: Option<&'a [I]>,
     channels: usize,
@@ -86,7 +86,7 @@ impl<I: Sample> Work for Along<'_, I> {
         for (pixel, x) in sums.chunks_exact_mut(channels).zip(origin..) {
             pixel.fill([0.0; 2]);
             for x in x..x + taps as i32 {
-                // Most are inside, which needs no map.
+                // Most columns are inside, and need no border map.
                 let place = if (0..width).contains(&x) { Some(x) } else { mode.map(x, width.max(1)) };
                 match (place, row) {
                     (Some(x), Some(row)) => {
@@ -100,7 +100,7 @@ impl<I: Sample> Work for Along<'_, I> {
     }
 }
 
-/// Adds the sums of a row to those of the rows above.
+/// Adds the sums of a row to the totals of the rows above.
 struct Add<'a> {
     from: &'a [[f64; 2]],
     sums: &'a mut [[f64; 2]],
@@ -116,7 +116,7 @@ impl Work for Add<'_> {
     }
 }
 
-/// Takes the roots.
+/// Computes the deviations from the sums.
 struct Roots<'a, O> {
     sums: &'a [[f64; 2]],
     count: f64,
@@ -128,7 +128,7 @@ impl<O: Pixel> Work for Roots<'_, O> {
     fn run<L: Level>(self) {
         for (out, [sum, squares]) in self.out.iter_mut().zip(self.sums) {
             let variance = self.count.mul_add(*squares, -(sum * sum));
-            // Comparisons are false for NaN, which so stays.
+            // The comparison is false for NaN, which is kept.
             let root = if variance < 0.0 { 0.0 } else { variance }.sqrt();
             *out = O::from_sum(O::Sum::from_f64(root / self.count));
         }

@@ -4,7 +4,7 @@ use crate::{pages, separable_into};
 use apron_core::{Image, ImageMut, LowRank, Pixel, Result};
 use rayon::prelude::*;
 
-/// A sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
+/// Applies a sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, LowRank, PixelType, Taps};
@@ -20,15 +20,15 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// As [`LowRank::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn low_rank<I: Pixel>(image: &Image<I>, problem: &LowRank) -> Result<Image<'static, f32>> {
     pages::filled(problem.window()?.out, |out| low_rank_into(image, problem, out))
 }
 
-/// [`low_rank`] into an image that is there already.
+/// As [`low_rank`], into an existing image.
 ///
 /// # Errors
-/// As [`low_rank`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`low_rank`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: ImageMut<'_, f32>) -> Result<()> {
     let shape = problem.window()?.out;
     out.check(shape)?;
@@ -43,7 +43,7 @@ pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: Ima
             term = pages::zeros(shape)?;
         }
         separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
-        // As the pointwise operation adds, whose zero makes a term's -0 a +0.
+        // As in the pointwise operation, whose offset of 0 turns a term's -0 into +0.
         let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
         rows.zip(term.par_chunks(row)).for_each(|(out, term)| {
             out.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term + 0.0);
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn terms_that_vanish_have_the_references_sign() {
-        // Products below the least f32 are -0, and their sum as the pointwise operation has it is +0.
+        // Products below the least f32 are -0, and their sum in the pointwise operation is +0.
         let image = Image::new(1, 1, 1, vec![1e-30f32]).unwrap();
         let term = (Taps::new([-1.0]).unwrap(), Taps::new([1e-30]).unwrap());
         let (shape, src, border, extent) = (image.shape(), PixelType::F32, Border::Wrap, Extent::Same);

@@ -5,7 +5,7 @@ use apron_abi::BorderMode;
 use apron_core::{Accumulator, Image, ImageMut, Pad, Pixel, Result, check_pixels};
 use rayon::prelude::*;
 
-/// The pixels of a region of the plane, in parallel: what `apron_reference::pad` gives.
+/// Copies a region of an image extended by its border, in parallel: the result of `apron_reference::pad`.
 ///
 /// ```
 /// use apron_core::{Border, Image, Pad, PixelType, Region};
@@ -19,15 +19,15 @@ use rayon::prelude::*;
 ///
 /// # Errors
 /// As [`Pad::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T>> {
     pages::filled(problem.window()?.out, |out| pad_into(image, problem, out))
 }
 
-/// [`pad`] into an image that is there already.
+/// As [`pad`], into an existing image.
 ///
 /// # Errors
-/// As [`pad`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`pad`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn pad_into<T: Pixel>(image: &Image<T>, problem: &Pad, mut out: ImageMut<'_, T>) -> Result<()> {
     let window = problem.window()?;
     out.check(window.out)?;
@@ -51,11 +51,11 @@ pub fn pad_into<T: Pixel>(image: &Image<T>, problem: &Pad, mut out: ImageMut<'_,
     Ok(())
 }
 
-/// A row from a column on, and what lies left and right of it.
+/// Copies a row from column `origin` on, extended to the left and right.
 fn pad_row<T: Pixel>(row: &[T], channels: usize, origin: i32, (mode, constants): (BorderMode, &[T; 4]), out: &mut [T]) {
     let (width, end) = ((row.len() / channels) as i32, origin + (out.len() / channels) as i32);
     let (first, last) = (origin.clamp(0, width), end.clamp(0, width));
-    // Left of the image, inside, right of it; where the row lies wholly outside, one part is all.
+    // Left of the image, inside, right of it; if the region lies to one side of the image, that part is everything.
     let (left, rest) = out.split_at_mut(channels * (first.min(end) - origin).max(0) as usize);
     let (inside, right) = rest.split_at_mut(channels * (last - first) as usize);
     inside.copy_from_slice(&row[channels * first as usize..][..inside.len()]);
@@ -69,7 +69,7 @@ fn pad_row<T: Pixel>(row: &[T], channels: usize, origin: i32, (mode, constants):
     }
 }
 
-/// The same pixel everywhere.
+/// Fills a row with one pixel.
 fn fill<T: Copy>(out: &mut [T], pixel: &[T]) {
     match pixel {
         [value] => out.fill(*value),

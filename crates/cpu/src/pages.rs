@@ -3,7 +3,7 @@
 
 use apron_core::{Image, ImageMut, Pixel, Result, Shape, check_memory};
 
-/// A new image, which `fill` writes.
+/// Creates an image that `fill` writes.
 pub(crate) fn filled<T: Pixel>(
     shape: Shape,
     fill: impl FnOnce(ImageMut<'_, T>) -> Result<()>,
@@ -14,11 +14,11 @@ pub(crate) fn filled<T: Pixel>(
     Image::new(width, height, channels, samples)
 }
 
-/// What the system's huge pages are aligned to: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
+/// Alignment of the system's huge pages, in bytes: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 1 << 21;
 
-/// Zeros for all samples of a shape, or for what is there in their place. The first touch of each page of fresh memory is a fault, which for pages of
-/// 4 KiB takes longer than a small filter; so large memory asks for huge ones.
+/// Allocates a zero per sample of a shape, whatever the element type. The first access to each page of fresh memory
+/// faults, which with 4 KiB pages takes longer than a small filter; so large allocations request huge pages.
 pub(crate) fn zeros<T: Copy + Default>(shape: Shape) -> Result<Vec<T>> {
     check_memory::<T>(shape.samples(), shape)?;
     let zeros = vec![T::default(); shape.samples() as usize];
@@ -29,8 +29,8 @@ pub(crate) fn zeros<T: Copy + Default>(shape: Shape) -> Result<Vec<T>> {
         let whole = bytes.saturating_sub(before) / HUGE_PAGE * HUGE_PAGE;
         if whole > 0 {
             let start = zeros.as_ptr().wrapping_byte_add(before);
-            // SAFETY: the range lies inside the vector, and the advice changes no memory's contents.
-            // Where it is not taken, nothing is lost, so its result says nothing of use.
+            // SAFETY: the range lies inside the vector, and the advice changes no memory contents. The result is
+            // ignored, because nothing depends on whether the system follows the advice.
             unsafe { libc::madvise(start as *mut libc::c_void, whole, libc::MADV_HUGEPAGE) };
         }
     }

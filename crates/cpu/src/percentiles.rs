@@ -1,18 +1,18 @@
-//! The parallel percentiles of floats.
+//! Parallel percentiles of float samples.
 //!
-//! Samples become numbers of 32 bits in their order. All are counted by the upper half, which tells the lower halves among
-//! which a rank's sample is; only those are then sorted.
+//! Samples become 32-bit keys in sorting order. The keys are counted by their upper 16 bits, which determine the group
+//! that holds a rank; only the lower 16 bits of those groups are then sorted.
 
 use apron_core::{Image, Percentile, Pixel, order_of, sample_of_order};
 use rayon::prelude::*;
 
-/// Samples of a channel that a thread takes at a time: work enough for the counts that it starts from.
+/// Samples per channel and task: enough work to justify the task's own counts.
 const PART: usize = 1 << 20;
-/// Counts of upper halves.
+/// Number of values of the upper 16 bits.
 const UPPER: usize = 1 << 16;
 
-/// Percentiles of floats, 0 to 100 each, of all channels together or of each apart: what `numpy.percentile` gives by its
-/// linear method, NaN where a sample is. A zero has no sign.
+/// Computes percentiles, 0 to 100 each, of float samples, of all channels together or of each channel: the result of
+/// `numpy.percentile` with its linear method; NaN if a sample is NaN. A zero is positive.
 ///
 /// ```
 /// use apron_core::Image;
@@ -30,7 +30,7 @@ pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &
     let of_channel = |channel: usize| {
         let orders = Orders { samples: &samples, channels, channel };
         let (upto, count) = (orders.upto(), (samples.len() / channels) as u64);
-        // No other numbers come behind infinity.
+        // Keys whose upper half is the last are NaN.
         if upto[UPPER - 2] < count {
             return vec![f64::NAN; percentiles.len()];
         }
@@ -51,7 +51,7 @@ pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &
     (0..channels).map(of_channel).collect()
 }
 
-/// The orders of a channel's samples, or of all.
+/// The sorting keys of a channel's samples, or of all samples.
 struct Orders<'a, T> {
     samples: &'a [T],
     channels: usize,
@@ -59,7 +59,7 @@ struct Orders<'a, T> {
 }
 
 impl<T: Pixel> Orders<'_, T> {
-    /// Goes through parts of them side by side, each from a start of its own, and joins what comes out.
+    /// Folds parts of the keys in parallel, each from its own start, and joins the results.
     fn each<S: Send>(
         &self,
         start: impl Fn() -> S + Sync + Send,
@@ -67,7 +67,7 @@ impl<T: Pixel> Orders<'_, T> {
         join: impl Fn(S, S) -> S + Sync + Send,
     ) -> S {
         let of_part = |mut all: S, part: &[T]| {
-            // Steps of one are not the compiler's to see.
+            // A separate loop for a stride of one, which the compiler can vectorize.
             match self.channels {
                 1 => part.iter().for_each(|sample| take(&mut all, order_of(sample.to_f32()))),
                 _ => {
@@ -79,7 +79,7 @@ impl<T: Pixel> Orders<'_, T> {
         self.samples.par_chunks(PART * self.channels).fold(&start, of_part).reduce(&start, join)
     }
 
-    /// How many there are up to each upper half, that one included.
+    /// Cumulative counts by upper half: keys whose upper half is at most the index.
     fn upto(&self) -> Vec<u64> {
         let mut counts = self.each(
             || vec![0u64; UPPER],
@@ -97,7 +97,7 @@ impl<T: Pixel> Orders<'_, T> {
         counts
     }
 
-    /// The lower halves of those with one of these upper halves, sorted.
+    /// The sorted lower halves of the keys with each of the wanted upper halves.
     fn lower_of(&self, wanted: &[usize]) -> Vec<Vec<u16>> {
         let mut place = vec![None; UPPER];
         wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn parts_are_those_of_the_whole() {
-        // Several parts, several upper halves, and one that has most.
+        // Several parts, several upper halves, one of which holds most samples.
         let samples: Vec<f32> =
             (0..3 * PART as u32 / 2).map(|n| f32::from_bits(n.wrapping_mul(2654435761) >> 2)).collect();
         let samples: Vec<f32> =

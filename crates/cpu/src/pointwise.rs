@@ -7,10 +7,10 @@ use apron_core::{
 };
 use rayon::prelude::*;
 
-/// Samples that are converted at a time: a few pages, in the first-level cache.
+/// Samples converted at a time: a few pages, which fit the first-level cache.
 const PIECE: usize = 2048;
 
-/// A pointwise operation, in parallel: bit for bit what `apron_reference::pointwise` computes.
+/// Applies a pointwise operation, in parallel: bit for bit what `apron_reference::pointwise` computes.
 ///
 /// ```
 /// use apron_core::{AnyImage, Image, PixelType, PointOp, Pointwise};
@@ -33,10 +33,10 @@ pub fn pointwise<O: Pixel>(
     pages::filled(problem.shape, |out| pointwise_into(x, y, problem, out))
 }
 
-/// [`pointwise`] into an image that is there already.
+/// As [`pointwise`], into an existing image.
 ///
 /// # Errors
-/// As [`pointwise`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`pointwise`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn pointwise_into<O: Pixel>(
     x: &AnyImage<'_>,
     y: Option<&AnyImage<'_>>,
@@ -66,13 +66,13 @@ pub fn pointwise_into<O: Pixel>(
     Ok(())
 }
 
-/// The image, of samples of this type.
+/// Borrows the image as one of this sample type.
 fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
     let (found, expected) = (image.pixel_type(), T::PIXEL.to_string());
     T::from_any(image.view()).ok_or(Error::PixelType { operation: "alpha", found, expected })
 }
 
-/// One image with another's last channel.
+/// Combines one image with the last channel of another.
 fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_, T>) -> Result<()> {
     let (row, stride, channels) = (x.shape().row_samples(), out.row_stride(), x.channels() as usize);
     let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
@@ -85,7 +85,7 @@ fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_
     Ok(())
 }
 
-/// Converts a part of a row.
+/// Converts a part of a row to f64.
 struct Numbers<'a> {
     image: &'a AnyImage<'a>,
     row: u32,
@@ -105,7 +105,7 @@ impl Work for Numbers<'_> {
     }
 }
 
-/// Computes as many outputs.
+/// Computes the outputs of converted samples.
 struct Points<'a, O> {
     op: PointOp,
     x: &'a [f64],

@@ -1,50 +1,50 @@
-//! Bytes from sums in f32: exact by a bound of their error.
+//! Bytes from f32 sums, exact by an error bound.
 //!
-//! Integer results are defined by their sum in f64. A sum in f32, which is taken twice as fast, has
-//! the same nearest integer unless a rounding boundary lies between the two, and so within the
-//! bound of their distance; only such sums must be taken again in f64.
+//! Integer results are defined by their f64 sum. An f32 sum, which is computed twice as fast, has the same nearest
+//! integer unless a rounding boundary lies between the two sums, that is, within the error bound; only such sums must
+//! be computed again in f64.
 
 use crate::simd::{Level, Work};
 use crate::weigh::LANES;
 
-/// How sums of bytes in f32 are rounded.
+/// Rounding of f32 sums of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounding {
-    /// What the sum lacks because samples were taken less [`ZERO`](Rounding::ZERO).
+    /// Correction of the sum, because samples were taken minus [`ZERO`](Rounding::ZERO).
     shift: f32,
-    /// A sum whose distance from its nearest integer is larger is open.
+    /// A sum farther than this from its nearest integer is undecided.
     limit: f32,
-    /// The same in f64, of sums that are taken of the first pass's in f64, and the bound of what these are off.
+    /// The correction in f64, for f64 sums over the first pass's f32 results, and the error bound of such sums.
     pub(crate) lacks: f64,
     pub(crate) off: f64,
 }
 
-/// Distance from the f64 sum above which too many sums would be open: one in 32.
+/// Largest error bound: at most one sum in 32 is then undecided.
 const MOST: f64 = 1.0 / 64.0;
-/// The sum of |tap| up to which nothing overflows.
+/// Largest sum of |tap| for which nothing overflows.
 const MOST_TOTAL: f64 = 1e30;
-/// Taps up to which [`SLACK`] is enough.
+/// Largest number of taps for which [`SLACK`] suffices.
 const MOST_TAPS: usize = 4096;
-/// Covers what the bound leaves out: that rounded sums, which are rounded again, are larger than true
-/// ones by (1 + 2^-24)^8192 at most, and that sums in f64 have errors, too, 2^-28 times as large.
+/// Safety factor for second-order errors: rounded partial sums may exceed the true ones by a factor of (1 +
+/// 2^-24)^8192, and f64 sums have errors of their own, 2^-28 times as large.
 const SLACK: f64 = 1.001;
 
 impl Rounding {
-    /// Samples are summed less this, which makes sums of positive taps half as large, and their errors.
+    /// Subtracted from each sample, which halves the magnitude of sums of positive taps, and their errors.
     pub(crate) const ZERO: f32 = 128.0;
 
-    /// For sums along `taps_x` and, of these sums, along `taps_y`. `None` where a sum could be too
-    /// far from the one in f64.
+    /// Creates the rounding of sums along `taps_x` and, of these sums, along `taps_y`. `None` if a sum could be too far
+    /// from its f64 value.
     ///
-    /// With u = 2^-24, each multiply-add rounds a partial sum, which changes it by u times its size
-    /// at most, or by 2^-150 where it is denormal. Samples are -128 to 127, so the partial sums along
-    /// `taps_x` are at most 128 A(1), 128 A(2), ..., with A(k) the sum of the first k |tap|. The error
-    /// of a whole sum is at most 128 u (A(1) + ... + A(n)); `taps_y` weigh it, and add the errors of
-    /// their own partial sums, which are at most 128 A(n) B(1), 128 A(n) B(2), ... The shift is added last:
-    /// it is rounded once, at most 128 A(n) B(m), and the last sum once, at most 255 A(n) B(m).
+    /// With u = 2^-24, each multiply-add rounds a partial sum, with an error of at most u times its magnitude, or
+    /// 2^-150 where it is denormal. Samples are -128 to 127, so the partial sums along `taps_x` are at most 128 A(1),
+    /// 128 A(2), ..., with A(k) the sum of the first k |tap|. The error of a whole sum is at most 128 u (A(1) + ... +
+    /// A(n)); it is weighted by `taps_y`, whose partial sums add errors of their own: they are at most 128 A(n) B(1),
+    /// 128 A(n) B(2), ... The shift is added last: it is rounded once, at most 128 A(n) B(m), and the final sum once,
+    /// at most 255 A(n) B(m).
     ///
-    /// Taps along x that are the same from both ends are [paired](Rounding::is_paired): sums of two samples are exact, and
-    /// A(k) that of the first k pairs, of which the smaller taps, mostly, come first.
+    /// Symmetric taps along x are [paired](Rounding::is_paired): sums of two samples are exact, and A(k) is the sum
+    /// over the first k pairs. The outer, mostly smaller taps come first.
     pub(crate) fn new(taps_x: &[f32], taps_y: &[f32]) -> Option<Rounding> {
         let pairs = taps_x.len().div_ceil(2);
         let x = match Rounding::is_paired(taps_x) {
@@ -64,7 +64,7 @@ impl Rounding {
         if x.total.max(total) > MOST_TOTAL {
             return None;
         }
-        // Multiples of a power of two stay exact up to 2^24 of it.
+        // Multiples of a power of two are exact up to 2^24 times that power.
         let exact = |most: f64, grid: f64| 256.0 * most <= 2f64.powi(24) * grid;
         if exact(x.total, x.grid) && exact(total, x.grid * y.grid) {
             return Some(Rounding { shift, limit: 0.5, lacks, off: 0.0 });
@@ -73,42 +73,42 @@ impl Rounding {
         let denormal = taps_x.len() as f64 * y.total + taps_y.len() as f64;
         let error = SLACK * (relative * 2f64.powi(-24) + denormal * 2f64.powi(-150));
         let few = taps_x.len().max(taps_y.len()) <= MOST_TAPS;
-        // Rounded down, so that the bound stays one.
-        // In f64 the second pass has errors, too, 2^-28 times as large.
+        // The limit is rounded down, so that it stays a bound. The second pass in f64 has errors, too, 2^-28 times as
+        // large.
         let off = SLACK * ((128.0 * x.partial * y.total + total) * 2f64.powi(-24) + denormal * 2f64.powi(-150));
         (few && error <= MOST).then(|| Rounding { shift, limit: ((0.5 - error) as f32).next_down(), lacks, off })
     }
 
-    /// Whether taps are the same from both ends, so that two samples can be added before they are weighed.
+    /// Whether taps are symmetric, so that two samples can be added before they are weighted.
     pub(crate) fn is_paired(taps: &[f32]) -> bool {
         taps.iter().eq(taps.iter().rev())
     }
 
-    /// Whether a sum in f64, in any order, is farther from a rounding boundary than from the sum in the
-    /// reference's order: the error of each is at most 2^-28 of [`MOST`].
+    /// Whether an f64 sum, in any order, is farther from a rounding boundary than from the f64 sum in the reference's
+    /// order: the error of each is at most 2^-28 of [`MOST`].
     pub(crate) fn is_decided(sum: f64) -> bool {
         Rounding::is_beyond(sum, MOST * 2f64.powi(-26))
     }
 
-    /// Whether a sum is farther from a rounding boundary than it is `off`.
+    /// Whether a sum is farther from a rounding boundary than its error bound `off`.
     pub(crate) fn is_beyond(sum: f64, off: f64) -> bool {
         ((sum - sum.floor()) - 0.5).abs() > off
     }
 }
 
-/// What the bound needs to know of taps.
+/// Properties of taps that the bound depends on.
 struct Sizes {
     sum: f64,
     /// The sum of |tap|.
     total: f64,
     /// The sum of all partial sums of |tap|.
     partial: f64,
-    /// The largest power of two of which all taps are multiples; infinite if all are 0.
+    /// The largest power of two that divides all taps; infinite if all are 0.
     grid: f64,
 }
 
 impl Sizes {
-    /// Of taps, each of which so many samples have.
+    /// The properties of taps, each with its number of samples.
     fn of(taps: impl Iterator<Item = (f32, f64)>) -> Sizes {
         let mut sizes = Sizes { sum: 0.0, total: 0.0, partial: 0.0, grid: f64::INFINITY };
         for (tap, samples) in taps.map(|(tap, samples)| (tap as f64, samples)) {
@@ -121,7 +121,7 @@ impl Sizes {
     }
 }
 
-/// The largest power of two that this is a multiple of. No f32 is a denormal f64.
+/// The largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
 fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 {
         return f64::INFINITY;
@@ -131,13 +131,13 @@ fn lowest_bit(number: f64) -> f64 {
     2f64.powi(exponent + (bits | 1 << 52).trailing_zeros() as i32)
 }
 
-/// Rounds a row of sums half to even, saturated, and notes which are open.
+/// Rounds a row of sums half to even, with saturation, and lists the undecided ones.
 pub(crate) struct Round<'a> {
     pub(crate) rounding: Rounding,
-    /// Whole vectors.
+    /// Sums, padded to whole vectors.
     pub(crate) sums: &'a [f32],
     pub(crate) out: &'a mut [u8],
-    /// Which are open.
+    /// Indices of undecided sums.
     pub(crate) open: &'a mut Vec<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Work for Round<'_> {
             let mut is_open = [false; LANES];
             for lane in 0..LANES {
                 let sum = sums[lane] + shift;
-                // Beyond a byte's range by whatever, it saturates: the bound is less than half.
+                // A sum outside a byte's range saturates in either case: the error bound is below one half.
                 let sum = if sum > 0.0 { sum } else { 0.0 };
                 let sum = if sum < 255.0 { sum } else { 255.0 };
                 let rounded = sum + MAGIC;
@@ -202,7 +202,7 @@ mod tests {
             }
             let Some(Rounding { shift, limit, lacks, off }) = Rounding::new(&x, &y) else { continue };
             rounded += 1;
-            // Extreme bytes have the largest errors.
+            // Bytes of 0 and 255 have the largest errors.
             let bytes: Vec<u8> = (0..width * height).map(|_| if rng.random() { 255 } else { rng.random() }).collect();
             let near: Vec<f32> = bytes.iter().map(|&byte| byte as f32 - Rounding::ZERO).collect();
             let of_pairs = |line: &[f32]| {
@@ -226,7 +226,7 @@ mod tests {
             largest = largest.max(distance / bound);
         }
         assert!(rounded > 300, "{rounded}");
-        // A bound far from all errors would send too many sums back.
+        // A bound far above all errors would recompute too many sums.
         assert!(largest > 0.02, "{largest}");
     }
 
@@ -258,7 +258,7 @@ mod tests {
         assert!(Rounding::new(&[1e-45; 3], &[1e38, 3e38]).is_none_or(|rounding| rounding.limit < 0.5));
     }
 
-    /// Rounds at one level and checks.
+    /// Rounds at one instruction level and checks.
     struct Check;
 
     impl Work for Check {

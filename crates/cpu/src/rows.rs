@@ -1,4 +1,4 @@
-//! Rows of samples as sums see them: converted, and extended by the border.
+//! Rows of input samples: converted to the accumulator's type, and extended by the border.
 
 use crate::simd::{Level, Work};
 use apron_abi::BorderMode;
@@ -7,19 +7,19 @@ use std::ops::Sub;
 
 /// Converts one row and extends it to the left and right.
 pub(crate) struct Extend<'a, I, S> {
-    /// The row of the image, or `None` for a row outside where the border is constant.
+    /// The row of the image, or `None` for a row of the border constant.
     pub(crate) row: Option<&'a [I]>,
     /// Interleaved channels.
     pub(crate) channels: usize,
-    /// The column of the first pixel of `out`; any distance outside.
+    /// Column of the first pixel of `out`; arbitrarily far outside.
     pub(crate) origin: i32,
-    /// What lies outside.
+    /// Border mode.
     pub(crate) mode: BorderMode,
-    /// The value outside, where the border is constant.
+    /// Border constant.
     pub(crate) constant: S,
-    /// What is taken off each sample.
+    /// Subtracted from each sample.
     pub(crate) zero: S,
-    /// Whole pixels.
+    /// Output, of whole pixels.
     pub(crate) out: &'a mut [S],
 }
 
@@ -32,7 +32,7 @@ impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
         };
         let start = origin as isize * channels as isize;
         if start >= 0 && start as usize + out.len() <= row.len() {
-            // All inside, and none of the divisions below.
+            // No border, and no divisions.
             for (sum, &sample) in out.iter_mut().zip(&row[start as usize..]) {
                 *sum = S::of(sample) - zero;
             }
@@ -41,7 +41,7 @@ impl<I: Sample, S: Accumulator + Sub<Output = S>> Work for Extend<'_, I, S> {
         let width = (row.len() / channels) as i32;
         let end = origin + (out.len() / channels) as i32;
         let (first, last) = (origin.clamp(0, width), end.clamp(0, width));
-        // Left of the image, inside, right of it; where the row lies wholly outside, one part is all.
+        // Left of the image, inside, right of it; if the region lies to one side of the image, that part is everything.
         let (left, rest) = out.split_at_mut(channels * (first.min(end) - origin).max(0) as usize);
         let (inside, right) = rest.split_at_mut(channels * (last - first) as usize);
         for (sum, &sample) in inside.iter_mut().zip(&row[channels * first as usize..]) {
@@ -75,7 +75,7 @@ impl<S: Accumulator, O: FromSum<S>> Work for Store<'_, S, O> {
         if self.clamp {
             let one = S::of(1.0f32);
             for (out, &sum) in self.out.iter_mut().zip(self.sums) {
-                // Comparisons are false for NaN, which so stays NaN.
+                // The comparisons are false for NaN, which stays NaN.
                 let sum = if sum < S::ZERO { S::ZERO } else { sum };
                 *out = O::from_sum(if sum > one { one } else { sum });
             }
@@ -87,7 +87,7 @@ impl<S: Accumulator, O: FromSum<S>> Work for Store<'_, S, O> {
     }
 }
 
-/// Stores finished sums, times a factor and shifted.
+/// Stores finished sums, scaled and shifted.
 pub(crate) struct StoreScaled<'a, O> {
     pub(crate) sums: &'a [f64],
     pub(crate) factor: f64,

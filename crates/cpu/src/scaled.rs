@@ -1,10 +1,10 @@
-//! Weighted sums that are scaled before they become integers.
+//! Weighted sums that are scaled before they are rounded to integers.
 
 use crate::filter::Filter;
 use crate::pages;
 use apron_core::{Image, ImageMut, Kind, Pixel, Result, Scaled, check_pixels};
 
-/// Integers of scaled sums, in parallel: bit for bit what `apron_reference::scaled` computes.
+/// Computes integers of scaled sums, in parallel: bit for bit what `apron_reference::scaled` computes.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, PixelType, Scaled, Weights};
@@ -21,15 +21,15 @@ use apron_core::{Image, ImageMut, Kind, Pixel, Result, Scaled, check_pixels};
 ///
 /// # Errors
 /// As [`Scaled::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<Image<'static, O>> {
     pages::filled(problem.window()?.out, |out| scaled_into(image, problem, out))
 }
 
-/// [`scaled`] into an image that is there already.
+/// As [`scaled`], into an existing image.
 ///
 /// # Errors
-/// As [`scaled`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`scaled`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn scaled_into<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled, out: ImageMut<'_, O>) -> Result<()> {
     check_pixels::<I, O>(Scaled::OPERATION, image, problem.shape, (problem.src, problem.dst))?;
     Filter::scaled(image, problem)?.scaled_into((problem.factor, problem.offset), out)

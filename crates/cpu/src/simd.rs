@@ -1,22 +1,22 @@
-//! Which vector instructions to use, decided at run time.
+//! Selection of vector instructions at run time.
 //!
-//! A body of work is written once and compiled once for each [`Level`]. Every function that a body
-//! calls must be inlined into it, else it is compiled for the baseline.
+//! A body of work is written once and compiled for each [`Level`]. Every function that it calls must be inlined into
+//! it, otherwise that function is compiled for the baseline.
 #![allow(unsafe_code)] // the one file: instructions beyond the baseline, once they are detected
 
-/// Several samples in one register.
+/// A vector register of several samples.
 pub(crate) trait Vector<S>: Copy {
-    /// How many: 16 at most, a power of two.
+    /// Number of lanes: a power of two, at most 16.
     const LANES: usize;
-    /// The same value in all lanes.
+    /// Broadcasts a value to all lanes.
     fn splat(value: S) -> Self;
-    /// The first samples of `from`.
+    /// Loads the first samples of `from`.
     fn load(from: &[S]) -> Self;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
     /// `self + b`.
     fn add(self, b: Self) -> Self;
-    /// To the first samples of `to`.
+    /// Stores to the first samples of `to`.
     fn store(self, to: &mut [S]);
 }
 
@@ -26,17 +26,17 @@ pub(crate) trait Level {
     type F32: Vector<f32>;
     /// Vectors of f64.
     type F64: Vector<f64>;
-    /// Whether there are 32 vector registers, and not 16.
+    /// Whether there are 32 vector registers instead of 16.
     const MANY_REGISTERS: bool;
 }
 
 /// Work whose body is compiled for each level.
 pub(crate) trait Work {
-    /// Does it. Must be `#[inline(always)]`.
+    /// Performs the work. Must be `#[inline(always)]`.
     fn run<L: Level>(self);
 }
 
-/// Does the work with the widest vector instructions that this machine has.
+/// Runs the work with the widest vector instructions of this machine.
 #[inline(always)]
 pub(crate) fn run(work: impl Work) {
     #[cfg(target_arch = "x86_64")]
@@ -50,12 +50,12 @@ pub(crate) fn run(work: impl Work) {
             return unsafe { x86::run_avx2(work) };
         }
     }
-    // Elsewhere the baseline is what there is: it has the fused multiply-add on AArch64, and a
-    // slow but exact function call for it on old x86.
+    // Otherwise the baseline: it has a fused multiply-add on AArch64; on old x86 that is a slow but exact function
+    // call.
     work.run::<Baseline>();
 }
 
-/// Does work at every level that this machine has, to compare them.
+/// Runs work at every level of this machine, for comparison.
 #[cfg(test)]
 pub(crate) fn run_at_all<W: Work>(mut work: impl FnMut() -> W) {
     work().run::<Baseline>();

@@ -1,12 +1,12 @@
-//! The parallel statistics of floats: rows side by side, each in the reference's order.
+//! Parallel statistics of float samples: rows in parallel, each in the reference's order.
 
 use apron_core::{Image, Pixel, Statistics, join_extremes};
 use rayon::prelude::*;
 
 const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
-/// Statistics of floats, of all channels together or of each apart. Sums are taken in f64: of each row from the
-/// left, and of the rows' sums from the top.
+/// Computes statistics of float samples, of all channels together or of each channel. Sums are taken in f64: each row
+/// from the left, then the row sums from the top.
 ///
 /// ```
 /// use apron_core::Image;
@@ -33,7 +33,7 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
     (0..channels).map(of_channel).collect()
 }
 
-/// What comes of each row's samples, channel by channel, from the left.
+/// Folds each row's samples per channel, from the left.
 fn by_rows<T: Pixel, S: Copy + Send + Sync>(
     image: &Image<T>,
     channels: usize,

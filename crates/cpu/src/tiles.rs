@@ -1,18 +1,18 @@
-//! Cutting an output image into tiles that are computed in parallel.
+//! Division of an output image into tiles that are computed in parallel.
 
 use apron_core::{ImageMut, Pixel};
 use rayon::prelude::*;
 
-/// Samples of the rows that a mask sees at a time, about: half of a core's second-level cache.
+/// Approximate number of samples in the rows under a mask: half of a core's second-level cache.
 const SEEN_SAMPLES: usize = 1 << 17;
-/// Sums of a tile, about: enough to be worth a task of its own.
+/// Approximate number of sums per tile: enough work for a task.
 const TILE_SAMPLES: usize = 1 << 16;
-/// How many times as high a tile is as its halo, which its neighbours read, too.
+/// Preferred height of a tile, in multiples of its halo, which is computed again by neighbouring tiles.
 const HALOS: usize = 16;
-/// Tiles of a thread at least, so that none waits long for another.
+/// Least number of tiles per thread, for load balance.
 const TILES: usize = 4;
 
-/// A part of the output.
+/// A tile of the output.
 pub(crate) struct Tile<'a, O> {
     /// First output column.
     pub(crate) x: usize,
@@ -22,8 +22,7 @@ pub(crate) struct Tile<'a, O> {
     pub(crate) rows: Vec<&'a mut [O]>,
 }
 
-/// Memory that a thread uses for one tile after another: fresh memory would cost a page fault
-/// every 4 KiB, again and again.
+/// Buffers that a thread reuses for all its tiles: fresh memory would cost a page fault every 4 KiB.
 #[derive(Default)]
 pub(crate) struct Scratch<S> {
     pub(crate) samples: Buffer<S>,
@@ -31,12 +30,12 @@ pub(crate) struct Scratch<S> {
     pub(crate) sums: Buffer<S>,
 }
 
-/// Memory that grows to what was asked for at most.
+/// A buffer that grows to the largest requested size.
 #[derive(Default)]
 pub(crate) struct Buffer<S>(Vec<S>);
 
 impl<S: Copy + Default> Buffer<S> {
-    /// Samples of any value.
+    /// Returns `count` samples of unspecified value.
     pub(crate) fn take(&mut self, count: usize) -> &mut [S] {
         if self.0.len() < count {
             self.0.resize(count, S::default());
@@ -45,8 +44,8 @@ impl<S: Copy + Default> Buffer<S> {
     }
 }
 
-/// Computes every tile of `out`. `halo` is by how many samples and rows a tile reads more than it writes; `seen` is
-/// how many rows should stay near the core.
+/// Computes every tile of `out`. `halo` is the number of additional samples per row, and of rows, that a tile reads;
+/// `seen` is the number of rows that should stay in cache.
 pub(crate) fn for_each<O: Pixel, W: Default>(
     mut out: ImageMut<'_, O>,
     halo: (usize, usize),

@@ -1,10 +1,10 @@
-//! The parallel operations on values.
+//! Parallel table lookups and equalisation.
 
 use crate::pages;
 use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, bilinear, check_memory, equalizing};
 use rayon::prelude::*;
 
-/// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
+/// Replaces each sample by its entry in `tables`: 256 entries for all channels, or 256 per channel.
 ///
 /// ```
 /// use apron_core::Image;
@@ -16,15 +16,15 @@ use rayon::prelude::*;
 /// ```
 ///
 /// # Panics
-/// For any other number of entries.
+/// If there is another number of entries.
 pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
     pages::filled(image.shape(), |out| lookup_into(image, tables, out)).expect("the image's shape")
 }
 
-/// [`lookup`] into an image that is there already.
+/// As [`lookup`], into an existing image.
 ///
 /// # Errors
-/// [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 ///
 /// # Panics
 /// As [`lookup`].
@@ -47,22 +47,22 @@ pub fn lookup_into(image: &Image<u8>, tables: &[u8], out: ImageMut<'_, u8>) -> R
     })
 }
 
-/// The histogram of each channel spread over all values, as OpenCV's `equalizeHist` does.
+/// Equalises the histogram of each channel, as OpenCV's `equalizeHist`.
 pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
     pages::filled(image.shape(), |out| equalize_into(image, out)).expect("the image's shape")
 }
 
-/// [`equalize`] into an image that is there already.
+/// As [`equalize`], into an existing image.
 ///
 /// # Errors
-/// [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn equalize_into(image: &Image<u8>, out: ImageMut<'_, u8>) -> Result<()> {
     let counts = crate::byte_histogram(image, true);
     let tables: Vec<u8> = counts.chunks(256).flat_map(equalizing).collect();
     lookup_into(image, &tables, out)
 }
 
-/// Each channel equalised by its tiles, as OpenCV's `createCLAHE` does; u8 and u16.
+/// Equalises each channel adaptively by tiles, as OpenCV's `createCLAHE`; u8 and u16.
 ///
 /// # Errors
 /// As [`Clahe::check`].
@@ -70,10 +70,10 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
     pages::filled(image.shape(), |out| clahe_into(image, clahe, out))
 }
 
-/// [`clahe`] into an image that is there already.
+/// As [`clahe`], into an existing image.
 ///
 /// # Errors
-/// As [`clahe`], and [`Error::Parameter`](apron_core::Error::Parameter) where `out` has another shape.
+/// As [`clahe`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out: ImageMut<'_, T>) -> Result<()> {
     clahe.check()?;
     let tables = u64::from(clahe.tiles.0) * u64::from(clahe.tiles.1) * u64::from(image.channels());
@@ -82,7 +82,7 @@ pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out:
     let (tile_width, tile_height) = clahe.tile();
     let (width, height) = (image.width(), image.height());
     let index = |sample: T| sample.to_f32() as usize;
-    // The columns of the image under those of the tiles.
+    // Image column of each tile column.
     let columns: Vec<usize> = (0..tile_width * across).map(|x| reflected(x, width) as usize).collect();
     let tables: Vec<Vec<T>> = (0..down * across * channels as u32)
         .into_par_iter()
@@ -113,7 +113,7 @@ pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out:
     })
 }
 
-/// Lets `fill` write the rows of an image that has the shape of another, in parallel.
+/// Lets `fill` write the rows of an image with the shape of another, in parallel.
 fn by_rows<T: Pixel>(image: &Image<T>, mut out: ImageMut<'_, T>, fill: impl Fn(u32, &mut [T]) + Sync) -> Result<()> {
     out.check(image.shape())?;
     let (row, stride) = (image.shape().row_samples(), out.row_stride());
@@ -122,7 +122,7 @@ fn by_rows<T: Pixel>(image: &Image<T>, mut out: ImageMut<'_, T>, fill: impl Fn(u
     Ok(())
 }
 
-/// The position inside an axis of `length` that stands for one beyond its end, by reflect101.
+/// Maps a position beyond the end of an axis of `length` pixels into it, by reflect101.
 fn reflected(position: u32, length: u32) -> u32 {
     apron_abi::BorderMode::Reflect101.map(position as i32, length as i32).expect("inside, by reflection") as u32
 }

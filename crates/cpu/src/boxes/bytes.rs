@@ -1,7 +1,7 @@
-//! Sums of bytes: whole numbers, whose order is free.
+//! Box sums of bytes: integers, which may be summed in any order.
 //!
-//! Down the columns a row that enters the window is added to the sums of columns, and one that leaves it is taken off.
-//! Along the rows sums of ever more columns are made of one another, many side by side.
+//! Column sums are updated per output row: the row that enters the window is added, and the row that leaves it is
+//! subtracted. Sums along the rows are built by doubling the number of columns, many sums side by side.
 
 use super::Windows;
 use crate::simd::{self, Level, Work};
@@ -9,15 +9,15 @@ use crate::tiles::{Buffer, Tile};
 use apron_core::{Accumulator, Pixel, PixelType, Scale};
 use std::ops::{Add, AddAssign, Range, Sub};
 
-/// A whole number that sums are kept in.
+/// An integer type of sums.
 pub(super) trait Whole:
     Copy + Default + Send + From<u8> + Add<Output = Self> + Sub<Output = Self> + AddAssign
 {
-    /// The number, which is below 2^53.
+    /// The value as f64; it is below 2^53.
     fn to_f64(self) -> f64;
-    /// The number, if it is below 2^31.
+    /// The value as i32; it is below 2^31.
     fn to_i32(self) -> i32;
-    /// So many of it, which are a sum that is kept.
+    /// The value times `count`; the product must fit the type.
     fn times(self, count: u32) -> Self;
 }
 
@@ -41,12 +41,12 @@ macro_rules! whole {
 }
 whole!(u16, u32, u64);
 
-/// Memory that a thread uses for one tile after another.
+/// Buffers that a thread reuses for all its tiles.
 #[derive(Default)]
 pub(super) struct Scratch<S> {
     entering: Buffer<u8>,
     leaving: Buffer<u8>,
-    /// The sums of columns, and sums of them along the row.
+    /// Column sums, and sums of them along the row.
     columns: Buffer<S>,
     sums: Buffer<S>,
 }
@@ -87,7 +87,8 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
     }
 }
 
-/// How often each of the image's rows, and the constant, are among rows of the extended image; of each the first.
+/// Counts how often each row of the image, and the constant row, occurs among rows of the extended image; returns the
+/// first occurrence and the count of each.
 fn times(windows: &Windows<'_, u8>, rows: Range<i32>) -> Vec<(i32, u32)> {
     let constant = windows.image.height() as usize;
     let mut found = vec![(0, 0); constant + 1];
@@ -102,19 +103,19 @@ fn times(windows: &Windows<'_, u8>, rows: Range<i32>) -> Vec<(i32, u32)> {
     found
 }
 
-/// Rows of the extended image, from a column on.
+/// Rows of the image extended by its border, starting at a given column.
 struct Lines<'a> {
     windows: &'a Windows<'a, u8>,
-    /// Samples of a row of the image that are seen.
+    /// Range of the image row's samples that the line includes.
     inside: Range<usize>,
-    /// How many samples lie left of them.
+    /// Samples of the line to the left of these.
     before: usize,
-    /// Where a pixel stands in for one that lies outside: of the line, and of the row.
+    /// Border pixels: the sample index in the line, and in the image's row unless the border is constant.
     outside: Vec<(usize, Option<usize>)>,
 }
 
 impl Lines<'_> {
-    /// Lines of so many samples, from column `x` on.
+    /// Creates lines of `length` samples, starting at column `x`.
     fn new<'a>(windows: &'a Windows<'a, u8>, x: i32, length: usize) -> Lines<'a> {
         let ((mode, _), channels) = (windows.filter.border.mode(), windows.channels());
         let (width, end) = (windows.image.width() as i32, x + (length / channels) as i32);
@@ -129,7 +130,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Row `y`: where all of it is inside, the image's own.
+    /// Returns row `y`; a slice of the image where no border pixel is needed.
     fn at<'b>(&'b self, y: i32, line: &'b mut [u8]) -> &'b [u8] {
         let (_, constant) = self.windows.filter.border.mode();
         let Some(row) = self.windows.row(y) else {
@@ -152,7 +153,7 @@ impl Lines<'_> {
     }
 }
 
-/// Adds a row to the sums of the columns.
+/// Adds a row to the column sums.
 struct Enter<'a, S> {
     row: &'a [u8],
     columns: &'a mut [S],
@@ -167,7 +168,7 @@ impl<S: Whole> Work for Enter<'_, S> {
     }
 }
 
-/// Adds a row to the sums of the columns, and takes one off.
+/// Adds a row to the column sums, and subtracts one.
 struct Replace<'a, S> {
     entering: &'a [u8],
     leaving: &'a [u8],
@@ -183,12 +184,12 @@ impl<S: Whole> Work for Replace<'_, S> {
     }
 }
 
-/// Sums so many columns from each on, of one row.
+/// Computes, for one row, the sum of `width` columns from every column on.
 struct Slide<'a, S> {
     columns: &'a [S],
     channels: usize,
     width: usize,
-    /// Twice as many as columns; the sums come first.
+    /// Scratch of twice the length of `columns`; the first half receives the sums.
     sums: &'a mut [S],
 }
 
@@ -196,7 +197,7 @@ impl<S: Whole> Work for Slide<'_, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Slide { columns, channels, width, sums } = self;
-        // The width's binary digits from the highest on: each doubles the number of columns, and a 1 adds one.
+        // The binary digits of the width, the highest first: each doubles the number of columns, and a 1 adds one.
         let double = |sums: &[S], digit: u32, to: &mut [S]| {
             let before = width >> (digit + 1);
             let pairs = sums.iter().zip(&sums[before * channels..]);
@@ -209,7 +210,7 @@ impl<S: Whole> Work for Slide<'_, S> {
         };
         let (mut now, mut next) = sums.split_at_mut(columns.len());
         let Some(digits) = width.ilog2().checked_sub(1) else { return now.copy_from_slice(columns) };
-        // So that the last sums land in the first half.
+        // Start such that the final sums end up in the first half.
         if digits % 2 == 1 {
             std::mem::swap(&mut now, &mut next);
         }
@@ -221,10 +222,10 @@ impl<S: Whole> Work for Slide<'_, S> {
     }
 }
 
-/// Samples of a window up to which [`Mean`] is exact: sums of as many bytes are below 2^24.
+/// Largest window, in samples, for which [`Mean`] is exact: sums of bytes stay below 2^24.
 const MOST_SAMPLES: u64 = (1 << 24) / 256;
 
-/// Divides sums of bytes by the number of samples, half to even.
+/// Divides sums of bytes by the number of samples, rounding half to even.
 struct Mean<'a, S> {
     sums: &'a [S],
     samples: i32,
@@ -239,7 +240,8 @@ impl<S: Whole> Work for Mean<'_, S> {
         // At 1.5 * 2^23 the spacing of f32 is 1: the addition leaves the nearest integer in the low bits.
         const MAGIC: f32 = 12582912.0;
         for (out, &sum) in out.iter_mut().zip(sums) {
-            // The quotient is off by less than 2^-14, so the integer by one at most; the remainder, which is exact, tells.
+            // The error of the quotient is below 2^-14, so the integer is off by at most one; the exact remainder
+            // decides.
             let sum = sum.to_i32();
             let near = ((sum as f32 * reciprocal + MAGIC).to_bits() & 0xff) as i32;
             let (odd, twice) = (near & 1, 2 * (sum - near * samples));
@@ -276,7 +278,7 @@ impl<S: Whole, O: Pixel> Work for Scaled<'_, S, O> {
 mod tests {
     use super::*;
 
-    /// Divides every sum that windows of so many samples have, at one level.
+    /// Divides every possible sum of windows of this many samples, at one instruction level.
     struct Check(i32);
 
     impl Work for Check {
@@ -292,7 +294,7 @@ mod tests {
 
     #[test]
     fn means_are_those_of_division() {
-        // The estimate needs more for 82, 94 and 110, and less for 14, 26 and others.
+        // The estimate is too low for 82, 94 and 110 samples, and too high for 14, 26 and others.
         for samples in (1..=110).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, MOST_SAMPLES as i32]) {
             simd::run_at_all(|| Check(samples));
         }

@@ -1,7 +1,8 @@
-//! Sums of f32 in the box order: along rows by vectors of chunks, down columns by vectors of columns.
+//! Box sums of f32 in the order of `BOX_CHUNK`: along rows with chunks in vector lanes, down columns with columns in
+//! lanes.
 //!
-//! Of each chunk all sums from its first sample up and all from its last sample down are kept: they are the tails and
-//! heads of all windows that end or begin in it.
+//! Per chunk all prefix sums (from the first sample up) and all suffix sums (from the last sample down) are kept: they
+//! are the tails and heads of all windows that end or begin in the chunk.
 
 use super::Windows;
 use crate::rows::Extend;
@@ -12,7 +13,7 @@ use apron_core::BOX_CHUNK;
 
 const CHUNK: usize = BOX_CHUNK as usize;
 
-/// Memory that a thread uses for one tile after another.
+/// Buffers that a thread reuses for all its tiles.
 #[derive(Default)]
 pub(super) struct Scratch {
     samples: Buffer<f32>,
@@ -27,7 +28,7 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
     let (first, height) = (tile.y as i32 + windows.window.origin_y, windows.filter.height as usize);
     let Scratch { samples, planes, rows, sums } = scratch;
     let length = across.count.next_multiple_of(LANES);
-    // The sums along each of the image's rows, and along the constant, where they are needed again and again.
+    // Cached row sums of each row of the image, and of the constant row, where rows repeat.
     let mut known: Vec<Option<Vec<f32>>> =
         if windows.repeats() { vec![None; windows.image.height() as usize + 1] } else { Vec::new() };
     let mut row = |y: i32, out: &mut [f32]| {
@@ -42,7 +43,7 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
         }
     };
     if height <= CHUNK {
-        // Rows take turns in as many places as a window has rows.
+        // A ring of as many rows as the window has.
         let (rows, sums) = (rows.take(height * length), sums.take(length));
         for y in 0..tile.rows.len() + height - 1 {
             row(first + y as i32, &mut rows[y % height * length..][..length]);
@@ -54,7 +55,7 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
         }
         return;
     }
-    // Chunks take turns likewise: as many as a window touches.
+    // A ring of as many chunks as a window touches.
     let chunks = (height + CHUNK - 2) / CHUNK + 1;
     let (rows, sums) = (rows.take(chunks * CHUNK * length), sums.take((chunks + 2) * length));
     let (middle, sums) = sums.split_at_mut(length);
@@ -68,17 +69,17 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
     }
 }
 
-/// The sums along a row.
+/// Sums along a row.
 struct Across<'a> {
     windows: &'a Windows<'a, f32>,
-    /// The column of the first window's first pixel.
+    /// Column of the first window's first pixel.
     x: i32,
-    /// Samples of the sums.
+    /// Number of sums, in samples.
     count: usize,
 }
 
 impl Across<'_> {
-    /// The sums of a row, or of the constant.
+    /// Computes the sums of a row, or of the constant row.
     fn sums(&self, row: Option<&[f32]>, samples: &mut Buffer<f32>, planes: &mut Buffer<f32>, out: &mut [f32]) {
         let (mode, constant) = self.windows.filter.border.mode();
         let (channels, width) = (self.windows.channels(), self.windows.filter.width as usize);
@@ -94,7 +95,7 @@ impl Across<'_> {
                 &mut [out],
             );
         }
-        // Whole chunks, from the first window's first to the last window's last.
+        // Whole chunks, from the first chunk of the first window to the last chunk of the last window.
         let lead = self.x.rem_euclid(CHUNK as i32);
         let pixels = (lead as usize + self.count / channels + width - 1).next_multiple_of(CHUNK);
         let samples = samples.take(pixels * channels);
@@ -114,9 +115,9 @@ impl Across<'_> {
 /// Replaces samples by the sums of the windows that begin there.
 struct Chunked<'a, const CHANNELS: usize> {
     width: usize,
-    /// Whole chunks of pixels; where a window would go on behind the last, anything is left.
+    /// Whole chunks of pixels; where a window exceeds the last chunk, the result is undefined.
     samples: &'a mut [f32],
-    /// Twice as many and a sixteenth.
+    /// Scratch: 2 + 1/16 times the length of `samples`.
     planes: &'a mut [f32],
 }
 
@@ -125,7 +126,7 @@ impl<const CHANNELS: usize> Work for Chunked<'_, CHANNELS> {
     fn run<L: Level>(self) {
         let Chunked { width, samples, planes } = self;
         let channels = CHANNELS;
-        // Plane k has sample k of every chunk, and lanes are chunks, of each channel.
+        // Plane k holds sample k of every chunk; a lane is a chunk of one channel.
         let lanes = samples.len() / CHUNK;
         let (tails, rest) = planes.split_at_mut(CHUNK * lanes);
         let (heads, middle) = rest.split_at_mut(CHUNK * lanes);
@@ -144,7 +145,7 @@ impl<const CHANNELS: usize> Work for Chunked<'_, CHANNELS> {
                 *tail += *above;
             }
         }
-        // Windows end so many chunks behind the one in which they begin, or one more.
+        // A window ends `distance` chunks after the chunk in which it begins, or one more.
         let mut distance = (width - 1) / CHUNK;
         middle.fill(0.0);
         for between in 1..distance {
@@ -166,23 +167,23 @@ impl<const CHANNELS: usize> Work for Chunked<'_, CHANNELS> {
     }
 }
 
-/// Chunks of one channel that change places with their samples in registers.
+/// Side of the blocks of chunks and samples that are transposed in registers.
 const BLOCK: usize = 4;
 
-/// From rows to columns.
+/// Transposes a block.
 #[inline(always)]
 fn turned(rows: [[f32; BLOCK]; BLOCK]) -> [[f32; BLOCK]; BLOCK] {
     std::array::from_fn(|column| std::array::from_fn(|row| rows[row][column]))
 }
 
-/// The first samples.
+/// Loads the first samples.
 #[inline(always)]
 fn block(samples: &[f32]) -> [f32; BLOCK] {
     let samples = &samples[..BLOCK];
     std::array::from_fn(|lane| samples[lane])
 }
 
-/// Puts the samples of chunks into planes.
+/// Transposes chunks of samples into planes.
 #[inline(always)]
 fn split<const CHANNELS: usize>(samples: &[f32], planes: &mut [f32], lanes: usize) {
     let blocked = if CHANNELS == 1 { lanes / BLOCK * BLOCK } else { 0 };
@@ -200,7 +201,7 @@ fn split<const CHANNELS: usize>(samples: &[f32], planes: &mut [f32], lanes: usiz
     }
 }
 
-/// Puts planes back into chunks.
+/// Transposes planes back into chunks of samples.
 #[inline(always)]
 fn join<const CHANNELS: usize>(planes: &[f32], samples: &mut [f32], lanes: usize) {
     let blocked = if CHANNELS == 1 { lanes / BLOCK * BLOCK } else { 0 };
@@ -218,13 +219,13 @@ fn join<const CHANNELS: usize>(planes: &[f32], samples: &mut [f32], lanes: usize
     }
 }
 
-/// The first chunk and the first sample of every block of so many chunks.
+/// Iterates over the blocks: the first chunk and the first sample of each.
 #[inline(always)]
 fn blocks(chunks: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..chunks).step_by(BLOCK).flat_map(|chunk| (0..CHUNK).step_by(BLOCK).map(move |k| (chunk, k)))
 }
 
-/// Adds to each lane the chunk that lies so many lanes behind it.
+/// Adds to each lane the chunk `behind` lanes after it.
 #[inline(always)]
 fn add(middle: &mut [f32], chunks: &[f32], behind: usize) {
     for (middle, chunk) in middle.iter_mut().zip(&chunks[behind.min(chunks.len())..]) {
@@ -232,37 +233,37 @@ fn add(middle: &mut [f32], chunks: &[f32], behind: usize) {
     }
 }
 
-/// Sums down the columns, row by row.
+/// Running sums down the columns, row by row.
 struct Down<'a> {
-    /// The chunks that a window touches, each in its place: rows, and once a chunk is whole, heads.
+    /// Ring of the chunks that a window touches: rows, which become heads once their chunk is complete.
     rows: &'a mut [f32],
-    /// Of a row.
+    /// Samples per row.
     length: usize,
-    /// Rows of a window.
+    /// Rows per window.
     height: usize,
-    /// The first row.
+    /// First row.
     first: i32,
     middle: &'a mut [f32],
-    /// The chunks that `middle` sums.
+    /// Range of the chunks that `middle` sums.
     between: std::ops::Range<i32>,
     tail: &'a mut [f32],
-    /// The sum of each whole chunk, in its place.
+    /// The total of each complete chunk, in the order of the ring.
     totals: &'a mut [f32],
 }
 
 impl Down<'_> {
-    /// The place of a row.
+    /// The slot of a row in the ring.
     fn slot(&self, y: i32) -> usize {
         y.rem_euclid((self.rows.len() / self.length) as i32) as usize
     }
 }
 
-/// Takes the next row in, which is in its place; gives the sums of the windows that end there.
+/// Processes the next row, which is already in its slot; outputs the sums of the windows that end there.
 struct Step<'a, 'b> {
     down: &'a mut Down<'b>,
     y: i32,
     factor: f32,
-    /// None where no window ends yet.
+    /// None while no window has ended.
     out: Option<&'a mut [f32]>,
 }
 
@@ -300,7 +301,7 @@ impl Work for Step<'_, '_> {
         if k == CHUNK - 1 {
             let place = slot / CHUNK;
             down.totals[place * length..][..length].copy_from_slice(down.tail);
-            // The first chunk may have been entered in its midst.
+            // The first chunk may start in its middle.
             let from = k - (y - down.first).min(k as i32) as usize;
             for row in (place * CHUNK + from..slot).rev() {
                 let (head, below) = down.rows[row * length..].split_at_mut(length);
@@ -312,7 +313,7 @@ impl Work for Step<'_, '_> {
     }
 }
 
-/// Stores sums times a factor.
+/// Stores sums multiplied by a factor.
 struct Scaled<'a> {
     sums: &'a [f32],
     factor: f32,

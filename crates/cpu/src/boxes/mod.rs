@@ -6,8 +6,8 @@ mod floats;
 use crate::{pages, tiles};
 use apron_core::{AnyImage, BoxFilter, Error, Image, ImageMut, Pixel, Result, Window, check_pixels};
 
-/// The box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time that hardly
-/// depends on the window's size.
+/// Applies a box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time almost
+/// independent of the window's size.
 ///
 /// ```
 /// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};
@@ -24,16 +24,15 @@ use apron_core::{AnyImage, BoxFilter, Error, Image, ImageMut, Pixel, Result, Win
 ///
 /// # Errors
 /// As [`BoxFilter::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the
-/// filter's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the filter's types and shape.
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     pages::filled(filter.window()?.out, |out| box_filter_into(image, filter, out))
 }
 
-/// [`box_filter`] into an image that is there already.
+/// As [`box_filter`], into an existing image.
 ///
 /// # Errors
-/// As [`box_filter`], and [`Error::Parameter`] where `out` has another shape.
+/// As [`box_filter`], and [`Error::Parameter`] if `out` has another shape.
 pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
@@ -47,7 +46,7 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
                 _ => windows.run(out, bytes::tile::<u64, O>),
             }
         }
-        // The only other pair of types.
+        // The only other pair of types is f32 to f32.
         AnyImage::F32(image) => {
             let out = f32::from_any_mut(O::into_any_mut(out)).expect("f32 stays f32");
             Windows { image: &image, filter, window }.run(out, floats::tile);
@@ -60,7 +59,7 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
     Ok(())
 }
 
-/// Rows near the core, of which each step needs some: of 16 to 256 that were tried, these took the least time.
+/// Rows that should stay in cache, of which each step reads some: the fastest of 16 to 256.
 const SEEN_ROWS: usize = 32;
 
 /// A box filter of an image.
@@ -71,7 +70,7 @@ struct Windows<'a, I: Pixel> {
 }
 
 impl<I: Pixel> Windows<'_, I> {
-    /// The output, tile by tile.
+    /// Computes the output, tile by tile.
     fn run<O: Pixel, W: Default>(
         &self,
         out: ImageMut<'_, O>,
@@ -85,18 +84,18 @@ impl<I: Pixel> Windows<'_, I> {
         self.window.out.channels as usize
     }
 
-    /// Row `y` of the extended image; `None` where it is all constant.
+    /// Row `y` of the extended image; `None` for a row of the constant.
     fn row(&self, y: i32) -> Option<&[I]> {
         self.source(y).map(|y| self.image.row(y as u32))
     }
 
-    /// The image's row that stands for row `y` of the extended image.
+    /// Index of the image row that row `y` of the extended image repeats.
     fn source(&self, y: i32) -> Option<usize> {
         let (mode, _) = self.filter.border.mode();
         mode.map(y, self.image.height() as i32).map(|y| y as usize)
     }
 
-    /// Whether windows are so high that the image's rows come in them again and again.
+    /// Whether windows are so high that rows of the image repeat in them.
     fn repeats(&self) -> bool {
         self.filter.height > 2 * self.image.height()
     }
