@@ -1,5 +1,5 @@
 //! Memory for outputs.
-#![allow(unsafe_code)] // one call of the system's, which only advises
+#![allow(unsafe_code)] // a single system call, which is only advice
 
 use apron_core::{Image, ImageMut, Pixel, Result, Shape, check_memory};
 

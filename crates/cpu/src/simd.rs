@@ -2,7 +2,7 @@
 //!
 //! A body of work is written once and compiled for each [`Level`]. Every function that it calls must be inlined into
 //! it, otherwise that function is compiled for the baseline.
-#![allow(unsafe_code)] // the one file: instructions beyond the baseline, once they are detected
+#![allow(unsafe_code)] // only in this file: instructions beyond the baseline, after detection
 
 /// A vector register of several samples.
 pub(crate) trait Vector<S>: Copy {

@@ -1,16 +1,16 @@
-//! The inner loops: weighted sums of rows, many side by side in registers.
+//! The inner loops: weighted sums of rows, with register blocking.
 
 use crate::simd::{self, Level, Vector, Work};
 use apron_core::Accumulator;
 use bytemuck::Pod;
 use std::ops::Sub;
 
-/// An accumulator with the host's fused multiply-add: f32 and f64.
+/// An accumulator with the host's fused multiply-add: f32 or f64.
 pub trait Fma: Accumulator + Sub<Output = Self> + Pod {
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self) -> Self;
 
-    /// Weighs rows. Not generic, so that it is compiled here and not by every caller.
+    /// Computes weighted sums of rows. Not generic, so that it is compiled here once instead of by every caller.
     #[doc(hidden)]
     fn weigh(rows: Rows<'_, Self>, weights: Weights<'_, Self>, out: &mut [&mut [Self]]);
 }
@@ -31,8 +31,8 @@ macro_rules! fma {
         impl Work for Weigh<'_, '_, $type> {
             #[inline(always)]
             fn run<L: Level>(mut self) {
-                // Sums fill half of the registers: rows that share each loaded sample, of four
-                // vectors each, enough that none waits for its own last multiply-add.
+                // Accumulators take half of the registers: `R` rows, which share each loaded sample, of four vectors
+                // each, enough to hide the latency of the multiply-add.
                 if L::MANY_REGISTERS {
                     self.bands::<L::$vector, 4, 4>();
                 } else {
@@ -44,18 +44,18 @@ macro_rules! fma {
 }
 fma!(f32: F32, f64: F64);
 
-/// Rows of sums are multiples of this many samples, so that whole vectors of any level fill them.
+/// Rows of sums are padded to a multiple of this many samples, which whole vectors of any level fill.
 pub(crate) const LANES: usize = 16;
 
-/// Rows that a mask passes over, with their halo.
+/// Input rows under a mask, with their halo.
 #[derive(Clone, Copy)]
 pub struct Rows<'a, S> {
     /// All rows, `stride` samples each.
     pub data: &'a [S],
-    /// Samples from a row to the next: those of an output row and the halo of the mask.
+    /// Samples between the starts of two rows: an output row and the halo of the mask.
     pub stride: usize,
-    /// Which row of `data` each row seen by the mask is: the output's rows and the mask's height
-    /// less 1. A row may be seen several times.
+    /// Index in `data` of each row under the mask: one per output row, and the mask's height less 1. A row may occur
+    /// several times.
     pub slots: &'a [usize],
 }
 
@@ -64,17 +64,17 @@ pub struct Rows<'a, S> {
 pub struct Weights<'a, S> {
     /// The taps, row by row.
     pub taps: &'a [S],
-    /// Taps of a row.
+    /// Taps per row.
     pub width: usize,
-    /// Samples from a tap to the next of its row: the channels.
+    /// Samples between two taps of a row: the number of channels.
     pub step: usize,
-    /// Whether samples whose taps are the same, of a row of taps that is the same from both ends, may be added first, the
-    /// outer ones before the inner: for sums whose order is open.
+    /// Whether, in symmetric rows of taps, the two samples of a pair may be added before they are weighted, from the
+    /// outer pair to the inner: for sums whose order is free.
     pub paired: bool,
 }
 
 impl<S> Weights<'_, S> {
-    /// Samples by which a row is longer than its output.
+    /// Halo of a row, in samples.
     #[inline(always)]
     pub(crate) fn halo(&self) -> usize {
         (self.width - 1) * self.step
@@ -87,7 +87,8 @@ impl<S> Weights<'_, S> {
     }
 }
 
-/// Sums the rows under the mask. Each row of `out` is `stride - halo` samples long, a multiple of [`LANES`].
+/// Weighted sums of the rows under the mask. Each row of `out` is `stride - halo` samples long, a multiple of
+/// [`LANES`].
 struct Weigh<'a, 'b, S> {
     rows: Rows<'a, S>,
     weights: Weights<'a, S>,
@@ -95,13 +96,13 @@ struct Weigh<'a, 'b, S> {
 }
 
 impl<S: Fma> Weigh<'_, '_, S> {
-    /// `R` rows at a time, the rest one by one.
+    /// Processes `R` rows at a time, the rest one by one.
     #[inline(always)]
     fn bands<V: Vector<S>, const C: usize, const R: usize>(&mut self) {
         let length = self.rows.stride - self.weights.halo();
         let count = self.out.len();
         let mut y = 0;
-        // Under a mask of one row no samples are shared.
+        // A mask of one row shares no samples between output rows.
         while self.weights.height() > 1 && y + R <= count {
             self.band::<V, C, R>(y, length);
             y += R;
@@ -116,7 +117,7 @@ impl<S: Fma> Weigh<'_, '_, S> {
         }
     }
 
-    /// `C` vectors of each of `R` rows at a time, the rest by single vectors.
+    /// Processes `C` vectors of each of `R` rows at a time, the rest by single vectors.
     #[inline(always)]
     fn band<V: Vector<S>, const C: usize, const R: usize>(&mut self, y: usize, length: usize) {
         let mut x = 0;
@@ -130,7 +131,7 @@ impl<S: Fma> Weigh<'_, '_, S> {
         }
     }
 
-    /// A row of sums, of pairs of samples.
+    /// Computes a row of sums over pairs of samples.
     #[inline(always)]
     fn pairs<V: Vector<S>>(&mut self, y: usize, length: usize) {
         let mut x = 0;
@@ -144,7 +145,7 @@ impl<S: Fma> Weigh<'_, '_, S> {
         }
     }
 
-    /// The sums of `C` vectors of a row.
+    /// Computes `C` vectors of a row of paired sums.
     #[inline(always)]
     fn paired<V: Vector<S>, const C: usize>(&mut self, x: usize, y: usize) {
         let Weights { taps, width, step, .. } = self.weights;
@@ -168,8 +169,8 @@ impl<S: Fma> Weigh<'_, '_, S> {
         }
     }
 
-    /// The sums of `C` vectors of each of `R` rows. Each sum meets its taps in their order; samples,
-    /// once loaded, serve all rows of sums whose masks cover them.
+    /// Computes `C` vectors of each of `R` rows of sums. Each sum takes its taps in order; a loaded sample serves all
+    /// rows of sums whose masks cover it.
     #[inline(always)]
     fn block<V: Vector<S>, const C: usize, const R: usize>(&mut self, x: usize, y: usize) {
         let Weights { taps, width, step, .. } = self.weights;
@@ -187,7 +188,7 @@ impl<S: Fma> Weigh<'_, '_, S> {
                     }
                 }
             } else {
-                // Near the top and the bottom some rows' masks do not reach.
+                // The first and last input rows are not under the masks of all output rows.
                 for i in 0..width {
                     let samples = load::<S, V, C>(&samples[i * step..]);
                     for r in 0..R {
@@ -213,7 +214,7 @@ fn load<S, V: Vector<S>, const C: usize>(samples: &[S]) -> [V; C] {
     std::array::from_fn(|c| V::load(&samples[c * V::LANES..]))
 }
 
-/// Adds the weighted samples to the sums.
+/// Adds weighted samples to the sums.
 #[inline(always)]
 fn add<S, V: Vector<S>, const C: usize>(sums: &mut [V; C], tap: S, samples: &[V; C]) {
     let tap = V::splat(tap);
@@ -227,7 +228,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Runs at one level and checks.
+    /// Runs at one instruction level and checks.
     struct Check<'a, S> {
         rows: Rows<'a, S>,
         weights: Weights<'a, S>,

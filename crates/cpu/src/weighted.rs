@@ -1,4 +1,4 @@
-//! The parallel histograms of weights, and of pairs of channels.
+//! Parallel weighted histograms, and joint histograms of two channels.
 
 use crate::histogram::extremes;
 use apron_core::{
@@ -7,11 +7,11 @@ use apron_core::{
 };
 use rayon::prelude::*;
 
-/// Sums of weights, one a pixel, by the bins of the samples: `numpy.histogram` with weights, in NumPy's order of blocks,
-/// which are summed side by side.
+/// Sums weights, one per pixel, by the bins of the samples: `numpy.histogram` with weights. Blocks are computed in
+/// parallel and added in NumPy's order.
 ///
 /// # Errors
-/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for another number of weights than of pixels.
+/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) if the numbers of weights and pixels differ.
 pub fn weighted<T: Pixel>(
     image: &Image<T>,
     binning: &Binning,
@@ -35,7 +35,7 @@ pub fn weighted<T: Pixel>(
     let blocks: Vec<usize> = (0..(samples.len() / apart).div_ceil(WEIGHTED_BLOCK)).collect();
     let mut sums = vec![0.0; bins * apart];
     for (channel, sums) in sums.chunks_mut(bins).enumerate() {
-        // A few at a time, lest many bins of all blocks take much memory.
+        // One block per thread at a time, to bound the memory for the bins.
         for few in blocks.chunks(rayon::current_num_threads()) {
             let found: Vec<Vec<f64>> = few.par_iter().map(|&number| block(channel, number)).collect();
             for more in found {
@@ -46,10 +46,10 @@ pub fn weighted<T: Pixel>(
     Ok(WeightedHistogram { edges, channels: apart as u32, sums })
 }
 
-/// Counts of pixels by the bins of two channels: `numpy.histogram2d`.
+/// Counts pixels by the bins of two channels: `numpy.histogram2d`.
 ///
 /// # Errors
-/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that is not there.
+/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that does not exist.
 pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Binning; 2]) -> Result<Histogram2d> {
     let [first, second] = [channel_of(image, channels[0])?, channel_of(image, channels[1])?];
     let first_edges = binning[0].edges(T::PIXEL, || extremes(&first, None))?;

@@ -1,4 +1,4 @@
-//! Every result is the reference's, bit for bit.
+//! Bitwise agreement of every result with the reference.
 
 use apron_core::{
     Border, BoxFilter, Correlate, Extent, Image, ImageMut, Mask, Pixel, PixelType, Region, Scale, Separable, Shape,
@@ -8,7 +8,7 @@ use bytemuck::bytes_of;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use std::fmt::Debug;
 
-/// A sample type with random values and a view in which equal means equal bits, NaN aside.
+/// A sample type with random values and a bit pattern for comparison, in which all NaN are equal.
 pub(crate) trait Sample: Pixel {
     fn random(rng: &mut StdRng) -> Self;
     fn bits(self) -> u32;
@@ -33,7 +33,7 @@ impl Sample for f32 {
         rng.random_range(-2.0..2.0)
     }
     fn bits(self) -> u32 {
-        // Which NaN it is, is not specified.
+        // The payload of a NaN is not specified.
         if self.is_nan() { u32::MAX } else { self.to_bits() }
     }
 }
@@ -104,7 +104,7 @@ fn separable<I: Sample>(
     Separable { shape, src, dst, taps_x, taps_y, border, extent }
 }
 
-/// A box filter with a random anchor, as a mean and as weighted sums.
+/// Checks a box filter with a random anchor, as a mean and as weighted sums.
 fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32), border: Border, rng: &mut StdRng) {
     let border = match border {
         Border::Constant(value) if I::PIXEL == PixelType::U8 => Border::Constant((value * -100.0).round()),
@@ -121,7 +121,7 @@ fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32)
     }
 }
 
-/// The image's; where that is little work, also all, and a part of the image and of what is outside.
+/// The image; for little work, also the full extent, and a region partly outside the image.
 fn extents(shape: Shape, (width, height): (u32, u32)) -> impl Iterator<Item = Extent> + Clone {
     let work = (shape.width + width) as u64 * (shape.height + height) as u64 * (width * height) as u64;
     let part = Extent::Region(Region { x: -3, y: 2, width: 21, height: 9 });
@@ -156,7 +156,7 @@ fn all_small_sizes() {
 
 fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed: u64) {
     let rng = &mut StdRng::seed_from_u64(seed);
-    // Tiles are at least 512 samples wide and 8 rows high, and lines are held for fewer rows than some images have.
+    // Tiles are at least 512 samples wide and 8 rows high, and the ring of lines is smaller than some images are high.
     for (width, height, mask_width, mask_height) in [
         (67, 33, 3, 3),
         (129, 70, 7, 7),
@@ -199,8 +199,8 @@ type_pairs! {
     from_f32: f32 => u8, u16, i16, f32;
 }
 
-/// Masks, and taps of both axes, for which sums in f32 round otherwise than sums in f64: now and
-/// then, at every rounding boundary, or everywhere; and some for which they never do.
+/// Masks and separable taps for which f32 sums round differently from f64 sums: occasionally, at every rounding
+/// boundary, or everywhere; and some for which they never do.
 fn hard_taps(rng: &mut StdRng) -> Vec<(Mask, Taps, Taps)> {
     let mut all = Vec::new();
     let mut add = |x: Vec<f32>, y: Vec<f32>| {
@@ -212,23 +212,23 @@ fn hard_taps(rng: &mut StdRng) -> Vec<(Mask, Taps, Taps)> {
         let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
         taps.iter().map(|tap| tap / total * most).collect::<Vec<_>>()
     };
-    // Means of even numbers of samples, which lie on a boundary every so often; and half of a mean.
+    // Means of even numbers of samples, which are sometimes on a boundary; and half of a mean.
     add(vec![1.0 / 3.0; 3], vec![0.5; 2]);
     add(vec![1.0 / 6.0; 6], vec![1.0 / 6.0; 6]);
     add(vec![0.2; 5], vec![0.1; 5]);
     add(vec![1.0 / 3.0; 3], vec![1.0 / 6.0; 3]);
-    // Exact in f64 and not in f32, on a boundary where the image is even.
+    // Exact in f64 and not in f32; on a boundary where the image is even.
     let small = 2f32.powi(-20);
     add(vec![0.25 + small, 0.25 - small], vec![0.5 + small, 0.5 - small]);
-    // Exact in f32, too: small fractions, whole numbers, large ones, nothing.
+    // Exact in f32, too: small fractions, integers, large numbers, zeros.
     add(vec![0.25, 0.5, 0.25], vec![0.25, 0.5, 0.25]);
     add(vec![-1.0, 0.0, 1.0], vec![1.0, 2.0, 1.0]);
     add(vec![1024.0, -1023.5], vec![1.0]);
     add(vec![0.0; 2], vec![1e30; 2]);
     add(vec![1.0, 0.0], vec![1.0]);
-    // Sums beyond f32's range on the way.
+    // Intermediate sums beyond f32's range.
     add(vec![1e37, -1e37, 1e37], vec![1e-38; 3]);
-    // Large taps that nearly cancel, sums beyond a byte's range, numbers without any pattern.
+    // Large taps that nearly cancel, sums beyond a byte's range, random numbers.
     let large = rng.random_range(1e4f32..1e6);
     add(vec![large, rng.random_range(0.0f32..0.7) - large], vec![0.3, 0.4, 0.3]);
     add(vec![large, rng.random_range(0.0f32..0.7) - large], vec![1.0, -1.0, 1.0]);
@@ -246,7 +246,7 @@ fn hard_taps(rng: &mut StdRng) -> Vec<(Mask, Taps, Taps)> {
 fn bytes_round_as_their_sums_in_f64_do() {
     let rng = &mut StdRng::seed_from_u64(6);
     let mut borders = BORDERS.to_vec();
-    // A byte outside, and what is none.
+    // Border constants that are bytes, and others.
     borders.extend([77.0, 255.0, 1.499_999_9, 300.0, f32::INFINITY, f32::NAN].map(Border::Constant));
     for channels in 1..=4 {
         let shape = |rng: &mut StdRng| (rng.random_range(20..300), rng.random_range(20..50));
@@ -256,7 +256,7 @@ fn bytes_round_as_their_sums_in_f64_do() {
             let (width, height) = shape(rng);
             let samples = (width * height * channels) as usize;
             images.push(Image::new(width, height, channels, vec![flat; samples]).unwrap());
-            // Nearly flat: on a boundary in a few places only.
+            // Nearly uniform: on a boundary in a few places only.
             let patch = |i: usize| if i % 997 < 8 { flat } else { flat & !1 };
             images.push(Image::new(width, height, channels, (0..samples).map(patch).collect::<Vec<_>>()).unwrap());
         }
@@ -277,8 +277,8 @@ fn bytes_round_as_their_sums_in_f64_do() {
 
 #[test]
 fn what_one_order_of_summation_loses_is_lost() {
-    // Along the rows first, 255 * 2^-55 is lost beside 127.5, and 38.5 rounds to 38; along the columns
-    // first it stays, beside 38.5, which then rounds to 39.
+    // Along the rows first, 255 * 2^-55 is lost next to 127.5, and 38.5 rounds to 38; along the columns first it is
+    // kept next to 38.5, which then rounds to 39.
     let mut bytes = vec![0u8; 60 * 60];
     for (at, byte) in [(1234, 255), (1235, 255), (1234 + 60, 178)] {
         bytes[at] = byte;
@@ -292,7 +292,7 @@ fn what_one_order_of_summation_loses_is_lost() {
     assert!(out.packed().contains(&38) && !out.packed().contains(&39));
 }
 
-/// Room for an image in rows with gaps, which stay as they are.
+/// A destination with gaps between rows, which must not be written.
 struct Room<T: Pixel> {
     shape: Shape,
     samples: Vec<T>,
@@ -344,7 +344,7 @@ fn an_output_that_is_there_is_filled() {
         out.assert_holds(&expected);
         assert!(apron_cpu::separable_into(&image, &passes, out.image().region(0, 0, 9, 9).unwrap()).is_err());
 
-        // Of another problem.
+        // An image of another shape.
         let other = image.region(0, 0, 9, 9).unwrap();
         assert!(apron_cpu::correlate::<f32, f32>(&other, &dense).is_err());
         assert!(apron_cpu::separable::<f32, f32>(&image, &passes).is_err());
@@ -373,7 +373,7 @@ fn nan_and_infinity_spread_no_further_than_their_windows() {
         check_separable::<f32, f32>(&image, (&x, &y), border);
         check_separable::<f32, i16>(&image, (&x, &y), border);
     }
-    // Negative zero alone: sums start from +0.
+    // Only negative zeros: sums start from +0.
     let image = Image::new(70, 3, 1, vec![-0.0f32; 210]).unwrap();
     check_correlate::<f32, f32>(&image, &"1 -1 1".parse().unwrap(), Border::Replicate, false);
     check_correlate::<f32, f32>(&image, &"-1".parse().unwrap(), Border::Replicate, true);
@@ -409,7 +409,7 @@ fn boxes_of_every_length() {
     }
 }
 
-/// Rows of the image come in them again and again.
+/// Windows in which rows of the image repeat.
 #[test]
 fn boxes_many_times_higher_than_the_image() {
     let rng = &mut StdRng::seed_from_u64(91);
@@ -446,7 +446,7 @@ fn boxes_of_many_tiles() {
             check_box::<u8, u16>(&image(rng, width, height, channels, 0), size, border, rng);
         }
     }
-    // Sums of up to 16 bits and of more, up to 32 bits and of more.
+    // Sums that just fit 16 or 32 bits, and sums that just do not.
     let bright = Image::new(5, 4, 1, vec![255u8; 20]).unwrap();
     for size in [(257, 1), (258, 1), (43, 6), (256, 256), (5000, 3368), (5000, 3370)] {
         check_box::<u8, f32>(&bright, size, Border::Reflect, rng);

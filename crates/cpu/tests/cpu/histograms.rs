@@ -1,4 +1,4 @@
-//! Histograms are the reference's, of every type and bins.
+//! Agreement of histograms with the reference, for every type and kind of bins.
 
 use crate::agreement::image;
 use apron_core::{Bins, Image, Pixel};
@@ -64,7 +64,7 @@ fn histograms_of_every_type() {
             }
         }
     }
-    // NaN and infinity are dropped where a range is given, and refused where it is to be found.
+    // NaN and infinity are not counted with a given range, and refused where the range depends on the samples.
     for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut data = image::<f32>(rng, 900, 700, 1, 0).into_packed();
         data[620_000] = value;

@@ -1,4 +1,4 @@
-//! The CPU against the references.
+//! The CPU backend against the references.
 #![allow(missing_docs)]
 
 mod agreement;

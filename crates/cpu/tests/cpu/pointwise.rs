@@ -1,4 +1,4 @@
-//! Pointwise operations, padding and deviations are the reference's, bit for bit, for every pair of types.
+//! Bitwise agreement of pointwise operations, padding and deviations with the reference, for every pair of types.
 
 use apron_core::{
     AnyImage, AxisBorder, Border, Borders, Constants, Extent, Image, LocalStd, Pad, Pixel, PixelType, PointOp,
@@ -6,7 +6,7 @@ use apron_core::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// An image whose rows have a gap behind them.
+/// An image with gaps between its rows.
 fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImage<'static> {
     fn of<T: Pixel>(shape: Shape, mut sample: impl FnMut() -> T) -> AnyImage<'static> {
         let stride = shape.row_samples() + 3;
