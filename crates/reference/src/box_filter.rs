@@ -3,7 +3,8 @@
 use apron_core::{Accumulator, BOX_CHUNK, BoxFilter, Image, Pixel, PixelType, Result, Window, check_pixels};
 use std::ops::Range;
 
-/// The box filter: sums over windows, scaled, every channel by itself; what [`BoxFilter`] says, in plain loops.
+/// Applies a box filter in plain loops, as [`BoxFilter`] defines it: scaled sums over windows; channels are
+/// independent.
 ///
 /// Sums are taken along the rows of the extended image first, then along the columns of these sums: of bytes as
 /// integers, and of f32 in the order of [`BOX_CHUNK`].
@@ -23,7 +24,7 @@ use std::ops::Range;
 ///
 /// # Errors
 /// As [`BoxFilter::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the filter's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the filter's types and shape.
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
@@ -41,7 +42,7 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
     Image::new(window.out.width, window.out.height, window.out.channels, out)
 }
 
-/// A sample of an axis, by its index, and what is made of a run of them.
+/// The sum of a range of samples of an axis, which are accessed by index.
 type Sum<S> = fn(Range<i32>, &dyn Fn(i32) -> S) -> S;
 
 /// The sums over all windows.
@@ -56,7 +57,7 @@ fn sums<I: Pixel, S: Copy>(
     let (mode, _) = filter.border.mode();
     let (width, height) = (image.width() as i32, image.height() as i32);
     let Window { out, origin_x, origin_y } = window;
-    // The sums along a row of the image, or along a row outside where the border is constant.
+    // Sums along a row of the image, or along a row of the constant.
     let along = |y: Option<u32>| -> Vec<S> {
         let mut sums = Vec::with_capacity(out.row_samples());
         for x in origin_x..origin_x + out.width as i32 {
@@ -79,7 +80,7 @@ fn sums<I: Pixel, S: Copy>(
     sums
 }
 
-/// The sum of a run of samples in the order of [`BOX_CHUNK`].
+/// The sum of a range of samples in the order of [`BOX_CHUNK`].
 fn ordered_sum(run: Range<i32>, at: &dyn Fn(i32) -> f32) -> f32 {
     let chunk = BOX_CHUNK as i32;
     if run.len() <= chunk as usize {
@@ -164,13 +165,13 @@ mod tests {
         (filter.border, filter.scale) = (Border::Crop, Scale::Mean);
         let out: Image<f32> = box_filter(&image, &filter).unwrap();
         assert_eq!(out.row(0), [0.0]);
-        // With the constant's row below, three ones are left, and scaled.
+        // With a row of the constant, 3, below, three ones remain, and the sums are scaled.
         (filter.border, filter.anchor) = (Border::Constant(3.0), (0, 1));
         let out: Image<f32> = box_filter(&image, &filter).unwrap();
         assert_eq!(out.row(0), [(LARGE + 6.0) / 4.0, (4.0 + 6.0) / 4.0]);
     }
 
-    /// Where 2^24 is among the samples, a 1 that is added to it is lost, and what is added before is not.
+    /// A sample of 2^24: a 1 that is added to it is lost; ones that are summed before it are not.
     const LARGE: f32 = 16777216.0;
 
     #[test]
@@ -178,7 +179,7 @@ mod tests {
         let mut samples = vec![1.0f32; 16];
         samples[3] = LARGE;
         let at = |samples: &[f32]| ordered_sum(0..16, &|i| samples[i as usize]);
-        // The sum with the three before it rounds to a multiple of 4; the twelve behind are lost.
+        // With the three before it the sum rounds to a multiple of 4; the twelve after it are lost.
         assert_eq!(at(&samples), LARGE + 4.0);
         samples.reverse();
         assert_eq!(at(&samples), LARGE + 12.0);
@@ -187,16 +188,16 @@ mod tests {
 
     #[test]
     fn long_windows_are_summed_by_chunks() {
-        // Ones, and one large sample; the window begins at 13 and ends before 40, so it has the head 13 to 15, the
-        // chunk 16 to 31 and the tail 32 to 39.
+        // Ones, and one large sample; the window begins at 13 and ends before 40, so its head is 13 to 15, its only
+        // whole chunk 16 to 31, and its tail 32 to 39.
         let sum = |large: i32| ordered_sum(13..40, &|i| if i == large { LARGE } else { 1.0 });
-        // The head from its end, 15, 14, 13: two ones count before a large 13, and one alone rounds away.
+        // The head is summed from its end, 15, 14, 13: two ones count before a large 13, and a single one is lost.
         assert_eq!([13, 14, 15].map(sum), [26.0, 24.0, 24.0].map(|more| LARGE + more));
-        // Of the chunk those before it count, and then the head: 3 round to 4, 7 to 8, 15 to 16, 19 to 20.
+        // In the chunk the ones before the large sample count, then the head: 3 round to 4, 7 to 8, 15 to 16, 19 to 20.
         assert_eq!([16, 17, 19, 31].map(sum), [12.0, 12.0, 16.0, 28.0].map(|more| LARGE + more));
-        // Of the tail, too, and then the 19 before it.
+        // The same in the tail, then the 19 before it.
         assert_eq!([32, 33, 39].map(sum), [20.0, 20.0, 28.0].map(|more| LARGE + more));
-        // The same phase to the left of the image.
+        // The same alignment to the left of the image.
         let sum = |large: i32| ordered_sum(-19..8, &|i| if i == large { LARGE } else { 1.0 });
         assert_eq!([-19, -18, -17].map(sum), [26.0, 24.0, 24.0].map(|more| LARGE + more));
     }

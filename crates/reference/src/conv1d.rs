@@ -3,11 +3,10 @@
 use crate::Fma;
 use apron_core::{Accumulator, Image, Pixel, Result, Separable, check_pixels};
 
-/// Separable correlation, the serial program P1: along the rows, then along the columns.
+/// Applies a separable correlation, the serial program P1: along the rows, then along the columns.
 ///
-/// Between the passes the sums are kept as they are (f32 for f32 output, f64 for integers). Where
-/// the border is constant, the image is meant to be extended before the first pass, so the second
-/// sees outside what the first would have made of the constant.
+/// Intermediate sums are not rounded (f32 for f32 output, f64 for integers). A constant border applies to the image,
+/// before the first pass; so the border value of the second pass is the first pass's result on the constant.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, PixelType, Separable, Taps};
@@ -24,7 +23,7 @@ use apron_core::{Accumulator, Image, Pixel, Result, Separable, check_pixels};
 ///
 /// # Errors
 /// As [`Separable::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;

@@ -3,9 +3,9 @@
 use crate::Fma;
 use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
 
-/// Dense 2-D correlation, the host reference of program P5: four loops (and the channels).
+/// Applies a dense 2-D correlation, the host reference of program P5: four loops, and one over the channels.
 ///
-/// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`,
+/// Output sample (x, y, c) is the sum over the mask of `tap(i, j) * image(x - anchor_x + i, y - anchor_y + j, c)`, with
 /// the image extended by the border, for each pixel of the extent; with border crop, only full windows have an output.
 ///
 /// ```
@@ -22,7 +22,7 @@ use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
 ///
 /// # Errors
 /// As [`Correlate::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;

@@ -1,8 +1,9 @@
-//! The serial histograms.
+//! Serial histograms.
 
 use apron_core::{Binning, Bins, Histogram, Image, Pixel, Result, check_roi};
 
-/// The serial histogram that program P8 verifies with: counts of the byte values of an image, 256 a channel, of all channels together or of each apart.
+/// Counts the byte values of an image, 256 per channel, of all channels together or of each channel: the serial
+/// histogram against which program P8 verifies.
 ///
 /// ```
 /// use apron_core::Image;
@@ -23,7 +24,7 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
     counts
 }
 
-/// The histogram of an image over `bins`, with the semantics of `numpy.histogram`.
+/// Computes the histogram of an image over `bins`, with the semantics of `numpy.histogram`.
 ///
 /// # Errors
 /// As [`Bins::edges`].
@@ -31,7 +32,7 @@ pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> 
     count(image, &Binning::Even(*bins), per_channel, None)
 }
 
-/// The same in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
+/// Computes a histogram in any bins, of all pixels or of those where `roi`, of one channel, is not 0.
 ///
 /// ```
 /// use apron_core::{Binning, Edges, Image};
@@ -44,8 +45,8 @@ pub fn histogram<T: Pixel>(image: &Image<T>, bins: &Bins, per_channel: bool) -> 
 /// ```
 ///
 /// # Errors
-/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width, height or
-/// more channels.
+/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for a mask of another width or height, or of
+/// more than one channel.
 pub fn count<T: Pixel>(
     image: &Image<T>,
     binning: &Binning,
@@ -64,7 +65,7 @@ pub fn count<T: Pixel>(
     let edges = binning.edges(T::PIXEL, || {
         let samples = selected.iter().copied().flatten().map(|sample| sample.to_f64());
         samples.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), sample| {
-            // NaN, once found, stays.
+            // NaN is kept once it was found.
             if low.is_nan() || sample.is_nan() { (f64::NAN, f64::NAN) } else { (low.min(sample), high.max(sample)) }
         })
     })?;

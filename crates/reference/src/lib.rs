@@ -1,8 +1,8 @@
-//! Plain serial references: four loops, no cleverness. Everything else is compared with them.
+//! Plain serial references: simple loops without optimisation. All other backends are compared with them.
 //!
-//! The order of summation is part of their meaning: mask rows from the top, columns from the left,
-//! one fused multiply-add a tap, from +0; box filters have an order of their own ([`apron_core::BOX_CHUNK`]).
-//! Every backend keeps it, and so gives the same bits.
+//! The order of summation is part of the definition: mask rows from the top, columns from the left, one fused
+//! multiply-add per tap, from +0; box filters have their own order ([`apron_core::BOX_CHUNK`]). Every backend keeps
+//! this order, and so gives the same bits.
 #![forbid(unsafe_code)]
 
 mod box_filter;

@@ -2,7 +2,7 @@
 
 use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
 
-/// The standard deviation in a window around each pixel, in plain loops: what [`LocalStd`] says.
+/// Computes the standard deviation in a window around each pixel in plain loops, as [`LocalStd`] defines it.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, LocalStd, PixelType};
@@ -16,8 +16,8 @@ use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
 /// ```
 ///
 /// # Errors
-/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and [`Error::Shape`](apron_core::Error::Shape) where the
-/// image or the output is not of the filter's types and shape.
+/// As [`LocalStd::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the filter's types and shape.
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
@@ -65,11 +65,11 @@ mod tests {
 
     #[test]
     fn deviations_by_hand() {
-        // The whole image: 2 4 4 4 5 5 7 9 have a mean of 5 and a deviation of 2.
+        // One window over the whole image: 2 4 4 4 5 5 7 9 have a mean of 5 and a deviation of 2.
         let image = Image::new(4, 2, 1, vec![2u8, 4, 4, 4, 5, 5, 7, 9]).unwrap();
         let out: Image<f32> = local_std(&image, &filter((4, 2, 1), PixelType::U8, (4, 2), Border::Crop)).unwrap();
         assert_eq!(out.packed().as_ref(), [2.0]);
-        // Beside zeros: 0 0 0 and 2 2 5 and so on, in windows of one column and one row more above.
+        // Windows of one column and two rows, zeros above the image: 0 and 2, 0 and 4, and so on; then 2 and 5.
         let out: Image<f32> =
             local_std(&image, &filter((4, 2, 1), PixelType::U8, (1, 2), Border::Constant(0.0))).unwrap();
         assert_eq!(out.packed().as_ref(), [1.0, 2.0, 2.0, 2.0, 1.5, 0.5, 1.5, 2.5]);
@@ -80,7 +80,7 @@ mod tests {
         let image = Image::new(2, 1, 2, vec![0u8, 10, 5, 10]).unwrap();
         let filter = filter((2, 1, 2), PixelType::U8, (2, 1), Border::Crop);
         let out: Image<u8> = local_std(&image, &LocalStd { dst: PixelType::U8, ..filter }).unwrap();
-        // 2.5 goes to the even neighbour.
+        // 2.5 rounds to the even neighbour.
         assert_eq!(out.row(0), [2, 0]);
     }
 

@@ -3,7 +3,7 @@
 use crate::{pointwise, separable};
 use apron_core::{AnyImage, Image, LowRank, Pixel, Result};
 
-/// The terms, each as [`separable`] has it, and their sum, in order, each rounded to f32.
+/// Computes the terms, each as [`separable`] does, and adds them in order, each sum rounded to f32.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, LowRank, PixelType, Taps};
@@ -19,7 +19,7 @@ use apron_core::{AnyImage, Image, LowRank, Pixel, Result};
 ///
 /// # Errors
 /// As [`LowRank::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn low_rank<I: Pixel>(image: &Image<I>, problem: &LowRank) -> Result<Image<'static, f32>> {
     let addition = LowRank::addition(problem.window()?.out);
     let mut terms = problem.separables().map(|term| separable(image, &term));

@@ -2,7 +2,7 @@
 
 use apron_core::{Accumulator, Image, Pad, Pixel, Result, check_pixels};
 
-/// The pixels of a region of the plane, in plain loops: what [`Pad`] says.
+/// Copies a region of an image extended by its border in plain loops, as [`Pad`] defines it.
 ///
 /// ```
 /// use apron_core::{Border, Borders, Constants, Image, Pad, PixelType, Region};
@@ -18,7 +18,7 @@ use apron_core::{Accumulator, Image, Pad, Pixel, Result, check_pixels};
 ///
 /// # Errors
 /// As [`Pad::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image is not of the problem's type and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T>> {
     let window = problem.window()?;
     check_pixels::<T, T>("pad", image, problem.shape, (problem.pixel, problem.pixel))?;
@@ -30,7 +30,7 @@ pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T
             for channel in 0..window.out.channels {
                 let column = mode_x.map(x, image.width() as i32);
                 out.push(match (column, mode_y.map(y, image.height() as i32)) {
-                    // What the columns' border makes of padded rows: its constant is above those of the rows, too.
+                    // The border of the columns applies to the padded rows, so its constant also fills the corners.
                     (_, None) => sample(above_below, channel),
                     (None, _) => sample(left_right, channel),
                     (Some(column), Some(row)) => image.sample(column as u32, row as u32, channel),
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(padded(Border::Reflect, (2, 1, 3, 1)), [LOW, LOW, 5.0]);
         assert_eq!(padded(Border::Reflect101, (0, -1, 1, 4)), [4.0, 1.0, 4.0, 1.0]);
         assert_eq!(padded(Border::Constant(0.5), (2, 1, 2, 2)), [LOW, 0.5, 0.5, 0.5]);
-        // Outside in both axes, the columns decide.
+        // A pixel outside along both axes follows the border of the columns.
         let (seven, nine) = (Border::Constant(7.0), Border::Constant(9.0));
         assert_eq!(padded(Borders::by_axis(seven, nine), (-1, -1, 2, 2)), [9.0, 9.0, 7.0, 1.0]);
         assert_eq!(padded(Borders::by_axis(seven, Border::Wrap), (-1, -1, 2, 2)), [7.0, 4.0, 7.0, 1.0]);

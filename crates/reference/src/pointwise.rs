@@ -4,7 +4,7 @@ use apron_core::{
     Accumulator, AnyImage, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
 };
 
-/// A pointwise operation, in plain loops: what [`PointOp`] says, in f64, rounded once.
+/// Applies a pointwise operation in plain loops, as [`PointOp`] defines it: in f64, rounded once.
 ///
 /// ```
 /// use apron_core::{AnyImage, Image, PixelType, PointOp, Pointwise};
@@ -49,13 +49,13 @@ pub fn pointwise<O: Pixel>(
     Image::new(shape.width, shape.height, shape.channels, out)
 }
 
-/// The image, of samples of this type.
+/// Borrows the image as one of this sample type.
 fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
     let (found, expected) = (image.pixel_type(), T::PIXEL.to_string());
     T::from_any(image.view()).ok_or(Error::PixelType { operation: "alpha", found, expected })
 }
 
-/// One image with another's last channel.
+/// Combines one image with the last channel of another.
 fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>) -> Result<Image<'static, T>> {
     let (shape, last) = (x.shape(), x.channels() - 1);
     let pixels = (0..shape.height).flat_map(|row| (0..shape.width).map(move |column| (column, row)));
@@ -85,18 +85,18 @@ mod tests {
         let x = AnyImage::U8(Image::new(4, 1, 1, vec![0u8, 10, 200, 255]).unwrap());
         let y = floats(&[1.0, 9.5, 100.25, 1e9]);
         let (bytes, second) = (PixelType::U8, Some(PixelType::F32));
-        // 2 x - y, halves to the even neighbour.
+        // 2 x - y, with halves rounded to the even neighbour.
         let sum = of(PointOp::weighted(2.0, -1.0, 0.0), second, bytes, bytes, 4);
         let out: Image<u8> = pointwise(&x, Some(&y), &sum).unwrap();
         assert_eq!(out.row(0), [0, 10, 255, 0]);
         let sum = Pointwise { dst: PixelType::F32, ..sum };
         let out: Image<f32> = pointwise(&x, Some(&y), &sum).unwrap();
         assert_eq!(out.row(0), [-1.0, 10.5, 299.75, 510.0 - 1e9]);
-        // Those that differ by less than 1 stay.
+        // Samples that differ by less than 1 stay.
         let op = PointOp::Weighted { a: 0.0, b: 0.0, c: 7.0, threshold: 1.0 };
         let out: Image<u8> = pointwise(&x, Some(&y), &of(op, second, bytes, bytes, 4)).unwrap();
         assert_eq!(out.row(0), [7, 10, 7, 7]);
-        // One image, whose infinities stay.
+        // A single image, whose infinities stay.
         let scaled = of(PointOp::weighted(0.5, 0.0, -3.0), None, PixelType::F32, PixelType::F32, 3);
         let out: Image<f32> = pointwise(&floats(&[1.0, f32::INFINITY, -2.0]), None, &scaled).unwrap();
         assert_eq!(out.row(0), [-2.5, f32::INFINITY, -4.0]);

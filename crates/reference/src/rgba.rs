@@ -1,14 +1,13 @@
-//! P9: 3x3 masks over RGBA pixels of 8 bits a channel.
+//! P9: 3x3 masks over RGBA pixels of 8 bits per channel.
 
 use crate::Fma;
 use apron_core::{Border, Correlate, Error, Extent, FromSum, Image, Mask, PixelType, Result};
 
-/// 3x3 correlation of an RGBA image of 8 bits a channel, the serial program P9: each pixel is read
+/// Applies a 3x3 correlation to an RGBA image of 8 bits per channel, the serial program P9: each pixel is read as a
 /// whole, its four channels are weighted and summed side by side, and written back as 8 bits.
 ///
-/// The article leaves out the pixels without nine neighbours, which is border crop; its GPU
-/// programs P10 to P12 extend the nearest pixel, which is border replicate. Weights that do not
-/// sum to 1 are divided by their sum before, by [`Mask::normalized`].
+/// The article omits pixels without nine neighbours, which is border crop; its GPU programs P10 to P12 use border
+/// replicate. Weights that do not sum to 1 are divided by their sum first, with [`Mask::normalized`].
 ///
 /// ```
 /// use apron_core::{Border, Image, Mask};
@@ -23,8 +22,8 @@ use apron_core::{Border, Correlate, Error, Extent, FromSum, Image, Mask, PixelTy
 /// ```
 ///
 /// # Errors
-/// [`Error::Shape`] for an image of other than 4 channels, [`Error::Parameter`] for a mask of
-/// another size, and [`Error::NoWindow`] where border crop leaves nothing.
+/// [`Error::Shape`] for an image that has not 4 channels, [`Error::Parameter`] for a mask of another size, and
+/// [`Error::NoWindow`] if border crop leaves no output.
 pub fn rgba3x3(image: &Image<u8>, mask: &Mask, border: Border) -> Result<Image<'static, u8>> {
     if image.channels() != 4 {
         let (value, limit) = (image.channels().to_string(), "4".into());

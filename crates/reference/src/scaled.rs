@@ -1,8 +1,8 @@
-//! Weighted sums that are scaled before they become integers.
+//! Weighted sums that are scaled before they are rounded to integers.
 
 use apron_core::{Accumulator, Image, Kind, Pixel, Result, Scaled, Weights, Window, check_pixels};
 
-/// Integers of scaled sums, in plain loops: sums in f64, in the order of [`correlate`](crate::correlate) and
+/// Computes integers of scaled sums in plain loops: sums in f64, in the order of [`correlate`](crate::correlate) and
 /// [`separable`](crate::separable), then `fma(factor, sum, offset)`, rounded once.
 ///
 /// ```
@@ -21,7 +21,7 @@ use apron_core::{Accumulator, Image, Kind, Pixel, Result, Scaled, Weights, Windo
 ///
 /// # Errors
 /// As [`Scaled::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
-/// [`Error::Shape`](apron_core::Error::Shape) where the image or the output is not of the problem's types and shape.
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>(Scaled::OPERATION, image, problem.shape, (problem.src, problem.dst))?;
@@ -37,7 +37,7 @@ pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<
     Image::new(window.out.width, window.out.height, window.out.channels, out)
 }
 
-/// The sum at a column and a row of the output.
+/// The sum at an output column and row.
 fn sum<I: Pixel>(image: &Image<I>, problem: &Scaled, window: &Window, x: i32, y: i32, c: u32) -> f64 {
     let (mode, constant) = problem.border.mode();
     let sample = |i: usize, j: usize| {
@@ -96,20 +96,20 @@ mod tests {
     fn rounded_once_to_even_and_saturated() {
         let image = Image::new(4, 1, 1, vec![5u16, 7, 9, 65535]).unwrap();
         let one = || Weights::Dense("1".parse().unwrap());
-        // 2.5, 3.5, 4.5 and more than 255.
+        // 2.5, 3.5, 4.5, and a value above 255.
         let out: Image<u8> = scaled(&image, &of(&image, PixelType::U8, one(), 0.5, 0.0)).unwrap();
         assert_eq!(out.row(0), [2, 4, 4, 255]);
         // 2.51, 3.51 and 4.51 less 3: -0.49, 0.51 and 1.51; and 65535 / 2 - 2.99 = 32764.51.
         let out: Image<i16> = scaled(&image, &of(&image, PixelType::I16, one(), 0.5, -2.99)).unwrap();
         assert_eq!(out.row(0), [0, 1, 2, 32765]);
-        // -5 + 4.5 to 0, and what is below 0 to 0.
+        // 1.5 rounds to 2, 0.5 and values below 0 become 0.
         let out: Image<u16> = scaled(&image, &of(&image, PixelType::U16, one(), -1.0, 6.5)).unwrap();
         assert_eq!(out.row(0), [2, 0, 0, 0]);
     }
 
     #[test]
     fn both_axes_and_what_lies_outside() {
-        // Rows 1 2 and 3 4; outside is 10: along x 1 + 2 * 2 and 2 + 2 * 10, 3 + 2 * 4 and 4 + 2 * 10, 30 below.
+        // Rows 1 2 and 3 4, border 10: along x 1 + 2 * 2 and 2 + 2 * 10, then 3 + 2 * 4 and 4 + 2 * 10, and 30 below.
         let image = Image::new(2, 2, 1, vec![1u16, 2, 3, 4]).unwrap();
         let taps = |taps: [f32; 2]| Taps::new(taps).unwrap().with_anchor(0).unwrap();
         let weights = Weights::Separable(taps([1.0, 2.0]), taps([1.0, -1.0]));

@@ -1,11 +1,11 @@
-//! The serial statistics of floats.
+//! Serial statistics of float samples.
 
 use apron_core::{Image, Percentile, Pixel, Statistics, join_extremes};
 
-/// Statistics of floats, of all channels together or of each apart.
+/// Computes statistics of float samples, of all channels together or of each channel.
 ///
-/// Sums are taken in f64: of each row from the left, and of the rows' sums from the top; first of the samples, then of
-/// their squared distances to the mean.
+/// Sums are taken in f64: each row from the left, then the row sums from the top; first of the samples, then of their
+/// squared deviations from the mean.
 ///
 /// ```
 /// use apron_core::Image;
@@ -45,8 +45,8 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
     (0..channels).map(of_channel).collect()
 }
 
-/// Percentiles of floats, 0 to 100 each, of all channels together or of each apart: what `numpy.percentile` gives by its
-/// linear method, NaN where a sample is. A zero has no sign.
+/// Computes percentiles, 0 to 100 each, of float samples, of all channels together or of each channel: the result of
+/// `numpy.percentile` with its linear method; NaN if a sample is NaN. A zero is positive.
 ///
 /// ```
 /// use apron_core::Image;

@@ -1,8 +1,8 @@
-//! The serial operations on values.
+//! Serial table lookups and equalisation.
 
 use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, check_memory, equalizing};
 
-/// Each sample replaced by its entry in `tables`: 256 for all channels, or 256 for each.
+/// Replaces each sample by its entry in `tables`: 256 entries for all channels, or 256 per channel.
 ///
 /// ```
 /// use apron_core::Image;
@@ -14,7 +14,7 @@ use apron_core::{Clahe, FromSum, Image, Pixel, Result, between_tiles, bilinear, 
 /// ```
 ///
 /// # Panics
-/// For any other number of entries.
+/// If there is another number of entries.
 pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
     let channels = image.channels() as usize;
     assert!(tables.len() == 256 || tables.len() == 256 * channels, "a table for all channels, or one for each");
@@ -28,7 +28,7 @@ pub fn lookup(image: &Image<u8>, tables: &[u8]) -> Image<'static, u8> {
     Image::new(image.width(), image.height(), image.channels(), found).expect("the input's shape")
 }
 
-/// The histogram of each channel spread over all values, as OpenCV's `equalizeHist` does.
+/// Equalises the histogram of each channel, as OpenCV's `equalizeHist`.
 ///
 /// ```
 /// use apron_core::Image;
@@ -44,7 +44,7 @@ pub fn equalize(image: &Image<u8>) -> Image<'static, u8> {
     lookup(image, &tables)
 }
 
-/// Each channel equalised by its tiles, as OpenCV's `createCLAHE` does; u8 and u16.
+/// Equalises each channel adaptively by tiles, as OpenCV's `createCLAHE`; u8 and u16.
 ///
 /// ```
 /// use apron_core::{Clahe, Image, PixelType};
@@ -95,7 +95,7 @@ pub fn clahe<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe) -> Result
     Image::new(image.width(), image.height(), channels, equalized)
 }
 
-/// The position inside an axis of `length` that stands for one beyond its end, by reflect101.
+/// Maps a position beyond the end of an axis of `length` pixels into it, by reflect101.
 fn reflected(position: u32, length: u32) -> u32 {
     if length == 1 {
         return 0;
@@ -130,13 +130,14 @@ mod tests {
 
     #[test]
     fn two_tiles_are_blended() {
-        // Tiles of two columns: [0, 0] and [9, 9], so 255 for each tile's own value and all above it, 0 below.
-        // In the left tile 9 is 255 too, in the right one 0 is 0. Columns lie at -0.5, 0, 0.5 and 1 between centres.
+        // Tiles of two columns: [0, 0] and [9, 9]. A tile's table has 255 for its own value and all above, and 0 below:
+        // in the left tile 9 maps to 255, too, in the right one 0 to 0. Columns are at -0.5, 0, 0.5 and 1 between the
+        // tile centres.
         let image = Image::new(4, 1, 1, vec![0u8, 0, 9, 9]).unwrap();
         let two = Clahe { shape: image.shape(), src: PixelType::U8, clip: 0.0, tiles: (2, 1) };
         assert_eq!(clahe(&image, &two).unwrap().row(0), [255, 255, 255, 255]);
         let image = Image::new(4, 1, 1, vec![9u8, 9, 0, 0]).unwrap();
-        // Column 2: value 0 has 0 on the left and 255 on the right, half of each is 127.5, to even 128.
+        // Column 2: value 0 is 0 in the left table and 255 in the right; the mean, 127.5, rounds to the even 128.
         assert_eq!(clahe(&image, &two).unwrap().row(0), [255, 255, 128, 255]);
     }
 }

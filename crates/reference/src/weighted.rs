@@ -1,14 +1,14 @@
-//! The serial histograms of weights, and of pairs of channels.
+//! Serial weighted histograms, and joint histograms of two channels.
 
 use apron_core::{
     Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_memory,
     check_weights,
 };
 
-/// Sums of weights, one a pixel, by the bins of the samples: `numpy.histogram` with weights.
+/// Sums weights, one per pixel, by the bins of the samples: `numpy.histogram` with weights.
 ///
-/// The order of summation is that of NumPy for even bins and weights of f64: samples in the order of memory (of channels
-/// apart those of one), in blocks of [`WEIGHTED_BLOCK`], each summed from 0 and then added to those before.
+/// The order of summation is NumPy's for even bins and f64 weights: samples in memory order (of each channel, where
+/// channels are separate), in blocks of [`WEIGHTED_BLOCK`], each summed from 0 and then added to the total.
 ///
 /// ```
 /// use apron_core::{Binning, Bins, Image};
@@ -20,7 +20,7 @@ use apron_core::{
 /// ```
 ///
 /// # Errors
-/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) for another number of weights than of pixels.
+/// As [`Binning::edges`], and [`Error::Shape`](apron_core::Error::Shape) if the numbers of weights and pixels differ.
 pub fn weighted<T: Pixel>(
     image: &Image<T>,
     binning: &Binning,
@@ -47,7 +47,7 @@ pub fn weighted<T: Pixel>(
     Ok(WeightedHistogram { edges, channels, sums })
 }
 
-/// Counts of pixels by the bins of two channels: `numpy.histogram2d`.
+/// Counts pixels by the bins of two channels: `numpy.histogram2d`.
 ///
 /// ```
 /// use apron_core::{Binning, Bins, Image};
@@ -60,7 +60,7 @@ pub fn weighted<T: Pixel>(
 /// ```
 ///
 /// # Errors
-/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that is not there.
+/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that does not exist.
 pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Binning; 2]) -> Result<Histogram2d> {
     let [first, second] = [channel_of(image, channels[0])?, channel_of(image, channels[1])?];
     let edges = [crate::count(&first, binning[0], false, None)?, crate::count(&second, binning[1], false, None)?];
