@@ -1,32 +1,32 @@
-//! Runs recipes on the host, by the GPU's own kernels, and reports every rule that a kernel breaks: those
-//! of [`apron_simt`], which runs one launch, and those between the launches and blocks of a recipe.
+//! Runs recipes on the host with the GPU's own kernels, and reports every violation: within a launch those that
+//! [`apron_simt`] detects, and here those between the launches and blocks of a recipe.
 #![forbid(unsafe_code)]
 
 use apron_core::{Error, Result};
 use apron_plan::{Recipe, Role};
 use apron_simt::{Costs, Geometry, Memory, launch_kernel};
 
-/// Runs a recipe on `input` and gives the bytes of its output.
+/// Runs a recipe on `input` and returns the bytes of its output.
 ///
-/// Where blocks meet in zeroed memory, it is run again with the blocks in the opposite order, and must give the
-/// same: what a kernel makes of who comes first or last would otherwise not show.
+/// Recipes whose blocks share zeroed memory run again with the blocks in reverse order, and must give the same output:
+/// otherwise a dependence on the order of blocks would go unnoticed.
 ///
 /// # Errors
-/// [`Error::Fault`] for the first rule that a kernel broke.
+/// [`Error::Fault`] for the first violation of a kernel.
 ///
 /// # Panics
-/// If `input` has not the size of the recipe's input, or the recipe has no output.
+/// If the size of `input` differs from the recipe's input, or the recipe has no output.
 pub fn execute(recipe: &Recipe, input: &[u8]) -> Result<Vec<u8>> {
     execute_beside(recipe, input, &[])
 }
 
-/// The same with what is given beside the input; empty for recipes that take nothing.
+/// As [`execute`], with a second input, which is empty for recipes that take none.
 ///
 /// # Errors
 /// As [`execute`].
 ///
 /// # Panics
-/// As [`execute`], and if `beside` has not the size that the recipe says.
+/// As [`execute`], and if the size of `beside` differs from the recipe's.
 pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Vec<u8>> {
     let (output, _) = run(recipe, input, beside, false)?;
     let meet = recipe.buffers.iter().any(|buffer| buffer.role == Role::Zeroed);
@@ -36,7 +36,7 @@ pub fn execute_beside(recipe: &Recipe, input: &[u8], beside: &[u8]) -> Result<Ve
     Ok(output)
 }
 
-/// Runs a recipe on `input` once, and gives what each of its launches costs.
+/// Runs a recipe on `input` once, and returns the cost of each launch.
 ///
 /// # Errors
 /// # Panics

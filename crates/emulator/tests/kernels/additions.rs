@@ -1,4 +1,4 @@
-//! Atomic additions in global memory, and memory that recipes leave at 0: planted bugs are reported.
+//! Atomic additions in global memory, and zeroed memory of recipes: planted bugs are reported.
 #![allow(clippy::undocumented_unsafe_blocks)] // the emulator checks what a GPU would not
 
 use apron_abi::ElementType;
@@ -12,8 +12,8 @@ const WIDTH: u32 = 8;
 const THREADS: u32 = WIDTH * 4;
 const BLOCKS: u32 = 3;
 
-/// Runs `body(thread, number in the block, sums, output)` on 3 blocks of 8x4 threads, and gives sums, which start at 0, and
-/// outputs.
+/// Runs `body(thread, number in the block, sums, output)` on 3 blocks of 8x4 threads; returns the sums, which start at
+/// 0, and the outputs.
 fn run(
     backwards: bool,
     body: impl Fn(Thread<'_, '_>, u32, Global<u64>, Global<u64>),
@@ -54,7 +54,7 @@ fn additions_meet_no_race_and_give_what_was_before() {
         })
         .unwrap();
         assert_eq!((sums[5], sums[4]), ((BLOCKS * THREADS) as u64 * 10, 0));
-        // Threads of a block come in order; its blocks as they were told to.
+        // Threads of a block run in order; blocks in the requested order.
         let first = if backwards { (BLOCKS - 1) * THREADS } else { 0 } as usize;
         assert_eq!(before[first], 0);
         assert_eq!(before[last] == last as u64 * 10, !backwards);
@@ -70,7 +70,7 @@ fn additions_beside_other_accesses() {
         }
     });
     expect(read, 0, (1, 1), &["reads u64", "data race with the addition by block 0, thread 9"]);
-    // Even by who added last: nothing says that it was.
+    // Even for the thread that added last, because no fence orders the store.
     let write = run(false, |t, n, sums, _| unsafe {
         if t.atomic_add(sums, n as u64, 1) + 1 == BLOCKS as u64 {
             t.store(sums, n as u64, 0u64);
@@ -99,7 +99,7 @@ fn additions_beside_other_accesses() {
     expect(added_beyond, 0, (0, 0), &["adds to u64", "out of bounds"]);
 }
 
-/// A recipe whose kernel writes to memory that it should leave at 0.
+/// A recipe whose kernel writes to zeroed memory and leaves it.
 #[test]
 fn zeroed_memory_that_is_not_zeroed_again() {
     let shape = Shape::new(100, 1, 1).unwrap();

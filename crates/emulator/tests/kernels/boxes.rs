@@ -1,17 +1,17 @@
-//! Box filters of every kind of kernel, on machines on which plans differ, against the serial reference.
+//! Box filters by every kind of kernel, on machines that lead to different plans, against the serial reference.
 
 use apron_core::{Border, BoxFilter, Extent, Image, Pixel, PixelType, Problem, Scale, Shape};
 use apron_emulator::execute;
 use apron_plan::{Machine, plan};
 
-/// One multiprocessor: wide strips of many steps. Little shared memory: narrow ones.
+/// One multiprocessor: blocks of many rows. Little shared memory: narrow strips.
 const MACHINES: [Machine; 3] = [
     Machine::EMULATED,
     Machine { multiprocessors: 1, ..Machine::EMULATED },
     Machine { target: 75, multiprocessors: 2, shared_bytes: 64 * 1024, f64_ratio: 32, tuning: None },
 ];
 
-/// Numbers that look random.
+/// Reproducible pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -39,7 +39,7 @@ fn filtered<I: Pixel, O: Pixel>(samples: Vec<I>, filter: &BoxFilter) -> Vec<u8> 
     bytes_of(&apron_reference::box_filter::<I, O>(&image, filter).unwrap().into_packed())
 }
 
-/// Runs `filter` by every variant that takes it, on every machine, and compares bits.
+/// Runs `filter` with every variant that takes it, on every machine, and compares bits.
 #[track_caller]
 fn check(filter: &BoxFilter, seed: u64) -> u32 {
     let mut numbers = Numbers(seed);

@@ -1,4 +1,4 @@
-//! Histograms between edges on GPUs of little shared memory, where lanes share columns of counters.
+//! Histograms between edges on GPUs with little shared memory, where lanes share privatized histograms.
 
 use apron_abi::Params;
 use apron_core::{Bins, EdgeHistogram, PixelType, Problem, Shape};

@@ -1,5 +1,4 @@
-//! What the kernels' headers say that they cost, counted: global loads, shared loads and texture
-//! reads of whole launches.
+//! The costs that the kernels' headers state, counted: global loads, shared loads and texture reads of whole launches.
 
 use apron_abi::SourceSpace;
 use apron_core::{
@@ -9,7 +8,7 @@ use apron_core::{
 use apron_plan::{Machine, plan};
 use apron_simt::Costs;
 
-/// The costs of each launch by which `variant` solves `problem`.
+/// The cost of each launch of `variant` for `problem`.
 fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
     let recipe = plan(problem, Some(variant), &Machine::EMULATED).unwrap();
     let costs = apron_emulator::costs(&recipe, &vec![1; recipe.buffers[0].size_bytes() as usize]).unwrap();
@@ -34,7 +33,7 @@ fn correlate(shape: (u32, u32, u32), pixel: PixelType, mask: (u32, u32)) -> Prob
 
 #[test]
 fn dense() {
-    // 64x96 pixels of 2 channels, in tiles 2 across and 3 down.
+    // 64x96 pixels of 2 channels: 2 tiles across, 3 down.
     let (samples, blocks, taps) = (64 * 96 * 2, 2 * 3, 5 * 7);
     let problem = correlate((64, 96, 2), PixelType::F32, (5, 7));
     for variant in ["conv2d-naive", "conv2d-constant"] {
@@ -43,7 +42,7 @@ fn dense() {
     }
     for variant in ["conv2d-tiled", "conv2d-tiled-symbol"] {
         let (loads, shared_loads) = (blocks * 2 * (31 + 5) * (31 + 7), samples * taps);
-        // 1368 elements a tile are 2 batches of 1024 threads, in each of 2 channels.
+        // 1368 elements per tile are 2 loads for some of 1024 threads, in each of 2 channels.
         let expected = Costs { loads, shared_loads, most_loads: 2 * 2, ..Costs::default() };
         assert_eq!(costs(&problem, variant), [expected], "{variant}");
     }
@@ -51,7 +50,7 @@ fn dense() {
 
 #[test]
 fn separable() {
-    // 17 taps leave 16 outputs a tile: 4 tiles along each axis of 64x64.
+    // 17 taps leave 16 outputs per tile: 4 tiles along each axis of 64x64.
     let taps = Taps::new(vec![0.0; 17]).unwrap();
     let (shape, border) = (Shape::new(64, 64, 1).unwrap(), Border::Replicate);
     let (src, dst) = (PixelType::F32, PixelType::F32);
@@ -78,25 +77,25 @@ fn rgba() {
 
 #[test]
 fn histogram() {
-    // 3 blocks of 256 threads and 16 words each, and 3 bytes more.
+    // 3 blocks of 256 threads with 16 words each, and 3 more bytes.
     let bytes = 3 * 256 * 16 * 4 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
     let launches = costs(&Problem::from(ByteHistogram { shape, per_channel: false }), "histogram-partials");
     let words = bytes / 4;
     let loads = Costs { loads: words + 3, most_loads: 17, ..Costs::default() };
     let partial = Costs { shared_loads: 3 * 8 * 256, increments: bytes, ..loads };
-    // The tree of 256 sums: two loads for each of 255 additions, and one to write.
+    // A tree of 256 sums: two loads for each of 255 additions, and one for the result.
     let merge = Costs { loads: 256 * 3, shared_loads: 256 * (255 * 2 + 1), most_loads: 1, ..Costs::default() };
     assert_eq!(launches, [partial, merge]);
 }
 
 #[test]
 fn histogram_in_one_launch() {
-    // Two blocks of 1024 threads and 16 bytes each, of which the second has 5 sixteens, and 3 bytes more.
+    // Two blocks of 1024 threads that load 16 bytes each: the second has 5 such loads, and 3 single bytes.
     let bytes = 1029 * 16 + 3;
     let shape = Shape::new(bytes as u32, 1, 1).unwrap();
     let launches = costs(&Problem::from(ByteHistogram { shape, per_channel: false }), "histogram-one-launch");
-    // Both add each bin's 32 counters, four a load, to its total, and one takes it away again.
+    // Both add each bin's 32 counters, four per load, to its total; one atomic per bin resets the total.
     let (shared_loads, atomics) = (2 * 256 * 32 / 4, 3 * 256);
     let loads = Costs { loads: bytes / 4 + 3, most_loads: 4 + 1, ..Costs::default() };
     assert_eq!(launches, [Costs { shared_loads, atomics, increments: bytes, ..loads }]);
@@ -104,25 +103,25 @@ fn histogram_in_one_launch() {
 
 #[test]
 fn histogram_between_edges() {
-    // Four loads of each thread of a block, and 3 samples more; 8 bins, of 32 counters each.
+    // Four loads per thread of one block, and 3 more samples; 8 bins with 32 counters each.
     let samples = 1024 * 16 + 3;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let bins = Bins { count: 8, range: Some((0.0, 1.0)) };
     let problem = Problem::from(EdgeHistogram { shape, src: PixelType::F32, bins, extremes: None, per_channel: false });
-    // Five blocks, so that a thread has one read of four, and three of them a sample more. All blocks add each bin's
-    // counters to its total, and one takes it away again.
+    // Five blocks: a thread has one load of four samples, and three threads a sample more. All blocks add each bin's
+    // counters to its total; one atomic per bin resets the total.
     let (sums, atomics) = (5 * 8 * 32 / 4, 6 * 8);
     let count = Costs { loads: samples, increments: samples, atomics, most_loads: 4 + 1, ..Costs::default() };
     let nearest = Costs { shared_loads: samples + sums, ..count };
     assert_eq!(costs(&problem, "histogram-nearest-edge"), [nearest]);
-    // 10 rows, of which the second is found in 4 steps.
+    // A table of 10 edges, in which the second is found in 4 steps.
     assert_eq!(costs(&problem, "histogram-edge-search"), [Costs { shared_loads: 4 * samples + sums, ..count }]);
 }
 
 #[test]
 fn histogram_by_value() {
-    // A read of eight samples for each thread of two blocks, and 5 samples more; four slices of 16384 values, which two
-    // blocks each look at all samples for.
+    // A load of eight samples per thread of two blocks, and 5 more samples; four slices of 16384 values, for each of
+    // which two blocks read all samples.
     let samples = 1024 * 16 + 5;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let problem = CellHistogram { shape, src: PixelType::U16, edges: None, per_channel: false, masked: false };

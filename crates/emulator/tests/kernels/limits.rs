@@ -1,4 +1,4 @@
-//! The kernels that measure the machine do the work that is counted as theirs.
+//! Kernels that measure the machine do exactly the work that is counted for them.
 
 use apron_emulator::execute;
 use apron_plan::limits;
@@ -9,7 +9,7 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
 
 #[test]
 fn every_word_is_read_once() {
-    // Less than a block's reads, as many, and a tail behind a few rounds of two blocks.
+    // Less than a block reads at once, exactly that, and a remainder after a few rounds of two blocks.
     for (count, blocks) in [(4, 1), (1000, 2), (4096, 1), (5 * 4096 + 1236, 2), (3 * 4096 + 4, 3)] {
         let input: Vec<u8> = (0..count).flat_map(|i: u32| i.wrapping_mul(0x9e37_79b9).to_ne_bytes()).collect();
         let sums = execute(&limits::read(count as u64, blocks), &input).unwrap();

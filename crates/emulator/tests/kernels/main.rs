@@ -1,4 +1,4 @@
-//! Kernels in the emulator: what they give, and what they cost.
+//! Kernels in the emulator: their results and their costs.
 #![allow(missing_docs)]
 
 mod additions;

@@ -1,4 +1,4 @@
-//! Byte histograms in one launch on GPUs of few multiprocessors, whose threads read many times.
+//! Byte histograms in one launch on GPUs of few multiprocessors, where each thread reads many times.
 
 use apron_core::{ByteHistogram, Problem, Shape};
 use apron_emulator::execute;
@@ -6,7 +6,7 @@ use apron_plan::{Machine, plan};
 
 #[test]
 fn every_number_of_reads_counts_the_same() {
-    // A thread of one block reads 16 bytes 0 to 4 times; the last of them whole or not.
+    // A thread of a single block loads 16 bytes 0 to 4 times; the last load may be partial.
     for bytes in [1u32, 15, 16, 17, 16383, 16384, 16385, 32768, 49152 + 16, 49152 + 31, 65536 + 240] {
         for channels in [1u32, 2, 3, 4] {
             let shape = Shape::new(bytes.div_ceil(channels), 1, channels).unwrap();

@@ -1,4 +1,4 @@
-//! Pointwise kernels whose blocks stride by the grid, as those of images beyond 2^30 samples do.
+//! Pointwise kernels with a grid-stride loop, as for images beyond 2^30 samples.
 
 use apron_abi::Params;
 use apron_core::{PixelType, PointOp, Pointwise, Problem, Shape};
@@ -19,7 +19,7 @@ fn few_blocks_do_the_work_of_many() {
         recipe.launches[0].blocks = [blocks, 1];
         assert_eq!(execute_beside(&recipe, &x, &y).unwrap(), expected, "{blocks} blocks");
     }
-    // A kernel that reads beyond an image is caught.
+    // A read beyond the image is reported.
     let Params::PointwiseParams(params) = &mut recipe.launches[0].params else { panic!("{recipe:?}") };
     params.samples += 1;
     assert!(execute_beside(&recipe, &x, &y).is_err());
