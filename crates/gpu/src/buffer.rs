@@ -10,28 +10,28 @@ use cust::sys::{cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// Bytes in device memory. Allocated, used and freed in the order of its home stream; other
-/// streams that use it wait for the home stream, and it for them. Clones share them.
+/// Bytes in device memory, allocated, used and freed in the order of their home stream; other streams that use them
+/// wait for the home stream, and it waits for them. Clones share the bytes.
 #[derive(Clone)]
 pub struct GpuBuffer {
     memory: Arc<Memory>,
-    /// Bytes of the memory before the first.
+    /// Offset of the first byte in the memory, in bytes.
     start: u64,
     len_bytes: u64,
 }
 
 impl GpuBuffer {
-    /// A buffer of `len_bytes` bytes that hold nothing yet.
+    /// Allocates a buffer of `len_bytes` bytes with undefined contents.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) where the device has too little, which
-    /// leaves it usable, and [`Error::Driver`](apron_core::Error::Driver).
+    /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) if the device has too little memory, after which it stays
+    /// usable, and [`Error::Driver`](apron_core::Error::Driver).
     pub fn uninitialized(gpu: &Gpu, operation: &'static str, len_bytes: u64) -> Result<GpuBuffer> {
         let memory = Memory::allocate(gpu, operation, len_bytes)?;
         Ok(GpuBuffer { memory: Arc::new(memory), start: 0, len_bytes })
     }
 
-    /// A buffer of zeros.
+    /// Allocates a buffer of zeros.
     ///
     /// # Errors
     /// As [`uninitialized`](Self::uninitialized).
@@ -44,21 +44,21 @@ impl GpuBuffer {
         Ok(buffer)
     }
 
-    /// All of some memory.
+    /// Wraps all of a memory block.
     pub(crate) fn of_memory(memory: Memory, len_bytes: u64) -> GpuBuffer {
         GpuBuffer { memory: Arc::new(memory), start: 0, len_bytes }
     }
 
-    /// Whether nobody else knows of its memory, by a clone, a part, or a handle that the caller kept.
+    /// Whether this is the only handle on the memory: no clone, no part, and no handle kept by the caller.
     pub fn is_unique(&mut self) -> bool {
         Arc::get_mut(&mut self.memory).is_some_and(|memory| memory.is_unique())
     }
 
-    /// Waits for all that uses the buffer, and gives it to the caller, as the buffer that it was or, if its memory is
-    /// one of this library's, as a new one.
+    /// Waits for all work that uses the buffer, and returns it to the caller: the caller's own buffer, or a new one
+    /// that takes over memory of this library.
     ///
     /// # Errors
-    /// The buffer itself, where others share it, it is a part, or it is of another type; and, inside,
+    /// The buffer itself, if its memory is shared, it is a part, or its type differs; and, outside,
     /// [`Error::Driver`](apron_core::Error::Driver).
     pub fn into_cust<T: DeviceCopy + Send + Sync + 'static>(self) -> Result<Result<DeviceBuffer<T>, GpuBuffer>> {
         let GpuBuffer { memory, start, len_bytes } = self;
@@ -73,24 +73,25 @@ impl GpuBuffer {
         Ok(Ok(memory.into_buffer().expect("it can be given")))
     }
 
-    /// The part of `len_bytes` bytes from byte `start` on, which shares the memory.
+    /// Returns the part of `len_bytes` bytes that starts at byte `start` and shares the memory.
     ///
     /// # Panics
-    /// If it is not all in the buffer.
+    /// If the part is not entirely inside the buffer.
     pub fn part(&self, start: u64, len_bytes: u64) -> GpuBuffer {
         assert!(start + len_bytes <= self.len_bytes, "a part of the buffer");
         GpuBuffer { memory: self.memory.clone(), start: self.start + start, len_bytes }
     }
 
-    /// Image `index` of a batch of images of `image_bytes` bytes each, [`image_step`](apron_plan::image_step) apart.
+    /// Returns image `index` of a batch of images of `image_bytes` bytes each, with a stride of
+    /// [`image_step`](apron_plan::image_step).
     ///
     /// # Panics
-    /// If it is not all in the buffer.
+    /// If the image is not entirely inside the buffer.
     pub fn image(&self, index: u32, image_bytes: u64) -> GpuBuffer {
         self.part(index as u64 * apron_plan::image_step(image_bytes), image_bytes)
     }
 
-    /// A buffer that holds `bytes`; they may be changed when the call returns.
+    /// Allocates a buffer with a copy of `bytes`, which may be changed when the call returns.
     ///
     /// # Errors
     /// As [`uninitialized`](Self::uninitialized).
@@ -100,13 +101,13 @@ impl GpuBuffer {
         Ok(buffer)
     }
 
-    /// Puts `bytes` in place of what it holds, after all that uses that; they may be changed when the call returns.
+    /// Overwrites the buffer with `bytes`, after all work that uses it; `bytes` may be changed when the call returns.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver).
     ///
     /// # Panics
-    /// If `bytes` has another size.
+    /// If the sizes differ.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         assert_eq!(bytes.len() as u64, self.len_bytes, "size of the buffer, in bytes");
         self.write_by(|stream| {
@@ -128,13 +129,13 @@ impl GpuBuffer {
         copy(&home.beside().unwrap_or_else(|| home.clone()))
     }
 
-    /// Puts what `from` holds in place of what it holds, after all that uses that.
+    /// Overwrites the buffer with the contents of `from`, after all work that uses it.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver).
     ///
     /// # Panics
-    /// If `from` has another size.
+    /// If the sizes differ.
     pub fn copy_from(&self, from: &GpuBuffer) -> Result<()> {
         assert_eq!(from.len_bytes, self.len_bytes, "size of the buffer, in bytes");
         self.home().device.enter()?;
@@ -147,18 +148,18 @@ impl GpuBuffer {
         waits
     }
 
-    /// Its size, in bytes.
+    /// Returns the size, in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes
     }
 
-    /// Copies the bytes to the host, when all that writes them is done.
+    /// Copies the bytes to the host, after all work that writes them.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver), also for a kernel that failed earlier.
     ///
     /// # Panics
-    /// If `bytes` has another size.
+    /// If the sizes differ.
     pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
         assert_eq!(bytes.len() as u64, self.len_bytes, "size of the buffer, in bytes");
         self.read_by(|stream| {
@@ -173,7 +174,7 @@ impl GpuBuffer {
         })
     }
 
-    /// Enqueues a copy to the host and waits for it, also after an error.
+    /// Enqueues a copy to the host and waits for it, even after an error.
     pub(crate) fn read_by(&self, copy: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
         let home = self.home();
         home.device.enter()?;
@@ -187,12 +188,12 @@ impl GpuBuffer {
         waited.map_err(|error| driver("waiting for a copy from the GPU", error))
     }
 
-    /// Whether it lies in the memory of this GPU.
+    /// Whether the buffer is in the memory of this GPU.
     pub fn is_on(&self, gpu: &Gpu) -> bool {
         Arc::ptr_eq(&self.home().device, &gpu.device)
     }
 
-    /// Whether it lies in the memory of the same GPU as another.
+    /// Whether two buffers are in the memory of the same GPU.
     pub fn is_beside(&self, other: &GpuBuffer) -> bool {
         Arc::ptr_eq(&self.home().device, &other.home().device)
     }
@@ -202,28 +203,28 @@ impl GpuBuffer {
         self.memory.address + self.start
     }
 
-    /// The address, for the caller's kernels.
+    /// Returns the address, for the caller's kernels.
     pub fn device_address(&self) -> u64 {
         self.address()
     }
 
-    /// Whether it has memory in common with another.
+    /// Whether two buffers overlap.
     pub fn overlaps(&self, other: &GpuBuffer) -> bool {
         let (start, other_start) = (self.address(), other.address());
         start < other_start + other.len_bytes && other_start < start + self.len_bytes
     }
 
-    /// Whether it starts at a multiple of so many bytes.
+    /// Whether the address is a multiple of `bytes` bytes.
     pub fn is_aligned_to(&self, bytes: u64) -> bool {
         self.address().is_multiple_of(bytes)
     }
 
-    /// The stream in whose order it lives, for the caller's kernels.
+    /// Returns the home stream, for the caller's kernels.
     pub fn cust_stream(&self) -> &Arc<cust::stream::Stream> {
         &self.home().inner
     }
 
-    /// The stream in whose order it lives.
+    /// The home stream.
     pub(crate) fn home(&self) -> &Arc<Stream> {
         &self.memory.home
     }

@@ -1,4 +1,4 @@
-//! Devices: what is there, and a handle on one.
+//! Devices: their list, and handles on opened ones.
 
 use crate::error::{checked, driver};
 use crate::module::Modules;
@@ -17,15 +17,15 @@ use cust::sys::CUcontext;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Lowest CUDA version of a driver that takes our PTX: 8.1, with parameters over 4 KB.
+/// Lowest CUDA version of drivers that accept the PTX, which is of version 8.1 for parameters over 4 KB.
 const LOWEST_CUDA: (i32, i32) = (12, 1);
 
-/// The newest target of the PTX that runs on the device.
+/// Returns the newest PTX target that runs on the device.
 pub fn ptx_target(info: &DeviceInfo, modules: &Modules) -> Option<u32> {
     modules.targets().filter(|target| *target <= info.capability).max()
 }
 
-/// Asks the driver what a GPU is.
+/// Queries the driver for the properties of a GPU.
 fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
     let device = Device::get_device(ordinal)?;
     let attribute = |which| device.get_attribute(which).map(|value| value as u32);
@@ -41,16 +41,16 @@ fn query(ordinal: u32) -> cust::error::CudaResult<DeviceInfo> {
     })
 }
 
-/// An attribute that is not among cust's.
+/// Queries an attribute that cust does not list.
 fn attribute(which: cust::sys::CUdevice_attribute, ordinal: u32) -> Result<u32> {
     let mut value = 0;
-    // SAFETY: writes only the variable; CUDA numbers devices as it does.
+    // SAFETY: writes only the variable; the ordinal is the driver's.
     let result = unsafe { cust::sys::cuDeviceGetAttribute(&mut value, which, ordinal as i32) };
     checked(result, || format!("asking GPU {ordinal}"))?;
     Ok(value as u32)
 }
 
-/// Loads and starts the driver.
+/// Loads and initialises the driver.
 fn start_driver() -> Result<()> {
     let none = |reason: String| Error::NoDevice { device: "gpu".into(), reason };
     apron_driver::load().map_err(|error| none(error.to_string()))?;
@@ -58,10 +58,10 @@ fn start_driver() -> Result<()> {
         .map_err(|error| none(format!("the NVIDIA driver does not start ({error}); nvidia-smi may say why")))
 }
 
-/// Every GPU that the driver shows.
+/// Returns all GPUs that the driver shows.
 ///
 /// # Errors
-/// [`Error::NoDevice`] where there is no driver, or it shows none.
+/// [`Error::NoDevice`] if there is no driver, or it shows no GPU.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     start_driver()?;
     let count = Device::num_devices().map_err(|error| driver("counting GPUs", error))?;
@@ -71,26 +71,26 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     (0..count).map(|n| query(n).map_err(|error| driver(format!("asking GPU {n}"), error))).collect()
 }
 
-/// A GPU with a stream on it. Clones share both; [`new_stream`](Gpu::new_stream) shares the GPU.
+/// A GPU with a stream. Clones share both; [`new_stream`](Gpu::new_stream) shares the GPU.
 #[derive(Clone)]
 pub struct Gpu {
     pub(crate) device: Arc<OpenDevice>,
     pub(crate) stream: Arc<Stream>,
 }
 
-/// What all streams on a device share.
+/// State that all streams of a device share.
 pub(crate) struct OpenDevice {
     info: DeviceInfo,
     modules: Modules,
     target: u32,
-    /// That a block may have.
+    /// Most shared memory per block, in bytes.
     shared_bytes: u32,
     f64_ratio: u32,
-    // Before the context: modules are unloaded while it is there.
+    // Declared before the context: modules are unloaded while it exists.
     kernels: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
-    /// How often memory was asked of the driver.
+    /// Number of allocations by the driver.
     allocations: AtomicU64,
     context: Context,
 }
@@ -99,7 +99,7 @@ impl Gpu {
     /// Opens GPU `ordinal`, to run the kernels of `modules`.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no driver, no such GPU, or the driver or the GPU is too old.
+    /// [`Error::NoDevice`] if there is no driver or no such GPU, or if the driver or the GPU is too old.
     pub fn open(ordinal: u32, modules: Modules) -> Result<Gpu> {
         let none = |reason: String| Error::NoDevice { device: format!("gpu:{ordinal}"), reason };
         let found = devices()?;
@@ -140,49 +140,49 @@ impl Gpu {
         Ok(Gpu { device, stream })
     }
 
-    /// The same GPU with a stream of its own: what is enqueued on one does not wait for the other.
+    /// Returns the GPU with a new stream: work on the two streams is not ordered.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the driver gives no stream.
+    /// [`Error::Driver`] if the driver cannot create a stream.
     pub fn new_stream(&self) -> Result<Gpu> {
         self.device.enter()?;
         Ok(Gpu { device: self.device.clone(), stream: Stream::new(self.device.clone())? })
     }
 
-    /// The same GPU with a stream of the caller's: what is enqueued on either comes in the order of the calls.
+    /// Returns the GPU with a stream of the caller: work that either side enqueues runs in the order of the calls.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a stream of another context than the GPU's primary one, or one that is captured, and
-    /// [`Error::Driver`].
+    /// [`Error::Parameter`] for a stream of a context other than the GPU's primary one, or a stream that is being
+    /// captured, and [`Error::Driver`].
     pub fn on_stream(&self, stream: Arc<CustStream>) -> Result<Gpu> {
         self.device.enter()?;
         Ok(Gpu { device: self.device.clone(), stream: Stream::of_caller(self.device.clone(), stream)? })
     }
 
-    /// The stream on which work is enqueued.
+    /// Returns the stream on which work is enqueued.
     pub fn cust_stream(&self) -> &Arc<CustStream> {
         &self.stream.inner
     }
 
-    /// Whether memory that was allocated in the order of this stream, when it is dropped, is kept for the next
-    /// buffer of its size; if not, what was kept is freed.
+    /// Sets whether freed memory of this stream is kept for the next buffer of the same size; if not, kept memory is
+    /// freed.
     pub fn keep_memory(&self, keep: bool) {
         if self.device.enter().is_ok() {
             self.stream.keep_spare(keep);
         }
     }
 
-    /// How often memory was asked of the driver since the GPU was opened, on all its streams.
+    /// Returns the number of allocations by the driver since the GPU was opened, on all its streams.
     pub fn allocations(&self) -> u64 {
         self.device.allocations.load(Ordering::Relaxed)
     }
 
-    /// What GPU it is.
+    /// Returns the properties of the GPU.
     pub fn info(&self) -> &DeviceInfo {
         &self.device.info
     }
 
-    /// What a plan must know of it.
+    /// Returns the properties that plans depend on.
     pub fn machine(&self) -> Machine {
         Machine {
             target: self.device.target,
@@ -193,31 +193,31 @@ impl Gpu {
         }
     }
 
-    /// Waits until all that was enqueued on the stream is done.
+    /// Waits for all work enqueued on the stream.
     ///
     /// # Errors
-    /// [`Error::Driver`], for instance for a kernel that failed.
+    /// [`Error::Driver`], for instance after a kernel that failed.
     pub fn synchronize(&self) -> Result<()> {
         self.device.enter()?;
         self.stream.uncaptured("waiting", "wait when the capture has ended")?;
-        // What is recorded does not run.
+        // Recorded work does not run: only the stream that allocates for it is waited for.
         let stream = self.stream.beside().unwrap_or_else(|| self.stream.clone());
         stream.inner.synchronize().map_err(|error| driver("waiting for the GPU", error))
     }
 }
 
 impl OpenDevice {
-    /// The driver's number of the GPU.
+    /// The driver's ordinal of the GPU.
     pub(crate) fn ordinal(&self) -> u32 {
         self.info.ordinal
     }
 
-    /// Shared memory that a block may have, in bytes.
+    /// Most shared memory per block, in bytes.
     pub(crate) fn shared_bytes(&self) -> u32 {
         self.shared_bytes
     }
 
-    /// The GPU's primary context, which this holds.
+    /// The GPU's primary context, which this retains.
     pub(crate) fn context(&self) -> CUcontext {
         self.context.as_raw()
     }
@@ -226,13 +226,13 @@ impl OpenDevice {
         self.allocations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes the context current on this thread: the driver keeps one for each thread.
+    /// Makes the context current on this thread; the driver keeps a current context per thread.
     pub(crate) fn enter(&self) -> Result<()> {
         CurrentContext::set_current(&self.context).map_err(|error| driver("entering the GPU's context", error))
     }
 
-    /// Lets the device's pool keep freed memory for the next allocation, which so costs
-    /// microseconds. A driver that cannot is only slower.
+    /// Lets the device's memory pool keep freed memory for later allocations, which then take microseconds. Without
+    /// support by the driver, allocations are only slower.
     fn keep_freed_memory(&self) {
         use cust::sys::{CUmemPool_attribute, cuDeviceGetDefaultMemPool, cuMemPoolSetAttribute};
         let mut pool = std::ptr::null_mut();
@@ -247,14 +247,15 @@ impl OpenDevice {
         }
     }
 
-    /// The kernel's function: of its machine code, else the driver compiles its PTX on first use.
+    /// The kernel's function: from its machine code if the driver accepts it, else from its PTX, which is compiled on
+    /// first use.
     pub(crate) fn function(&self, kernel: Kernel) -> Result<Function<'_>> {
         let facts = kernel.facts();
         let module = self.module(kernel)?;
         module.get_function(facts.entry).map_err(|error| driver(format!("finding kernel {}", facts.entry), error))
     }
 
-    /// The one mask in constant memory that all streams share.
+    /// The taps in constant memory, which all streams share.
     pub(crate) fn taps_symbol(&self) -> MutexGuard<'_, TapsSymbol> {
         self.taps_symbol.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -262,7 +263,7 @@ impl OpenDevice {
     fn module(&self, kernel: Kernel) -> Result<&Module> {
         let KernelFacts { entry, .. } = kernel.facts();
         self.load(&self.kernels[kernel as usize], || {
-            // What drivers older than its assembler do not take, they compile.
+            // Machine code that an older driver rejects is replaced by PTX.
             let code = self.modules.machine_code(entry, self.info.capability);
             if let Some(module) = code.and_then(|code| Module::from_cubin(&code[..], &[]).ok()) {
                 return Ok(module);
@@ -276,7 +277,7 @@ impl OpenDevice {
         })
     }
 
-    /// What is in the slot, loaded if nothing is: by one thread, while others wait for it.
+    /// Returns the contents of the slot, which a single thread loads while others wait.
     fn load<'a, T>(&self, slot: &'a OnceLock<T>, load: impl FnOnce() -> Result<T>) -> Result<&'a T> {
         if slot.get().is_none() {
             let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -290,7 +291,7 @@ impl OpenDevice {
 
 impl Drop for OpenDevice {
     fn drop(&mut self) {
-        // Unloading needs the context; without it there is nothing left to unload.
+        // Unloading needs the context; if that is lost, the modules are lost with it.
         let _ = self.enter();
         self.kernels.iter_mut().for_each(|module| drop(module.take()));
     }

@@ -1,4 +1,4 @@
-//! The driver's errors as Apron's.
+//! Conversion of the driver's errors.
 
 use crate::device::OpenDevice;
 use apron_core::Error;
@@ -7,7 +7,7 @@ use cust::sys::{CUresult, cudaError_enum};
 
 const OTHERWISE: &str = "try again, or use --device cpu";
 
-/// An error of the driver while doing `operation`.
+/// The error of a driver call during `operation`.
 pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
     let hint = match source {
         CudaError::IllegalAddress
@@ -29,7 +29,7 @@ pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
     Error::Driver { operation: operation.into(), hint, source: source.into() }
 }
 
-/// An error while allocating: memory that ran out is told apart.
+/// The error of an allocation: exhausted memory has its own variant.
 pub(crate) fn allocation(operation: &'static str, bytes: u64, source: CudaError) -> Error {
     match source {
         CudaError::OutOfMemory => Error::OutOfMemory { operation, bytes, source: source.into() },
@@ -37,7 +37,7 @@ pub(crate) fn allocation(operation: &'static str, bytes: u64, source: CudaError)
     }
 }
 
-/// What a call of the driver that cust does not wrap gave back.
+/// Converts the status of a driver call that cust does not wrap.
 pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Result<(), Error> {
     match code {
         cudaError_enum::CUDA_SUCCESS => Ok(()),
@@ -45,13 +45,13 @@ pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Res
     }
 }
 
-/// What cannot be done while the caller captures the stream.
+/// The error of an operation that is impossible while the caller captures the stream.
 pub(crate) fn not_captured(device: &OpenDevice, what: &str, hint: &str) -> Error {
     let (device, what) = (format!("gpu:{}", device.ordinal()), format!("{what} while its stream is captured"));
     Error::Unsupported { operation: "capture", device, what, hint: hint.into() }
 }
 
-/// What cannot be part of a recorded chain.
+/// The error of an operation that a recorded chain cannot contain.
 pub(crate) fn not_recorded(device: &OpenDevice, what: &str, hint: &str) -> Error {
     let device = format!("gpu:{}", device.ordinal());
     Error::Unsupported { operation: "record", device, what: format!("{what} in a recorded chain"), hint: hint.into() }

@@ -1,4 +1,4 @@
-//! The executor: runs a recipe, and knows no operation.
+//! The executor: runs recipes, whatever the operation.
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The time that a recipe's launches took on the GPU, known when they are done.
+/// Measures the time of a recipe's launches on the GPU, available when they have finished.
 pub struct Timer {
     start: Event,
     stop: Event,
@@ -20,7 +20,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Starts the clock when the stream comes to it.
+    /// Records the start event on the stream.
     pub(crate) fn start(gpu: &Gpu) -> Result<Timer> {
         let event = || Event::new(EventFlags::DEFAULT).map_err(|error| driver("creating an event", error));
         let timer = Timer { start: event()?, stop: event()?, device: gpu.device.clone() };
@@ -28,7 +28,7 @@ impl Timer {
         Ok(timer)
     }
 
-    /// Stops it when the stream comes to it.
+    /// Records the stop event on the stream.
     pub(crate) fn stop(self, gpu: &Gpu) -> Result<Timer> {
         self.record(&self.stop, gpu)?;
         Ok(self)
@@ -38,7 +38,7 @@ impl Timer {
         event.record(&gpu.stream.inner).map_err(|error| driver("timing kernels", error))
     }
 
-    /// Waits for the launches, and gives their time.
+    /// Waits for the launches, and returns their time.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver), also for a kernel that failed.
@@ -52,28 +52,28 @@ impl Timer {
 }
 
 impl Gpu {
-    /// Enqueues a recipe on `input` and gives its output, which is there when the stream comes to it; while it is
-    /// [recorded](Gpu::record), without a timer.
+    /// Enqueues a recipe on `input` and returns its output, which is valid in stream order. There is no timer while the
+    /// stream is [recorded](Gpu::record).
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory), [`Error::Driver`](apron_core::Error::Driver), and
-    /// [`Error::Unsupported`](apron_core::Error::Unsupported) for what cannot be recorded.
+    /// [`Error::Unsupported`](apron_core::Error::Unsupported) for recipes that cannot be recorded.
     ///
     /// # Panics
-    /// If `input` has not the size of the recipe's input, or the recipe has no output.
+    /// If the size of `input` differs from the recipe's input, or the recipe has no output.
     pub fn execute(&self, recipe: &Recipe, input: &GpuBuffer) -> Result<(GpuBuffer, Option<Timer>)> {
         self.execute_beside(recipe, input, None, None)
     }
 
-    /// The same with what is given beside the input, for recipes that take such, and into an output that is there, if
-    /// one is given.
+    /// As [`execute`](Gpu::execute), with a second input for recipes that take one, and into an existing output if one
+    /// is given.
     ///
     /// # Errors
     /// As [`execute`](Gpu::execute).
     ///
     /// # Panics
-    /// As [`execute`](Gpu::execute), if `beside` is not there, or it or the output has not the size that the recipe
-    /// says, and if the output has memory in common with what is read.
+    /// As [`execute`](Gpu::execute), if `beside` is missing, if its size or the output's differs from the recipe's, and
+    /// if the output overlaps an input.
     pub fn execute_beside(
         &self,
         recipe: &Recipe,
@@ -105,10 +105,10 @@ impl Gpu {
             (Role::Input | Role::Beside | Role::Texture { .. } | Role::Zeroed, _) => Ok(None),
         });
         let mut buffers = buffers.collect::<Result<Vec<_>>>()?;
-        // Kernels are found, and compiled on first use, before the clock starts.
+        // Kernels are loaded, and compiled on first use, before the start event.
         let launches = recipe.launches.iter().map(|launch| Prepared::new(self, operation, launch));
         let launches = launches.collect::<Result<Vec<_>>>()?;
-        // Held until all is enqueued: the stream's next texture may take this one's place.
+        // Locked until everything is enqueued: the stream's next recipe reuses the texture.
         let mut texture = self.stream.texture();
 
         let timer = if graph { None } else { Some(Timer::start(self)?) };
@@ -133,7 +133,7 @@ impl Gpu {
             launches.iter().try_for_each(|launch| launch.enqueue(self, recipe, &addresses))
         };
         let enqueued = enqueue();
-        // What was given must not be freed before what uses it is done, also if a launch failed.
+        // The given buffers must not be freed before the work that uses them is done, even if a launch failed.
         let waits = given.into_iter().map(|buffer| buffer.home().wait_for(&self.stream));
         let waits = waits.collect::<Vec<_>>().into_iter().collect::<Result<()>>();
         enqueued.and(waits)?;
@@ -143,13 +143,13 @@ impl Gpu {
     }
 }
 
-/// Whether a recipe uses a texture or constant memory that others use in turn.
+/// Whether a recipe uses a texture or a constant symbol, which other recipes reuse.
 fn shares_state(recipe: &Recipe) -> bool {
     let texture = recipe.buffers.iter().any(|buffer| matches!(buffer.role, Role::Texture { .. }));
     texture || recipe.launches.iter().any(|launch| launch.kernel.facts().taps == TapSpace::Symbol)
 }
 
-/// A launch with its kernel found, and its taps in place where they must be in global memory.
+/// A launch with its kernel loaded, and its taps copied if they are in global memory.
 struct Prepared<'a> {
     launch: &'a Launch,
     function: Function<'a>,
@@ -175,10 +175,10 @@ impl<'a> Prepared<'a> {
         let (grid, mut layers) = grid(launch.blocks, recipe.images, recipe.steps(launch));
         let mut arguments: Vec<*mut c_void> =
             vec![(&raw mut src).cast(), (&raw mut dst).cast(), params_pointer(&mut params), (&raw mut layers).cast()];
-        // Made only where they are asked for: clearing them takes as long as some launches.
+        // Only the array in use is initialised: zeroing them takes as long as some launches.
         let (mut fewest_taps, mut few_taps, mut parameter_taps);
         let mut taps_address = self.global_taps.as_ref().map_or(0, GpuBuffer::address);
-        // Held until the launch is enqueued, so that no other mask comes between.
+        // Locked until the launch is enqueued, so that no other taps overwrite the symbol before.
         let mut symbol = None;
         match facts.taps {
             TapSpace::None => {}
@@ -205,7 +205,7 @@ impl<'a> Prepared<'a> {
         // SAFETY: the arguments are of the entry's types, which come from the same table, and the
         // driver copies them before the call returns; the plan keeps the kernel's launch contract.
         let launched = unsafe { gpu.stream.inner.launch(&self.function, grid, block, shared_bytes, &arguments) };
-        // Also after a launch that failed: what used the symbol before is behind the copy.
+        // Even after a failed launch: the copy has replaced the previous taps.
         let used = symbol.map_or(Ok(()), |mut symbol| symbol.used(&gpu.stream));
         launched.map_err(|error| {
             driver(format!("launching {} with {:?} blocks of {:?}", facts.entry, launch.blocks, facts.block), error)
@@ -214,18 +214,18 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Taps as a parameter.
+/// Pads taps to a parameter array.
 fn parameter<const MOST: usize>(taps: &[f32]) -> Taps<MOST> {
     let mut all = Taps([0.0; MOST]);
     all.0[..taps.len()].copy_from_slice(taps);
     all
 }
 
-/// Shared memory that a block may have without asking.
+/// Dynamic shared memory per block that needs no opt-in, in bytes.
 const FREE_SHARED: u32 = 48 * 1024;
 
-/// Lets a kernel's blocks have so much shared memory: as much as there is, since the number is the kernel's, and another
-/// thread may be about to launch it with more.
+/// Opts a kernel in to its dynamic shared memory. The limit is set to the device's maximum, since it is a property of
+/// the kernel, which another thread may be about to launch with more.
 fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     if bytes <= FREE_SHARED {
         return Ok(());
@@ -238,9 +238,9 @@ fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     checked(result, || format!("taking {bytes} bytes of shared memory a block"))
 }
 
-/// CUDA's grid of so many columns and rows of blocks, for a batch of images that lie `steps` apart. It allows 65535 in y and
-/// in z, where the images of a batch are. More rows of one image lie behind each other there, and then a few of them below
-/// the last, which do nothing.
+/// CUDA's grid for `columns` x `rows` blocks, for a batch of images with strides `steps`. CUDA allows 65535 blocks in y
+/// and z; z counts the images of a batch. For a single image with more rows of blocks, z counts layers of rows, and
+/// surplus rows of the last layer do nothing.
 fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)) -> ((u32, u32, u32), Layers) {
     if images > 1 {
         return ((columns, rows, images), Layers { src_step, dst_step, rows: 0 });
@@ -250,12 +250,12 @@ fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)
     ((columns, rows, layers), Layers { src_step: 0, dst_step: 0, rows })
 }
 
-/// Taps as the bytes that a copy to the device takes.
+/// The bytes of taps, for a copy to the device.
 fn bytes_of(taps: &[f32]) -> Vec<u8> {
     taps.iter().flat_map(|tap| tap.to_ne_bytes()).collect()
 }
 
-/// The address of the parameters themselves, without the tag that says which they are.
+/// The address of the parameters in their enum variant.
 fn params_pointer(params: &mut Params) -> *mut c_void {
     match params {
         Params::Conv2dParams(params) => (&raw mut *params).cast(),

@@ -1,4 +1,4 @@
-//! Memory of the caller's: what must be true of it, and what can be asked of the driver.
+//! Memory of the caller: its requirements, and the checks that the driver allows.
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
@@ -9,7 +9,7 @@ use cust::sys::{CUcontext, CUpointer_attribute, cuPointerGetAttribute, cudaError
 use std::sync::Arc;
 
 impl GpuBuffer {
-    /// The memory of a buffer, which is kept until this one and its clones are dropped, and their work is done.
+    /// Wraps a buffer, which is kept until this handle and its clones are dropped and their work is done.
     ///
     /// # Errors
     /// [`Error::Parameter`] for memory of another GPU or context.
@@ -22,21 +22,21 @@ impl GpuBuffer {
         Ok(GpuBuffer::of_memory(Memory::of_caller(gpu, address, Some(Box::new(buffer))), len_bytes))
     }
 
-    /// Memory that others own.
+    /// Wraps memory owned by others.
     ///
     /// # Errors
-    /// As [`of_cust`](Self::of_cust), as far as the driver knows.
+    /// As [`of_cust`](Self::of_cust), to the extent that the driver can tell.
     ///
     /// # Safety
-    /// The bytes must stay where they are until this buffer and its clones are dropped and all work with them is done.
-    /// Meanwhile whatever else reads or writes them does so in the order of this handle's stream, or not at all.
+    /// The bytes must stay valid until this buffer and its clones are dropped and all work with them is done. Meanwhile
+    /// other reads and writes of them must be in the order of this handle's stream.
     pub unsafe fn of_address(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<GpuBuffer> {
         check(gpu, address, len_bytes)?;
         Ok(GpuBuffer::of_memory(Memory::of_caller(gpu, address, None), len_bytes))
     }
 }
 
-/// Compares what the driver knows of the memory with what is said of it.
+/// Checks an address range against the driver's attributes of it.
 fn check(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<()> {
     gpu.device.enter()?;
     let here = format!("memory of gpu:{}, of its primary context", gpu.device.ordinal());
@@ -63,7 +63,7 @@ fn check(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// What the driver knows of an address; `None` where it knows nothing.
+/// Queries an attribute of an address; `None` if the driver does not know it.
 fn attribute<T: Default>(address: u64, which: CUpointer_attribute) -> Option<T> {
     let mut value = T::default();
     // SAFETY: writes only the variable, which has the size of the attribute.

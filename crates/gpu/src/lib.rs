@@ -1,7 +1,7 @@
 //! Runs recipes on NVIDIA GPUs.
 //!
-//! [`Gpu`] is a device and a stream on it; [`GpuBuffer`] is memory there. Everything is ordered by
-//! streams: a call returns when its work is enqueued, and [`GpuBuffer::read`] waits for it.
+//! [`Gpu`] is a device with a stream; [`GpuBuffer`] is memory of the device. Work is ordered by streams: calls return
+//! when their work is enqueued, and [`GpuBuffer::read`] waits for it.
 
 mod buffer;
 mod device;

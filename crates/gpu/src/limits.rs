@@ -1,4 +1,4 @@
-//! What the machine itself can do: copies and kernels without an operation, to be run again and again.
+//! Measurements of the machine: repeatable copies and kernels without an operation.
 
 use crate::buffer::GpuBuffer;
 use crate::device::{Gpu, OpenDevice};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const OPERATION: &str = "limits";
-/// Blocks on each multiprocessor: as many threads as any GPU since sm_80 holds there, once.
+/// Blocks per multiprocessor: they fill 2048 threads, which is the most on any GPU since sm_80.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 8;
 
-/// A measurement that is ready to run, as often as wanted.
+/// A measurement that is ready to run any number of times.
 pub struct LimitRun {
     gpu: Gpu,
     work: Work,
@@ -31,8 +31,7 @@ enum Work {
 }
 
 impl LimitRun {
-    /// Allocates and fills what the measurement needs to move or compute at least `amount`: bytes, or
-    /// operations.
+    /// Allocates and fills the memory of a measurement that moves or computes at least `amount` bytes or operations.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) and [`Error::Driver`](apron_core::Error::Driver).
@@ -67,12 +66,12 @@ impl LimitRun {
         Ok(LimitRun { gpu: gpu.clone(), work, amount })
     }
 
-    /// The bytes that a run moves, or the operations that it does.
+    /// Returns the bytes that a run moves, or the operations that it performs.
     pub fn amount(&self) -> u64 {
         self.amount
     }
 
-    /// Runs it once, and gives its time on the GPU.
+    /// Runs the measurement once, and returns its time on the GPU.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver).
@@ -106,7 +105,7 @@ impl LimitRun {
     }
 }
 
-/// Bytes without a pattern that hardware could profit from.
+/// Bytes that hardware compression cannot exploit.
 fn pattern(bytes: u64) -> Vec<u8> {
     let mut pattern = vec![0; bytes as usize];
     for (i, word) in pattern.chunks_mut(4).enumerate() {
@@ -135,7 +134,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Unlocking needs the context current.
+        // Unlocking needs the context to be current.
         if self.device.enter().is_ok() {
             // SAFETY: dropped once, here; every copy was waited for.
             unsafe { ManuallyDrop::drop(&mut self.memory) };

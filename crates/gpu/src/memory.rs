@@ -1,4 +1,4 @@
-//! Device memory: whose it is, and when it is freed.
+//! Ownership and lifetime of device memory.
 
 use crate::device::Gpu;
 use crate::error::{allocation, not_captured};
@@ -17,23 +17,23 @@ pub(crate) struct Memory {
     pub(crate) home: Arc<Stream>,
 }
 
-/// Who frees it.
+/// The owner, who frees the memory.
 enum Owner {
-    /// Allocated and freed in the order of the home stream.
+    /// The home stream, in whose order the memory is allocated and freed.
     Stream(DeviceBuffer<u8>),
-    /// Part of recorded work, which it must outlive.
+    /// Recorded work, which the memory must outlive.
     Recorded(DeviceBuffer<u8>),
-    /// A buffer of the caller's, dropped when the home stream is done with it; none of its methods can panic.
+    /// A buffer of the caller, dropped when the home stream is done with it; none of its methods can panic.
     Caller(AssertUnwindSafe<Box<dyn CallersBuffer>>),
-    /// The caller, some time after the image; or nobody any more.
+    /// The caller, who frees it later; or nobody, after the ownership was passed on.
     Others,
 }
 
-/// A [`DeviceBuffer`] of any type that the caller gave.
+/// A [`DeviceBuffer`] of any type from the caller.
 pub(crate) trait CallersBuffer: Send + Sync {
-    /// Whether the caller kept no part in it.
+    /// Whether the caller kept no reference.
     fn is_unique(&self) -> bool;
-    /// The type of what is in the box.
+    /// The concrete type in the box.
     fn kind(&self) -> TypeId;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -52,18 +52,18 @@ impl<T: DeviceCopy + Send + Sync + 'static> CallersBuffer for Arc<DeviceBuffer<T
     }
 }
 
-/// Memory that waits for the end of its stream.
+/// Memory that is kept until its stream is dropped.
 pub(crate) enum Kept {
     Block(DeviceBuffer<u8>),
-    /// Held to be dropped.
+    /// Held only to be dropped.
     Caller(#[expect(dead_code)] Box<dyn CallersBuffer>),
 }
 
 impl Memory {
-    /// Memory that holds nothing yet: spare one of the stream's, else new.
+    /// Allocates memory with undefined contents: a spare block of the stream, or else a new one.
     pub(crate) fn allocate(gpu: &Gpu, operation: &'static str, len_bytes: u64) -> Result<Memory> {
         gpu.device.enter()?;
-        // The driver refuses to allocate nothing.
+        // The driver refuses allocations of 0 bytes.
         let size = usize::try_from(len_bytes.max(1)).unwrap_or(usize::MAX);
         let of = |block: DeviceBuffer<u8>, recorded| {
             let address = block.as_device_ptr().as_raw();
@@ -81,25 +81,25 @@ impl Memory {
         let order = beside.as_ref().unwrap_or(&gpu.stream);
         let new = || {
             gpu.device.count_allocation();
-            // SAFETY: what reads the memory, a copy or a kernel, does so after what writes it, on one
-            // stream or on streams that wait for each other.
+            // SAFETY: copies and kernels that read the memory run after those that write it, on one stream or on
+            // streams that wait for each other.
             unsafe { DeviceBuffer::<u8>::uninitialized_async(size, &order.inner) }
         };
         let mut block = new();
         if block.is_err() && gpu.stream.free_spare() {
-            // What was kept may be what is missing.
+            // Retry after freeing the spare blocks.
             block = new();
         }
         Ok(of(block.map_err(|error| allocation(operation, len_bytes, error))?, beside.is_some()))
     }
 
-    /// A buffer of the caller's, or memory of which the caller alone knows.
+    /// Wraps a buffer of the caller, or memory that only the caller owns.
     pub(crate) fn of_caller(gpu: &Gpu, address: u64, buffer: Option<Box<dyn CallersBuffer>>) -> Memory {
         let owner = buffer.map_or(Owner::Others, |buffer| Owner::Caller(AssertUnwindSafe(buffer)));
         Memory { address, owner, home: gpu.stream.clone() }
     }
 
-    /// Whether nobody but who holds this knows of it.
+    /// Whether this is the only handle.
     pub(crate) fn is_unique(&self) -> bool {
         match &self.owner {
             Owner::Caller(buffer) => buffer.is_unique(),
@@ -107,7 +107,7 @@ impl Memory {
         }
     }
 
-    /// Whether it can be given to the caller as a buffer of `T`.
+    /// Whether it can be returned to the caller as a buffer of `T`.
     pub(crate) fn is_buffer_of<T: DeviceCopy + Send + Sync + 'static>(&self) -> bool {
         match &self.owner {
             Owner::Stream(_) => true,
@@ -116,13 +116,13 @@ impl Memory {
         }
     }
 
-    /// Gives it to the caller, if it [can](Self::is_buffer_of) be given; nothing may be enqueued that uses it.
+    /// Returns it to the caller, if [possible](Self::is_buffer_of); no enqueued work may use it.
     pub(crate) fn into_buffer<T: DeviceCopy + Send + Sync + 'static>(mut self) -> Option<DeviceBuffer<T>> {
         match replace(&mut self.owner, Owner::Others) {
             Owner::Stream(block) => {
                 let (pointer, count) = (block.as_device_ptr().cast(), block.len() / size_of::<T>());
                 forget(block);
-                // SAFETY: the memory was allocated by cust, at the alignment of any type, and belongs to nobody else.
+                // SAFETY: the memory was allocated by cust, with an alignment for any type, and has no other owner.
                 Some(unsafe { DeviceBuffer::from_raw_parts(pointer, count) })
             }
             Owner::Caller(buffer) => Arc::into_inner(*buffer.0.into_any().downcast::<Arc<DeviceBuffer<T>>>().ok()?),
@@ -149,12 +149,12 @@ impl Drop for Memory {
                 if captured {
                     return home.keep(Kept::Block(block));
                 }
-                // Freed when the stream comes to it; an error here means that the context is lost.
+                // Freed in stream order; an error here means that the context is lost.
                 let _ = block.drop_async(&home.inner);
             }
             Owner::Caller(buffer) if captured => home.keep(Kept::Caller(buffer.0)),
             Owner::Caller(buffer) => {
-                // Other streams that use it let the home stream wait for them.
+                // The home stream waits for other streams that use the buffer.
                 let _ = home.inner.synchronize();
                 drop(buffer);
             }

@@ -1,4 +1,4 @@
-//! Work that is recorded once, as a CUDA graph, and run as often as wanted by one launch.
+//! Work that is recorded once as a CUDA graph, and runs any number of times with one launch each.
 
 use crate::device::Gpu;
 use crate::error::checked;
@@ -10,36 +10,36 @@ use cust::sys::{
 };
 use std::ptr::null_mut;
 
-/// Recorded work, with a stream of its own on which it runs. All memory that it allocated is its own, also what was
-/// dropped while it was recorded, and is freed when it and all its results are dropped.
+/// Recorded work, with its own stream on which it runs. It owns all memory that was allocated during recording, dropped
+/// buffers included, and frees it when it and all its results are dropped.
 pub struct Recorded {
     graph: CUgraphExec,
     gpu: Gpu,
 }
 
-// SAFETY: a handle of the driver, which any thread may use, but only one at a time.
+// SAFETY: a driver handle, which any thread may use, one at a time.
 unsafe impl Send for Recorded {}
 
 impl Gpu {
-    /// Records what `enqueue` does with the handle that it is given, which has a stream of its own. Nothing of it is
-    /// run; results hold nothing before the first [`run`](Recorded::run), and each run writes them anew. Memory
-    /// is allocated, and filled from the host, at once, in the order of this handle's stream.
+    /// Records the work that `enqueue` enqueues on its handle, which has a stream of its own. Nothing runs during
+    /// recording; results are undefined before the first [`run`](Recorded::run), and each run overwrites them. Memory
+    /// is allocated and filled from the host immediately, in the order of this handle's stream.
     ///
     /// # Errors
-    /// Those of `enqueue`, [`Error::Unsupported`](apron_core::Error::Unsupported) for what cannot be recorded, and
-    /// [`Error::Driver`](apron_core::Error::Driver).
+    /// The errors of `enqueue`, [`Error::Unsupported`](apron_core::Error::Unsupported) for work that cannot be
+    /// recorded, and [`Error::Driver`](apron_core::Error::Driver).
     pub fn record<T>(&self, enqueue: impl FnOnce(&Gpu) -> Result<T>) -> Result<(T, Recorded)> {
         let gpu = self.new_stream()?;
         let stream = gpu.stream.inner.as_inner();
-        // Relaxed: other threads, and this one on other streams, go on as they like.
+        // Relaxed: other threads, and this one on other streams, are not restricted.
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: the stream is ours alone.
+        // SAFETY: no one else has the stream.
         checked(unsafe { cuStreamBeginCapture_v2(stream, mode) }, || "recording a chain".into())?;
         gpu.stream.set_beside(Some(self.stream.clone()));
         let made = enqueue(&gpu);
         gpu.stream.set_beside(None);
         let mut captured: CUgraph = null_mut();
-        // SAFETY: ends what was begun above, also after an error, and writes only the handle.
+        // SAFETY: ends the capture begun above, even after an error, and writes only the handle.
         let ended = unsafe { cuStreamEndCapture(stream, &mut captured) };
         let made = made.and_then(|made| {
             checked(ended, || "recording a chain".into())?;
@@ -50,17 +50,17 @@ impl Gpu {
             Ok((made, Recorded { graph, gpu: gpu.clone() }))
         });
         if !captured.is_null() {
-            // SAFETY: what was made of it does not need it.
+            // SAFETY: the executable graph does not need it.
             unsafe { cuGraphDestroy(captured) };
         }
-        // The work is on another stream than its memory.
+        // The recorded work runs on another stream than the one on which its memory was filled.
         self.synchronize()?;
         made
     }
 }
 
 impl Recorded {
-    /// Runs the work once, after what was enqueued on its stream before: the call does not wait for it.
+    /// Runs the work once, after all that was enqueued on its stream before; the call does not wait for it.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver).
@@ -77,7 +77,7 @@ impl Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         if self.gpu.device.enter().is_ok() {
-            // SAFETY: destroyed once, here; the driver lets a run in flight come to its end.
+            // SAFETY: destroyed once, here; the driver completes a run in flight.
             unsafe { cuGraphExecDestroy(self.graph) };
         }
     }

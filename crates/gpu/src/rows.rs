@@ -1,4 +1,4 @@
-//! Rows of device memory, with gaps between them, and their copies.
+//! Rows of device memory with a pitch, and their copies.
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
@@ -6,37 +6,37 @@ use crate::error::checked;
 use apron_core::Result;
 use cust::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
 
-/// How rows lie in memory, in bytes.
+/// The layout of rows in memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// Bytes of a row.
+    /// Bytes per row.
     pub bytes: u64,
-    /// From the start of one to the start of the next.
+    /// Pitch: bytes between the starts of two rows.
     pub stride: u64,
-    /// How many there are.
+    /// Number of rows.
     pub count: u64,
 }
 
 impl Rows {
-    /// Whether they lie without gaps.
+    /// Whether the rows are contiguous.
     pub fn is_packed(&self) -> bool {
         self.bytes == self.stride || self.count == 1
     }
 
-    /// From the start of the first to the end of the last.
+    /// Returns the bytes from the start of the first row to the end of the last.
     pub fn span(&self) -> u64 {
         (self.count - 1) * self.stride + self.bytes
     }
 }
 
 impl GpuBuffer {
-    /// A buffer with these rows of this one, without gaps.
+    /// Copies these rows to a new buffer, without gaps.
     ///
     /// # Errors
     /// As [`uninitialized`](Self::uninitialized).
     ///
     /// # Panics
-    /// If the rows are not all in the buffer.
+    /// If the rows are not entirely inside the buffer.
     pub fn packed(&self, gpu: &Gpu, operation: &'static str, rows: Rows) -> Result<GpuBuffer> {
         let packed = GpuBuffer::uninitialized(gpu, operation, rows.bytes * rows.count)?;
         gpu.stream.wait_for(self.home())?;
@@ -52,13 +52,13 @@ impl GpuBuffer {
         waits.map(|()| packed)
     }
 
-    /// Puts the bytes of `packed`, rows without gaps, into these rows of this buffer, after all that uses them.
+    /// Copies `packed`, contiguous rows, into these rows of this buffer, after all work that uses them.
     ///
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver).
     ///
     /// # Panics
-    /// If `packed` has another size than the rows, or they are not all in the buffer.
+    /// If the size of `packed` differs from the rows, or they are not entirely inside the buffer.
     pub fn copy_rows(&self, gpu: &Gpu, packed: &GpuBuffer, rows: Rows) -> Result<()> {
         assert_eq!(packed.len_bytes(), rows.bytes * rows.count, "size of the rows, in bytes");
         gpu.device.enter()?;
@@ -76,14 +76,14 @@ impl GpuBuffer {
         waits.into_iter().collect()
     }
 
-    /// Puts `bytes`, rows without gaps, into these rows of the buffer, after all that uses them; `bytes` may be changed
-    /// when the call returns.
+    /// Copies `bytes`, contiguous rows, into these rows of the buffer, after all work that uses them; `bytes` may be
+    /// changed when the call returns.
     ///
     /// # Errors
     /// As [`write`](Self::write).
     ///
     /// # Panics
-    /// If `bytes` has another size than the rows, or they are not all in the buffer.
+    /// If the size of `bytes` differs from the rows, or they are not entirely inside the buffer.
     pub fn write_rows(&self, bytes: &[u8], rows: Rows) -> Result<()> {
         assert_eq!(bytes.len() as u64, rows.bytes * rows.count, "size of the rows, in bytes");
         let from = CUDA_MEMCPY2D {
@@ -98,13 +98,13 @@ impl GpuBuffer {
         })
     }
 
-    /// Copies rows to the host, without gaps, when all that writes them is done.
+    /// Copies rows to the host, without gaps, after all work that writes them.
     ///
     /// # Errors
     /// As [`read`](Self::read).
     ///
     /// # Panics
-    /// If `bytes` has another size than the rows, or they are not all in the buffer.
+    /// If the size of `bytes` differs from the rows, or they are not entirely inside the buffer.
     pub fn read_rows(&self, bytes: &mut [u8], rows: Rows) -> Result<()> {
         assert_eq!(bytes.len() as u64, rows.bytes * rows.count, "size of the rows, in bytes");
         let to = CUDA_MEMCPY2D {
@@ -119,7 +119,7 @@ impl GpuBuffer {
         })
     }
 
-    /// A copy into rows, from where they lie without gaps, but for that place.
+    /// Describes a copy from contiguous rows to these; the source is left open.
     fn written_rows(&self, rows: Rows) -> CUDA_MEMCPY2D {
         let read = self.rows(rows);
         CUDA_MEMCPY2D {
@@ -131,7 +131,7 @@ impl GpuBuffer {
         }
     }
 
-    /// A copy of rows, to where they lie without gaps, but for the place.
+    /// Describes a copy from these rows to contiguous ones; the destination is left open.
     fn rows(&self, rows: Rows) -> CUDA_MEMCPY2D {
         assert!(rows.span() <= self.len_bytes(), "rows of the buffer");
         CUDA_MEMCPY2D {

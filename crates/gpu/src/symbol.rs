@@ -1,4 +1,4 @@
-//! The module's constant symbol for taps, which all streams of a device share.
+//! The constant symbol of a module for taps, which all streams of a device share.
 
 use crate::error::{checked, driver};
 use crate::stream::Stream;
@@ -10,31 +10,31 @@ use cust::stream::StreamWaitEventFlags;
 use cust::sys::{cuFuncGetModule, cuMemcpyHtoDAsync_v2, cuModuleGetGlobal_v2};
 use std::ffi::CString;
 
-/// Who used the symbol last: what it holds must stay until that is done.
+/// The last use of the symbol, whose contents must stay until that is done.
 #[derive(Default)]
 pub(crate) struct TapsSymbol {
     last_use: Option<Event>,
 }
 
 impl TapsSymbol {
-    /// Enqueues a copy of `taps` into the symbol of the kernel's module, after the last launch that
-    /// reads what is there.
+    /// Enqueues a copy of `taps` into the symbol of the kernel's module, after the last launch that reads the previous
+    /// taps.
     pub(crate) fn fill(&mut self, function: &Function<'_>, stream: &Stream, taps: &[u8]) -> Result<()> {
         let operation = || format!("copying {} bytes of taps to constant memory", taps.len());
         if let Some(event) = self.last_use.take() {
-            // The driver keeps the event until it was waited for, so dropping it here is fine.
+            // The driver keeps the event until it was waited for, so it may be dropped here.
             let waiting = stream.inner.wait_event(event, StreamWaitEventFlags::DEFAULT);
             waiting.map_err(|error| driver(operation(), error))?;
         }
         let address = find(function)?;
-        // SAFETY: the symbol holds `Taps`, of which these are the first; from pageable memory the
-        // driver has taken the bytes when the call returns.
+        // SAFETY: the symbol holds `Taps`, whose first elements are written; from pageable memory the driver has taken
+        // the bytes when the call returns.
         let copied =
             unsafe { cuMemcpyHtoDAsync_v2(address, taps.as_ptr().cast(), taps.len(), stream.inner.as_inner()) };
         checked(copied, operation)
     }
 
-    /// Notes that the launch which was just enqueued reads the symbol.
+    /// Records that the launch just enqueued reads the symbol.
     pub(crate) fn used(&mut self, stream: &Stream) -> Result<()> {
         let event = Event::new(EventFlags::DISABLE_TIMING).and_then(|event| {
             event.record(&stream.inner)?;
@@ -45,8 +45,8 @@ impl TapsSymbol {
     }
 }
 
-/// The symbol's address in the kernel's module. cust's `Symbol` does not tell it, and copies by
-/// stopping the whole device.
+/// The symbol's address in the kernel's module. cust's `Symbol` does not expose it, and its copies synchronize the
+/// whole device.
 fn find(function: &Function<'_>) -> Result<u64> {
     let name = CString::new(TAPS_SYMBOL).expect("no NUL in the name");
     let operation = || format!("finding {TAPS_SYMBOL} in the kernels");

@@ -1,6 +1,6 @@
-//! A stream's texture: RGBA pixels where the texture unit finds them.
+//! A stream's texture of RGBA pixels.
 
-// cust 0.3 keeps its own textures private, so these are made of its bindings.
+// cust 0.3 keeps its own texture types private, so these use its bindings.
 
 use crate::buffer::GpuBuffer;
 use crate::error::checked;
@@ -17,8 +17,8 @@ use std::ptr::{null, null_mut};
 
 const PIXEL_BYTES: usize = 4;
 
-/// Room for one texture, kept from launch to launch: on one stream the next copy into it comes
-/// after the launch that reads it, and images of one size need no new one.
+/// The texture of a stream, kept between launches: stream order puts the next copy into it after the launch that reads
+/// it, and images of the same size reuse it.
 #[derive(Default)]
 pub(crate) struct TextureSlot {
     texture: Option<Texture>,
@@ -31,12 +31,12 @@ struct Texture {
     height: u32,
 }
 
-// SAFETY: handles of the driver, which any thread may use; the slot is behind a mutex.
+// SAFETY: driver handles, which any thread may use; the slot is behind a mutex.
 unsafe impl Send for TextureSlot {}
 
 impl TextureSlot {
-    /// Enqueues a copy of `input`, `width` x `height` RGBA pixels row by row, into the texture, and
-    /// gives the texture's handle.
+    /// Enqueues a copy of `input`, `width` x `height` RGBA pixels in contiguous rows, into the texture, and returns its
+    /// handle.
     pub(crate) fn fill(&mut self, stream: &Stream, input: &GpuBuffer, width: u32, height: u32) -> Result<u64> {
         let (row_bytes, rows) = (width as usize * PIXEL_BYTES, height as usize);
         assert_eq!(input.len_bytes(), row_bytes as u64 * rows as u64, "size of the texture, in bytes");
@@ -64,16 +64,16 @@ impl TextureSlot {
             WidthInBytes: row_bytes,
             Height: rows,
         };
-        // SAFETY: both sides hold the bytes; the stream orders the copy after what writes the input
-        // and after the launches that read the texture's last image.
+        // SAFETY: both sides have the bytes; stream order puts the copy after the work that writes the input and after
+        // the launches that read the texture's previous image.
         checked(unsafe { cuMemcpy2DAsync_v2(&copy, stream.inner.as_inner()) }, operation)?;
         Ok(texture.handle)
     }
 
-    /// Frees the texture, when the stream is done with it. The context is current.
+    /// Frees the texture when the stream is done with it. The context must be current.
     pub(crate) fn empty(&mut self, stream: &CustStream) {
         if let Some(Texture { handle, array, .. }) = self.texture.take() {
-            // An error here is told by whatever waits for the stream next.
+            // The next call that waits for the stream reports an error here.
             let _ = stream.synchronize();
             // SAFETY: both were created together, and nothing uses them any more.
             unsafe {
@@ -85,7 +85,7 @@ impl TextureSlot {
 }
 
 impl Texture {
-    /// A texture whose reads are clamped to its edge, unfiltered, and give bytes as 0 to 1.
+    /// Creates a texture that clamps coordinates, does not filter, and returns bytes as 0 to 1.
     fn new(width: u32, height: u32) -> Result<Texture> {
         let operation = || format!("creating a texture of {width}x{height} pixels");
         let mut texture = Texture { handle: 0, array: null_mut(), width, height };
@@ -95,8 +95,8 @@ impl Texture {
             Format: CUarray_format_enum::CU_AD_FORMAT_UNSIGNED_INT8,
             NumChannels: PIXEL_BYTES as u32,
         };
-        // SAFETY: the calls read the descriptions and write only the handles; zeros are what the
-        // descriptions' other fields stand at by default.
+        // SAFETY: the calls read the descriptors and write only the handles; zeros are the defaults of the descriptors'
+        // other fields.
         unsafe {
             checked(cuArrayCreate_v2(&mut texture.array, &pixels), operation)?;
             let mut resource: CUDA_RESOURCE_DESC = zeroed();

@@ -1,9 +1,9 @@
-//! Device memory: running out of it is an error that leaves the device usable, and nothing leaks.
+//! Exhausted device memory is an error that leaves the device usable, and nothing leaks.
 
 use apron_core::{ByteHistogram, Error, Problem, Shape};
 use apron_gpu::{Gpu, GpuBuffer, Modules};
 
-/// What the driver compiles itself.
+/// PTX that the driver compiles.
 const MODULES: Modules = Modules { ptx: &[&apron_ptx::PTX], machine_code: &[], whole: None };
 
 fn gpu() -> Option<Gpu> {
@@ -46,7 +46,7 @@ fn out_of_memory_is_an_error_after_which_the_device_works() {
 #[test]
 fn freed_memory_is_used_again() {
     let Some(gpu) = gpu() else { return };
-    // A quarter of the memory, ten times over: fits only if each is freed.
+    // A quarter of the memory, ten times: works only if each allocation is freed.
     let quarter = gpu.info().memory_bytes / 4;
     for _ in 0..10 {
         GpuBuffer::uninitialized(&gpu, "test", quarter).unwrap();
