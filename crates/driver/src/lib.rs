@@ -1,12 +1,11 @@
-//! The CUDA driver, found at run time.
+//! The CUDA driver, loaded at run time.
 //!
-//! `cust` links `libcuda`, so a program that uses it would not even start on a machine without a
-//! driver. This crate defines the driver's entry points itself, each a jump through a table, and
-//! fills the table from `libcuda.so.1` on the first [`load`]. Until then, and for entry points
-//! that an older driver does not have, a call answers with an error code.
+//! `cust` links `libcuda`, so a program that uses it would not start on a machine without a driver. This crate defines
+//! the driver's entry points itself, each a jump through a table, and fills the table from `libcuda.so.1` on the first
+//! [`load`]. Until then, and for entry points that an older driver lacks, a call returns an error code.
 //!
-//! One thing is left to chance: `cust_raw` returns the driver's codes as a Rust enum of CUDA 11.4's,
-//! which a newer driver's new codes are not members of.
+//! One risk remains: `cust_raw` declares the driver's status codes as a Rust enum of CUDA 11.4, which does not have the
+//! codes that newer drivers add.
 
 mod names;
 
@@ -14,33 +13,33 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Why there is no driver.
+/// The reason why there is no driver.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The library is not there.
+    /// The library was not found.
     #[error("no NVIDIA driver found ({0})")]
     Missing(String),
 }
 
-/// What an entry point answers that the driver does not have: `CUDA_ERROR_NOT_FOUND`.
+/// Stands in for entry points that the driver lacks: returns `CUDA_ERROR_NOT_FOUND`.
 extern "C" fn unavailable() -> i32 {
     500
 }
 
-/// Finds the driver and its entry points, once; later calls give the first one's answer.
+/// Loads the driver and looks up its entry points, once; later calls return the first result.
 ///
 /// # Errors
-/// [`LoadError`] where there is no driver.
+/// [`LoadError`] if there is no driver.
 pub fn load() -> Result<(), LoadError> {
     static LOADED: OnceLock<Result<(), LoadError>> = OnceLock::new();
     LOADED.get_or_init(fill_table).clone()
 }
 
 fn fill_table() -> Result<(), LoadError> {
-    // SAFETY: the driver's initialisers are the driver's business, and run in every CUDA program.
+    // SAFETY: loading runs the driver's initialisers, as in every CUDA program.
     let library = unsafe { libloading::Library::new("libcuda.so.1") };
     let library = library.map_err(|error| {
-        // What the loader says stands behind libloading's own words.
+        // The loader's message is the source of libloading's error.
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         LoadError::Missing(cause.unwrap_or_else(|| error.to_string()))
     })?;
@@ -50,17 +49,17 @@ fn fill_table() -> Result<(), LoadError> {
             slot.store(*symbol, Ordering::Release);
         }
     }
-    // The entry points are called until the process ends.
+    // The library stays loaded: its entry points are called until the process ends.
     std::mem::forget(library);
     Ok(())
 }
 
-/// An address in the table, from the start: not null, so an early call is answered.
+/// The initial address of a table slot: not null, so that a call before `load` returns an error.
 const fn slot() -> AtomicPtr<c_void> {
     AtomicPtr::new(unavailable as *mut c_void)
 }
 
-/// Defines each entry point, the table of their addresses, and the list of their names.
+/// Defines the entry points, the table of their addresses, and the list of their names.
 macro_rules! entry_points {
     ($($index:literal $name:ident,)*) => {
         const COUNT: usize = [$(stringify!($name)),*].len();
@@ -69,7 +68,7 @@ macro_rules! entry_points {
         pub(crate) static NAMES: [&[u8]; COUNT] = [$(concat!(stringify!($name), "\0").as_bytes()),*];
 
         $(
-            /// Jumps to the driver, with arguments and return address as they are.
+            /// Jumps to the driver with unchanged arguments and return address.
             // SAFETY: nothing else in the program defines the driver's names.
             #[allow(non_snake_case)]
             #[unsafe(no_mangle)]
@@ -83,7 +82,7 @@ macro_rules! entry_points {
                 );
                 #[cfg(target_arch = "aarch64")]
                 std::arch::naked_asm!(
-                    // x16 is free for this: the calling convention leaves it to linkers' veneers.
+                    // x16 is a scratch register of the calling convention, reserved for linker veneers.
                     "adrp x16, {table} + {offset}",
                     "ldr x16, [x16, :lo12:{table} + {offset}]",
                     "br x16",
@@ -95,7 +94,7 @@ macro_rules! entry_points {
             }
         )*
 
-        /// Keeps every entry point in the program: the linker sees them used.
+        /// References every entry point, so that the linker keeps it.
         #[used]
         static KEPT: [extern "C" fn(); COUNT] = [$($name),*];
 

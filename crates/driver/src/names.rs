@@ -1,4 +1,4 @@
-//! The entry points of the CUDA driver that `cust_raw` 0.11.3 declares, with their slots.
+//! The entry points of the CUDA driver that `cust_raw` 0.11.3 declares, with their slots in the table.
 
 use crate::entry_points;
 
