@@ -1,17 +1,17 @@
-//! Packing, in build scripts.
+//! Packs files, in build scripts.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Higher levels take several times as long for 2 % less.
+/// Compression level: higher ones take several times as long for 2 % less.
 const LEVEL: u8 = 7;
 
 /// Deflates the files `FAMILY/NAME.sm_TARGET.EXTENSION` of `folder` into `OUT_DIR`, and writes `pack.rs` there: an
 /// expression of type [`Pack`](crate::Pack).
 ///
 /// # Panics
-/// If a file cannot be read or has another name.
+/// If a file cannot be read, or its name has another form.
 pub fn pack(folder: &Path, extension: &str) {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={}", folder.display());
@@ -47,7 +47,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.expect("a folder that can be read").path()).collect()
 }
 
-/// Size and deflated bytes of each file, on all cores.
+/// Returns the size and the deflated bytes of each file, computed on all cores.
 fn deflate(files: &[(String, u32, PathBuf)]) -> Vec<(usize, Vec<u8>)> {
     let next = AtomicUsize::new(0);
     let worker = || {
