@@ -1,4 +1,4 @@
-//! Embeds the folder `ptx`.
+//! Packs the folder `ptx`.
 
 fn main() {
     apron_packed::build::pack(std::path::Path::new("ptx"), "ptx");

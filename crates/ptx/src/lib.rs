@@ -1,12 +1,12 @@
-//! The PTX of Apron's kernels: a file per kernel in `ptx/FAMILY`, made by `cargo xtask ptx` of `kernels-gpu`.
+//! PTX of Apron's kernels: a file per kernel in `ptx/FAMILY`, compiled from `kernels-gpu` by `cargo xtask ptx`.
 //!
-//! `NAME.sm_75.ptx` runs on GPUs of compute capability 7.5 and newer; `NAME.sm_90.ptx` is there where a kernel needs 9.0,
-//! or is another one there.
+//! `NAME.sm_75.ptx` runs on GPUs of compute capability 7.5 and newer; `NAME.sm_90.ptx` exists for kernels that need
+//! 9.0, or have a different version for it.
 #![forbid(unsafe_code)]
 
 use apron_packed::Pack;
 
-/// Every file.
+/// All files.
 pub static PTX: Pack = include!(concat!(env!("OUT_DIR"), "/pack.rs"));
 
 #[cfg(test)]
