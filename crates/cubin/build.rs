@@ -1,4 +1,4 @@
-//! Embeds the folder `cubin`.
+//! Packs the folder `cubin`.
 
 fn main() {
     apron_packed::build::pack(std::path::Path::new("cubin"), "cubin");

@@ -1,11 +1,11 @@
-//! The machine code of Apron's kernels for compute capability 9.0: a file per kernel in `cubin/FAMILY`, made by
-//! `cargo xtask ptx` of the PTX. The driver loads it in less than a millisecond where it would compile the PTX for up to a
-//! few hundred.
+//! Machine code (cubin) of Apron's kernels for compute capability 9.0: a file per kernel in `cubin/FAMILY`, assembled
+//! from the PTX by `cargo xtask ptx`. The driver loads a file in less than a millisecond, and would take up to a few
+//! hundred to compile its PTX.
 #![forbid(unsafe_code)]
 
 use apron_packed::Pack;
 
-/// Every file.
+/// All files.
 pub static CUBIN: Pack = include!(concat!(env!("OUT_DIR"), "/pack.rs"));
 
 #[cfg(test)]
