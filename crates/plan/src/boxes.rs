@@ -13,7 +13,7 @@ use apron_core::{BoxFilter, PixelType, Result, Scale, Window};
 
 const OPERATION: &str = "box";
 
-/// One launch: row sums stay in shared memory.
+/// Plans one launch: row sums stay in shared memory.
 fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let size = [problem.width, problem.height];
@@ -63,9 +63,9 @@ fn chunks(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<S
 /// Widest window of the strip kernel, in pixels: half of a strip's pixels then still yield outputs.
 const WIDEST: u32 = 129;
 
-/// One warp per strip of RGBA bytes. The input rows under the window stay in a ring in shared memory if the wanted
-/// number of resident blocks then still fits on a multiprocessor; otherwise each row is loaded again when it leaves the
-/// window.
+/// Plans one warp per strip of RGBA bytes. The input rows under the window stay in a ring in shared memory if the
+/// wanted number of resident blocks then still fits on a multiprocessor; otherwise each row is loaded again when it
+/// leaves the window.
 fn strips(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let refused = |what: String| unsupported(OPERATION, what, "leave the variant to the plan");
@@ -146,7 +146,7 @@ impl Kind {
         BoxTile::of(self.sums, self.channels, size, self.strip)
     }
 
-    /// Pixels per column of a strip: one for f32; for bytes, those of a word of four bytes.
+    /// Returns the pixels per column of a strip: one for f32; for bytes, the pixels of a word of four bytes.
     fn pixels(&self) -> u32 {
         match self.sums {
             BoxSums::Floats => 1,
@@ -155,14 +155,14 @@ impl Kind {
     }
 }
 
-/// Output rows per block such that all blocks are resident at once. A block also reads `before` halo rows; it computes
-/// at least that many rows, so that the halo is at most half of its work.
+/// Returns the output rows per block such that all blocks are resident at once. A block also reads `before` halo rows;
+/// it computes at least that many rows, so that the halo is at most half of its work.
 fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
     let segments = (slots / strips).max(1);
     height.div_ceil(segments).max(before).next_multiple_of(chunk)
 }
 
-/// One thread per output sample, a pass along rows and then one along columns.
+/// Plans one thread per output sample, a pass along rows and then one along columns.
 fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, out) = (problem.src.element(), problem.dst.element(), window.out);
@@ -229,8 +229,8 @@ fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
     }
 }
 
-/// Whether an f32 multiply-add onto 2^23, where the spacing of f32 is 1, rounds every sum of bytes to the correct
-/// integer, and all results are in the output type's range.
+/// Returns whether an f32 multiply-add onto 2^23, where the spacing of f32 is 1, rounds every sum of bytes to the
+/// correct integer, and all results are in the output type's range.
 ///
 /// The sums are integers below 2^23. A product with the tap itself is then exact before it is rounded, in the
 /// multiply-add as in f64. A mean is never halfway between two integers where the number of samples, `n`, is odd:

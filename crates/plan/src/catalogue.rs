@@ -47,14 +47,14 @@ pub fn variants(operation: &str) -> impl Iterator<Item = &'static Variant> {
     VARIANTS.iter().copied().filter(move |variant| variant.operation == operation)
 }
 
-/// The grids that a sweep tries for the variant of this name; empty where the grid follows from the problem.
+/// Returns the grids that a sweep tries for the variant of this name; empty where the grid follows from the problem.
 pub fn candidates(variant: &str) -> Vec<Tuning> {
     let known = VARIANTS.iter().find(|known| known.name == variant);
     known.map_or(Vec::new(), |variant| variant.grids.all().collect())
 }
 
 impl Variant {
-    /// Whether no other variant solves problems of its kind, so that there is nothing to choose or measure.
+    /// Returns whether no other variant solves problems of its kind, so that there is nothing to choose or measure.
     pub fn is_alone(&self) -> bool {
         VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
     }

@@ -13,7 +13,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
         let planned = match recipe(problem, variant, tuning, machine) {
-            // The measured time is then that of the f32 kernels with widening.
+            // The time was then measured with widening and the f32 kernels.
             Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
                 Some(floats) => recipe(&floats, variant, tuning, machine)
                     .map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe))),
@@ -34,8 +34,8 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
     Err(refusal.unwrap_or_else(|| unsupported(operation, "kernels for it".into(), "use --device cpu")))
 }
 
-/// The variants for a problem, the fastest in `row` first. A variant without a time keeps its place in [`VARIANTS`],
-/// before or after the measured ones. Variants that run only by name come last.
+/// Returns the variants for a problem, the fastest in `row` first. A variant without a time keeps its place in
+/// [`VARIANTS`], before or after the measured ones. Variants that run only by name come last.
 fn ranked<'a>(problem: &Problem, row: Option<&'a Row>) -> Vec<(&'static Variant, Option<&'a Time>)> {
     let timed = variants(problem.operation()).map(|variant| (variant, row.and_then(|row| row.time(variant.name))));
     let mut known: Vec<_> = timed.collect();

@@ -75,21 +75,21 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
     Ok((buffers, vec![launch]))
 }
 
-/// P2: one thread per output sample.
+/// Plans P2: one thread per output sample.
 fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let [rows, columns] = simple_blocks(problem, &window);
     two_passes(problem, variant, &window, rows, columns)
 }
 
-/// Blocks of each pass, with one thread per output sample.
+/// Returns the blocks of each pass, with one thread per output sample.
 pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 2] {
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
     [problem.shape.height, out.height].map(|height| [blocks_x, height.div_ceil(SIMPLE_BLOCK[1])])
 }
 
-/// P3: one thread per input sample; a tile yields fewer outputs than it has threads.
+/// Plans P3: one thread per input sample; a tile yields fewer outputs than it has threads.
 fn tiled(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     limit_taps(problem, TILE_WIDTH)?;
@@ -111,8 +111,8 @@ fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
     }
 }
 
-/// A pass along rows, then one along columns, with the blocks of each in x and y; the intermediate sums stay on the
-/// device.
+/// Plans a pass along rows, then one along columns, with the blocks of each in x and y; the intermediate sums stay on
+/// the device.
 fn two_passes(
     problem: &Separable,
     variant: &Variant,
@@ -142,7 +142,7 @@ fn two_passes(
     Ok((buffers, launches.into()))
 }
 
-/// The launches of both passes: from buffer 0 to scratch buffer 1, and from there to buffer 2.
+/// Returns the launches of both passes: from buffer 0 to scratch buffer 1, and from there to buffer 2.
 pub(crate) fn passes(
     problem: &Separable,
     window: &Window,
@@ -195,15 +195,15 @@ pub(crate) fn passes(
     ]
 }
 
-/// The taps, zero-padded to a multiple of the number that kernels load at once.
+/// Returns the taps, zero-padded to a multiple of the number that kernels load at once.
 fn padded(taps: &Taps) -> Vec<f32> {
     let mut padded = taps.taps().to_vec();
     padded.resize(tap_stride(taps.len()) as usize, 0.0);
     padded
 }
 
-/// The result of the first pass on rows of `constant`, the border value of the second pass: the border applies to the
-/// image, before the first pass. Summed in the order of the kernel.
+/// Returns the result of the first pass on rows of `constant`, the border value of the second pass: the border applies
+/// to the image, before the first pass. Summed in the order of the kernel.
 fn filtered_constant(taps: &Taps, constant: f32, dst: PixelType) -> f64 {
     match dst {
         PixelType::F32 => taps.taps().iter().fold(0.0f32, |sum, tap| tap.mul_add(constant, sum)) as f64,

@@ -13,7 +13,7 @@ use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
 pub(crate) const OPERATION: &str = "correlate";
 
-/// P4: one launch, 32x32 output pixels per block.
+/// Plans P4: one launch, 32x32 output pixels per block.
 fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let mask = &problem.mask;
     if mask.width() > MAX_MASK_SIDE || mask.height() > MAX_MASK_SIDE {
@@ -26,7 +26,7 @@ fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, stage, taps)
 }
 
-/// One launch, 8x4 or 16x4 output pixels per thread.
+/// Plans one launch, 8x4 or 16x4 output pixels per thread.
 fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     let taps = padded_rows(&problem.mask);
     let stage = if taps.len() > FEW_TAPS {
@@ -39,7 +39,7 @@ fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps>
     one_launch(problem, variant, stage, taps)
 }
 
-/// One launch, one output pixel per thread, without shared memory; the mask is in constant memory.
+/// Plans one launch, one output pixel per thread, without shared memory; the mask is in constant memory.
 fn constant(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", padded_rows(&problem.mask))
 }
@@ -49,7 +49,7 @@ fn naive(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     one_launch(problem, variant, "", problem.mask.taps().to_vec())
 }
 
-/// The single launch of the variant's kernel and its buffers.
+/// Plans the single launch of the variant's kernel and its buffers.
 fn one_launch(problem: &Correlate, variant: &Variant, stage: &str, taps: Vec<f32>) -> Result<Steps> {
     let window = problem.window()?;
     if problem.clamp && problem.dst != PixelType::F32 {
@@ -120,7 +120,7 @@ pub(crate) fn params(problem: &Correlate, window: &Window) -> Conv2dParams {
     }
 }
 
-/// The mask's taps with each row zero-padded to the kernel's stride.
+/// Returns the mask's taps with each row zero-padded to the kernel's stride.
 pub(crate) fn padded_rows(mask: &Mask) -> Vec<f32> {
     let stride = tap_stride(mask.width()) as usize;
     let mut padded = vec![0.0; stride * mask.height() as usize];

@@ -73,7 +73,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
     by_own(table, problem, variant, machine)
 }
 
-/// The recipe with kernels of the problem's own types, without widening.
+/// Returns the recipe with kernels of the problem's own types, without widening.
 fn by_own(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match variant {
         Some(name) => by_name(table, problem, name, machine),
@@ -101,15 +101,15 @@ fn by_name(table: &Table, problem: &Problem, name: &str, machine: &Machine) -> R
     })
 }
 
-/// The recipe of a variant, with the measured grid unless the machine overrides it; `None` if the problem is not of the
-/// variant's kind.
+/// Returns the recipe of a variant, with the measured grid unless the machine overrides it; `None` if the problem is
+/// not of the variant's kind.
 fn recipe(problem: &Problem, variant: &Variant, measured: Option<Tuning>, machine: &Machine) -> Option<Result<Recipe>> {
     let tuning = machine.tuning.or(measured).map(Tuning::possible);
     let steps = variant.planner.steps(problem, variant, &Machine { tuning, ..*machine })?;
     Some(within(variant, steps, machine))
 }
 
-/// The recipe of a variant's steps, or an error if the machine cannot run them.
+/// Returns the recipe of a variant's steps, or an error if the machine cannot run them.
 fn within(variant: &Variant, steps: Result<Steps>, machine: &Machine) -> Result<Recipe> {
     let hint = "leave the variant to the plan";
     let lowest = variant.family.lowest_target();

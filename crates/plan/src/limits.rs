@@ -21,7 +21,7 @@ pub fn ffma(rounds: u32, blocks: u32) -> Recipe {
     recipe(Kernel::limits_ffma_f32_f32, 2, blocks, params)
 }
 
-/// The operations of [`ffma`]: two, a product and a sum, per instruction and thread.
+/// Returns the operations of [`ffma`]: two, a product and a sum, per instruction and thread.
 pub fn ffma_operations(rounds: u32, blocks: u32) -> u64 {
     2 * FFMA_A_ROUND as u64 * rounds as u64 * blocks as u64 * LIMITS_BLOCK as u64
 }

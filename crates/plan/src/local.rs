@@ -9,7 +9,8 @@ use apron_core::{LocalStd, Result};
 
 const OPERATION: &str = "local-std";
 
-/// One thread per output sample, a pass along rows and then one along columns, with two planes of f64 sums between.
+/// Plans one thread per output sample, a pass along rows and then one along columns, with two planes of f64 sums
+/// between.
 fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, shape, out) = (problem.src.element(), problem.dst.element(), problem.shape, window.out);

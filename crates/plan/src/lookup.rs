@@ -29,7 +29,7 @@ fn of_bytes(role: Role, elems: u64) -> Buffer {
     Buffer { role, element: ElementType::U8, elems }
 }
 
-/// The launch that looks up the bytes of buffer 0 in the tables of buffer `table` and writes buffer 1.
+/// Returns the launch that looks up the bytes of buffer 0 in the tables of buffer `table` and writes buffer 1.
 fn looking(shape: Shape, tables: u32, table: u64, machine: &Machine) -> Launch {
     let samples = shape.samples();
     // At most as many threads as the multiprocessors hold.
@@ -39,7 +39,7 @@ fn looking(shape: Shape, tables: u32, table: u64, machine: &Machine) -> Launch {
     launch(Kernel::lookup_table_u8_u8, blocks as u32, params)
 }
 
-/// The histogram, the table computed from it, and the lookup: nothing leaves the device.
+/// Plans the histogram, the table computed from it, and the lookup: nothing leaves the device.
 fn equalize(problem: &Equalize, _: &Variant, machine: &Machine) -> Result<Steps> {
     let (shape, channels) = (problem.shape, problem.shape.channels);
     let (mut buffers, mut launches) = bytes::counted(&ByteHistogram { shape, per_channel: true }, machine)?;
@@ -60,7 +60,7 @@ fn equalize(problem: &Equalize, _: &Variant, machine: &Machine) -> Result<Steps>
 /// Most bytes of scratch memory for counts and tables of 16-bit samples.
 const MAX_WIDE_BYTES: u64 = 1 << 30;
 
-/// The tables of all tiles, then each pixel interpolated between the tables of the tiles around it.
+/// Plans the tables of all tiles, then each pixel interpolated between the tables of the tiles around it.
 fn tiles(problem: &Clahe, _: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     if problem.area() > u32::MAX as u64 {

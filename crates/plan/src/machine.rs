@@ -41,13 +41,13 @@ impl Machine {
     pub const EMULATED: Machine =
         Machine { target: 90, multiprocessors: 132, shared_bytes: 227 * 1024, f64_ratio: 2, tuning: None };
 
-    /// Resident blocks per multiprocessor, for blocks of `bytes` bytes of shared memory.
+    /// Returns the resident blocks per multiprocessor, for blocks of `bytes` bytes of shared memory.
     pub(crate) fn residents(&self, bytes: u32) -> u32 {
         (self.shared_bytes + DRIVER_BYTES) / (bytes + DRIVER_BYTES)
     }
 
-    /// Shared memory, in bytes, that a block with `own` bytes must reserve in addition so that at most `residents`
-    /// blocks are resident per multiprocessor.
+    /// Returns the shared memory, in bytes, that a block with `own` bytes must reserve in addition so that at most
+    /// `residents` blocks are resident per multiprocessor.
     pub(crate) fn reserved(&self, own: u32, residents: u32) -> u32 {
         let share = (MULTIPROCESSOR_UNITS / residents - 1) * DRIVER_BYTES;
         share.min(self.shared_bytes).saturating_sub(own)

@@ -24,7 +24,7 @@ fn dense_by(sums: MarchSums, problem: &Correlate, variant: &Variant, machine: &M
     steps(&of, variant, machine, side, &window, of.in_units(problem.mask.taps()))
 }
 
-/// Both passes of a separable filter with equal numbers of taps along rows and columns.
+/// Plans both passes of a separable filter with equal numbers of taps along rows and columns.
 fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     separable_by(MarchSums::Floats, problem, variant, machine)
 }
@@ -98,9 +98,9 @@ fn steps(
 const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
 const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
-/// Output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the rows that all
-/// blocks access at a time are closer together. Where the tuning's rows would give fewer blocks than can be resident at
-/// once, exactly one wave of blocks covers the output.
+/// Returns the output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the
+/// rows that all blocks access at a time are closer together. Where the tuning's rows would give fewer blocks than can
+/// be resident at once, exactly one wave of blocks covers the output.
 fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
     let blocks = (tuning.residents * machine.multiprocessors / strips).max(1);
     let enough = height.div_ceil(blocks).max(side);

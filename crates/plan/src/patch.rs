@@ -15,7 +15,7 @@ fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<St
     steps(&of, variant, machine, side, &window, of.in_units(problem.mask.taps()))
 }
 
-/// Both passes of a separable filter with equal numbers of taps along rows and columns.
+/// Plans both passes of a separable filter with equal numbers of taps along rows and columns.
 fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (side, window) = (both_axes(problem, variant)?, problem.window()?);
     let of = Summation::of_separable(exact_sums(problem.src), problem, variant);

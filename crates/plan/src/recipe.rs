@@ -4,12 +4,12 @@ use apron_abi::{ElementType, IMAGE_ALIGNMENT, Kernel, Params};
 use apron_core::Shape;
 use std::borrow::Cow;
 
-/// What a buffer is for.
+/// The use of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Holds the input before the first launch.
+    /// The input, filled before the first launch.
     Input,
-    /// Holds the second input before the first launch: an image, a mask or a table.
+    /// A second input, filled before the first launch: an image, a mask or a table.
     Beside,
     /// A copy of the input as a texture of RGBA pixels, filled before the first launch.
     Texture {
@@ -18,12 +18,12 @@ pub enum Role {
         /// Height in pixels.
         height: u32,
     },
-    /// Holds intermediate results, on the device only.
+    /// Intermediate results, on the device only.
     Scratch,
-    /// Holds zeros before the first launch and again after the last, so that all recipes of a stream share it and none
-    /// has to zero it: at most [`apron_abi::ZEROED_BYTES`].
+    /// Memory that is zero before the first launch and again after the last, so that all recipes of a stream share it
+    /// and none has to zero it: at most [`apron_abi::ZEROED_BYTES`].
     Zeroed,
-    /// Holds the result after the last launch.
+    /// The result, complete after the last launch.
     Output,
 }
 
@@ -44,7 +44,7 @@ impl Buffer {
         self.elems * self.element.size_bytes() as u64
     }
 
-    /// Stride between images of a batch, in units of [`IMAGE_ALIGNMENT`] bytes.
+    /// Returns the stride between images of a batch, in units of [`IMAGE_ALIGNMENT`] bytes.
     fn image_alignments(&self) -> u32 {
         (image_step(self.size_bytes()) / IMAGE_ALIGNMENT) as u32
     }
@@ -62,9 +62,9 @@ pub struct Launch {
     /// Shared memory that each block reserves in addition, in bytes, and does not use: it limits the resident blocks
     /// per multiprocessor, and so the number of memory regions that are accessed at a time.
     pub reserved_bytes: u32,
-    /// Index of the buffer that is read.
+    /// Index of the source buffer.
     pub src: usize,
-    /// Index of the buffer that is written.
+    /// Index of the destination buffer.
     pub dst: usize,
     /// The kernel's parameters after the two addresses; they name further buffers by index.
     pub params: Params,
@@ -79,7 +79,7 @@ impl Launch {
     }
 }
 
-/// A launch from buffer 0 to buffer 1, with a grid along x and the kernel's own size of shared memory.
+/// Returns a launch from buffer 0 to buffer 1, with a grid along x and the kernel's own size of shared memory.
 pub(crate) fn launch(kernel: Kernel, blocks: u32, params: Params) -> Launch {
     Launch {
         kernel,
@@ -127,8 +127,8 @@ pub fn batch_bytes(images: u32, image_bytes: u64) -> u64 {
     (images as u64 - 1) * image_step(image_bytes) + image_bytes
 }
 
-/// Alignment, in bytes, of the first sample's address and of the row stride, if rows have a stride: that of bulk
-/// asynchronous copies and of the widest loads.
+/// Alignment, in bytes, of the first sample's address and of the row stride, if rows have a stride: bulk asynchronous
+/// copies and the widest loads need it.
 pub const ROW_ALIGNMENT: u64 = 16;
 
 impl Recipe {

@@ -10,7 +10,7 @@ use apron_core::{Border, Correlate};
 
 const HINT: &str = "leave the variant to the plan";
 
-/// P10, P11 and P12: one launch, 8x4 pixels per block.
+/// Plans P10, P11 and P12: one launch, 8x4 pixels per block.
 fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Result<Steps> {
     let window = problem.window()?;
     let (shape, mask) = (problem.shape, &problem.mask);
@@ -63,7 +63,7 @@ fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Resu
     Ok((buffers, vec![launch]))
 }
 
-/// Whether the border constant is representable as a byte.
+/// Returns whether the border constant is representable as a byte.
 fn is_byte(value: f32) -> bool {
     value.fract() == 0.0 && (0.0..=255.0).contains(&value)
 }

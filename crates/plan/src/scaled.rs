@@ -9,7 +9,7 @@ use apron_core::{Correlate, PointOp, Result, Scaled, Separable, Weights};
 /// Element type of the sums.
 const SUMS: ElementType = ElementType::F64;
 
-/// f64 sums by one launch or two, and a launch that scales and rounds them.
+/// Plans f64 sums by one launch or two, and a launch that scales and rounds them.
 fn plan(problem: &Scaled, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let &Scaled { shape, src, dst, border, extent, .. } = problem;

@@ -10,7 +10,7 @@ use apron_core::{FloatStatistics, Result};
 
 const OPERATION: &str = "stats";
 
-/// Row sums and the mean, then sums of squared deviations: only the final numbers leave the device.
+/// Plans row sums and the mean, then sums of squared deviations: only the final numbers leave the device.
 fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, src, apart) = (problem.shape, problem.src, problem.channels());
     let of_rows = |stage| {

@@ -14,7 +14,7 @@ pub(crate) fn exact_sums(src: PixelType) -> MarchSums {
     if src == PixelType::F32 { MarchSums::Floats } else { MarchSums::Doubles }
 }
 
-/// The side of a square mask.
+/// Returns the side of a square mask.
 pub(crate) fn square(problem: &Correlate, variant: &Variant) -> Result<u32> {
     let mask = &problem.mask;
     let side = mask.width();
@@ -24,7 +24,7 @@ pub(crate) fn square(problem: &Correlate, variant: &Variant) -> Result<u32> {
     Ok(side)
 }
 
-/// The number of taps per axis, if it is the same along rows and columns.
+/// Returns the number of taps per axis, if it is the same along rows and columns.
 pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
     let (side, other) = (problem.taps_x.len(), problem.taps_y.len());
     if side != other {
@@ -33,12 +33,12 @@ pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
     Ok(side)
 }
 
-/// The sum of |tap|.
+/// Returns the sum of |tap|.
 fn total(taps: &[f32]) -> f64 {
     taps.iter().map(|tap| tap.abs() as f64).sum()
 }
 
-/// The bits of an f64 tap as two f32 taps of the launch, the lower half first.
+/// Returns the bits of an f64 tap as two f32 taps of the launch, the lower half first.
 fn halves(tap: f64) -> [f32; 2] {
     let bits = tap.to_bits();
     [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
@@ -61,7 +61,7 @@ pub(crate) struct Summation {
 }
 
 impl Summation {
-    /// The summation of a correlation with a mask.
+    /// Returns the summation of a correlation with a mask.
     pub(crate) fn of_dense(sums: MarchSums, problem: &Correlate, variant: &Variant) -> Summation {
         let taps = problem.mask.taps();
         Summation {
@@ -77,7 +77,7 @@ impl Summation {
         }
     }
 
-    /// The summation of both passes of a separable filter.
+    /// Returns the summation of both passes of a separable filter.
     pub(crate) fn of_separable(sums: MarchSums, problem: &Separable, variant: &Variant) -> Summation {
         let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
         Summation {
@@ -93,7 +93,8 @@ impl Summation {
         }
     }
 
-    /// The summation and taps of means of bytes over square windows of odd sides, computed by the separable kernels.
+    /// Returns the summation and taps of means of bytes over square windows of odd sides, computed by the separable
+    /// kernels.
     ///
     /// The sums along rows, with taps of 1, are exact. Down the columns each of `side` multiply-adds rounds a number of
     /// at most 256, with an error of 2^-16 or less, and the rounded reciprocal of the number of samples adds the same
@@ -130,7 +131,7 @@ impl Summation {
         Ok((summation, taps))
     }
 
-    /// The taps along rows in the kernels' units, padded to [`tap_stride`], followed by the taps along columns.
+    /// Returns the taps along rows in the kernels' units, padded to [`tap_stride`], followed by the taps along columns.
     pub(crate) fn separable_taps(&self, problem: &Separable) -> Vec<f32> {
         let mut taps = self.in_units(problem.taps_x.taps());
         taps.resize(tap_stride(problem.taps_x.len()) as usize * self.words(), 0.0);
@@ -156,7 +157,7 @@ impl Summation {
         taps.iter().map(|tap| tap * scale).collect()
     }
 
-    /// The reason why the variant refuses the problem, if it does.
+    /// Returns the reason why the variant refuses the problem, if it does.
     pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
         let (_, constant) = self.border.mode();
         let is_sample = match self.src {
@@ -180,7 +181,7 @@ impl Summation {
         }
     }
 
-    /// The variant's kernel for a stage.
+    /// Returns the variant's kernel for a stage.
     pub(crate) fn kernel(&self, variant: &Variant, stage: &str, side: u32) -> Result<Kernel> {
         let kernel = kernels::find(self.kernels, stage, self.src.element(), self.dst.element());
         kernel.ok_or_else(|| {
@@ -198,8 +199,8 @@ impl Summation {
         ]
     }
 
-    /// The kernel parameters. Strips start where the window of an output begins at a piece of the input: at the first
-    /// output or up to a piece before it.
+    /// Returns the kernel parameters. Strips start where the window of an output begins at a piece of the input: at the
+    /// first output or up to a piece before it.
     pub(crate) fn params(&self, side: u32, window: &Window) -> MarchParams {
         let (shape, out, src) = (self.shape, window.out, self.src.element());
         let (mode, constant) = self.border.mode();

@@ -48,7 +48,7 @@ impl Grids {
         Grids { rows: &[0], residents }
     }
 
-    /// Whether the grid has no free parameters.
+    /// Returns whether the grid has no free parameters.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() || self.residents.is_empty()
     }
@@ -62,10 +62,10 @@ impl Grids {
 
 /// Plans buffers and launches for problems of one kind.
 pub(crate) trait Planner: fmt::Debug + Sync {
-    /// The type of the problems.
+    /// Returns the type of the problems.
     fn kind(&self) -> TypeId;
 
-    /// The buffers and launches for a problem; `None` for a problem of another kind.
+    /// Plans the buffers and launches for a problem; `None` for a problem of another kind.
     fn steps(&self, problem: &Problem, variant: &Variant, machine: &Machine) -> Option<Result<Steps>>;
 }
 
@@ -89,7 +89,7 @@ impl<P: Kind> Planner for For<P> {
 }
 
 impl Variant {
-    /// A variant whose kernels have its name and whose grid follows from the problem; its rank is 0.
+    /// Returns a variant whose kernels have its name and whose grid follows from the problem; its rank is 0.
     pub(crate) const fn new<P: Kind>(
         name: &'static str,
         family: Family,
@@ -100,7 +100,7 @@ impl Variant {
         Variant { operation, name, family, kernels, limits, rank: 0, by_name: false, grids, planner }
     }
 
-    /// The error for a problem outside its limits.
+    /// Returns the error for a problem outside its limits.
     pub(crate) fn refused(&self, what: String) -> Error {
         unsupported(self.operation, format!("{what} in variant {}", self.name), "leave the variant to the plan")
     }
@@ -109,7 +109,7 @@ impl Variant {
 /// The device in error messages: recipes run on the GPU and in the emulator.
 const DEVICE: &str = "gpu";
 
-/// The error for a problem outside a variant's limits.
+/// Returns the error for a problem outside a variant's limits.
 pub(crate) fn unsupported(operation: &'static str, what: String, hint: &str) -> Error {
     Error::Unsupported { operation, device: DEVICE.into(), what, hint: hint.into() }
 }

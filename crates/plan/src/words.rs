@@ -8,7 +8,7 @@ use crate::{Launch, Machine, conv2d};
 use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Params, SharedMemory, tap_stride};
 use apron_core::{Correlate, Result, Separable, Window};
 
-/// Correlation with any mask that fits the constant memory of small launches.
+/// Plans correlation with any mask that fits the constant memory of small launches.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (mask, window) = (&problem.mask, problem.window()?);
     if problem.clamp {

@@ -15,7 +15,7 @@ const MAX_PARTIALS: u64 = 1024;
 /// Least 32-bit words per thread that justify another block and its merge.
 const WORDS_PER_THREAD: u64 = 16;
 
-/// P6 and P7: a partial histogram per block, then one block per bin sums them.
+/// Plans P6 and P7: a partial histogram per block, then one block per bin sums them.
 fn partials(problem: &ByteHistogram, _: &Variant, _: &Machine) -> Result<Steps> {
     let bytes = problem.shape.samples();
     let channels = problem.channels();
@@ -25,7 +25,8 @@ fn partials(problem: &ByteHistogram, _: &Variant, _: &Machine) -> Result<Steps> 
     two_launches(problem, Kernel::histogram_partials_partials_u8_u32, partials)
 }
 
-/// `counting`, whose blocks each write a row of `bins` counts of the `samples`, and the launch that sums the rows.
+/// Plans `counting`, whose blocks each write a row of `bins` counts of the `samples`, and the launch that sums the
+/// rows.
 fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     let partials = counting.blocks[0];
     check_counters(samples, partials)?;
@@ -41,7 +42,7 @@ fn with_merge(samples: u64, bins: u32, counting: Launch) -> Result<Steps> {
     ))
 }
 
-/// `counting` with one row of counts per block, and the launch that sums the rows.
+/// Plans `counting` with one row of counts per block, and the launch that sums the rows.
 fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let params = Params::HistogramPartialParams(HistogramPartialParams { bytes, channels, reserved: 0 });
@@ -49,8 +50,8 @@ fn two_launches(problem: &ByteHistogram, counting: Kernel, partials: u64) -> Res
     with_merge(bytes, BYTE_BINS * channels, counting)
 }
 
-/// Partial histograms privatized per lane, so that threads never contend for a counter; then one block per bin sums
-/// them.
+/// Plans partial histograms privatized per lane, so that threads never contend for a counter; then one block per bin
+/// sums them.
 fn columns(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let kernel = match problem.channels() {
         1 => Kernel::histogram_columns_c1_u8_u32,
@@ -74,9 +75,9 @@ fn one_launch(problem: &ByteHistogram, _: &Variant, machine: &Machine) -> Result
     counted(problem, machine)
 }
 
-/// One launch: blocks with privatized histograms add to common totals, and the last block to finish writes the result.
-/// One block per multiprocessor by default, since zeroing and summing the counters costs the same for few bytes as for
-/// many.
+/// Plans one launch: blocks with privatized histograms add to common totals, and the last block to finish writes the
+/// result. One block per multiprocessor by default, since zeroing and summing the counters costs the same for few bytes
+/// as for many.
 pub(crate) fn counted(problem: &ByteHistogram, machine: &Machine) -> Result<Steps> {
     let (bytes, channels) = (problem.shape.samples(), problem.channels());
     let kernel = match channels {

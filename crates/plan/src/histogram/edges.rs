@@ -45,7 +45,8 @@ fn search(problem: &EdgeHistogram, _: &Variant, machine: &Machine) -> Result<Ste
     count(problem, machine, Kernel::histogram_edge_search_count_f32_u64, edges(problem)?, 0.0)
 }
 
-/// The minimum and maximum of an f32 image, of all pixels or of those that a mask selects: one pair per block.
+/// Returns the recipe that finds the minimum and maximum of an f32 image, of all pixels or of those that a mask
+/// selects: one pair per block.
 pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     let (samples, channels) = (shape.samples(), shape.channels);
     let (kernel, beside) = match masked {
@@ -73,7 +74,7 @@ pub fn extremes(shape: Shape, masked: bool, machine: &Machine) -> Recipe {
     }
 }
 
-/// The edges in f32, adjusted so that every sample falls into the same bin.
+/// Returns the edges in f32, adjusted so that every sample falls into the same bin.
 fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
     let edges = problem.edges()?;
     let edges = edges.values();
@@ -90,12 +91,12 @@ fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
     Ok(integers)
 }
 
-/// Bins per unit of sample value, with which [`nearest_edge`] gives, for every sample in the range, the lower edge of
-/// its bin or the upper one. `None` if there is no such number.
+/// Returns the bins per unit of sample value, with which [`nearest_edge`] gives, for every sample in the range, the
+/// lower edge of its bin or the upper one. `None` if there is no such number.
 ///
-/// The nearest edge is monotonic in the sample, so the nearest edges of a bin's first and last sample bound those of
-/// all samples between. They are correct unless the rounding of the edges to f32 and the three roundings of the formula
-/// displace a sample by half a bin, which only happens where bins are hardly wider than the spacing of f32.
+/// The nearest edge is monotonic in the sample, so the nearest edges of a bin's first and last sample bound the nearest
+/// edges of all samples between. They are correct unless the rounding of the edges to f32 and the three roundings of
+/// the formula displace a sample by half a bin, which only happens where bins are hardly wider than the spacing of f32.
 fn per_unit(edges: &[f32]) -> Option<f32> {
     let bins = edges.len() - 1;
     let (low, high) = (edges[0], edges[bins]);
@@ -112,7 +113,7 @@ fn per_unit(edges: &[f32]) -> Option<f32> {
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
-/// One launch that counts with `kernel`.
+/// Plans one launch that counts with `kernel`.
 fn count(
     problem: &EdgeHistogram,
     machine: &Machine,

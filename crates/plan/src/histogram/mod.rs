@@ -23,7 +23,7 @@ fn check_counters(samples: u64, blocks: u32) -> Result<()> {
 /// Index of the buffer of totals, in recipes that have one.
 const TOTALS: u64 = 1;
 
-/// A launch whose blocks add their counts of the `samples` to the `cells` totals.
+/// Plans a launch whose blocks add their counts of the `samples` to the `cells` totals.
 fn with_totals(samples: u64, cells: u32, counting: Launch) -> Result<Steps> {
     if cells > MAX_CELLS {
         return Err(unsupported(OPERATION, format!("{cells} bins in all (at most {MAX_CELLS})"), "use --device cpu"));

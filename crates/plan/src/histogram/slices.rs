@@ -20,7 +20,7 @@ const VALUES_RESIDENTS: u32 = 1;
 /// Most counts in the rows of all columns of blocks together.
 const MAX_ROW_CELLS: u64 = 1 << 26;
 
-/// Rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
+/// Plans rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
 fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
     let cells = problem.cells() as u64 * apart as u64;
@@ -62,7 +62,7 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
     Ok((buffers, launches))
 }
 
-/// Columns of blocks, and so rows of counts, for `cells` bins.
+/// Returns the columns of blocks, and so rows of counts, for `cells` bins.
 pub(super) fn rows_of(pixels: u64, cells: u64, residents: u32, machine: &Machine) -> u32 {
     let enough = pixels.div_ceil(SLICES_BLOCK as u64 * PIXELS_PER_THREAD);
     let slices = cells.div_ceil(SLICE_CELLS as u64);

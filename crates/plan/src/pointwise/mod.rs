@@ -11,7 +11,7 @@ use apron_core::{PixelType, PointOp, Pointwise, Result};
 
 pub(crate) const OPERATION: &str = "pointwise";
 
-/// One launch, four samples per thread and iteration.
+/// Plans one launch, four samples per thread and iteration.
 fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     problem.check()?;
     let (src, dst) = (problem.src.element(), problem.dst.element());
@@ -42,13 +42,14 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![Launch { dst, ..launch }]))
 }
 
-/// Whether it converts a single 16-bit image to f32.
+/// Returns whether the operation converts a single 16-bit image to f32.
 pub(crate) fn widens(problem: &Pointwise) -> bool {
     let wide = matches!(problem.src, PixelType::U16 | PixelType::I16 | PixelType::F16);
     wide && problem.second.is_none() && problem.dst == PixelType::F32
 }
 
-/// The launch of a kernel over `samples` samples of `channels` channels of buffer 0, and of a `second` buffer if given.
+/// Returns the launch of a kernel over `samples` samples of `channels` channels of buffer 0, and of a `second` buffer
+/// if given.
 pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointOp, second: Option<u64>) -> Launch {
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),

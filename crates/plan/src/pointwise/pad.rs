@@ -7,7 +7,7 @@ use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{Family, FromSum, Half, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
 use apron_core::{Pad, PixelType, Result};
 
-/// One launch, four samples of one column per thread.
+/// Plans one launch, four samples of one column per thread.
 fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
@@ -45,7 +45,7 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![launch]))
 }
 
-/// The bits of a constant as a sample, in the low bits of a word.
+/// Returns the bits of a constant as a sample, in the low bits of a word.
 fn bits_of(pixel: PixelType, value: f32) -> u32 {
     match pixel {
         PixelType::U8 => u8::from_sum(value).into(),

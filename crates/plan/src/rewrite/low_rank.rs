@@ -4,7 +4,7 @@ use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{LowRank, PixelType, Problem, Result, Shape};
 
-/// The recipe of a sum, from the recipes that `plan` gives for its terms.
+/// Returns the recipe of a sum, from the recipes that `plan` gives for its terms.
 pub(crate) fn summed(problem: &LowRank, plan: impl Fn(&Problem) -> Result<Recipe>) -> Result<Recipe> {
     let out = problem.window()?.out;
     let mut terms = problem.separables().map(|term| plan(&term.into()));
@@ -47,7 +47,7 @@ fn moved(launches: &mut [Launch], to: impl Fn(usize) -> usize) {
     }
 }
 
-/// The launch that adds the term in buffer `term`.
+/// Returns the launch that adds the term in buffer `term`.
 fn addition(out: Shape, term: usize) -> Launch {
     let f32 = PixelType::F32.element();
     let kernel = kernels::find(pointwise::OPERATION, "weighted-f32", f32, f32);
@@ -68,7 +68,7 @@ mod tests {
         Problem::from(LowRank { shape, src, terms, border, extent: Extent::Same })
     }
 
-    /// Buffers that each launch reads, writes, and reads as a second input.
+    /// Returns the buffers that each launch reads, writes, and reads as a second input.
     fn ways(terms: usize) -> Vec<(usize, usize, Option<u64>)> {
         let recipe = plan(&sum(PixelType::F32, terms, 5), Some("conv1d-simple"), &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();

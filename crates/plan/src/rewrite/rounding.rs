@@ -5,8 +5,8 @@ use apron_core::{Correlate, PixelType};
 /// Largest usable bound: beyond it, too many sums would have to be recomputed in f64.
 pub(crate) const MOST_SLACK: f32 = 1.0 / 512.0;
 
-/// A bound on the difference between an f32 sum of the problem's bytes times taps and the f64 sum; infinite for samples
-/// other than bytes.
+/// Returns a bound on the difference between an f32 sum of the problem's bytes times taps and the f64 sum; infinite for
+/// samples other than bytes.
 ///
 /// A sum of `n` fused multiply-adds is off by at most `n * 2^-24 * S / (1 - n * 2^-24)`, with `S` the sum of |tap *
 /// sample| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1); in f64 by 2^-29 of that. Sums are
@@ -28,8 +28,8 @@ pub(crate) fn slack(problem: &Correlate) -> f32 {
     ((count + 2.0) * 2f64.powi(-24) * sum) as f32
 }
 
-/// The same bound for the marching kernels' sums of bytes, which start at `-slack`: 0 where the sums are exact,
-/// infinite where the taps are so large that sums might overflow.
+/// As [`slack`], for the marching kernels' sums of bytes, which start at `-slack`: 0 where the sums are exact, infinite
+/// where the taps are so large that sums might overflow.
 ///
 /// With u = 2^-24, each multiply-add rounds a partial sum, with an error of at most u times its magnitude, or 2^-150 if
 /// it is denormal. Partial sums are at most 255 A(1), 255 A(2), ..., with A(k) the sum of the first k |tap|. Adding
@@ -68,13 +68,13 @@ const MOST_BYTE: f64 = 255.0;
 /// Largest sum of |tap| for which no sum overflows.
 const MOST_TOTAL: f64 = 1e30;
 
-/// Whether all sums of bytes times taps that are multiples of `unit` are exact.
+/// Returns whether all sums of bytes times taps that are multiples of `unit` are exact.
 fn exact(total: f64, unit: f64) -> bool {
     MOST_BYTE * total <= unit * 2f64.powi(24)
 }
 
-/// The slack of sums that start at `-slack`: `partial` is the sum of the magnitudes of all rounded partial sums,
-/// `denormal` the number of them that may be denormal.
+/// Returns the slack of sums that start at `-slack`: `partial` is the sum of the magnitudes of all rounded partial
+/// sums, `denormal` the number of them that may be denormal.
 fn started(partial: f64, denormal: usize) -> f32 {
     let error = (partial + 256.0) * 2f64.powi(-24) + denormal as f64 * 2f64.powi(-150);
     // A factor of 1.001 covers the start value, which enlarges the partial sums, second-order errors, and the f64 sum,
@@ -104,7 +104,7 @@ impl Sizes {
     }
 }
 
-/// The largest power of two that divides a number; infinite for 0.
+/// Returns the largest power of two that divides a number; infinite for 0.
 fn unit(number: f32) -> f64 {
     let bits = number.to_bits();
     let (exponent, fraction) = ((bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(slack_of(&[third; 3], Border::Replicate, PixelType::F32), f32::INFINITY);
     }
 
-    /// A sum of bytes as the marching kernels compute it, and the f64 sum from 0.
+    /// Returns a sum of bytes as the marching kernels compute it, and the f64 sum from 0.
     fn sums(taps: &[f32], bytes: &[u8], slack: f32) -> (f32, f64) {
         let pairs = || taps.iter().zip(bytes);
         let near = pairs().fold(-slack, |sum, (tap, &byte)| tap.mul_add(byte as f32, sum));

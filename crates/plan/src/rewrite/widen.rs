@@ -12,12 +12,12 @@ const F32: PixelType = PixelType::F32;
 /// The identity, which also keeps the sign of zeros.
 const AS_IT_IS: PointOp = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
 
-/// Whether samples of this type may be widened to f32.
+/// Returns whether samples of this type may be widened to f32.
 fn is_wide(pixel: PixelType) -> bool {
     matches!(pixel, PixelType::U16 | PixelType::I16 | PixelType::F16)
 }
 
-/// The same problem on f32 images, if it has 16-bit samples that its kernels do not take.
+/// Returns the same problem on f32 images, if it has 16-bit samples that its kernels do not take.
 pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     let read = |pixel| if is_wide(pixel) { F32 } else { pixel };
     let written = |pixel| if pixel == PixelType::F16 { F32 } else { pixel };
@@ -46,7 +46,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     })
 }
 
-/// The recipe for `problem`, from the recipe for f32 images.
+/// Returns the recipe for `problem`, from the recipe for f32 images.
 pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
     let Problem::Filter(filter) = problem else { return recipe };
     let mut launches = Vec::new();
@@ -73,7 +73,7 @@ fn exchange(buffers: &mut Vec<Buffer>, role: Role, pixel: PixelType) -> Option<(
     Some((floats, buffers.len() - 1))
 }
 
-/// The launch that converts the samples of buffer `src` to those of buffer `dst`.
+/// Returns the launch that converts buffer `src` to the element type of buffer `dst`.
 fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch {
     let (from, to) = (buffers[src].element, buffers[dst].element);
     let kernel = kernels::find(pointwise::OPERATION, stage, from, to);

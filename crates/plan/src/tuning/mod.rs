@@ -111,7 +111,8 @@ impl Work {
         Work { operation, src, dst, exact, aligned, channels, side, width, height: shape.height }
     }
 
-    /// Side of the square mask with the same number of taps as the filter; for a sum of filters, as its first term.
+    /// Returns the side of the square mask with the same number of taps as the filter; for a sum of filters, as its
+    /// first term.
     fn side(filter: &FilterProblem) -> u32 {
         match filter {
             FilterProblem::Scaled(p) => Self::side(&p.sums()),
@@ -139,8 +140,8 @@ fn number(count: usize) -> u32 {
 }
 
 impl Row {
-    /// Distance to a workload, in decreasing order of significance: GPU, exactness of the taps, row alignment,
-    /// channels, side, and size per multiprocessor.
+    /// Returns the distance to a workload, in decreasing order of significance: GPU, exactness of the taps, row
+    /// alignment, channels, side, and size per multiprocessor.
     fn distance(&self, work: &Work, machine: &Machine) -> [f64; 7] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
