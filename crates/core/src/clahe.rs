@@ -11,7 +11,6 @@ const OPERATION: &str = "clahe";
 /// redistributed over all values; the table of a tile is the running sum of its counts, times the largest value divided
 /// by the tile's area, in f32, rounded half to even. A pixel's result is the bilinear interpolation, in f32, between
 /// the entries of the four tiles around it.
-/// have for its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clahe {
     /// Shape of the input; channels are independent.

@@ -1,4 +1,4 @@
-//! Tables that match an image's histograms to those of another image.
+//! Tables that match an image's histograms to the histograms of a reference image.
 
 use crate::{Error, Histogram, Result};
 
@@ -39,7 +39,7 @@ fn table(counts: &[u64], reference: &[u64]) -> Vec<u8> {
     shares(counts).into_iter().map(|share| interpolated(&known, share) as u8).collect()
 }
 
-/// The cumulative share of samples at each value.
+/// Returns the cumulative share of samples at each value.
 fn shares(counts: &[u64]) -> Vec<f64> {
     let all = counts.iter().sum::<u64>() as f64;
     let running = counts.iter().scan(0, |sum, count| {

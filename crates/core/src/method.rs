@@ -1,4 +1,4 @@
-//! The method of summation of a filter: a function of the problem alone, so that every device uses the same.
+//! The method of summation of a filter: a function of the problem alone, so that all devices use the same one.
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
@@ -59,7 +59,7 @@ pub struct ByMethod {
 const SMALL_BOX: u32 = 17;
 /// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;
-/// The same for integer output, with intermediate sums in f64.
+/// As [`LEAST_SIDE`], for integer output, whose intermediate sums are f64.
 const LEAST_INTEGER_SIDE: u32 = 7;
 /// Low rank is used only if it saves this factor in multiplications, because the terms and their sums add memory
 /// traffic.
@@ -258,7 +258,7 @@ mod tests {
         choice
     }
 
-    /// A mask of equal taps, as text.
+    /// Returns a mask of equal taps, as text.
     fn equal(tap: &str, width: usize, height: usize) -> String {
         vec![vec![tap; width].join(" "); height].join(";")
     }
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// The sum of a narrow and a wide Gaussian, `side` taps per side.
+    /// Returns the sum of a narrow and a wide Gaussian, `side` taps per side.
     fn bells(side: u32, types: (PixelType, PixelType)) -> Correlate {
         let bell = |n: u32, sigma: f64| (-(n as f64 - side as f64 / 2.0).powi(2) / (2.0 * sigma * sigma)).exp();
         let tap = |n: u32, sigma: f64| bell(n % side, sigma) * bell(n / side, sigma);

@@ -122,12 +122,12 @@ fn common(a: f64, b: f64) -> f64 {
     if b == 0.0 { a } else { common(b, a % b) }
 }
 
-/// The largest power of two that is not above a positive normal number.
+/// Returns the largest power of two that is not above a positive normal number.
 fn power_of_two(number: f64) -> f64 {
     f64::from_bits(number.to_bits() & 0x7ff << 52)
 }
 
-/// The largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
+/// Returns the largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
 pub(crate) fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 {
         return f64::INFINITY;
@@ -184,14 +184,14 @@ mod tests {
         assert!(inexact > 1500, "{inexact}");
     }
 
-    /// The sum of these f64 terms, rounded to f32.
+    /// Returns the sum of these f64 terms, rounded to f32.
     fn sum(terms: &[(Vec<f64>, Vec<f64>)]) -> Mask {
         let (width, height) = (terms[0].0.len(), terms[0].1.len());
         let tap = |n: usize| terms.iter().map(|(x, y)| x[n % width] * y[n / width]).sum::<f64>() as f32;
         Mask::new(width as u32, height as u32, (0..width * height).map(tap).collect::<Vec<_>>()).unwrap()
     }
 
-    /// A Gaussian of width `sigma`, times `weight`, at `count` taps around its middle.
+    /// Returns a Gaussian of width `sigma`, times `weight`, at `count` taps around its middle.
     fn bell(sigma: f64, weight: f64, count: usize) -> Vec<f64> {
         let from_middle = |n: usize| n as f64 - (count as f64 - 1.0) / 2.0;
         (0..count).map(|n| weight * (-(from_middle(n) / sigma).powi(2) / 2.0).exp()).collect()

@@ -19,7 +19,7 @@ pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
     Taps::new(bell(sigma, truncate)?.iter().map(|&tap| tap as f32).collect::<Vec<_>>())
 }
 
-/// The taps in f64.
+/// Returns the taps in f64.
 fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     let wrong = |parameter, value: f64, limit: &str| Err(Error::parameter("gaussian", parameter, value, limit));
     if !(sigma.is_finite() && sigma >= 0.0) {

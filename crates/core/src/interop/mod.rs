@@ -1,4 +1,4 @@
-//! Conversions between Apron's images and those of other crates: without a copy wherever the layout allows it.
+//! Conversions between Apron's images and images of other crates: without a copy wherever the layout allows it.
 
 #[cfg(feature = "ndarray")]
 mod arrays;

@@ -81,7 +81,7 @@ where
     }
 }
 
-/// The error for a pixel type without a counterpart.
+/// Returns the error for a pixel type without a counterpart.
 fn not_taken(found: String) -> Error {
     let what = format!("pixels are {found}; pictures have 1 to 4 channels of u8 or u16, or 3 or 4 of f32");
     Error::Samples { operation: "image", what }
