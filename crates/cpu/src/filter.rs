@@ -94,22 +94,22 @@ impl<'a, I: Pixel> Filter<'a, I> {
         self.window.out.channels as usize
     }
 
-    /// Columns of input per sum.
+    /// Returns the number of input columns per sum.
     fn columns(&self) -> usize {
         self.across.map_or(self.width, <[f32]>::len)
     }
 
-    /// Halo rows: input rows per sum, less one.
+    /// Returns the number of halo rows: input rows per sum, less one.
     fn halo_rows(&self) -> usize {
         self.taps.len() / self.width - 1
     }
 
-    /// Whether every sample is a byte, border included.
+    /// Returns whether every sample is a byte, border included.
     fn is_bytes(&self) -> bool {
         I::PIXEL == PixelType::U8 && (self.mode != BorderMode::Constant || self.constant as u8 as f32 == self.constant)
     }
 
-    /// The row of the image under mask row `y` of output row 0; `None` for a row of the constant.
+    /// Returns the row of the image under mask row `y` of output row 0; `None` for a row of the constant.
     #[inline(always)]
     fn row(&self, y: usize) -> Option<u32> {
         let y = y as i32 + self.window.origin_y;

@@ -24,7 +24,7 @@ impl ByteTables {
         ByteTables { tables: Box::new([[0; 256]; TABLES]), pending: 0, totals: vec![[0; 256]; TABLES] }
     }
 
-    /// Counts bytes, the first of which belongs to channel 0.
+    /// Counts bytes; the first one belongs to channel 0.
     fn count(&mut self, bytes: &[u8]) {
         const MOST: usize = (u32::MAX as usize / 2) / TABLES * TABLES;
         for bytes in bytes.chunks(MOST) {
@@ -89,7 +89,7 @@ where
     tables.map(|tables| tables.finish(channels)).reduce(|| vec![0; 256 * channels], |counts, more| add(counts, &more))
 }
 
-/// Ranges of whole rows of about [`PART_SAMPLES`] samples each.
+/// Returns the ranges of whole rows of about [`PART_SAMPLES`] samples each.
 fn bands<T: Pixel>(image: &Image<T>) -> impl IndexedParallelIterator<Item = Range<u32>> {
     let rows = (PART_SAMPLES / image.shape().row_samples()).max(1) as u32;
     let height = image.height();
@@ -189,7 +189,7 @@ fn cells<T: Pixel>(
     parts.reduce_with(|counts, more| add(counts, &more)).unwrap_or_else(|| vec![0; cells * channels])
 }
 
-/// The pixels of a row that a mask selects.
+/// Returns the pixels of a row that a mask selects.
 fn selected<'a, T: Pixel>(image: &'a Image<T>, roi: &'a Image<u8>, y: u32) -> impl Iterator<Item = &'a [T]> {
     let pixels = image.row(y).chunks_exact(image.channels() as usize).zip(roi.row(y));
     pixels.filter(|(_, roi)| **roi != 0).map(|(pixel, _)| pixel)
@@ -206,7 +206,7 @@ fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
     }
 }
 
-/// Minimum and maximum sample, of all pixels or of those that a mask selects; both NaN if a sample is NaN.
+/// Returns the minimum and maximum sample, of all pixels or of those that a mask selects; both NaN if a sample is NaN.
 pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (f64, f64) {
     const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
     let join = |all, sample: &T| join_extremes(all, (sample.to_f64(), sample.to_f64()));

@@ -2,8 +2,8 @@
 //! detected at run time.
 //!
 //! Each sum is taken in the reference's order (mask rows from the top, columns from the left, one fused multiply-add
-//! per tap, from +0), so results are bit for bit those of the reference. Many sums are computed side by side in vector
-//! lanes; no sum is split.
+//! per tap, from +0), so results are bit for bit equal to the reference's. Many sums are computed side by side in
+//! vector lanes; no sum is split.
 #![deny(unsafe_code)]
 
 mod boxes;

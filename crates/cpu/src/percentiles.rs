@@ -79,7 +79,7 @@ impl<T: Pixel> Orders<'_, T> {
         self.samples.par_chunks(PART * self.channels).fold(&start, of_part).reduce(&start, join)
     }
 
-    /// Cumulative counts by upper half: keys whose upper half is at most the index.
+    /// Returns the cumulative counts by upper half: keys whose upper half is at most the index.
     fn upto(&self) -> Vec<u64> {
         let mut counts = self.each(
             || vec![0u64; UPPER],
@@ -97,7 +97,7 @@ impl<T: Pixel> Orders<'_, T> {
         counts
     }
 
-    /// The sorted lower halves of the keys with each of the wanted upper halves.
+    /// Returns the sorted lower halves of the keys with each of the wanted upper halves.
     fn lower_of(&self, wanted: &[usize]) -> Vec<Vec<u16>> {
         let mut place = vec![None; UPPER];
         wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn parts_are_those_of_the_whole() {
-        // Several parts, several upper halves, one of which holds most samples.
+        // Several parts and several upper halves; one upper half holds most samples.
         let samples: Vec<f32> =
             (0..3 * PART as u32 / 2).map(|n| f32::from_bits(n.wrapping_mul(2654435761) >> 2)).collect();
         let samples: Vec<f32> =

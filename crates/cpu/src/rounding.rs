@@ -79,18 +79,18 @@ impl Rounding {
         (few && error <= MOST).then(|| Rounding { shift, limit: ((0.5 - error) as f32).next_down(), lacks, off })
     }
 
-    /// Whether taps are symmetric, so that two samples can be added before they are weighted.
+    /// Returns whether taps are symmetric, so that two samples can be added before they are weighted.
     pub(crate) fn is_paired(taps: &[f32]) -> bool {
         taps.iter().eq(taps.iter().rev())
     }
 
-    /// Whether an f64 sum, in any order, is farther from a rounding boundary than from the f64 sum in the reference's
-    /// order: the error of each is at most 2^-28 of [`MOST`].
+    /// Returns whether an f64 sum, in any order, is farther from a rounding boundary than from the f64 sum in the
+    /// reference's order: the error of each is at most 2^-28 of [`MOST`].
     pub(crate) fn is_decided(sum: f64) -> bool {
         Rounding::is_beyond(sum, MOST * 2f64.powi(-26))
     }
 
-    /// Whether a sum is farther from a rounding boundary than its error bound `off`.
+    /// Returns whether a sum is farther from a rounding boundary than its error bound `off`.
     pub(crate) fn is_beyond(sum: f64, off: f64) -> bool {
         ((sum - sum.floor()) - 0.5).abs() > off
     }
@@ -108,7 +108,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The properties of taps, each with its number of samples.
+    /// Returns the properties of taps, each with its number of samples.
     fn of(taps: impl Iterator<Item = (f32, f64)>) -> Sizes {
         let mut sizes = Sizes { sum: 0.0, total: 0.0, partial: 0.0, grid: f64::INFINITY };
         for (tap, samples) in taps.map(|(tap, samples)| (tap as f64, samples)) {
@@ -121,7 +121,7 @@ impl Sizes {
     }
 }
 
-/// The largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
+/// Returns the largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
 fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 {
         return f64::INFINITY;

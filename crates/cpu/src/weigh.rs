@@ -80,7 +80,7 @@ impl<S> Weights<'_, S> {
         (self.width - 1) * self.step
     }
 
-    /// Rows of taps.
+    /// Returns the number of rows of taps.
     #[inline(always)]
     pub(crate) fn height(&self) -> usize {
         self.taps.len() / self.width

@@ -13,11 +13,11 @@ use std::ops::{Add, AddAssign, Range, Sub};
 pub(super) trait Whole:
     Copy + Default + Send + From<u8> + Add<Output = Self> + Sub<Output = Self> + AddAssign
 {
-    /// The value as f64; it is below 2^53.
+    /// Returns the value as f64; it is below 2^53.
     fn to_f64(self) -> f64;
-    /// The value as i32; it is below 2^31.
+    /// Returns the value as i32; it is below 2^31.
     fn to_i32(self) -> i32;
-    /// The value times `count`; the product must fit the type.
+    /// Returns the value times `count`; the product must fit the type.
     fn times(self, count: u32) -> Self;
 }
 

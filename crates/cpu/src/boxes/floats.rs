@@ -252,7 +252,7 @@ struct Down<'a> {
 }
 
 impl Down<'_> {
-    /// The slot of a row in the ring.
+    /// Returns the slot of a row in the ring.
     fn slot(&self, y: i32) -> usize {
         y.rem_euclid((self.rows.len() / self.length) as i32) as usize
     }

@@ -59,7 +59,7 @@ pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter,
     Ok(())
 }
 
-/// Rows that should stay in cache, of which each step reads some: the fastest of 16 to 256.
+/// Rows of input per tile that should stay in cache: the fastest of 16 to 256.
 const SEEN_ROWS: usize = 32;
 
 /// A box filter of an image.
@@ -89,13 +89,13 @@ impl<I: Pixel> Windows<'_, I> {
         self.source(y).map(|y| self.image.row(y as u32))
     }
 
-    /// Index of the image row that row `y` of the extended image repeats.
+    /// Returns the index of the image row that row `y` of the extended image repeats.
     fn source(&self, y: i32) -> Option<usize> {
         let (mode, _) = self.filter.border.mode();
         mode.map(y, self.image.height() as i32).map(|y| y as usize)
     }
 
-    /// Whether windows are so high that rows of the image repeat in them.
+    /// Returns whether windows are so high that rows of the image repeat in them.
     fn repeats(&self) -> bool {
         self.filter.height > 2 * self.image.height()
     }

@@ -121,7 +121,7 @@ fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32)
     }
 }
 
-/// The image; for little work, also the full extent, and a region partly outside the image.
+/// Returns the image; for little work, also the full extent, and a region partly outside the image.
 fn extents(shape: Shape, (width, height): (u32, u32)) -> impl Iterator<Item = Extent> + Clone {
     let work = (shape.width + width) as u64 * (shape.height + height) as u64 * (width * height) as u64;
     let part = Extent::Region(Region { x: -3, y: 2, width: 21, height: 9 });

@@ -6,7 +6,7 @@ use apron_core::{
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// An image with gaps between its rows.
+/// Returns an image with gaps between its rows.
 fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImage<'static> {
     fn of<T: Pixel>(shape: Shape, mut sample: impl FnMut() -> T) -> AnyImage<'static> {
         let stride = shape.row_samples() + 3;

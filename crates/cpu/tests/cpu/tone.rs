@@ -4,7 +4,7 @@ use apron_core::{Binning, Bins, Clahe, Edges, FromSum, Image, Pixel};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// An image of padded rows, with few distinct values.
+/// Returns an image of padded rows, with few distinct values.
 fn image<T: Pixel>(rng: &mut StdRng, shape: (u32, u32, u32), sample: impl Fn(&mut StdRng) -> T) -> Image<'static, T> {
     let stride = (shape.0 * shape.2) as usize + rng.random_range(0..3);
     let data: Vec<T> = (0..stride * shape.1 as usize).map(|_| sample(rng)).collect();
