@@ -45,7 +45,7 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
 /// The sum of a range of samples of an axis, which are accessed by index.
 type Sum<S> = fn(Range<i32>, &dyn Fn(i32) -> S) -> S;
 
-/// The sums over all windows.
+/// Returns the sums over all windows.
 fn sums<I: Pixel, S: Copy>(
     image: &Image<I>,
     filter: &BoxFilter,
@@ -80,7 +80,7 @@ fn sums<I: Pixel, S: Copy>(
     sums
 }
 
-/// The sum of a range of samples in the order of [`BOX_CHUNK`].
+/// Returns the sum of a range of samples in the order of [`BOX_CHUNK`].
 fn ordered_sum(run: Range<i32>, at: &dyn Fn(i32) -> f32) -> f32 {
     let chunk = BOX_CHUNK as i32;
     if run.len() <= chunk as usize {

@@ -37,7 +37,7 @@ pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<
     Image::new(window.out.width, window.out.height, window.out.channels, out)
 }
 
-/// The sum at an output column and row.
+/// Returns the sum at an output column and row.
 fn sum<I: Pixel>(image: &Image<I>, problem: &Scaled, window: &Window, x: i32, y: i32, c: u32) -> f64 {
     let (mode, constant) = problem.border.mode();
     let sample = |i: usize, j: usize| {
