@@ -8,7 +8,7 @@ use apron_core::{
 use apron_plan::{Machine, plan};
 use apron_simt::Costs;
 
-/// The cost of each launch of `variant` for `problem`.
+/// Returns the cost of each launch of `variant` for `problem`.
 fn costs(problem: &Problem, variant: &str) -> Vec<Costs> {
     let recipe = plan(problem, Some(variant), &Machine::EMULATED).unwrap();
     let costs = apron_emulator::costs(&recipe, &vec![1; recipe.buffers[0].size_bytes() as usize]).unwrap();
