@@ -38,7 +38,7 @@ impl GpuBuffer {
     pub fn zeroed(gpu: &Gpu, operation: &'static str, len_bytes: u64) -> Result<GpuBuffer> {
         let buffer = GpuBuffer::uninitialized(gpu, operation, len_bytes)?;
         let (bytes, stream) = (len_bytes as usize, gpu.stream.inner.as_inner());
-        // SAFETY: the buffer has the bytes, and the stream is the one in whose order it lives.
+        // SAFETY: the buffer has the bytes, and the stream is its home stream.
         let zeroed = unsafe { cuMemsetD8Async(buffer.address(), 0, bytes, stream) };
         checked(zeroed, || format!("zeroing {bytes} bytes"))?;
         Ok(buffer)
@@ -49,7 +49,7 @@ impl GpuBuffer {
         GpuBuffer { memory: Arc::new(memory), start: 0, len_bytes }
     }
 
-    /// Whether this is the only handle on the memory: no clone, no part, and no handle kept by the caller.
+    /// Returns whether this is the only handle on the memory: no clone, no part, and no handle kept by the caller.
     pub fn is_unique(&mut self) -> bool {
         Arc::get_mut(&mut self.memory).is_some_and(|memory| memory.is_unique())
     }
@@ -141,7 +141,7 @@ impl GpuBuffer {
         self.home().device.enter()?;
         self.home().wait_for(from.home())?;
         let (bytes, stream) = (self.len_bytes as usize, self.home().inner.as_inner());
-        // SAFETY: both sides have as many bytes, and their streams wait for each other.
+        // SAFETY: both sides have this size, and their streams wait for each other.
         let copied = unsafe { cuMemcpyDtoDAsync_v2(self.address(), from.address(), bytes, stream) };
         let waits = from.home().wait_for(self.home());
         checked(copied, || format!("copying {bytes} bytes on the GPU"))?;
@@ -166,7 +166,7 @@ impl GpuBuffer {
             if bytes.is_empty() {
                 return Ok(());
             }
-            // SAFETY: both sides have as many bytes, borrowed until the stream was waited for.
+            // SAFETY: both sides have this size; the bytes are borrowed until the stream was waited for.
             let copied = unsafe {
                 cuMemcpyDtoHAsync_v2(bytes.as_mut_ptr().cast(), self.address(), bytes.len(), stream.inner.as_inner())
             };
@@ -188,17 +188,17 @@ impl GpuBuffer {
         waited.map_err(|error| driver("waiting for a copy from the GPU", error))
     }
 
-    /// Whether the buffer is in the memory of this GPU.
+    /// Returns whether the buffer is in the memory of this GPU.
     pub fn is_on(&self, gpu: &Gpu) -> bool {
         Arc::ptr_eq(&self.home().device, &gpu.device)
     }
 
-    /// Whether two buffers are in the memory of the same GPU.
+    /// Returns whether two buffers are in the memory of the same GPU.
     pub fn is_beside(&self, other: &GpuBuffer) -> bool {
         Arc::ptr_eq(&self.home().device, &other.home().device)
     }
 
-    /// The address, for kernels.
+    /// Returns the address, for kernels.
     pub(crate) fn address(&self) -> u64 {
         self.memory.address + self.start
     }
@@ -208,13 +208,13 @@ impl GpuBuffer {
         self.address()
     }
 
-    /// Whether two buffers overlap.
+    /// Returns whether two buffers overlap.
     pub fn overlaps(&self, other: &GpuBuffer) -> bool {
         let (start, other_start) = (self.address(), other.address());
         start < other_start + other.len_bytes && other_start < start + self.len_bytes
     }
 
-    /// Whether the address is a multiple of `bytes` bytes.
+    /// Returns whether the address is a multiple of `bytes` bytes.
     pub fn is_aligned_to(&self, bytes: u64) -> bool {
         self.address().is_multiple_of(bytes)
     }
@@ -224,7 +224,7 @@ impl GpuBuffer {
         &self.home().inner
     }
 
-    /// The home stream.
+    /// Returns the home stream.
     pub(crate) fn home(&self) -> &Arc<Stream> {
         &self.memory.home
     }

@@ -207,7 +207,7 @@ impl Gpu {
 }
 
 impl OpenDevice {
-    /// The driver's ordinal of the GPU.
+    /// Returns the driver's ordinal of the GPU.
     pub(crate) fn ordinal(&self) -> u32 {
         self.info.ordinal
     }
@@ -217,7 +217,7 @@ impl OpenDevice {
         self.shared_bytes
     }
 
-    /// The GPU's primary context, which this retains.
+    /// Returns the GPU's primary context, which this retains.
     pub(crate) fn context(&self) -> CUcontext {
         self.context.as_raw()
     }
@@ -247,15 +247,15 @@ impl OpenDevice {
         }
     }
 
-    /// The kernel's function: from its machine code if the driver accepts it, else from its PTX, which is compiled on
-    /// first use.
+    /// Returns the kernel's function: from its machine code if the driver accepts it, else from its PTX, which is
+    /// compiled on first use.
     pub(crate) fn function(&self, kernel: Kernel) -> Result<Function<'_>> {
         let facts = kernel.facts();
         let module = self.module(kernel)?;
         module.get_function(facts.entry).map_err(|error| driver(format!("finding kernel {}", facts.entry), error))
     }
 
-    /// The taps in constant memory, which all streams share.
+    /// Returns the taps in constant memory, which all streams share.
     pub(crate) fn taps_symbol(&self) -> MutexGuard<'_, TapsSymbol> {
         self.taps_symbol.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use cust::sys::{CUresult, cudaError_enum};
 
 const OTHERWISE: &str = "try again, or use --device cpu";
 
-/// The error of a driver call during `operation`.
+/// Returns the error of a driver call during `operation`.
 pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
     let hint = match source {
         CudaError::IllegalAddress
@@ -29,7 +29,7 @@ pub(crate) fn driver(operation: impl Into<String>, source: CudaError) -> Error {
     Error::Driver { operation: operation.into(), hint, source: source.into() }
 }
 
-/// The error of an allocation: exhausted memory has its own variant.
+/// Returns the error of an allocation: exhausted memory has its own variant.
 pub(crate) fn allocation(operation: &'static str, bytes: u64, source: CudaError) -> Error {
     match source {
         CudaError::OutOfMemory => Error::OutOfMemory { operation, bytes, source: source.into() },
@@ -45,13 +45,13 @@ pub(crate) fn checked(code: CUresult, operation: impl FnOnce() -> String) -> Res
     }
 }
 
-/// The error of an operation that is impossible while the caller captures the stream.
+/// Returns the error of an operation that is impossible while the caller captures the stream.
 pub(crate) fn not_captured(device: &OpenDevice, what: &str, hint: &str) -> Error {
     let (device, what) = (format!("gpu:{}", device.ordinal()), format!("{what} while its stream is captured"));
     Error::Unsupported { operation: "capture", device, what, hint: hint.into() }
 }
 
-/// The error of an operation that a recorded chain cannot contain.
+/// Returns the error of an operation that a recorded chain cannot contain.
 pub(crate) fn not_recorded(device: &OpenDevice, what: &str, hint: &str) -> Error {
     let device = format!("gpu:{}", device.ordinal());
     Error::Unsupported { operation: "record", device, what: format!("{what} in a recorded chain"), hint: hint.into() }

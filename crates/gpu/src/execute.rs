@@ -143,7 +143,7 @@ impl Gpu {
     }
 }
 
-/// Whether a recipe uses a texture or a constant symbol, which other recipes reuse.
+/// Returns whether a recipe uses a texture or a constant symbol, which other recipes reuse.
 fn shares_state(recipe: &Recipe) -> bool {
     let texture = recipe.buffers.iter().any(|buffer| matches!(buffer.role, Role::Texture { .. }));
     texture || recipe.launches.iter().any(|launch| launch.kernel.facts().taps == TapSpace::Symbol)
@@ -238,9 +238,9 @@ fn allow_shared(gpu: &Gpu, function: &Function<'_>, bytes: u32) -> Result<()> {
     checked(result, || format!("taking {bytes} bytes of shared memory a block"))
 }
 
-/// CUDA's grid for `columns` x `rows` blocks, for a batch of images with strides `steps`. CUDA allows 65535 blocks in y
-/// and z; z counts the images of a batch. For a single image with more rows of blocks, z counts layers of rows, and
-/// surplus rows of the last layer do nothing.
+/// Returns CUDA's grid for `columns` x `rows` blocks, for a batch of images with strides `steps`. CUDA allows 65535
+/// blocks in y and z; z counts the images of a batch. For a single image with more rows of blocks, z counts layers of
+/// rows, and surplus rows of the last layer do nothing.
 fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)) -> ((u32, u32, u32), Layers) {
     if images > 1 {
         return ((columns, rows, images), Layers { src_step, dst_step, rows: 0 });
@@ -250,12 +250,12 @@ fn grid([columns, rows]: [u32; 2], images: u32, (src_step, dst_step): (u32, u32)
     ((columns, rows, layers), Layers { src_step: 0, dst_step: 0, rows })
 }
 
-/// The bytes of taps, for a copy to the device.
+/// Returns the bytes of taps, for a copy to the device.
 fn bytes_of(taps: &[f32]) -> Vec<u8> {
     taps.iter().flat_map(|tap| tap.to_ne_bytes()).collect()
 }
 
-/// The address of the parameters in their enum variant.
+/// Returns the address of the parameters in their enum variant.
 fn params_pointer(params: &mut Params) -> *mut c_void {
     match params {
         Params::Conv2dParams(params) => (&raw mut *params).cast(),

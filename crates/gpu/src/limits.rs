@@ -84,8 +84,8 @@ impl LimitRun {
         }
         let stream = gpu.stream.inner.as_inner();
         let timer = Timer::start(gpu)?;
-        // SAFETY: both sides have as many bytes, and outlive the copy: it is waited for below, and should
-        // that fail, the context is lost.
+        // SAFETY: both sides have the same size, and outlive the copy: it is waited for below, and if that fails, the
+        // context is lost.
         let copied = unsafe {
             match &mut self.work {
                 Work::Kernel { .. } => unreachable!("ran above"),

@@ -31,9 +31,9 @@ enum Owner {
 
 /// A [`DeviceBuffer`] of any type from the caller.
 pub(crate) trait CallersBuffer: Send + Sync {
-    /// Whether the caller kept no reference.
+    /// Returns whether the caller kept no reference.
     fn is_unique(&self) -> bool;
-    /// The concrete type in the box.
+    /// Returns the concrete type in the box.
     fn kind(&self) -> TypeId;
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -99,7 +99,7 @@ impl Memory {
         Memory { address, owner, home: gpu.stream.clone() }
     }
 
-    /// Whether this is the only handle.
+    /// Returns whether this is the only handle.
     pub(crate) fn is_unique(&self) -> bool {
         match &self.owner {
             Owner::Caller(buffer) => buffer.is_unique(),
@@ -107,7 +107,7 @@ impl Memory {
         }
     }
 
-    /// Whether it can be returned to the caller as a buffer of `T`.
+    /// Returns whether it can be returned to the caller as a buffer of `T`.
     pub(crate) fn is_buffer_of<T: DeviceCopy + Send + Sync + 'static>(&self) -> bool {
         match &self.owner {
             Owner::Stream(_) => true,

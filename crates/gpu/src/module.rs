@@ -15,19 +15,19 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// All targets for which a kernel has PTX.
+    /// Returns all targets for which a kernel has PTX.
     pub(crate) fn targets(&self) -> impl Iterator<Item = u32> {
         let files = self.ptx.iter().flat_map(|pack| pack.files).map(|file| file.target);
         files.filter(|_| self.whole.is_none()).chain(self.whole.map(|(_, target)| target))
     }
 
-    /// The machine code of an entry for exactly this compute capability, times ten.
+    /// Returns the machine code of an entry for exactly this compute capability, times ten.
     pub(crate) fn machine_code(&self, entry: &str, capability: u32) -> Option<Vec<u8>> {
         let packs = self.machine_code.iter().filter(|_| self.whole.is_none());
         packs.into_iter().find_map(|pack| pack.find(entry, capability).map(|file| pack.read(file)))
     }
 
-    /// The PTX of an entry for the newest target that runs on this compute capability, with that target.
+    /// Returns the PTX of an entry for the newest target that runs on this compute capability, with that target.
     pub(crate) fn ptx(&self, entry: &str, capability: u32) -> Option<(Cow<'static, str>, u32)> {
         if let Some((text, target)) = self.whole {
             return (target <= capability).then_some((Cow::Borrowed(text), target));

@@ -18,7 +18,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Whether the rows are contiguous.
+    /// Returns whether the rows are contiguous.
     pub fn is_packed(&self) -> bool {
         self.bytes == self.stride || self.count == 1
     }

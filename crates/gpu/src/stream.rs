@@ -76,7 +76,7 @@ impl Stream {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
     }
 
-    /// Whether the caller is capturing the stream into a graph.
+    /// Returns whether the caller is capturing the stream into a graph.
     pub(crate) fn is_captured(&self) -> Result<bool> {
         Ok(self.beside().is_none() && is_capturing(&self.inner)?)
     }
@@ -128,12 +128,12 @@ impl Stream {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address of the zeros that recipes on this stream share.
+    /// Returns the address of the zeros that recipes on this stream share.
     pub(crate) fn zeroed(&self) -> u64 {
         self.zeroed.as_device_ptr().as_raw()
     }
 
-    /// The texture that launches on this stream share.
+    /// Returns the texture that launches on this stream share.
     pub(crate) fn texture(&self) -> MutexGuard<'_, TextureSlot> {
         self.texture.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +187,7 @@ impl Drop for Stream {
     }
 }
 
-/// Whether work enqueued on a stream is captured into a graph instead of run.
+/// Returns whether work enqueued on a stream is captured into a graph instead of run.
 fn is_capturing(stream: &CustStream) -> Result<bool> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     // SAFETY: the stream exists; the call writes only the variable.

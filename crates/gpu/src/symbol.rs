@@ -45,8 +45,8 @@ impl TapsSymbol {
     }
 }
 
-/// The symbol's address in the kernel's module. cust's `Symbol` does not expose it, and its copies synchronize the
-/// whole device.
+/// Returns the symbol's address in the kernel's module. cust's `Symbol` does not expose it, and its copies synchronize
+/// the whole device.
 fn find(function: &Function<'_>) -> Result<u64> {
     let name = CString::new(TAPS_SYMBOL).expect("no NUL in the name");
     let operation = || format!("finding {TAPS_SYMBOL} in the kernels");
