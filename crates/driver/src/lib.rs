@@ -54,7 +54,7 @@ fn fill_table() -> Result<(), LoadError> {
     Ok(())
 }
 
-/// The initial address of a table slot: not null, so that a call before `load` returns an error.
+/// Returns the initial address of a table slot: not null, so that a call before `load` returns an error.
 const fn slot() -> AtomicPtr<c_void> {
     AtomicPtr::new(unavailable as *mut c_void)
 }
