@@ -113,7 +113,7 @@ pub(super) fn cpu_filter_into(
     }
 }
 
-/// Returns an image of u8 samples.
+/// Returns the image if its samples are u8, else an error.
 pub(super) fn bytes<'a>(operation: &'static str, image: &'a AnyImage<'_>) -> Result<&'a Image<'a, u8>> {
     match image {
         AnyImage::U8(image) => Ok(image),

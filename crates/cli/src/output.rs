@@ -74,7 +74,7 @@ impl OutputArgs {
     }
 
     /// Returns the type of the result: the requested one, else u8 for scaled results of a type that not all pictures
-    /// support, else that of the input.
+    /// support, else the input's.
     pub(crate) fn out_type(&self, asked: Option<PixelType>, of: PixelType) -> PixelType {
         match (self.rescale, of) {
             (Some(_), PixelType::I16 | PixelType::F16 | PixelType::F32) => asked.unwrap_or(PixelType::U8),

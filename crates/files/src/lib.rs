@@ -2,8 +2,8 @@
 //! counts.
 //!
 //! Files are not trusted. Formats are recognised by content; sizes in headers are compared with the caller's limit and,
-//! where the format allows it, with the file's length, before memory is allocated. Errors are typed, name the file, and
-//! include panics of decoders. Outputs appear whole or not at all.
+//! where the format allows it, with the file's length, before memory is allocated. Errors are a typed [`Error`] that
+//! names the file, also for panics of decoders. Outputs appear whole or not at all.
 //!
 //! ```
 //! use apron_core::{AnyImage, Image};

@@ -157,7 +157,7 @@ pub fn json(histogram: &Histogram) -> Value {
     json!({ "bins": histogram.bins(), "edges": histogram.edges(), "counts": counts })
 }
 
-/// Makes an object as [`json`], with sums of weights in place of counts.
+/// Makes an object as [`json()`], with sums of weights in place of counts.
 pub fn json_of_sums(histogram: &WeightedHistogram) -> Value {
     let bins = histogram.edges.bins();
     let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();

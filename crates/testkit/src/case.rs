@@ -372,7 +372,7 @@ impl Case {
         Case { problem: Problem::from(problem), image, second: None, chosen: None }
     }
 
-    /// As [`between_edges`](Case::between_edges), over the range from the smallest to the largest sample, all of which
+    /// As [`between_edges`](Case::between_edges), over the range from the smallest to the largest sample; all samples
     /// are finite.
     fn own_range(rng: &mut StdRng, shape: Shape, count: usize, per_channel: bool, data: Data) -> Case {
         let data = if data == Data::Special { Data::Uniform } else { data };

@@ -129,7 +129,7 @@ fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u3
     let terms = problem.separables().map(|term| separable(&term, image, x, y, channel));
     let sum = |a: Exact, b: Exact| Exact { value: a.value + b.value, bound: a.bound + b.bound };
     let sum = terms.reduce(sum).expect("checked by the caller");
-    // The sum of the terms is bounded by the sum of their magnitudes, of which each term's bound is `roundings` units.
+    // The sum of the terms is bounded by the sum of their magnitudes; each term's bound is `roundings` units of its magnitude.
     let (first, count) = (&problem.terms[0], problem.terms.len());
     let roundings = (first.0.len() + first.1.len() + 3) as f64;
     Exact { bound: sum.bound * (1.0 + (count - 1) as f64 / roundings), ..sum }

@@ -47,7 +47,7 @@ impl Case {
             F16 | F32 => 1.0,
             integer => integer.values().expect("an integer type").1 as f64,
         };
-        // Factors of 0.25 and 1 also give ties.
+        // Powers of two as well, which scale without rounding.
         let factor = match rng.random_range(0..3) {
             0 => 0.25,
             1 => 1.0,

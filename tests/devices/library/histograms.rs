@@ -25,7 +25,7 @@ fn bins_and_their_range_are_set_apart_or_at_once() {
         ] {
             assert_eq!(histogram.run().unwrap(), expected, "{}", device.name());
         }
-        // By default the range is that of the samples, and there are 256 bins.
+        // By default the range is the samples' own, and there are 256 bins.
         assert_eq!(counting().bins(2).run().unwrap().edges(), [3.0, 101.5, 200.0]);
         let ranged = counting().range(0.0, 256.0).run().unwrap();
         assert_eq!((ranged.counts().len(), ranged.counts()[20]), (256, 1));

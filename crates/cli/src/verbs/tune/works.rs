@@ -132,7 +132,7 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
 /// Number of products above which the slow variants would take seconds.
 const MOST_PRODUCTS: u64 = 1 << 37;
 
-/// Returns all workloads, those of one image adjacent; for a quick sweep a few of each kind, of a small image.
+/// Returns all workloads, grouped by image; for a quick sweep a few of each kind, of a small image.
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
     let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
