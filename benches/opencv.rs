@@ -49,7 +49,7 @@ fn limited(taps: Vec<f32>) -> Vec<f32> {
     taps.iter().map(|tap| tap / total).collect()
 }
 
-/// Pseudorandom samples, as in benches/peers/opencv.py.
+/// Returns pseudorandom samples, as in benches/peers/opencv.py.
 fn bytes(side: u32) -> Vec<u8> {
     let mix = |mut x: u32| {
         x ^= x >> 16;

@@ -75,7 +75,7 @@ fn number(images: usize) -> Result<u32> {
 const MAX_IMAGES: u32 = apron_plan::MAX_GRID_ROWS;
 
 impl DeviceImage {
-    /// Number of images: 1, or the size of the [batch](Device::upload_batch).
+    /// Returns the number of images: 1, or the size of the [batch](Device::upload_batch).
     pub fn images(&self) -> u32 {
         self.images
     }

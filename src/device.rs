@@ -213,8 +213,8 @@ impl Device {
         self.backend.allocations()
     }
 
-    /// Dense correlation with a mask: each output sample is the sum of the products of the taps and the samples under
-    /// them, with the mask's anchor over that sample.
+    /// Correlates an image with a dense mask: each output sample is the sum of the products of the taps and the samples
+    /// under them, with the mask's anchor over that sample.
     ///
     /// ```
     /// use apron::{Device, Image, Mask};
@@ -229,7 +229,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone()))
     }
 
-    /// Dense convolution: correlation with the mask rotated by 180 degrees, as SciPy's `convolve`.
+    /// Convolves an image with a dense mask: correlates with the mask rotated by 180 degrees, as SciPy's `convolve`.
     ///
     /// ```
     /// use apron::{Border, Device, Image, Mask};
@@ -244,7 +244,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone().flipped()))
     }
 
-    /// Separable correlation: `taps_x` along the rows, then `taps_y` along the columns.
+    /// Correlates an image with separable taps: `taps_x` along the rows, then `taps_y` along the columns.
     ///
     /// ```
     /// use apron::{Device, Image, Taps};
@@ -265,8 +265,8 @@ impl Device {
         FilterBuilder::new(self, image.into(), formula)
     }
 
-    /// Gaussian blur with standard deviation `sigma` in pixels, or `(x, y)` per axis; cut off at 4 sigma unless
-    /// [`truncate`](FilterBuilder::truncate) is set: SciPy's `gaussian_filter`.
+    /// Blurs an image by a Gaussian with standard deviation `sigma` in pixels, or `(x, y)` per axis; cut off at 4 sigma
+    /// unless [`truncate`](FilterBuilder::truncate) is set: SciPy's `gaussian_filter`.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -284,7 +284,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Gaussian::new(sigma, (0, 0)))
     }
 
-    /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.
+    /// Averages over windows of `width` x `height` pixels: for u8 the exact quotient, rounded.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -298,7 +298,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Mean(width, height))
     }
 
-    /// Histogram of an image's samples, of all channels together unless asked otherwise.
+    /// Counts an image's samples in bins, for all channels together by default.
     ///
     /// ```
     /// use apron::{Device, Image};

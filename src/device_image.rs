@@ -59,17 +59,17 @@ impl DeviceImage {
         DeviceImage { shape, pixel, images, row_stride, storage: Arc::new(storage), made: Arc::new(made) }
     }
 
-    /// Width, height and channels of the image, or of each image of a [batch](crate::Device::upload_batch).
+    /// Returns width, height and channels of the image, or of each image of a [batch](crate::Device::upload_batch).
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         self.pixel
     }
 
-    /// Pitch of the rows, in samples.
+    /// Returns the pitch of the rows, in samples.
     pub fn row_stride(&self) -> u64 {
         self.row_stride
     }
@@ -105,7 +105,7 @@ impl DeviceImage {
         Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
     }
 
-    /// Size of one image without gaps, in bytes.
+    /// Returns the size of one image without gaps, in bytes.
     #[cfg(feature = "gpu")]
     pub(crate) fn bytes(&self) -> u64 {
         self.shape.samples() * self.pixel.size_bytes() as u64
@@ -117,7 +117,7 @@ impl DeviceImage {
         self.row_stride == self.shape.row_samples() as u64
     }
 
-    /// Layout of the rows in GPU memory.
+    /// Returns the layout of the rows in GPU memory.
     #[cfg(feature = "gpu")]
     pub(crate) fn rows(&self) -> apron_gpu::Rows {
         let sample = self.pixel.size_bytes() as u64;
@@ -233,7 +233,7 @@ impl Source<'_> {
         }
     }
 
-    /// Width, height and channels.
+    /// Returns width, height and channels.
     pub fn shape(&self) -> Shape {
         match self {
             Source::Host(image) => image.shape(),
@@ -241,7 +241,7 @@ impl Source<'_> {
         }
     }
 
-    /// Number of images: 1, or the size of the batch.
+    /// Returns the number of images: 1, or the size of the batch.
     pub fn images(&self) -> u32 {
         match self {
             Source::Host(_) => 1,
@@ -249,7 +249,7 @@ impl Source<'_> {
         }
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
             Source::Host(image) => image.pixel_type(),

@@ -137,7 +137,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
     }
 }
 
-/// Sort key of architectures by age: sm_90 before sm_100.
+/// Returns the sort key of architectures by age: sm_90 before sm_100.
 fn age(arch: &str) -> (usize, &str) {
     (arch.len(), arch)
 }

@@ -91,9 +91,10 @@ impl crate::backend::Explained for Taken {
 }
 
 impl Device {
-    /// Smallest and largest sample, mean, standard deviation and percentiles, of all channels together by default. For
-    /// integers they are derived from the counts of all values, which the device computes; for floats from sums in f64,
-    /// first along each row from the left, then over the rows from the top, in the same order on every device.
+    /// Computes the smallest and the largest sample, mean, standard deviation and percentiles, for all channels
+    /// together by default. For integers they are derived from the counts of all values, which the device computes; for
+    /// floats from sums in f64, first along each row from the left, then over the rows from the top, in the same order
+    /// on every device.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -131,8 +132,8 @@ impl Device {
         self.value_histogram(image)?.run().map(|histogram| crate::otsu(histogram.counts()) as u32)
     }
 
-    /// Histogram of a u8 or u16 image of one channel with one bin per value, from which thresholds are found: see
-    /// [`otsu`](crate::otsu) and [`multi_otsu`](crate::multi_otsu).
+    /// Counts the samples of a u8 or u16 image of one channel with one bin per value, from which thresholds are found:
+    /// see [`otsu`](crate::otsu) and [`multi_otsu`](crate::multi_otsu).
     ///
     /// ```
     /// use apron::{Device, Image, multi_otsu};

@@ -126,7 +126,7 @@ impl Target<'_> {
     }
 }
 
-/// The error for a shared image: the pixels of clones never change.
+/// Returns the error for a shared image: the pixels of clones never change.
 fn shared() -> Error {
     let limit = "one without clones, regions or other handles: what others see never changes";
     Error::parameter("run_into", "output", "an image that is shared", limit)

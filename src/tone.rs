@@ -93,8 +93,9 @@ impl Device {
         ToneBuilder::new(self, image.into(), Ok(Toning::Equalize))
     }
 
-    /// Contrast limited adaptive histogram equalisation of each channel of a u8 or u16 image, by `tiles` across and
-    /// down, with counts limited to `clip` times their mean (0 for no limit): OpenCV's `createCLAHE`, bit for bit.
+    /// Equalises each channel of a u8 or u16 image by contrast limited adaptive histogram equalisation, with `tiles`
+    /// across and down, and counts limited to `clip` times their mean (0 for no limit): OpenCV's `createCLAHE`, bit for
+    /// bit.
     ///
     /// ```
     /// use apron::{Device, Image};

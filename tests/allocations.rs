@@ -82,7 +82,7 @@ fn no_memory_for_samples_on_the_cpu() {
     assert!(largest(|| drop(cpu.gaussian(&bytes, 3.0).run().unwrap())) >= samples);
 }
 
-/// Repeated work of a GPU, into existing images and into new ones.
+/// Repeats work on a GPU, into existing images and into new ones.
 fn rounds(gpu: &Device, frame: &DeviceImage, bytes: &DeviceImage, words: &DeviceImage) -> Result<()> {
     let long = Taps::new((0..99).map(|i| i as f32 / 99.0).collect::<Vec<_>>())?;
     // More taps than a launch takes as parameters.

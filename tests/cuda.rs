@@ -348,7 +348,7 @@ fn what_does_not_fit_is_refused() {
     );
 }
 
-/// A chain that reads and writes existing images.
+/// Enqueues a chain that reads and writes existing images.
 fn chain(device: &Device, frame: &DeviceImage, middle: &mut DeviceImage, out: &mut DeviceImage) -> Result<()> {
     device.gaussian(frame, 2.5).border(Border::Wrap).run_into(&mut *middle)?;
     device.gradient(&*middle).run_into(out)

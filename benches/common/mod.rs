@@ -22,7 +22,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Separable correlation of a square f32 image.
+    /// Makes a separable correlation of a square f32 image.
     pub(crate) fn separable(side: u32, radius: u32) -> Work {
         let taps: Vec<f32> = (0..2 * radius + 1).map(|i| (i as f32 * 0.37).cos()).collect();
         let taps = Taps::new(taps).expect("valid taps");
@@ -38,7 +38,7 @@ impl Work {
         Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::from(problem) }
     }
 
-    /// Dense correlation of a square f32 image.
+    /// Makes a dense correlation of a square f32 image.
     pub(crate) fn dense(side: u32, mask_width: u32, mask_height: u32) -> Work {
         let taps: Vec<f32> = (0..mask_width * mask_height).map(|i| (i as f32 * 0.37).sin()).collect();
         let mask = Mask::new(mask_width, mask_height, taps).expect("a valid mask");
@@ -46,14 +46,14 @@ impl Work {
         Work { text, problem: correlate(square(side, 1), PixelType::F32, mask, Border::Constant(0.0)) }
     }
 
-    /// 3x3 mean of a square RGBA image.
+    /// Makes a 3x3 mean of a square RGBA image.
     pub(crate) fn rgba(side: u32) -> Work {
         let mask = filters::named_mask("box3").expect("a known mask");
         let problem = correlate(square(side, 4), PixelType::U8, mask, Border::Replicate);
         Work { text: format!("rgba u8 {side}x{side} box 3x3"), problem }
     }
 
-    /// The histogram of a square u8 image.
+    /// Makes a histogram of a square u8 image.
     pub(crate) fn histogram(side: u32) -> Work {
         let problem = Problem::from(ByteHistogram { shape: square(side, 1), per_channel: false });
         Work { text: format!("histogram u8 {side}x{side} 256 bins"), problem }
@@ -69,14 +69,15 @@ impl Work {
         (self.problem.shape(), self.problem.src())
     }
 
-    /// Least memory traffic, in bytes: the image is read once and, for filters, written once.
+    /// Returns the least memory traffic, in bytes: the image is read once and, for filters, written once.
     pub(crate) fn bytes(&self) -> u64 {
         let (shape, pixel) = self.input();
         let passes = if self.problem.operation() == "histogram" { 1 } else { 2 };
         shape.samples() * pixel.size_bytes() as u64 * passes
     }
 
-    /// Arithmetic operations: a multiplication and an addition per tap and sample, or an update per sample.
+    /// Returns the number of arithmetic operations: a multiplication and an addition per tap and sample, or an update
+    /// per sample.
     pub(crate) fn operations(&self) -> u64 {
         let a_sample = match &self.problem {
             Problem::Filter(FilterProblem::Correlate(problem)) => 2 * problem.mask.taps().len(),

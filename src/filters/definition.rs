@@ -299,7 +299,7 @@ macro_rules! parameter {
 /// examples ["photo.png out.png --sigma 2"]
 /// ```
 ///
-/// Beside it stands `impl Filter { fn build(self) -> Result<Formula> }`, which need not look at what is not allowed.
+/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values.
 macro_rules! filters {
     ($(
         #[doc = $summary:literal] $(#[doc = $doc:literal])*

@@ -143,7 +143,8 @@ fn a_page_is_chosen_or_the_others_are_told_of() {
     folder.fails(2, "--page", &["stats", "two.tif", "--page", "0"]);
 }
 
-/// The tags of a page of one row of 8 bytes, which also hold its resolution in pixels per inch, as a rational number.
+/// Returns the tags of a page of one row of 8 bytes, which also hold its resolution in pixels per inch, as a rational
+/// number.
 fn dense() -> [Tag; 11] {
     [
         (256, 3, 1, 8),

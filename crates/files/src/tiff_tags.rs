@@ -204,7 +204,7 @@ impl<F: Read + Seek> Tags<F> {
         Patch { at: entry.at, bytes }
     }
 
-    /// Size of an entry in bytes: tag, type, count, and value or offset.
+    /// Returns the size of an entry in bytes: tag, type, count, and value or offset.
     fn entry_size(&self) -> u64 {
         if self.big { 20 } else { 12 }
     }

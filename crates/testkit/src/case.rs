@@ -83,7 +83,7 @@ fn with_widths(mut bins: Bins, extremes: (f64, f64)) -> Bins {
 }
 
 impl Case {
-    /// Dense correlation of a random image with a random mask and anchor.
+    /// Makes a dense correlation of a random image with a random mask and anchor.
     pub fn correlate(
         seed: u64,
         shape: (u32, u32, u32),
@@ -115,21 +115,22 @@ impl Case {
         }
     }
 
-    /// The articles' dense correlation: a mask of ones, zero outside, f32.
+    /// Makes the articles' dense correlation: a mask of ones, zero outside, f32.
     pub fn ones(seed: u64, shape: (u32, u32, u32), mask: (u32, u32)) -> Case {
         let ones = Mask::new(mask.0, mask.1, vec![1.0; (mask.0 * mask.1) as usize]).expect("a valid mask");
         let types = (PixelType::F32, PixelType::F32);
         Case::correlate(seed, shape, types, mask, Border::Constant(0.0), Data::Uniform).with_mask(ones)
     }
 
-    /// The articles' 3x3 filters: 8-bit RGBA to 8-bit RGBA, by one of the named masks.
+    /// Makes one of the articles' 3x3 filters: 8-bit RGBA to 8-bit RGBA, by a named mask.
     pub fn rgba(seed: u64, size: (u32, u32), name: &str, border: Border) -> Case {
         let mask = filters::named_mask(name).expect("a named mask");
         let types = (PixelType::U8, PixelType::U8);
         Case::correlate(seed, (size.0, size.1, 4), types, (3, 3), border, Data::Uniform).with_mask(mask)
     }
 
-    /// Large taps that nearly cancel, over u8 samples of one value: f32 accumulation would round to other results.
+    /// Makes a filter with large taps that nearly cancel, over u8 samples of one value: f32 accumulation would round to
+    /// other results.
     pub fn cancelling(seed: u64, size: (u32, u32)) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let pairs = (0..4).flat_map(|_| {
@@ -247,7 +248,7 @@ impl Case {
         self
     }
 
-    /// Separable correlation of a random image with random taps and anchors.
+    /// Makes a separable correlation of a random image with random taps and anchors.
     pub fn separable(
         seed: u64,
         shape: (u32, u32, u32),
@@ -280,7 +281,7 @@ impl Case {
         }
     }
 
-    /// Box filter of a random image with a random anchor: a mean, or sums scaled by a tap.
+    /// Makes a box filter of a random image with a random anchor: a mean, or sums scaled by a tap.
     pub fn box_filter(
         seed: u64,
         shape: (u32, u32, u32),
@@ -314,7 +315,7 @@ impl Case {
         }
     }
 
-    /// Histogram of random or constant u8 samples.
+    /// Makes a histogram of random or constant u8 samples.
     pub fn histogram(seed: u64, shape: (u32, u32, u32), per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
@@ -322,8 +323,9 @@ impl Case {
         Case { problem: Problem::from(ByteHistogram { shape, per_channel }), image, second: None, chosen: None }
     }
 
-    /// Histogram of f32 by `bins`, adjusted to be at least one f32 step wide. Samples lie in and around the range, some
-    /// exactly on an edge or next to one, and with [`Data::Special`] some are NaN or infinite; or all have one value.
+    /// Makes a histogram of f32 by `bins`, adjusted to be at least one f32 step wide. Samples lie in and around the
+    /// range, some exactly on an edge or next to one, and with [`Data::Special`] some are NaN or infinite; or all have
+    /// one value.
     pub fn between_edges(seed: u64, shape: (u32, u32, u32), bins: Bins, per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
@@ -355,8 +357,8 @@ impl Case {
         Case { problem: Problem::from(problem), image: AnyImage::F32(image), second: None, chosen: None }
     }
 
-    /// Histogram of u16 or i16 by `bins` over a range: all values in turn, in a scrambled order, if there are 65536
-    /// samples or more.
+    /// Makes a histogram of u16 or i16 by `bins` over a range: all values in turn, in a scrambled order, if there are
+    /// 65536 samples or more.
     pub fn values_between_edges(shape: (u32, u32, u32), src: PixelType, bins: Bins, per_channel: bool) -> Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         // The multiplier is odd, so that no value repeats before all have occurred.

@@ -283,7 +283,7 @@ fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceIm
     Ok(results.into_iter().flat_map(|result| values(&result)).collect())
 }
 
-/// The examples of all named filters, and formulas without a name.
+/// Makes the parts for all named filters, by their examples, and for a formula without a name.
 fn named() -> Vec<(String, Probe)> {
     vec![
         part("all that `apron filters` lists", |device| {

@@ -6,7 +6,7 @@ use apron::{Border, Mask, Method, PixelType, Taps, filters};
 use apron_core::{Kind, LowRank, Separable};
 
 impl Case {
-    /// A sum of `terms` separable correlations of a random image, with random taps and an anchor.
+    /// Makes a sum of `terms` separable correlations of a random image, with random taps and an anchor.
     pub fn low_rank(
         seed: u64,
         shape: (u32, u32, u32),

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 impl Case {
-    /// A pointwise operation on a random image, and on a second one if `second` is given.
+    /// Makes a pointwise operation on a random image, and on a second one if `second` is given.
     pub fn pointwise(
         seed: u64,
         shape: (u32, u32, u32),
@@ -24,7 +24,7 @@ impl Case {
         Case { problem: Problem::from(Pointwise { shape, src, second, dst, op }), image, second: other, chosen: None }
     }
 
-    /// Local standard deviation of a random image.
+    /// Makes a local standard deviation of a random image.
     pub fn local_std(
         seed: u64,
         shape: (u32, u32, u32),

@@ -22,8 +22,8 @@ fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
 }
 
 impl Case {
-    /// A random image, random large taps with random anchors, and a factor and an offset that bring many results into
-    /// the output's range.
+    /// Makes a scaled sum: a random image, random large taps with random anchors, and a factor and an offset that bring
+    /// many results into the output's range.
     pub fn scaled(
         seed: u64,
         shape: (u32, u32, u32),

@@ -171,8 +171,8 @@ fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
     Edges::new(edges).expect("sorted")
 }
 
-/// A histogram of random samples; for f32 in `bins` bins of random widths, some of them empty, the last without an
-/// upper end.
+/// Makes a histogram of random samples; for f32 in `bins` bins of random widths, some of them empty, the last without
+/// an upper end.
 fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
     let edges = (src == PixelType::F32).then(|| uneven(&mut StdRng::seed_from_u64(seed), (-1.1, 1.1), bins));
     case(seed, src, data, CellHistogram { shape, src, edges, per_channel, masked })

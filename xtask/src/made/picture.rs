@@ -43,27 +43,27 @@ fn styled(font: FontDesc<'static>, colour: RGBColor, across: HPos) -> TextStyle<
     font.color(&colour).pos(Pos::new(across, VPos::Center))
 }
 
-/// Style of left-aligned text.
+/// Returns the style of left-aligned text.
 pub(crate) fn plain(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font(), colour, HPos::Left)
 }
 
-/// Style of bold, left-aligned text.
+/// Returns the style of bold, left-aligned text.
 pub(crate) fn bold(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font().style(FontStyle::Bold), colour, HPos::Left)
 }
 
-/// Style of right-aligned text in a monospaced font.
+/// Returns the style of right-aligned text in a monospaced font.
 pub(crate) fn named(colour: RGBColor) -> TextStyle<'static> {
     styled(("monospace", 16).into_font(), colour, HPos::Right)
 }
 
-/// Style of right-aligned text.
+/// Returns the style of right-aligned text.
 pub(crate) fn right(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font(), colour, HPos::Right)
 }
 
-/// Style of an axis's labels.
+/// Returns the style of an axis's labels.
 pub(crate) fn centred() -> TextStyle<'static> {
     styled(("sans-serif", 15).into_font(), PALE, HPos::Center)
 }

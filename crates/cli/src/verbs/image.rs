@@ -20,7 +20,7 @@ pub(super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A result of the input's type.
+    /// Describes a result of the input's type.
     pub(super) fn of(args: &'a OutputArgs) -> Target<'a> {
         Target { args, out_type: None, keep_alpha: false }
     }

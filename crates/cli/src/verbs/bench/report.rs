@@ -318,7 +318,7 @@ mod tests {
         Outcome::Timed(Timed { parts_ms: Some(parts), ..timed })
     }
 
-    /// A bench with invented times.
+    /// Makes a bench with invented times.
     fn bench() -> Bench {
         let copy = Measured { limit: Limit::Copy, amount: 512 << 20, ms: 0.185 };
         let limits = Limits(vec![copy, Measured { limit: Limit::Read, amount: 1 << 30, ms: 0.4 }]);

@@ -70,32 +70,32 @@ const fn row(operation: Operation, picture: Picture, limit: Limit, target: Optio
     Workload { operation, picture, limit: Some(limit), target }
 }
 
-/// Workload bounded by copying the image.
+/// Makes a workload that is bounded by copying the image.
 const fn copied(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Copy, Some(Target::Times(times)))
 }
 
-/// Workload bounded by multiplications.
+/// Makes a workload that is bounded by multiplications.
 const fn multiplied(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Ffma, Some(Target::Times(times)))
 }
 
-/// Workload bounded by reading the image.
+/// Makes a workload that is bounded by reading the image.
 const fn read(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Read, Some(Target::Times(times)))
 }
 
-/// Histogram of 1 GiB of u8 samples.
+/// Makes a histogram of 1 GiB of u8 samples.
 const fn gibibyte(data: Data) -> Workload {
     read(Counts, Picture { data, ..picture(U8, [32768, 32768, 1]) }, 1.06)
 }
 
-/// Workload bounded by the sum of its operations' times, each run alone.
+/// Makes a workload that is bounded by the sum of its operations' times, each run alone.
 const fn chained(picture: Picture, times: f64) -> Workload {
     Workload { operation: Chain, picture, limit: None, target: Some(Target::Times(times)) }
 }
 
-/// Workload without a target, which shows the cost of a shape or a type.
+/// Makes a workload without a target, which shows the cost of a shape or a type.
 const fn shown(operation: Operation, picture: Picture) -> Workload {
     row(operation, picture, Limit::Copy, None)
 }
