@@ -136,8 +136,8 @@ impl DeviceImage {
     ///
     /// - the memory stays allocated;
     /// - all other writes of the memory, and all other reads while [`run_into`](crate::FilterBuilder::run_into) writes it, are
-    /// enqueued on that stream or ordered with it by events. This includes other images in the same memory: images do not
-    /// track each other. Only the input and the output of one operation may lie in the same memory without care.
+    ///   enqueued on that stream or ordered with it by events. This includes other images in the same memory: images do not
+    ///   track each other. Only the input and the output of one operation may lie in the same memory without care.
     pub unsafe fn from_address<T>(
         device: &Device,
         first: DevicePointer<T>,
