@@ -1,5 +1,5 @@
-//! With the feature `rust-cuda`, compiles the kernels by Rust-CUDA; without it, there is nothing to do: the PTX of
-//! rustc's own backend lies in `crates/ptx`.
+//! With the feature `rust-cuda`, compiles the kernels by Rust-CUDA. Without it, does nothing: the PTX of rustc's own
+//! backend is in `crates/ptx`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -7,7 +7,7 @@ fn main() {
     rust_cuda();
 }
 
-/// One PTX file of every family, for sm_75.
+/// Compiles every family into one PTX file, for sm_75.
 #[cfg(feature = "rust-cuda")]
 fn rust_cuda() {
     use std::env::var_os;

@@ -1,4 +1,4 @@
-//! Many small images: one after the other, and as a batch.
+//! Many small images: one by one, and as a batch.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Dense correlation: serial reference, parallel CPU, every GPU variant that takes it.
+//! Dense correlation: serial reference, parallel CPU, every GPU variant that supports it.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Byte histogram: serial reference, parallel CPU, every GPU variant that takes it.
+//! Byte histogram: serial reference, parallel CPU, every GPU variant that supports it.
 
 mod common;
 

@@ -1,10 +1,9 @@
-//! The ladder: every program of the articles, from the serial ones to the last on the GPU, timed in
-//! one run: `cargo bench --bench ladder -- --record benches/record/h100-ladder.csv`.
+//! The ladder: every program of the articles, from the serial ones to the last on the GPU, timed in one run: `cargo
+//! bench --bench ladder -- --record benches/record/h100-ladder.csv`.
 //!
-//! The record goes to the file after `--record`, else to standard output; `cargo xtask ladder` makes
-//! the tables and the plot of docs/ladder.md from it. Where `nvcc` is on the PATH, the same algorithms
-//! in CUDA C (twins) are timed beside ours. The folder of their sources can be given in `APRON_PEERS`,
-//! for machines where this checkout has another path.
+//! The record goes to the file after `--record`, else to standard output; `cargo xtask ladder` makes the tables and the
+//! plot of docs/ladder.md from it. If `nvcc` is on the PATH, the same algorithms in CUDA C (twins) are timed as well.
+//! `APRON_PEERS` names the folder of their sources, for machines where this checkout has another path.
 
 mod common;
 
@@ -19,25 +18,24 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A workload and the programs that solve it, each a step up from the one before.
+/// A workload, and the programs that solve it, each a step up from the previous one.
 struct Ladder {
     work: Work,
-    /// The serial program; a ladder without one has only GPU rungs.
+    /// The serial program; `None` for a ladder of GPU rungs only.
     serial: Option<&'static str>,
     rungs: &'static [Rung],
-    /// The twin's source, and its arguments for this workload.
+    /// Source of the CUDA C twin, and its arguments for this workload.
     twin: Option<(&'static str, Vec<u64>)>,
 }
 
 /// A program on the GPU.
 struct Rung {
-    /// What is new on it.
+    /// What the program adds to the previous one.
     level: &'static str,
     variant: &'static str,
-    /// The time on an H100 that arithmetic gave before anything was measured, in milliseconds:
-    /// docs/ladder.md has it.
+    /// Predicted time on an H100 in milliseconds, computed before anything was measured: see docs/ladder.md.
     predicted: Option<f64>,
-    /// Whether the twin is the same algorithm.
+    /// Whether the CUDA C twin is the same algorithm.
     twin: bool,
 }
 
@@ -97,7 +95,7 @@ fn main() {
         check_table();
         return println!("the ladder is measured by `cargo bench --bench ladder` only");
     }
-    // Opened first: a record that cannot be written should not be measured.
+    // Opened first: nothing should be measured whose record cannot be written.
     let mut record: Box<dyn std::io::Write> = match path_of_record() {
         Some(path) => {
             Box::new(File::create(&path).unwrap_or_else(|error| panic!("--record {}: {error}", path.display())))
@@ -113,7 +111,7 @@ fn main() {
     for ladder in ladders() {
         climb(&ladder, gpu.as_ref(), nvcc, &mut rows);
     }
-    // Asked for now: the clock is still that of the work.
+    // Queried now, while the clock is still the one under load.
     let mut text = String::new();
     for (key, value) in machine::facts(gpu.as_ref().map(|_| 0)) {
         let _ = writeln!(text, "# {key}: {value}");
@@ -122,15 +120,14 @@ fn main() {
     record.write_all(text.as_bytes()).expect("the record is written");
 }
 
-/// The path after `--record`.
+/// Returns the path after `--record`.
 fn path_of_record() -> Option<PathBuf> {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--record");
     arguments.next()?;
     Some(arguments.next().expect("a path after --record").into())
 }
 
-/// Fails where a rung is not what the plan knows, or a program of the kernel table has no rung: on
-/// machines without a GPU, too.
+/// Checks that the plan knows every rung, and that every program of the kernel table has a rung; needs no GPU.
 fn check_table() {
     let ladders = ladders();
     let mut climbed = BTreeSet::new();
@@ -146,7 +143,7 @@ fn check_table() {
     assert!(missing.is_empty(), "programs without a rung: {missing:?}");
 }
 
-/// Times a ladder from the ground; every result is checked against the CPU's, once, to the bit.
+/// Times a ladder from the first rung; every result is compared once with the CPU's, bit for bit.
 fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
     let Ladder { work, serial, rungs, twin } = ladder;
     if serial.is_none() && gpu.is_none() {
@@ -164,7 +161,7 @@ fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
     let cpu = || work.solve(&Device::cpu(), &image, None);
     let expected = cpu().and_then(Solved::bits).expect("the CPU takes everything");
     if let Some(program) = serial {
-        // One run where it takes long, else three.
+        // One run if it is slow, else three.
         let mut times = Vec::new();
         while times.len() < 3 && times.iter().sum::<f64>() < 5e3 {
             let solved = work.serial(&image).expect("the reference takes everything");
@@ -182,7 +179,7 @@ fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
         let found = run().and_then(Solved::bits);
         let found = found.unwrap_or_else(|error| panic!("{}: {variant}: {error}", work.text));
         assert!(found == expected, "{}: the result of {variant} is wrong", work.text);
-        // In turn, and the best of three medians of each: the clock rises while the GPU works.
+        // In turn, with the best of three medians each: the clock rises while the GPU works.
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..3 {
             ours = ours.min(median_of_20(run));
@@ -195,8 +192,8 @@ fn climb(ladder: &Ladder, gpu: Option<&Device>, nvcc: bool, rows: &mut String) {
     }
 }
 
-/// The median of 20 runs after 5, in milliseconds. On the GPU each is timed by its report's events,
-/// so uploading and allocating are outside: [`Solved::time`] says what is inside.
+/// Returns the median of 20 runs after 5 warm-up runs, in milliseconds. GPU runs are timed by their report's events,
+/// which exclude uploads and allocations; see [`Solved::time`].
 fn median_of_20(run: impl Fn() -> Result<Solved>) -> f64 {
     let times = (0..25).map(|_| milliseconds(&run().expect("it ran when it was checked")));
     median(times.skip(5).collect())
@@ -206,7 +203,7 @@ fn milliseconds(solved: &Solved) -> f64 {
     solved.time().expect("the work is done").as_secs_f64() * 1e3
 }
 
-/// The programs of a variant's kernels, such as `P6+P7`.
+/// Returns the articles' programs of a variant's kernels, such as `P6+P7`.
 fn program(work: &Work, variant: &str) -> String {
     let recipe = apron_plan::plan(&work.problem, Some(variant), &apron_plan::Machine::EMULATED)
         .expect("it ran when it was checked");
@@ -219,7 +216,7 @@ fn program(work: &Work, variant: &str) -> String {
 struct Twin(Program);
 
 impl Twin {
-    /// The twin of this name, or `None` with a line that says why not.
+    /// Compiles the twin of this name; `None`, with a printed reason, if that fails.
     fn compile(name: &str) -> Option<Twin> {
         let folder = std::env::var_os("APRON_PEERS");
         let folder = folder.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers"), PathBuf::from);
@@ -227,7 +224,7 @@ impl Twin {
         twin.map(Twin).map_err(|why| eprintln!("twin {name} left out: {why}")).ok()
     }
 
-    /// Its median of 20 runs after 5, in milliseconds.
+    /// Returns the median of 20 runs after 5 warm-up runs, in milliseconds.
     fn time(&self, arguments: &[u64]) -> f64 {
         let output = self.0.command().args(arguments.iter().map(u64::to_string)).output();
         let output = output.expect("the twin starts");

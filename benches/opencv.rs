@@ -1,8 +1,8 @@
-//! The CPU beside OpenCV: `cargo bench --bench opencv` prints the table of benches/record/cpu.md, with
-//! `-- 'radius 8'` the rows with these words.
+//! Compares the CPU with OpenCV: `cargo bench --bench opencv` prints the table of benches/record/cpu.md; with `--
+//! 'radius 8'` only the rows whose names contain these words.
 //!
-//! It needs a Python with opencv-python-headless and numpy, `python3` or what `APRON_PYTHON` names. Both
-//! sides use as many threads, `RAYON_NUM_THREADS` or one a core, and take turns, run by run.
+//! Needs a Python with opencv-python-headless and numpy: `python3`, or the one that `APRON_PYTHON` names. Both sides
+//! use the same number of threads, `RAYON_NUM_THREADS` or one per core, and run in turn.
 
 mod common;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-/// What both sides do.
+/// A workload of both sides.
 struct Work {
     text: String,
     operation: &'static str,
@@ -43,13 +43,13 @@ fn works() -> Vec<Work> {
     works
 }
 
-/// Taps whose sums of bytes are bytes, or negative.
+/// Scales taps so that sums of u8 samples stay in the range of u8, or are negative.
 fn limited(taps: Vec<f32>) -> Vec<f32> {
     let total: f32 = taps.iter().map(|tap| tap.abs()).sum();
     taps.iter().map(|tap| tap / total).collect()
 }
 
-/// As in benches/peers/opencv.py: bytes without any pattern.
+/// Returns pseudorandom samples, as in benches/peers/opencv.py.
 fn bytes(side: u32) -> Vec<u8> {
     let mix = |mut x: u32| {
         x ^= x >> 16;
@@ -81,7 +81,7 @@ fn main() {
     });
 }
 
-/// The rows of a filter: into memory that is there, and into fresh memory.
+/// Prints the rows of a filter: into existing memory, and into new memory.
 fn filter<T: Pixel<Sum: Fma>>(work: &Work, image: &Image<T>, peer: &mut Option<Peer>) {
     let side = image.width() as usize;
     let Work { text, operation, taps } = work;
@@ -141,20 +141,20 @@ fn row(text: &str, output: &str, peer: &mut Option<Peer>, asked: &str, mut run: 
         if let Some(peer) = peer {
             let (time, expected) = peer.run(asked);
             theirs.push(time);
-            // OpenCV rounds some taps for bytes to 8 bits.
+            // For u8, OpenCV rounds some taps to 8 bits.
             assert!((found - expected).abs() <= 1.0, "{text}: {found}, but {expected} from OpenCV");
         }
     }
     println!("| {text} | {output} | {} | {} | {} |", times(&ours), times(&theirs), ratio(theirs, ours));
 }
 
-/// The median and the best.
+/// Formats the median and the best time.
 fn times(times: &[f64]) -> String {
     let best = times.iter().copied().min_by(f64::total_cmp);
     best.map_or("-".into(), |best| format!("{:.2} ({best:.2})", median(times.to_vec())))
 }
 
-/// How many times as long the first take, by their medians.
+/// Formats the ratio of the medians, theirs to ours.
 fn ratio(theirs: Vec<f64>, ours: Vec<f64>) -> String {
     if theirs.is_empty() { "-".into() } else { format!("{:.2}", median(theirs) / median(ours)) }
 }
@@ -167,7 +167,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Started, or `None` with a line that says why not.
+    /// Starts OpenCV; `None`, with a printed reason, if that fails.
     fn start(side: u32) -> Option<Peer> {
         let python = std::env::var("APRON_PYTHON").unwrap_or_else(|_| "python3".into());
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get()).to_string();
@@ -187,7 +187,7 @@ impl Peer {
         Some(peer)
     }
 
-    /// The milliseconds of a run, and one number of its result.
+    /// Runs a filter, and returns its time in milliseconds and one number of its result.
     fn run(&mut self, asked: &str) -> (f64, f64) {
         writeln!(self.asked, "{asked}").expect("OpenCV listens");
         let line = self.line();
@@ -205,7 +205,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! 3x3 masks over RGBA images: serial reference, parallel CPU, every GPU variant that takes it.
+//! 3x3 masks over RGBA images: serial reference, parallel CPU, every GPU variant that supports it.
 
 mod common;
 

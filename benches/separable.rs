@@ -1,4 +1,4 @@
-//! Separable correlation: serial reference, parallel CPU, every GPU variant that takes it.
+//! Separable correlation: serial reference, parallel CPU, every GPU variant that supports it.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Alpha left alone: a filter's result with the last channel of its input.
+//! Filters that leave alpha alone: the result takes the last channel of the input.
 
 use crate::backend::Solved;
 use crate::choice::Choice;
@@ -7,14 +7,14 @@ use crate::target::Room;
 use crate::{Border, Borders, DeviceImage, Extent, PixelType, PointOp, Region, Result, Source};
 use apron_core::{AxisBorder, FilterProblem, Pointwise};
 
-/// The input of a filter whose alpha is kept.
+/// A filter whose result keeps the alpha of its input.
 pub(crate) struct Alpha<'f, 'a> {
     filter: &'f Filtering<'a>,
     dst: PixelType,
 }
 
 impl<'f, 'a> Alpha<'f, 'a> {
-    /// That of a filter to samples of type `dst`.
+    /// Checks that the input of `filter` has an alpha channel; `dst` is the sample type of the result.
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for an image of one or three channels.
@@ -23,7 +23,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
         Ok(Alpha { filter, dst })
     }
 
-    /// The result with the alpha of the pixels under its windows' anchors; into the room, if there is one.
+    /// Copies the alpha of the pixels under the windows' anchors into the result; into `room`, if there is one.
     pub(crate) fn put_back(
         self,
         result: DeviceImage,
@@ -43,11 +43,11 @@ impl<'f, 'a> Alpha<'f, 'a> {
         Ok(kept)
     }
 
-    /// The input's pixels under the anchors, in the result's type; `None` where they are the input.
+    /// Returns the input's pixels under the anchors, in the result's type; `None` where they are the input itself.
     fn under(&self, result: &DeviceImage, anchor: (u32, u32)) -> Option<Result<DeviceImage>> {
         let Options { borders, extent, .. } = self.filter.options;
         let (width, height) = (result.shape().width, result.shape().height);
-        // Along an axis with border crop windows lie inside, and so do their anchors.
+        // Along an axis with border crop, all windows lie in the image, and so do their anchors.
         let crops = |outside: AxisBorder| outside == Border::Crop;
         let inside = |outside| if crops(outside) { Border::Replicate.into() } else { outside };
         let extent = if crops(borders.x) || crops(borders.y) {
@@ -55,7 +55,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
             let (x, y) = (from(borders.x, anchor.0), from(borders.y, anchor.1));
             Extent::Region(Region { x, y, width, height })
         } else if extent == Extent::Full {
-            // Windows that end at the first pixel have their anchors this far before it.
+            // With full output the first window ends at the first pixel: its anchor is at this coordinate, 0 or below.
             let before = |side: u32, of: u32, anchor: u32| anchor as i32 - (side - of) as i32;
             let shape = self.filter.source.shape();
             let (x, y) = (before(width, shape.width, anchor.0), before(height, shape.height, anchor.1));
@@ -73,7 +73,7 @@ impl<'f, 'a> Alpha<'f, 'a> {
     }
 }
 
-/// An image with another's alpha, both of samples of type `dst`.
+/// Returns the pointwise problem that takes the alpha of a second image; both images have samples of type `dst`.
 fn point(image: &Source<'_>, dst: PixelType) -> Pointwise {
     Pointwise { shape: image.shape(), src: dst, second: Some(dst), dst, op: PointOp::Alpha }
 }

@@ -1,4 +1,4 @@
-//! Batches: images of one shape and type, which one launch filters.
+//! Batches: images of one shape and type, which one launch processes.
 
 use crate::backend::Storage;
 use crate::{AnyImage, Device, DeviceImage, Error, Image, Pixel, PixelType, Result, Shape, Source};
@@ -7,9 +7,9 @@ use std::sync::Arc;
 const OPERATION: &str = "batch";
 
 impl Device {
-    /// Copies images of one shape and type to the device as a batch: filters, named filters, paddings and
-    /// [chains](Device::record) of such then compute all of its images at once, on a GPU by the launches that one image
-    /// takes. What a batch becomes is a batch again.
+    /// Copies images of one shape and type to the device as a batch. Filters, named filters, paddings and
+    /// [chains](Device::record) of these then process all its images at once; on a GPU they need no more launches than
+    /// for one image. Their results are batches again.
     ///
     /// The planes of a planar image are a batch of images of one channel.
     ///
@@ -32,7 +32,8 @@ impl Device {
         self.upload_batch_any(&images)
     }
 
-    /// The same of images whose type is known when the program runs.
+    /// Copies images to the device as a batch, as [`upload_batch`](Device::upload_batch); their type is known only at
+    /// run time.
     ///
     /// # Errors
     /// As [`upload_batch`](Device::upload_batch).
@@ -55,7 +56,7 @@ impl Device {
         self.backend.gather(images, OPERATION)
     }
 
-    /// A batch of images of zeros on the device, for results to be [written into](crate::FilterBuilder::run_into).
+    /// Allocates a batch of zeros on the device, for results to be [written into](crate::FilterBuilder::run_into).
     ///
     /// # Errors
     /// As [`zeros`](Device::zeros), and [`Error::Parameter`] for no images.
@@ -64,25 +65,25 @@ impl Device {
     }
 }
 
-/// The number of images of a batch.
+/// Checks the number of images of a batch.
 fn number(images: usize) -> Result<u32> {
     let within = u32::try_from(images).ok().filter(|images| (1..=MAX_IMAGES).contains(images));
     within.ok_or_else(|| Error::parameter(OPERATION, "number of images", images, format!("1 to {MAX_IMAGES}")))
 }
 
-/// Most images of a batch: as many as a grid has layers.
+/// Largest batch, in images: the limit of a grid's z axis.
 const MAX_IMAGES: u32 = apron_plan::MAX_GRID_ROWS;
 
 impl DeviceImage {
-    /// How many images of its shape it holds: 1, or those of a [batch](Device::upload_batch).
+    /// Returns the number of images: 1, or the size of the [batch](Device::upload_batch).
     pub fn images(&self) -> u32 {
         self.images
     }
 
-    /// One image of a batch, by itself. On a GPU it shares the pixels.
+    /// Returns one image of a batch. On a GPU it shares the pixels.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for one that is not there.
+    /// [`Error::Parameter`] for an index that is out of range.
     pub fn image(&self, index: u32) -> Result<DeviceImage> {
         if index >= self.images {
             let limit = format!("0 to {}", self.images - 1);
@@ -99,30 +100,30 @@ impl DeviceImage {
         Ok(DeviceImage { images: 1, storage: Arc::new(storage), ..self.clone() })
     }
 
-    /// Copies all images of a batch to the host, when all work on them is done.
+    /// Waits for all work on a batch, and copies its images to the host.
     ///
     /// # Errors
-    /// As [`download`](DeviceImage::download), but for the batch.
+    /// As [`download`](DeviceImage::download), but batches are allowed.
     pub fn download_batch<T: Pixel>(&self) -> Result<Vec<Image<'static, T>>> {
         (0..self.images).map(|index| self.image(index)?.download()).collect()
     }
 
-    /// The same, whatever their type.
+    /// Copies all images of a batch to the host, whatever their type.
     ///
     /// # Errors
-    /// As [`download_any`](DeviceImage::download_any), but for the batch.
+    /// As [`download_any`](DeviceImage::download_any), but batches are allowed.
     pub fn download_batch_any(&self) -> Result<Vec<AnyImage<'static>>> {
         (0..self.images).map(|index| self.image(index)?.into_host()).collect()
     }
 
-    /// Refuses a batch where there has to be one image.
+    /// Returns an error for a batch, where one image is required.
     pub(crate) fn check_alone(&self, operation: &'static str) -> Result<()> {
         Source::Device(self).check_alone(operation)
     }
 }
 
 impl Source<'_> {
-    /// Refuses a batch where there has to be one image.
+    /// Returns an error for a batch, where one image is required.
     pub(crate) fn check_alone(&self, operation: &'static str) -> Result<()> {
         match self.images() {
             1 => Ok(()),

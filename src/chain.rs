@@ -1,4 +1,4 @@
-//! Chains: operations that are recorded once, and run again and again.
+//! Chains: operations that are recorded once and run many times.
 
 #[cfg(feature = "gpu")]
 use crate::backend::Backend;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const OPERATION: &str = "record";
 
-/// Operations on an image, recorded by [`Device::record`], that run as one: on a GPU by one launch for all.
+/// Operations on an image, recorded by [`Device::record`]; a GPU runs them as one graph, by one launch.
 pub struct Chain<'a, T> {
     input: DeviceImage,
     results: Option<T>,
@@ -23,23 +23,24 @@ impl<T> fmt::Debug for Chain<'_, T> {
 
 type Work<'a, T> = Box<dyn Fn(&Device, &DeviceImage) -> Result<T> + Send + 'a>;
 
-/// What gives the results anew.
+/// How a run computes the results.
 enum Runs<'a, T> {
-    /// The work, on a device that runs it when it is called, and the time that it took.
+    /// Calls `work` at each run; `took` is the time of the last one.
     Calls { device: Device, work: Work<'a, T>, took: Duration },
     #[cfg(feature = "gpu")]
     Graph { recorded: apron_gpu::Recorded, last: Option<apron_gpu::Timer> },
 }
 
 impl Device {
-    /// Records what `work` does with `image`: operations of the device that it is given, on that image and what
-    /// was made of it. It should return what is wanted of it, such as images or
-    /// [histograms](crate::HistogramBuilder::enqueue). A GPU then runs all of it by one launch, whose kernels follow each
-    /// other at once; other devices call `work` at each run.
+    /// Records what `work` does with `image`: operations of the device that it is given, on that image and on their
+    /// results. `work` returns the results that are wanted, such as images or
+    /// [histograms](crate::HistogramBuilder::enqueue). A GPU then runs all of it by one launch, without gaps between
+    /// the kernels; other devices call `work` at each run.
     ///
-    /// For a GPU `work` is called here, twice and no more; masks and parameters are recorded as they then are. All
-    /// images in it, also those that it drops, take memory there as long as the chain exists. Meanwhile no thread may use
-    /// the legacy stream of that GPU, as the copies of `cust` that wait do: that fails, and spoils the recording.
+    /// For a GPU, `work` is called here, exactly twice; masks and parameters are recorded with their current values.
+    /// All images in it, dropped ones included, occupy device memory as long as the chain exists. During the recording
+    /// no thread may use the legacy stream of that GPU, as the synchronous copies of `cust` do: such a call fails, and
+    /// invalidates the recording.
     ///
     /// ```
     /// use apron::{filters, Device, Image};
@@ -57,8 +58,9 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// Those of `work`; on a GPU, [`Error::Unsupported`] for what cannot be recorded: reading a result (as f32
-    /// histograms without a range do), images from elsewhere, variants whose launches share a texture or constant memory.
+    /// The errors of `work`. On a GPU also [`Error::Unsupported`] for what cannot be recorded: reading a result (as f32
+    /// histograms without a range do), images from elsewhere, variants whose launches share a texture or constant
+    /// memory.
     pub fn record<'a, 'i, T>(
         &self,
         image: impl Into<Source<'i>>,
@@ -67,7 +69,7 @@ impl Device {
         let input = self.backend.import(&image.into(), OPERATION)?;
         #[cfg(feature = "gpu")]
         if let Backend::Gpu(gpu) = &self.backend {
-            // Compiles the kernels, and tells what is wrong with the work.
+            // Compiles the kernels, and reports errors of the work.
             work(self, &input)?;
             let ((own, results), recorded) = gpu.record(|gpu| {
                 let device = Device { backend: Backend::Gpu(gpu.clone()), chosen: self.chosen.clone() };
@@ -86,7 +88,7 @@ impl Device {
 }
 
 impl<T> Chain<'_, T> {
-    /// Puts another image in place of the one that the chain starts with.
+    /// Replaces the image that the chain starts with.
     ///
     /// # Errors
     /// [`Error::Parameter`] for one of another shape or type, and [`Error::Driver`].
@@ -109,11 +111,11 @@ impl<T> Chain<'_, T> {
         Ok(())
     }
 
-    /// Runs the chain, and gives its results, which the next run writes anew. On a GPU it returns when the work
-    /// is enqueued: reading a result waits for it.
+    /// Runs the chain, and returns its results, which the next run overwrites. On a GPU it returns when the work is
+    /// enqueued: reading a result waits for it.
     ///
     /// # Errors
-    /// Those of the work, and [`Error::Driver`].
+    /// The errors of the work, and [`Error::Driver`].
     pub fn run(&mut self) -> Result<&T> {
         match &mut self.runs {
             Runs::Calls { device, work, took } => {
@@ -127,7 +129,8 @@ impl<T> Chain<'_, T> {
         Ok(self.results.as_ref().expect("there since the chain was recorded, or since now"))
     }
 
-    /// The time of the last run, on a GPU from its first kernel to its last; waits for it. Zero before the first.
+    /// Returns the time of the last run, on a GPU from its first kernel to its last; waits for it. Zero before the
+    /// first run.
     ///
     /// # Errors
     /// [`Error::Driver`], for a kernel that failed.

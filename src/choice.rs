@@ -1,4 +1,4 @@
-//! Who chooses the variant: the caller, else the environment, else the plan.
+//! Choice of the variant: by the caller, else by the environment, else by the plan.
 
 use crate::{Error, Result};
 use apron_plan::{Recipe, Tuning, VARIANTS, variants};
@@ -6,17 +6,17 @@ use apron_plan::{Recipe, Tuning, VARIANTS, variants};
 /// The environment variable that names variants: `correlate=conv2d-tiled,separable=conv1d-fused`.
 const NAME: &str = "APRON_VARIANT";
 
-/// What a caller asks for beside the problem.
+/// What a caller may set besides the problem.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Choice<'a> {
-    /// The variant.
+    /// Name of the variant.
     pub(crate) variant: Option<&'a str>,
-    /// Numbers for its grid.
+    /// Numbers of its grid.
     pub(crate) tuning: Option<Tuning>,
 }
 
 impl Choice<'_> {
-    /// What `plan` gives for the variant that was asked for.
+    /// Plans by the variant that was asked for, if any.
     pub(crate) fn of(
         &self,
         operation: &'static str,
@@ -37,8 +37,8 @@ impl Choice<'_> {
     }
 }
 
-/// Operations and the variants that the environment asks for, on devices that run kernels. What is wrong with it is
-/// said on all.
+/// Reads the pairs of operation and variant from the environment. They apply to devices that run kernels; errors in
+/// them are reported by every device.
 pub(crate) fn environment() -> Result<Vec<(&'static str, &'static str)>> {
     match std::env::var_os(NAME) {
         Some(text) => parse(&text.to_string_lossy()),

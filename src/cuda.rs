@@ -1,5 +1,5 @@
 //! The caller's own CUDA streams and memory, by the types of [`cust`](crate::cust).
-#![allow(unsafe_code)] // one function, which takes an address on trust
+#![allow(unsafe_code)] // one function, which takes a raw address
 
 use crate::backend::{Backend, Storage, Written};
 use crate::device_image::Made;
@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Device {
-    /// A handle on the same GPU whose work is enqueued on a stream of the caller's, after what is there and before what
-    /// follows: so work of both needs no waiting in between. The stream is kept as long as the handle and what it made.
+    /// Returns a handle on the same GPU that enqueues on a stream of the caller's. Apron's work and the caller's are
+    /// ordered by that stream, so no synchronisation is needed between them. The stream lives as long as the handle and
+    /// its results.
     ///
-    /// Apron works in the GPU's primary context, as `cust::context::Context` and the CUDA runtime do. Its calls make that
-    /// current on the thread that calls, and leave it so.
+    /// Apron works in the GPU's primary context, as `cust::context::Context` and the CUDA runtime do. Its calls make
+    /// that context current on the calling thread, and leave it so.
     ///
     /// ```no_run
     /// use apron::cust::stream::{Stream, StreamFlags};
@@ -32,14 +33,14 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a stream of another GPU or context, or one that is captured into a graph just now;
-    /// [`Error::Unsupported`] on a device that is no GPU.
+    /// [`Error::Parameter`] for a stream of another GPU or context, or one that is being captured into a graph;
+    /// [`Error::Unsupported`] on a device that is not a GPU.
     pub fn on_stream(&self, stream: Arc<Stream>) -> Result<Device> {
         let gpu = self.gpu_for("on_stream", "streams of CUDA")?.on_stream(stream)?;
         Ok(Device { backend: Backend::Gpu(gpu), chosen: self.chosen.clone() })
     }
 
-    /// The stream on which this handle enqueues, for work of the caller's between its own; `None` where there is no GPU.
+    /// Returns the stream on which this handle enqueues, for the caller's own work; `None` on other devices.
     pub fn cust_stream(&self) -> Option<&Arc<Stream>> {
         match &self.backend {
             Backend::Gpu(gpu) => Some(gpu.cust_stream()),
@@ -57,12 +58,12 @@ impl Device {
 }
 
 impl DeviceImage {
-    /// An image in a buffer of the caller's, without a copy: rows of interleaved samples that start `row_stride` samples
-    /// apart, the first with the buffer. A [`DeviceBuffer`] becomes the image's, until [`into_cust`](Self::into_cust)
-    /// gives it back; one in an [`Arc`] is shared, and is then not written.
+    /// Makes an image of a buffer of the caller's, without a copy: rows of interleaved samples at a pitch of
+    /// `row_stride` samples, from the start of the buffer. The image owns a [`DeviceBuffer`] until
+    /// [`into_cust`](Self::into_cust) gives it back; a buffer in an [`Arc`] is shared, and is then not written.
     ///
-    /// It is read, and written by [`run_into`](crate::FilterBuilder::run_into), in the order of `device`'s stream. When image
-    /// and clones are dropped, that is waited for before the buffer is.
+    /// It is read, and written by [`run_into`](crate::FilterBuilder::run_into), in the order of `device`'s stream. When
+    /// the image and its clones are dropped, that stream is synchronised before the buffer is dropped.
     ///
     /// ```no_run
     /// use apron::cust::memory::{CopyDestination, DeviceBuffer};
@@ -83,7 +84,7 @@ impl DeviceImage {
     ///
     /// # Errors
     /// [`Error::Shape`] for an impossible shape, a stride below `width * channels`, or too small a buffer;
-    /// [`Error::Parameter`] for memory of another GPU or context; [`Error::Unsupported`] on a device that is no GPU.
+    /// [`Error::Parameter`] for memory of another GPU or context; [`Error::Unsupported`] on a device that is not a GPU.
     pub fn from_cust<T>(
         device: &Device,
         buffer: impl Into<Arc<DeviceBuffer<T>>>,
@@ -102,10 +103,11 @@ impl DeviceImage {
         DeviceImage::of_caller::<T>(device, GpuBuffer::of_cust(gpu, buffer)?, shape, row_stride)
     }
 
-    /// An image in memory of a GPU that the caller owns by other means, without a copy: as [`from_cust`](Self::from_cust),
-    /// with the first sample at `first`.
+    /// Makes an image of GPU memory that the caller owns by other means, without a copy, as
+    /// [`from_cust`](Self::from_cust); the first sample is at `first`.
     ///
-    /// What the driver knows of the address is checked: the GPU, the context, and that the rows end inside the allocation.
+    /// The driver's facts about the address are checked: the GPU, the context, and that the rows end inside the
+    /// allocation.
     ///
     /// ```no_run
     /// use apron::cust::memory::DeviceBuffer;
@@ -125,16 +127,17 @@ impl DeviceImage {
     /// ```
     ///
     /// # Errors
-    /// As [`from_cust`](Self::from_cust), and [`Error::Parameter`] for an address that is no multiple of the samples' size.
+    /// As [`from_cust`](Self::from_cust), and [`Error::Parameter`] for an address that is not a multiple of the sample
+    /// size.
     ///
     /// # Safety
-    /// From now until the image, its clones and [regions](Self::region) are dropped and `device`'s stream is done with what
-    /// was enqueued by then:
+    /// Until the image, its clones and [regions](Self::region) are dropped and `device`'s stream has completed the work
+    /// enqueued by then:
     ///
     /// - the memory stays allocated;
-    /// - whatever else writes it, or reads it while [`run_into`](crate::FilterBuilder::run_into) writes, is enqueued on that stream,
-    ///   or ordered with it by events. That holds for other images in the same memory, too: of each other they know
-    ///   nothing, but that the input and the output of one operation may lie in the same memory.
+    /// - all other writes of the memory, and all other reads while [`run_into`](crate::FilterBuilder::run_into) writes it, are
+    ///   enqueued on that stream or ordered with it by events. This includes other images in the same memory: images do not
+    ///   track each other. Only the input and the output of one operation may lie in the same memory without care.
     pub unsafe fn from_address<T>(
         device: &Device,
         first: DevicePointer<T>,
@@ -155,7 +158,7 @@ impl DeviceImage {
             let limit = format!("a multiple of {}", size_of::<T>());
             return Err(Error::parameter("from_address", "address", format!("{address:#x}"), limit));
         }
-        // SAFETY: what the caller promises is what is asked.
+        // the caller promises what `of_address` asks for.
         let buffer = unsafe { GpuBuffer::of_address(gpu, address, bytes)? };
         DeviceImage::of_caller::<T>(device, buffer, shape, row_stride)
     }
@@ -166,13 +169,13 @@ impl DeviceImage {
         Ok(DeviceImage { row_stride: row_stride as u64, ..image })
     }
 
-    /// Gives the samples to the caller, without a copy, when all work on them is done: the buffer that the image was made
-    /// from, or one of its samples without gaps.
+    /// Waits for all work on the image, and gives its samples to the caller without a copy: as the buffer that the
+    /// image was made from, or as one that holds its samples without gaps.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the image has clones or is a [region](Self::region), of a recorded chain or at an address
-    /// that the caller gave, [`Error::PixelType`] for another type, [`Error::Unsupported`] for an image that is on no
-    /// GPU, and [`Error::Driver`], also for a kernel that failed. The image is then dropped.
+    /// [`Error::Parameter`] for an image that has clones, is a [region](Self::region), belongs to a recorded chain or
+    /// lies at an address that the caller gave, [`Error::PixelType`] for another type, [`Error::Unsupported`] for an
+    /// image that is not on a GPU, and [`Error::Driver`], also for a kernel that failed. The image is then dropped.
     pub fn into_cust<T: Pixel + DeviceCopy + 'static>(self) -> Result<DeviceBuffer<T>> {
         const OPERATION: &str = "into_cust";
         if self.pixel != T::PIXEL {
@@ -192,9 +195,10 @@ impl DeviceImage {
         }
     }
 
-    /// Where the first sample is, for the caller's kernels, which find row `y` at `y *` [`row_stride`](Self::row_stride) from
-    /// it; `None` for an image that is on no GPU. The samples are there for what is enqueued on the image's
-    /// [stream](Self::cust_stream), until the image and its clones are dropped.
+    /// Returns the device pointer of the first sample, for the caller's kernels; row `y` starts `y *`
+    /// [`row_stride`](Self::row_stride) samples after it. `None` for an image that is not on a GPU. The samples are
+    /// valid for work that is enqueued on the image's [stream](Self::cust_stream) until the image and its clones are
+    /// dropped.
     ///
     /// # Errors
     /// [`Error::PixelType`] where `T` is not the image's type.
@@ -209,8 +213,8 @@ impl DeviceImage {
         })
     }
 
-    /// The stream in whose order the image is made and its memory freed: what the caller enqueues there comes after
-    /// all that was enqueued with the image before. `None` for an image that is on no GPU.
+    /// Returns the stream that orders the image's work and the release of its memory: work that the caller enqueues
+    /// there runs after all earlier work on the image. `None` for an image that is not on a GPU.
     pub fn cust_stream(&self) -> Option<&Arc<Stream>> {
         match &*self.storage {
             Storage::Gpu(buffer) => Some(buffer.cust_stream()),
@@ -220,11 +224,12 @@ impl DeviceImage {
 }
 
 impl DeviceHistogram {
-    /// Where the counts are, for the caller's kernels: a `u64` for each bin of the first channel, then of the next. `None`
-    /// where there is no GPU, and where the host makes them of the counts of values: for bins of u8 that are not the
-    /// [default's](crate::Bins), and for explicit edges, a mask's pixels or no range of u16 and i16.
+    /// Returns the device pointer of the counts, for the caller's kernels: a `u64` for each bin of the first channel,
+    /// then of the next. `None` without a GPU, and where the host derives the counts from counts of values: for bins of
+    /// u8 other than the [default's](crate::Bins), and for u16 and i16 with explicit edges, a mask or no range.
     ///
-    /// They are there for what is enqueued on the histogram's [stream](Self::cust_stream), until it is dropped.
+    /// The counts are valid for work that is enqueued on the histogram's [stream](Self::cust_stream) until the
+    /// histogram is dropped.
     ///
     /// ```no_run
     /// use apron::cust::memory::{CopyDestination, DeviceSlice};
@@ -249,8 +254,8 @@ impl DeviceHistogram {
         }
     }
 
-    /// The stream in whose order the counts are made and their memory freed; `None` where
-    /// [`device_pointer`](Self::device_pointer) is.
+    /// Returns the stream that orders the histogram's work and the release of its memory; `None` where
+    /// [`device_pointer`](Self::device_pointer) returns `None`.
     pub fn cust_stream(&self) -> Option<&Arc<Stream>> {
         match self.counts.of_bins()? {
             Written::Gpu(buffer) => Some(buffer.cust_stream()),
@@ -261,7 +266,7 @@ impl DeviceHistogram {
 
 const MEMORY: &str = "memory of CUDA";
 
-/// Samples from the first of the first row to the last of the last.
+/// Returns the distance in samples from the first sample of the first row to the end of the last row.
 fn span(shape: Shape, row_stride: usize) -> Result<u128> {
     let Shape { width, height, channels } = shape;
     let row = Shape::new(width, height, channels)?.row_samples();

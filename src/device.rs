@@ -21,9 +21,9 @@ pub enum DeviceName {
     Gpu(u32),
     /// All cores of the CPU.
     Cpu,
-    /// The GPU's kernels, run and checked on the host.
+    /// The GPU's kernels, emulated and checked on the host.
     Emulator,
-    /// The plain serial references.
+    /// The serial reference implementations.
     Reference,
 }
 
@@ -59,9 +59,9 @@ impl fmt::Display for DeviceName {
     }
 }
 
-/// A device that runs operations. Cheap to clone; may be used from several threads.
+/// A device that runs operations. Cheap to clone, and usable from several threads.
 ///
-/// An operation on an image, on the host or on a device, gives a builder; nothing is done before its `run`.
+/// An operation on an image, on the host or on a device, returns a builder; nothing runs before its `run`.
 ///
 /// ```
 /// use apron::{Border, Device, Image, PixelType};
@@ -75,12 +75,12 @@ impl fmt::Display for DeviceName {
 /// # Ok::<(), apron::Error>(())
 /// ```
 ///
-/// Work on one GPU handle and its clones runs in order; [`new_stream`](Device::new_stream) gives a
-/// handle whose work runs beside it.
+/// Work on one GPU handle and its clones runs in order, on one stream; [`new_stream`](Device::new_stream) returns a
+/// handle whose work may run concurrently.
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,
-    /// Why not the device that would have come first; only where the choice was ours.
+    /// Why this device, if [`auto`](Device::auto) chose it; `None` if the caller named it.
     pub(crate) chosen: Option<String>,
 }
 
@@ -91,8 +91,8 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// The first GPU, or the CPU where there is none. Operations that the GPU does not have are
-    /// then run by the CPU, and their [`Report`](crate::Report) says so.
+    /// Opens the first GPU, or the CPU if there is none. Operations that the GPU does not support are run by the CPU,
+    /// and their [`Report`](crate::Report) says so.
     pub fn auto() -> Device {
         match Device::gpu(0) {
             Ok(device) => Device { chosen: Some("auto: a GPU is there".into()), ..device },
@@ -100,7 +100,7 @@ impl Device {
         }
     }
 
-    /// GPU `ordinal`.
+    /// Opens GPU number `ordinal`.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where there is no driver, no such GPU, one too old, or no GPU support
@@ -109,22 +109,22 @@ impl Device {
         Ok(Device { backend: Backend::open_gpu(ordinal)?, chosen: None })
     }
 
-    /// All cores of the CPU.
+    /// Returns the device that uses all cores of the CPU.
     pub fn cpu() -> Device {
         Device { backend: Backend::Cpu, chosen: None }
     }
 
-    /// The GPU's kernels, run and checked on the host: for tests, and slow.
+    /// Returns the device that emulates and checks the GPU's kernels on the host: slow, for tests.
     pub fn emulator() -> Device {
         Device { backend: Backend::Emulator, chosen: None }
     }
 
-    /// The plain serial references.
+    /// Returns the device that runs the serial reference implementations.
     pub fn reference() -> Device {
         Device { backend: Backend::Reference, chosen: None }
     }
 
-    /// The device of this name.
+    /// Opens the device of this name.
     ///
     /// # Errors
     /// As [`gpu`](Device::gpu).
@@ -138,30 +138,31 @@ impl Device {
         }
     }
 
-    /// What the choice of kernels depends on: of devices that run kernels, the GPU and the emulator.
+    /// Returns the machine properties that the choice of kernels depends on; `None` unless the device is a GPU or the
+    /// emulator.
     pub fn machine(&self) -> Option<Machine> {
         self.backend.machine()
     }
 
-    /// The name of the device that this is.
+    /// Returns the name of this device.
     pub fn name(&self) -> DeviceName {
         self.backend.name()
     }
 
-    /// For a device that was chosen by [`auto`](Device::auto): why this one.
+    /// Returns why [`auto`](Device::auto) chose this device; `None` if it did not.
     pub fn why_chosen(&self) -> Option<&str> {
         self.chosen.as_deref()
     }
 
-    /// A handle on the same device whose work does not wait for this one's.
+    /// Returns a handle on the same device whose work is on a stream of its own.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the driver gives no stream.
+    /// [`Error::Driver`] if the driver cannot create a stream.
     pub fn new_stream(&self) -> Result<Device> {
         Ok(Device { backend: self.backend.new_stream()?, chosen: self.chosen.clone() })
     }
 
-    /// Waits until all work of this handle is done; errors of kernels that failed show here.
+    /// Waits until all work of this handle is done, and reports errors of kernels that failed.
     ///
     /// # Errors
     /// [`Error::Driver`].
@@ -169,7 +170,7 @@ impl Device {
         self.backend.synchronize()
     }
 
-    /// Copies an image to the device, where a chain of operations can use it.
+    /// Copies an image to the device, for several operations that read it there.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`] and [`Error::Driver`].
@@ -177,7 +178,7 @@ impl Device {
         self.backend.import(&image.into(), "upload")
     }
 
-    /// An image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
+    /// Allocates an image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
     ///
     /// # Errors
     /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
@@ -185,10 +186,10 @@ impl Device {
         self.backend.zeros(shape, pixel, 1)
     }
 
-    /// Whether memory that becomes free on this handle and its clones is kept for whatever next needs as much, instead
-    /// of being given back; `false` gives back what was kept. Work that repeats, with images of the same shapes, then
-    /// takes no memory of the GPU's after its first time: masks, sums between the passes and counts included. Other
-    /// devices have no such memory.
+    /// Sets whether memory that is freed on this handle and its clones is kept for later allocations of the same size,
+    /// instead of being returned to the driver; `false` returns what was kept. Repeated work on images of the same
+    /// shapes then allocates GPU memory only the first time, masks, intermediate sums and counts included. Other
+    /// devices ignore it.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -206,14 +207,14 @@ impl Device {
         self.backend.keep_memory(keep);
     }
 
-    /// How often memory was asked of the GPU's driver since the device was opened: for tests.
+    /// Returns the number of allocations from the GPU's driver since the device was opened: for tests.
     #[doc(hidden)]
     pub fn allocations(&self) -> u64 {
         self.backend.allocations()
     }
 
-    /// Dense correlation with a mask: each output sample is the sum of tap times sample under the
-    /// mask, whose anchor lies over it.
+    /// Correlates an image with a dense mask: each output sample is the sum of the products of the taps and the samples
+    /// under them, with the mask's anchor over that sample.
     ///
     /// ```
     /// use apron::{Device, Image, Mask};
@@ -228,7 +229,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone()))
     }
 
-    /// Dense convolution: correlation with the mask turned by half a turn, as SciPy's `convolve`.
+    /// Convolves an image with a dense mask: correlates with the mask rotated by 180 degrees, as SciPy's `convolve`.
     ///
     /// ```
     /// use apron::{Border, Device, Image, Mask};
@@ -243,7 +244,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Dense(mask.borrow().clone().flipped()))
     }
 
-    /// Separable correlation: `taps_x` along the rows, then `taps_y` along the columns.
+    /// Correlates an image with separable taps: `taps_x` along the rows, then `taps_y` along the columns.
     ///
     /// ```
     /// use apron::{Device, Image, Taps};
@@ -264,8 +265,8 @@ impl Device {
         FilterBuilder::new(self, image.into(), formula)
     }
 
-    /// Gaussian blur of standard deviation `sigma`, in pixels, or of one for each axis, `(x, y)`; cut off at 4 sigma unless
-    /// [`truncate`](FilterBuilder::truncate) says another: SciPy's `gaussian_filter`.
+    /// Blurs an image by a Gaussian with standard deviation `sigma` in pixels, or `(x, y)` per axis; cut off at 4 sigma
+    /// unless [`truncate`](FilterBuilder::truncate) is set: SciPy's `gaussian_filter`.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -283,7 +284,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Gaussian::new(sigma, (0, 0)))
     }
 
-    /// Mean over a window of `width` x `height` pixels: of u8 the exact quotient, rounded.
+    /// Averages over windows of `width` x `height` pixels: for u8 the exact quotient, rounded.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -297,7 +298,7 @@ impl Device {
         FilterBuilder::new(self, image.into(), Formula::Mean(width, height))
     }
 
-    /// Histogram of an image's samples, of all channels together unless asked otherwise.
+    /// Counts an image's samples in bins, for all channels together by default.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -312,7 +313,7 @@ impl Device {
     }
 }
 
-/// Every GPU that the driver shows.
+/// Lists every GPU that the driver shows.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where there is no driver, it shows no GPU, or this build has no GPU support.
@@ -320,8 +321,8 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
     crate::backend::devices()
 }
 
-/// The target of the PTX that a GPU would load, as compute capability times ten: 90 for sm_90.
-/// `None` for GPUs that are too old.
+/// Returns the target of the PTX that a GPU would load, as ten times the compute capability: 90 for sm_90. `None` for a
+/// GPU that is too old.
 pub fn ptx_target(info: &DeviceInfo) -> Option<u32> {
     crate::backend::ptx_target(info)
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// An image on a device, the result of an operation or of [`Device::upload`](crate::Device::upload).
 ///
-/// A chain of operations on device images copies nothing to the host; [`download`](Self::download)
-/// waits for them and copies the pixels. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into)
-/// writes only images that are not shared. Those of a [`Chain`](crate::Chain) are written anew by each of its runs.
+/// Operations on device images copy nothing to the host; [`download`](Self::download) waits for them and copies the
+/// pixels. Clones share the pixels, which never change: [`run_into`](crate::FilterBuilder::run_into) writes only images
+/// that are not shared. The images of a [`Chain`](crate::Chain), however, are overwritten by each of its runs.
 ///
 /// ```
 /// use apron::{Device, Image, PixelType, Shape};
@@ -26,16 +26,16 @@ use std::sync::Arc;
 pub struct DeviceImage {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
-    /// Images of that shape, one after the other: a batch, if more than one.
+    /// Number of images of that shape: more than 1 for a batch.
     pub(crate) images: u32,
-    /// Samples from the start of a row to the start of the next.
+    /// Pitch of the rows, in samples.
     pub(crate) row_stride: u64,
     pub(crate) storage: Arc<Storage>,
     pub(crate) made: Arc<Made>,
 }
 
 impl fmt::Debug for DeviceImage {
-    /// What is known without waiting for the device: no samples.
+    /// Prints what is known without waiting for the device: no samples.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut image = f.debug_struct("DeviceImage");
         image.field("shape", &self.shape).field("pixel", &self.pixel).field("images", &self.images);
@@ -43,40 +43,40 @@ impl fmt::Debug for DeviceImage {
     }
 }
 
-/// How an image came to be: the report, but for the time of kernels that may still run.
+/// How an image was made: the report, without the time of kernels that may still run.
 pub(crate) struct Made {
     pub(crate) report: Report,
-    /// Of a result that is made of others: how these came to be, in order.
+    /// How the intermediate images of this result were made, in order.
     pub(crate) before: Vec<Arc<Made>>,
     #[cfg(feature = "gpu")]
     pub(crate) timer: Option<apron_gpu::Timer>,
 }
 
 impl DeviceImage {
-    /// Images whose rows lie without gaps.
+    /// Makes an image or a batch whose rows lie without gaps.
     pub(crate) fn new(shape: Shape, pixel: PixelType, images: u32, storage: Storage, made: Made) -> DeviceImage {
         let row_stride = shape.row_samples() as u64;
         DeviceImage { shape, pixel, images, row_stride, storage: Arc::new(storage), made: Arc::new(made) }
     }
 
-    /// Width, height and channels; of a [batch](crate::Device::upload_batch), those of each of its images.
+    /// Returns width, height and channels of the image, or of each image of a [batch](crate::Device::upload_batch).
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         self.pixel
     }
 
-    /// Samples from the start of a row to the start of the next.
+    /// Returns the pitch of the rows, in samples.
     pub fn row_stride(&self) -> u64 {
         self.row_stride
     }
 
-    /// The part of `width` x `height` pixels from column `x` and row `y` on, as an image: for a filter, what lies
-    /// beside the part is outside. On a GPU it shares the pixels; kernels read it there where its rows start at
-    /// multiples of 16 bytes, and else from a copy.
+    /// Returns the part of `width` x `height` pixels from column `x` and row `y` on, as an image of its own: filters
+    /// apply the border at its edges. On a GPU it shares the pixels; kernels read them in place if its rows start at
+    /// multiples of 16 bytes, else from a copy.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -89,7 +89,7 @@ impl DeviceImage {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`] for a part that is empty or not entirely in the image.
     pub fn region(&self, x: u32, y: u32, width: u32, height: u32) -> Result<DeviceImage> {
         self.check_alone("region")?;
         let shape = self.shape.region(x, y, width, height)?;
@@ -105,19 +105,19 @@ impl DeviceImage {
         Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
     }
 
-    /// Bytes of an image, without gaps.
+    /// Returns the size of one image without gaps, in bytes.
     #[cfg(feature = "gpu")]
     pub(crate) fn bytes(&self) -> u64 {
         self.shape.samples() * self.pixel.size_bytes() as u64
     }
 
-    /// Whether its rows lie in memory without gaps.
+    /// Whether the rows lie in memory without gaps.
     #[cfg(feature = "gpu")]
     pub(crate) fn is_packed(&self) -> bool {
         self.row_stride == self.shape.row_samples() as u64
     }
 
-    /// How its rows lie in GPU memory.
+    /// Returns the layout of the rows in GPU memory.
     #[cfg(feature = "gpu")]
     pub(crate) fn rows(&self) -> apron_gpu::Rows {
         let sample = self.pixel.size_bytes() as u64;
@@ -125,7 +125,7 @@ impl DeviceImage {
         apron_gpu::Rows { bytes, stride, count: self.shape.height as u64 }
     }
 
-    /// Copies the pixels to the host, when all work on them is done.
+    /// Waits for all work on the image, and copies the pixels to the host.
     ///
     /// # Errors
     /// [`Error::PixelType`] where `T` is not the image's type, [`Error::Shape`] for a batch, and [`Error::Driver`],
@@ -157,8 +157,8 @@ impl DeviceImage {
         }
     }
 
-    /// As [`download_any`](Self::download_any), but without a copy where the pixels are on the host
-    /// already and nobody else has this image.
+    /// Copies the pixels to the host, as [`download_any`](Self::download_any), but without a copy if they are there
+    /// already and this is the only handle.
     ///
     /// # Errors
     /// As [`download_any`](Self::download_any).
@@ -172,7 +172,8 @@ impl DeviceImage {
         }
     }
 
-    /// Puts the samples of `source`, of the same shape and type, in place of this image's, which are on a GPU.
+    /// Overwrites the samples of this image, which is on a GPU, with the samples of `source`, an image of the same
+    /// shape and type.
     #[cfg(feature = "gpu")]
     pub(crate) fn overwrite(&self, source: &Source<'_>) -> Result<()> {
         let Storage::Gpu(buffer) = &*self.storage else { unreachable!("a host's images are not written again") };
@@ -187,7 +188,7 @@ impl DeviceImage {
         }
     }
 
-    /// What the operation did that made this image; waits for its kernels.
+    /// Returns the report of the operation that made this image; waits for its kernels.
     ///
     /// # Errors
     /// [`Error::Driver`], for a kernel that failed.
@@ -196,7 +197,7 @@ impl DeviceImage {
     }
 }
 
-/// The input of an operation: an image on the host or on a device, made of a reference to either.
+/// The input of an operation: an image on the host or on a device, converted from a reference to either.
 #[derive(Debug)]
 pub enum Source<'a> {
     /// An image on the host.
@@ -224,7 +225,7 @@ impl<'a> From<&'a DeviceImage> for Source<'a> {
 }
 
 impl Source<'_> {
-    /// The same input, borrowed.
+    /// Borrows the same input.
     pub fn view(&self) -> Source<'_> {
         match self {
             Source::Host(image) => Source::Host(image.view()),
@@ -232,7 +233,7 @@ impl Source<'_> {
         }
     }
 
-    /// Width, height and channels.
+    /// Returns width, height and channels.
     pub fn shape(&self) -> Shape {
         match self {
             Source::Host(image) => image.shape(),
@@ -240,7 +241,7 @@ impl Source<'_> {
         }
     }
 
-    /// How many images of that shape: 1, or those of a batch.
+    /// Returns the number of images: 1, or the size of the batch.
     pub fn images(&self) -> u32 {
         match self {
             Source::Host(_) => 1,
@@ -248,7 +249,7 @@ impl Source<'_> {
         }
     }
 
-    /// The type of the samples.
+    /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
             Source::Host(image) => image.pixel_type(),

@@ -1,4 +1,4 @@
-//! Filters: a builder for each, and how it is solved.
+//! Filters: their builder, and how it is run.
 
 use crate::alpha::Alpha;
 use crate::backend::Solved;
@@ -13,8 +13,8 @@ use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded
 
 /// A filter that is ready to [`run`](FilterBuilder::run), with defaults that may be changed before.
 ///
-/// `F` is what is computed: a [`Formula`], such as one mask, or a [named filter](crate::filters) whose parameters may be
-/// changed, too.
+/// `F` is what is computed: a [`Formula`], such as one mask, or a [named filter](crate::filters) whose parameters can
+/// be set, too.
 ///
 /// ```
 /// use apron::{Border, Device, Image, Mask, PixelType};
@@ -37,30 +37,30 @@ pub struct FilterBuilder<'a, F = Formula> {
     options: Options<'a>,
 }
 
-/// How filters are asked for, whatever they compute.
+/// Options of a filter, independent of what it computes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options<'a> {
     pub(crate) borders: Borders,
     pub(crate) extent: Extent,
     pub(crate) clamp: bool,
     pub(crate) keep_alpha: bool,
-    /// Column and row of the tap over the output pixel, where it is not the formula's own.
+    /// Column and row of the tap over the output pixel; `None` for the formula's own anchor.
     pub(crate) anchor: Option<(u32, u32)>,
     pub(crate) method: Option<Method>,
-    /// Of filters; pointwise operations have one variant.
+    /// Choice of the kernels for masks and windows; pointwise operations have one variant.
     pub(crate) choice: Choice<'a>,
 }
 
 setters! { ['a, F] FilterBuilder<'a, F>: variant(options.choice), tuning(options.choice) }
 
 impl<'a> FilterBuilder<'a> {
-    /// Limits each sum to 0 to 1; for f32 output of one dense mask.
+    /// Clamps each sum to 0..1; for f32 output of one dense mask.
     pub fn clamp(mut self, clamp: bool) -> Self {
         self.options.clamp = clamp;
         self
     }
 
-    /// What is computed, such as to see how large its [window](Formula::window) is before it runs.
+    /// Returns what is computed, for example to find the size of its [window](Formula::window) before it runs.
     pub fn formula(&self) -> &Formula {
         &self.named
     }
@@ -71,10 +71,10 @@ impl<'a, F> FilterBuilder<'a, F> {
         FilterBuilder { named, device, source, out_type: None, options: Options::default() }
     }
 
-    /// What lies outside the image, in both axes or by [axis](Borders), of all channels or [by
-    /// channel](crate::Constants); [`Border::Reflect101`] if not said. Where axes or channels differ, the filter is that
-    /// of a padded copy of the image, and constants are samples of such images. OpenCV's default is the same, SciPy's is
-    /// [`Border::Reflect`].
+    /// Sets what lies outside the image: in both axes or [per axis](Borders), for all channels or [per
+    /// channel](crate::Constants); [`Border::Reflect101`] by default, as in OpenCV, while SciPy's default is
+    /// [`Border::Reflect`]. If axes or channels differ, the image is padded first, and the constants have to be
+    /// representable in its sample type.
     ///
     /// ```
     /// use apron::{Border, Borders, Device, Image, Mask};
@@ -92,8 +92,8 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Which pixels are computed; those of the image if not said. Filters of several masks have no [full](Extent::Full)
-    /// extent, unless all masks are of one size.
+    /// Sets which pixels are computed; the image's own by default. Filters of several masks support the
+    /// [full](Extent::Full) extent only if all masks have the same size.
     ///
     /// ```
     /// use apron::{Border, Device, Extent, Image, Region};
@@ -111,15 +111,16 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Sample type of the output. If not said, the input's, but f32 for [directions](crate::filters::Gradient::direction).
-    /// Integers round half to even and saturate: derivatives of u8 want i16 or f32.
+    /// Sets the sample type of the output. By default it is the input's, but f32 for
+    /// [directions](crate::filters::Gradient::direction). Integer results are rounded half to even and saturate, so
+    /// derivatives of u8 need i16 or f32.
     pub fn out_type(mut self, pixel: PixelType) -> Self {
         self.out_type = Some(pixel);
         self
     }
 
     /// Leaves the last of two or four channels alone: it is the input's sample under the window's anchor, converted to
-    /// the output's type. Of filters of several masks the anchor is the first one's.
+    /// the output's type. For filters of several masks that is the anchor of the first.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -134,8 +135,8 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Column and row of the tap over the output pixel, from 0; the mask's own or the middle, size / 2, if not said. For masks,
-    /// taps and means; a filter of several parts has none of its own.
+    /// Sets column and row of the tap over the output pixel, from 0; by default the mask's own anchor, or the middle,
+    /// size / 2. For masks, separable taps and means; filters of several parts have no anchor of their own.
     ///
     /// ```
     /// use apron::{Border, Device, Image};
@@ -151,7 +152,7 @@ impl<'a, F> FilterBuilder<'a, F> {
         self
     }
 
-    /// Asks for a method, instead of the one that suits the problem; of filters of several masks, in each.
+    /// Selects a method, instead of the one that suits the problem; for filters of several masks, for each of them.
     pub fn method(mut self, method: impl Into<Option<Method>>) -> Self {
         self.options.method = method.into();
         self
@@ -159,23 +160,24 @@ impl<'a, F> FilterBuilder<'a, F> {
 }
 
 impl<F: Named> FilterBuilder<'_, F> {
-    /// Runs the filter. On a GPU it returns when the work is enqueued; nothing between its parts visits the host.
+    /// Runs the filter. On a GPU it returns when the work is enqueued, and intermediate images stay on the GPU.
     ///
     /// # Errors
-    /// Those of the filter's [formula](Named::formula), [`Error::Parameter`] for parameters that can never be right and for
-    /// a method that the problem does not allow, [`Error::Shape`] for full output that is too large and for alpha to be kept
-    /// of one or three channels, [`Error::NoWindow`] where border crop leaves nothing, [`Error::PixelType`] for directions
-    /// that are not to be f32, [`Error::Unsupported`] for what the device does not have, and the device's own troubles.
+    /// The errors of the filter's [formula](Named::formula), [`Error::Parameter`] for parameters out of range and for a
+    /// method that the problem does not allow, [`Error::Shape`] for full output that is too large and for `keep_alpha`
+    /// with one or three channels, [`Error::NoWindow`] if border crop leaves no pixels, [`Error::PixelType`] for
+    /// directions of a type other than f32, [`Error::Unsupported`] for what the device does not support, and errors of
+    /// the device itself.
     pub fn run(self) -> Result<DeviceImage> {
         self.solved(None).map(Solved::into_image)
     }
 
-    /// Runs the filter, and writes its result into an image that is there: of the result's shape and type, on any device
-    /// or on the host, and not shared, since what others see never changes. So repeated work takes no new memory: on
-    /// a GPU with [`Device::keep_memory`] none at all.
+    /// Runs the filter, and writes its result into an existing image of the result's shape and type, on any device or
+    /// on the host. It must not be shared, since the pixels of clones never change. Repeated work thus allocates no
+    /// memory for results, and on a GPU with [`Device::keep_memory`] none at all.
     ///
-    /// The result is written where it belongs without a copy if the image is on the device of the filter and, on a GPU,
-    /// its rows lie without gaps from a multiple of 16 bytes on, in memory that the filter does not read.
+    /// The result is written in place, without a copy, if the image is on the filter's device and, on a GPU, has rows
+    /// without gaps at an address that is a multiple of 16 bytes, in memory that the filter does not read.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -190,8 +192,8 @@ impl<F: Named> FilterBuilder<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](FilterBuilder::run), and [`Error::Parameter`] for an image of another shape or type, or one that is shared;
-    /// its samples are then as they were, or, where the device failed, anything.
+    /// As [`run`](FilterBuilder::run), and [`Error::Parameter`] for an image of another shape or type, or a shared one.
+    /// Its samples are then unchanged or, if the device failed, undefined.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
@@ -204,7 +206,7 @@ impl<F: Named> FilterBuilder<'_, F> {
     }
 }
 
-/// The input of filters, and how they are asked for.
+/// The input and the options of a filter.
 pub(crate) struct Filtering<'a> {
     pub(crate) device: &'a Device,
     pub(crate) source: Source<'a>,
@@ -212,7 +214,7 @@ pub(crate) struct Filtering<'a> {
 }
 
 impl<'a> Filtering<'a> {
-    /// The same of another input.
+    /// Returns a filter with the same options on another input.
     pub(crate) fn of<'s>(&self, source: Source<'s>) -> Filtering<'s>
     where
         'a: 's,
@@ -220,7 +222,7 @@ impl<'a> Filtering<'a> {
         Filtering { device: self.device, source, options: self.options }
     }
 
-    /// The formula's samples, of type `dst`; in the room, if there is one.
+    /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
     pub(crate) fn solve(&self, formula: &Formula, dst: PixelType, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let Filtering { device, source, options } = self;
         if options.keep_alpha {
@@ -247,12 +249,12 @@ impl<'a> Filtering<'a> {
         Ok(result)
     }
 
-    /// The result with the alpha of its input; into the room, if there is one.
+    /// Computes the result with the alpha of its input; into `room`, if there is one.
     fn with_alpha(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let Source::Host(_) = &self.source
             && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
-            // Once, for the filter and for alpha.
+            // Uploaded once, for the filter and for alpha.
             let mut result = self.of(Source::Device(&uploaded)).with_alpha(formula, dst, room)?;
             result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
@@ -265,8 +267,8 @@ impl<'a> Filtering<'a> {
     }
 }
 
-/// The problem of one mask or window, with a border that says nothing yet; `None` for pointwise operations, but for sums
-/// that are scaled to integers: between the two nothing may be rounded.
+/// States the problem of one mask or window; its border is set later. `None` for pointwise operations, except scaled
+/// sums with integer output, which must not be rounded before scaling.
 fn stated(
     formula: &Formula,
     shape: Shape,
@@ -323,7 +325,7 @@ fn stated(
     }))
 }
 
-/// Factor, offset and weights of a formula that is a scaled sum.
+/// Returns factor, offset and weights of a formula that is a scaled sum.
 fn scaled_sums(formula: &Formula) -> Option<(f64, f64, Weights)> {
     let Formula::Pointwise { op: PointOp::Weighted { a, b: 0.0, c, threshold: 0.0 }, x, y: None } = formula else {
         return None;
@@ -335,7 +337,7 @@ fn scaled_sums(formula: &Formula) -> Option<(f64, f64, Weights)> {
     }
 }
 
-/// Only sums of dense masks are limited.
+/// Returns an error if `clamp` is set: only sums of dense masks are clamped.
 fn unclamped(operation: &'static str, clamp: bool) -> Result<()> {
     match clamp {
         true => Err(Error::parameter(operation, "clamp", true, "used with a dense mask")),

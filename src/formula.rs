@@ -1,4 +1,4 @@
-//! From a named filter's formula to the operations that compute it, one after the other on the device.
+//! Evaluates a named filter's formula by the operations that compute it, one after the other on the device.
 
 use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
@@ -8,7 +8,8 @@ use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointO
 use apron_core::{FilterProblem, Pointwise};
 
 impl Filtering<'_> {
-    /// Computes pointwise operations, but for scaled sums to integers, and the image itself, to samples of type `dst`; into the room, if there is one.
+    /// Computes a pointwise operation or a copy of the image, with samples of type `dst`; into `room`, if there is one.
+    /// Scaled sums with integer output are not handled here.
     pub(crate) fn evaluate(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let Formula::Pointwise { op, x, y } = formula else {
             return self.pointwise(PointOp::weighted(1.0, 0.0, 0.0), formula, None, dst, room);
@@ -16,7 +17,7 @@ impl Filtering<'_> {
         if let Source::Host(_) = &self.source
             && let Some(uploaded) = self.device.uploaded(&self.source)?
         {
-            // Once for all that read it.
+            // Uploaded once, for all operations that read it.
             let mut result = self.of(Source::Device(&uploaded)).evaluate(formula, dst, room)?;
             result.made.report.copy_in += uploaded.made.report.copy_in;
             return Ok(result);
@@ -24,13 +25,13 @@ impl Filtering<'_> {
         self.pointwise(*op, x, y.as_deref(), dst, room)
     }
 
-    /// The image where a filter computes other pixels than the image's, in f32; `None` where that is the image.
+    /// Returns the input as f32, extended by the border, if a region is computed; `None` if the input serves as it is.
     fn extended(&self) -> Option<Result<DeviceImage>> {
         let Extent::Region(_) = self.options.extent else { return None };
         Some(self.under_one_tap(PixelType::F32))
     }
 
-    /// The image by a mask of one tap, which only borders and extent change.
+    /// Filters the image by a mask of one tap: only border and extent have an effect.
     pub(crate) fn under_one_tap(&self, dst: PixelType) -> Result<DeviceImage> {
         let Options { borders, extent, .. } = self.options;
         let options = Options { borders, extent, ..Options::default() };
@@ -47,7 +48,7 @@ impl Filtering<'_> {
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
         let second = y.map(|_| PixelType::F32);
-        // What is wrong with it is found before anything runs.
+        // Errors are found before anything runs.
         Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
         let operand = |formula: &Formula| match formula {
             Formula::Image => self.extended().transpose(),
@@ -72,20 +73,20 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// What was made, or else the image itself.
+    /// Returns the computed operand, or else the input.
     fn or_image<'s>(&'s self, made: &'s Option<DeviceImage>) -> Source<'s> {
         made.as_ref().map_or(self.source.view(), Source::Device)
     }
 }
 
 impl Device {
-    /// The image on a GPU, if this is one: once for all that read it.
+    /// Uploads the image if this is a GPU, so that several operations read one copy.
     #[cfg_attr(not(feature = "gpu"), allow(unused_variables))]
     pub(crate) fn uploaded(&self, source: &Source<'_>) -> Result<Option<DeviceImage>> {
         match &self.backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(_) => match self.backend.import(source, "upload") {
-                // Each operation then finds out by itself what is done without.
+                // The operations then fall back to the CPU one by one.
                 Err(Error::OutOfMemory { .. }) if self.chosen.is_some() => Ok(None),
                 uploaded => uploaded.map(Some),
             },

@@ -37,8 +37,7 @@ impl<'a> HistogramBuilder<'a> {
         HistogramBuilder { device, source, binning, per_channel: false, roi: None, choice: Choice::default() }
     }
 
-    /// Counts only the pixels for which `mask`, a u8 image of one channel and the same width and height, has another
-    /// number than 0.
+    /// Counts only the pixels where `mask`, a u8 image of one channel and the same width and height, is not 0.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -57,14 +56,14 @@ impl<'a> HistogramBuilder<'a> {
     /// Counts, and waits for the result.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for impossible bins,
-    /// [`Error::Samples`](crate::Error::Samples) where the range is to be found from NaN or infinity,
-    /// [`Error::Unsupported`](crate::Error::Unsupported), and the device's own troubles.
+    /// [`Error::Parameter`](crate::Error::Parameter) for invalid bins, [`Error::Samples`](crate::Error::Samples) if the
+    /// range has to be found from samples with NaN or infinity, [`Error::Unsupported`](crate::Error::Unsupported), and
+    /// errors of the device itself.
     pub fn run(self) -> Result<Histogram> {
         self.run_reported().map(|(histogram, _)| histogram)
     }
 
-    /// Counts, and says what ran.
+    /// Counts, and also returns the report of what ran.
     ///
     /// # Errors
     /// As [`run`](HistogramBuilder::run).
@@ -73,8 +72,8 @@ impl<'a> HistogramBuilder<'a> {
         Ok((counted.download()?, counted.report()?))
     }
 
-    /// Counts, and leaves the counts on the device: on a GPU it returns when the work is enqueued. So it can
-    /// be part of a [`Chain`](crate::Chain), unless the range of f32 bins is to be found first.
+    /// Counts, and leaves the counts on the device: on a GPU it returns when the work is enqueued. So it can be part of
+    /// a [`Chain`](crate::Chain), unless the range of f32 bins has to be found first.
     ///
     /// # Errors
     /// As [`run`](HistogramBuilder::run).
@@ -86,36 +85,36 @@ impl<'a> HistogramBuilder<'a> {
     }
 }
 
-/// A histogram on a device, of [`HistogramBuilder::enqueue`].
+/// A histogram on a device, made by [`HistogramBuilder::enqueue`].
 pub struct DeviceHistogram {
     pub(crate) counts: Counts,
     pub(crate) made: Made,
 }
 
 impl fmt::Debug for DeviceHistogram {
-    /// What is known without waiting for the device: no counts.
+    /// Prints what is known without waiting for the device: no counts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DeviceHistogram").field("device", &self.made.report.device).finish_non_exhaustive()
     }
 }
 
-/// What is there of a histogram.
+/// The counts, in the form in which the device made them.
 pub(crate) enum Counts {
     Done(Histogram),
-    /// 256 counts a channel.
+    /// 256 counts per channel.
     OfBytes {
         edges: Edges,
         channels: u32,
         written: Written,
     },
-    /// A count for each value of an integer type and channel.
+    /// One count per value of an integer type and channel.
     OfValues {
         binning: Binning,
         pixel: PixelType,
         channels: u32,
         written: Written,
     },
-    /// A count for each bin and channel.
+    /// One count per bin and channel.
     OfBins {
         edges: Edges,
         channels: u32,
@@ -143,7 +142,7 @@ impl DeviceHistogram {
         })
     }
 
-    /// What the operation did; waits for its kernels.
+    /// Returns the report of the operation; waits for its kernels.
     ///
     /// # Errors
     /// [`Error::Driver`](crate::Error::Driver), for a kernel that failed.
@@ -154,9 +153,9 @@ impl DeviceHistogram {
 
 #[cfg(feature = "gpu")]
 impl Counts {
-    /// Those of the bins, where the device has them.
+    /// Returns the device's counts if they are per bin.
     pub(crate) fn of_bins(&self) -> Option<&Written> {
-        // Counts of values are those of the bins where there is a bin for each value.
+        // Counts of values are also per bin if each value has a bin of its own.
         let of_values = |edges: &Edges, pixel| {
             let bins = Bins::of_values(pixel).expect("an integer type");
             bins.edges(pixel, || unreachable!("a range is given")).is_ok_and(|all| all == *edges)
@@ -173,7 +172,7 @@ impl Counts {
     }
 }
 
-/// The least and the largest value that occurs.
+/// Returns the smallest and the largest value that occurs.
 fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
     let (low, values) = pixel.values().expect("an integer type");
     let found = counts.iter().enumerate().filter(|(_, count)| **count > 0);

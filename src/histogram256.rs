@@ -1,12 +1,12 @@
-//! The byte histogram as the articles' driver has it.
+//! The byte histogram as the host program of the source articles has it.
 
 use crate::{Device, DeviceImage, Error, Histogram, Image, Report, Result};
 use std::fmt;
 
-/// Program P8: setup, run, verify and cleanup of the 256-bin histogram of some bytes.
+/// Program P8: setup, run, verification and cleanup of the 256-bin histogram of some bytes.
 ///
-/// The bytes go to the device once, when it is set up, so that runs can be repeated and timed;
-/// dropping it frees them there. For an image, or other bins, use [`Device::histogram`].
+/// The bytes are copied to the device once, at setup, so that runs can be repeated and timed; dropping the program
+/// frees them there. For an image, or other bins, use [`Device::histogram`].
 ///
 /// ```
 /// use apron::{Device, Histogram256};
@@ -33,10 +33,10 @@ impl fmt::Debug for Histogram256 {
 }
 
 impl Histogram256 {
-    /// Sets up: copies the bytes, 1 to [`MAX_SIDE`](crate::MAX_SIDE) of them, to the device.
+    /// Sets up: copies the bytes, 1 to [`MAX_SIDE`](crate::MAX_SIDE), to the device.
     ///
     /// # Errors
-    /// [`Error::Shape`] for none or more, [`Error::OutOfMemory`] and [`Error::Driver`].
+    /// [`Error::Shape`] for no bytes or too many, [`Error::OutOfMemory`] and [`Error::Driver`].
     pub fn new(device: &Device, bytes: impl Into<Vec<u8>>) -> Result<Histogram256> {
         let bytes = bytes.into();
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -45,7 +45,7 @@ impl Histogram256 {
         Ok(Histogram256 { device: device.clone(), bytes, on_device, result: None })
     }
 
-    /// Counts on the device, and says what ran and how long it took.
+    /// Counts on the device, and returns what ran and how long it took.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfMemory`] and [`Error::Driver`].
@@ -55,7 +55,7 @@ impl Histogram256 {
         Ok(report)
     }
 
-    /// How often each byte value occurred in the last run; empty before the first.
+    /// Returns the count of each byte value in the last run; empty before the first run.
     pub fn counts(&self) -> &[u64] {
         self.result.as_ref().map_or(&[], Histogram::counts)
     }
@@ -63,7 +63,7 @@ impl Histogram256 {
     /// Compares the last run's counts with the serial histogram.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for the first bin that is wrong, or where nothing ran yet.
+    /// [`Error::Mismatch`] for the first wrong bin, or before the first run.
     pub fn verify(&self) -> Result<()> {
         let wrong = |what: String| Error::Mismatch { operation: "histogram", what };
         let expected = apron_reference::byte_histogram(&self.bytes, false);

@@ -1,49 +1,49 @@
-//! Every kernel, for people who choose a variant or wonder what one costs.
+//! Facts about every kernel, for choosing a variant and estimating its cost.
 
 use apron_abi::{Kernel, SharedMemory, SourceSpace, TapSpace};
 use apron_plan::{RESOURCES, VARIANTS, Variant};
 use std::fmt;
 
-/// What is fixed about a kernel, and about the variant to which it belongs.
+/// Static facts about a kernel and about the variant that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelInfo {
     /// The operation, such as `correlate`: one of those that [`Report::operation`](crate::Report::operation) names.
     pub operation: &'static str,
-    /// The implementation of it, as [`FilterBuilder::variant`](crate::FilterBuilder::variant) takes it.
+    /// The implementation, by the name that [`FilterBuilder::variant`](crate::FilterBuilder::variant) takes.
     pub variant: &'static str,
-    /// Which of the variant's kernels it is; empty where there is one for each pair of types.
+    /// Which of the variant's kernels it is; empty if the variant has one kernel per pair of types.
     pub stage: &'static str,
-    /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
+    /// Program of the source articles that it implements; `-` for an intermediate rung of the ladder.
     pub program: &'static str,
     /// Entry name in the PTX.
     pub entry: &'static str,
-    /// Element type of what is read, such as `u8`.
+    /// Element type of the input, such as `u8`.
     pub src: &'static str,
-    /// Element type of what is written.
+    /// Element type of the output.
     pub dst: &'static str,
-    /// Where the taps are: `parameter` and `symbol` in constant memory, `global`, or `none`.
+    /// Memory of the taps: `parameter` or `symbol` in constant memory, `global`, or `none`.
     pub taps: &'static str,
-    /// Whether it reads its source through a texture.
+    /// Whether it reads its input through a texture.
     pub texture: bool,
-    /// Threads of a block, x and y.
+    /// Threads per block in x and y.
     pub block: [u32; 2],
-    /// Shared memory of a block.
+    /// Shared memory per block.
     pub shared: SharedSize,
-    /// Barriers that each thread passes.
+    /// Barriers per thread.
     pub barriers: u32,
-    /// What its variant takes, beside the types of its kernels.
+    /// Limits of the variant, besides the element types of its kernels.
     pub limits: &'static str,
-    /// Architectures, such as `sm_90`, from the oldest, with the registers of a thread there. They are
-    /// ptxas's for the committed PTX; a driver that compiles it itself may find other numbers.
+    /// Registers per thread by architecture, such as `sm_90`, from the oldest. They are ptxas's for the committed PTX;
+    /// a driver that compiles the PTX itself may allocate others.
     pub registers: Vec<(&'static str, u32)>,
 }
 
-/// The shared memory of a kernel's blocks, in bytes.
+/// Shared memory per block, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedSize {
-    /// As many, whatever the launch.
+    /// A fixed size.
     Bytes(u32),
-    /// As many as this formula gives for a mask, or for bins.
+    /// A size that depends on the mask or the bins, as a formula.
     Formula(&'static str),
 }
 
@@ -56,28 +56,28 @@ impl fmt::Display for SharedSize {
     }
 }
 
-/// [`SharedMemory::MaskTile`] in words.
+/// [`SharedMemory::MaskTile`] as text.
 const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 
-/// [`SharedMemory::Blocked`] in words, for 8 and for 16 outputs across a thread.
+/// [`SharedMemory::Blocked`] as text, for 8 and for 16 output columns per thread.
 const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask height) x 4";
 const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
-/// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] in words, which a block has several rows of.
+/// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
 const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
 const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";
 
-/// [`SharedMemory::FusedRows`] in words, for one channel and f32 output.
+/// [`SharedMemory::FusedRows`] as text, for one channel and f32 output.
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
-/// [`SharedMemory::BoxTile`] in words, for f32; of bytes it is about half.
+/// [`SharedMemory::BoxTile`] as text, for f32; u8 takes about half.
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
 
-/// [`SharedMemory::Edges`] in words, where each lane of a warp has its counters.
+/// [`SharedMemory::Edges`] as text, for counters that are privatized per lane.
 const EDGES: &str = "(32 x (channels x (bins + 2) + 1) + bins + 2) x 4";
 
-/// The kernels of every variant, those of a variant together, and of an operation the variants first that run where none
-/// was measured. A kernel that two variants use is there for each.
+/// Lists the kernels of every variant, grouped by variant. Within an operation, the variants come first that are
+/// preferred where no times were measured. A kernel that two variants share is listed for each.
 ///
 /// ```
 /// let kernels = apron::kernels();
@@ -93,7 +93,7 @@ pub fn kernels() -> Vec<KernelInfo> {
     all.map(|(variant, kernel)| info(variant, kernel, &resources)).collect()
 }
 
-/// The kernels of a variant, which may be those of another.
+/// Returns the kernels of a variant, which may be another variant's.
 fn of(variant: &Variant) -> impl Iterator<Item = Kernel> {
     let known = (variant.family, variant.kernels);
     Kernel::ALL.iter().copied().filter(move |kernel| (kernel.facts().family, kernel.facts().variant) == known)
@@ -137,12 +137,12 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
     }
 }
 
-/// Sorts architectures as they came: sm_90 before sm_100.
+/// Returns the sort key of architectures by age: sm_90 before sm_100.
 fn age(arch: &str) -> (usize, &str) {
     (arch.len(), arch)
 }
 
-/// A row of the table of resources.
+/// A row of the table of kernel resources.
 #[derive(Debug, PartialEq)]
 struct Resources<'a> {
     entry: &'a str,
@@ -150,7 +150,7 @@ struct Resources<'a> {
     registers: u32,
 }
 
-/// The rows of a table: its two headers are none, and neither is a line that is not as they say.
+/// Parses the rows of the table; skips its two header lines and malformed lines.
 fn resources(table: &str) -> impl Iterator<Item = Resources<'_>> {
     table.lines().skip(2).filter_map(|line| {
         let cells: Vec<&str> = line.split(',').collect();

@@ -33,8 +33,8 @@ pub use apron_core::{
     Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
     Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
-/// The crate by which Apron talks to CUDA, for the types of the caller's streams and memory. [`Device::gpu`] finds the
-/// driver: before it is called, nothing of cust works.
+/// The crate by which Apron calls CUDA, for the types of the caller's streams and memory. Call [`Device::gpu`] first:
+/// it loads the driver, without which cust's functions fail.
 #[cfg(feature = "gpu")]
 pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
@@ -53,7 +53,7 @@ pub use target::Target;
 pub use tone::ToneBuilder;
 pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
-/// The examples of the page are tested.
+/// Compiles the examples of the page as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 mod library_page {}

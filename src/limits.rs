@@ -1,10 +1,10 @@
-//! What the machine can do at most, measured: beside it an operation's time says how good its kernels are.
+//! Measured limits of the machine (speed of light), to compare the times of operations with.
 
 use crate::backend::Backend;
 use crate::{Device, Error, Limit, Result};
 use std::time::Duration;
 
-/// The measurement of a limit, ready to run as often as wanted.
+/// The measurement of a limit, ready to run any number of times.
 pub struct LimitRun {
     #[cfg(feature = "gpu")]
     run: apron_gpu::LimitRun,
@@ -13,7 +13,7 @@ pub struct LimitRun {
 }
 
 impl Device {
-    /// Prepares to measure a limit of a GPU, by moving at least `amount` bytes or doing as many operations.
+    /// Prepares to measure a limit of a GPU by moving at least `amount` bytes or doing at least `amount` operations.
     ///
     /// ```no_run
     /// use apron::{Device, Limit};
@@ -47,7 +47,7 @@ impl std::fmt::Debug for LimitRun {
 }
 
 impl LimitRun {
-    /// The bytes that a run moves, or the operations that it does.
+    /// Returns the bytes that a run moves, or the operations that it does.
     pub fn amount(&self) -> u64 {
         #[cfg(feature = "gpu")]
         return self.run.amount();
@@ -55,7 +55,7 @@ impl LimitRun {
         match self.none {}
     }
 
-    /// Runs it once, and gives its time on the device.
+    /// Runs the measurement once, and returns its time on the device.
     ///
     /// # Errors
     /// [`Error::Driver`].

@@ -3,7 +3,7 @@
 use crate::{Device, FilterBuilder, Named, Source};
 
 impl Device {
-    /// A [named filter](crate::filters), or a [`Formula`](crate::Formula) of one's own.
+    /// Applies a [named filter](crate::filters), or any [`Formula`](crate::Formula).
     ///
     /// ```
     /// use apron::{Device, Formula, Image, PointOp};

@@ -20,8 +20,9 @@ pub struct PadBuilder<'a> {
 setters! { ['a] PadBuilder<'a>: variant(choice) }
 
 impl PadBuilder<'_> {
-    /// What lies outside the image, as for [filters](crate::FilterBuilder::border); along an axis with border crop the region is
-    /// inside. [`Border::Reflect101`](crate::Border::Reflect101) if not said.
+    /// Sets what lies outside the image, as for [filters](crate::FilterBuilder::border);
+    /// [`Border::Reflect101`](crate::Border::Reflect101) by default. Along an axis with border crop the region has to
+    /// be inside.
     pub fn border(mut self, border: impl Into<Borders>) -> Self {
         self.borders = border.into();
         self
@@ -29,9 +30,9 @@ impl PadBuilder<'_> {
 
     /// Copies the pixels. On a GPU it returns when the work is enqueued.
     ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far out, for constants that are no
-    /// samples of such images, and for more or fewer constants than channels; and the device's own troubles.
+    /// [`Error::Parameter`](crate::Error::Parameter) for a region that is empty or too far outside, for constants that
+    /// the sample type cannot represent, and for more or fewer constants than channels; and errors of the device
+    /// itself.
     pub fn run(self) -> Result<DeviceImage> {
         let PadBuilder { device, source, region, borders, choice } = self;
         let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
@@ -42,8 +43,8 @@ impl PadBuilder<'_> {
 }
 
 impl Device {
-    /// The pixels of a region of the plane in which an image lies: OpenCV's `copyMakeBorder`, NumPy's `pad`. Samples stay
-    /// as they are.
+    /// Copies a region of the plane that contains the image: OpenCV's `copyMakeBorder`, NumPy's `pad`. Sample values do
+    /// not change.
     ///
     /// ```
     /// use apron::{Border, Constants, Device, Image, Region};

@@ -3,7 +3,7 @@
 use crate::Method;
 use std::time::Duration;
 
-/// What an operation did.
+/// The report of an operation.
 ///
 /// ```
 /// use apron::{Device, Image, Method};
@@ -16,30 +16,30 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise`, `histogram`, `lookup`, `equalize`,
-    /// `clahe` or `stats`; of several, the last.
+    /// The operation that ran: `correlate`, `separable`, `box`, `local-std`, `pointwise`, `histogram`, `lookup`,
+    /// `equalize`, `clahe` or `stats`; for several operations, the last.
     pub operation: &'static str,
     /// The device that ran it, such as `gpu:0` or `cpu`.
     pub device: String,
-    /// The method of a filter, to which the operation belongs.
+    /// The method of a filter, which determines the operation.
     pub method: Option<Method>,
-    /// Why that method; empty without one.
+    /// Why that method was chosen; empty without a method.
     pub why_method: String,
-    /// The implementation that ran; of several operations each, in order.
+    /// The implementation that ran; for several operations, each of them in order.
     pub variant: String,
-    /// Why that one, and why that device where another was meant.
+    /// Why that implementation was chosen, and why that device if another was asked for.
     pub why: String,
-    /// Blocks and threads of each launch, columns x rows; empty where no kernels run.
+    /// Blocks and threads of each launch, columns x rows; empty if no kernels run.
     pub grid: String,
-    /// Time to copy the input to the device; zero for what was there already.
+    /// Time of the copy of the input to the device; zero if it was there already.
     pub copy_in: Duration,
-    /// Time of the kernels, with the copies that their variant needs at every run (of the mask to its
-    /// symbol, of the image into a texture); or of the computation on the host.
+    /// Time of the kernels, including the copies that their variant needs at every run (of the mask to constant memory,
+    /// of the image to a texture); on the host, time of the computation.
     pub kernels: Duration,
 }
 
 impl Report {
-    /// The report of this and of a part of it that ran before.
+    /// Combines this report with the report of a part that ran before.
     pub(crate) fn after(self, part: Report) -> Report {
         let joined = |first: String, then: String| match (first.is_empty(), then.is_empty()) {
             (false, false) => format!("{first} + {then}"),
@@ -54,7 +54,7 @@ impl Report {
         }
     }
 
-    /// What ran and why, for the log.
+    /// Formats what ran and why, for the log.
     pub(crate) fn line(&self) -> String {
         let Report { operation, device, variant, why, grid, .. } = self;
         let grid = if grid.is_empty() { String::new() } else { format!(", blocks {grid}") };

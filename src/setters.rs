@@ -1,6 +1,6 @@
-//! Setters that several builders have: each with its docs once.
+//! Setters that several builders share, documented once.
 
-/// Gives a builder setters, each of which changes the field that is named: `setters! { ['a] Builder<'a>: variant(choice) }`.
+/// Defines setters of a builder, each for the given field: `setters! { ['a] Builder<'a>: variant(choice) }`.
 macro_rules! setters {
     ([$($generics:tt)*] $builder:ty: $($setter:ident($($field:tt)+)),+) => {
         impl<$($generics)*> $builder {
@@ -8,30 +8,30 @@ macro_rules! setters {
         }
     };
     (@variant $($field:tt)+) => {
-        /// Asks for an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
-        /// the plan prefers; and so for the method of a filter, unless one is asked for. `apron kernels` lists them.
+        /// Selects an implementation by name, instead of the one that the environment variable `APRON_VARIANT` names or
+        /// the plan prefers; it implies the method of a filter, unless that is set. `apron kernels` lists the names.
         pub fn variant(mut self, name: impl Into<Option<&'a str>>) -> Self {
             self.$($field)+.variant = name.into();
             self
         }
     };
     (@tuning $($field:tt)+) => {
-        /// Gives the numbers of the kernels' grid, where the variant leaves some open, instead of those that were
-        /// measured: for a sweep.
+        /// Sets the parameters of the kernels' grid that the variant leaves open, instead of the measured ones: for
+        /// tuning sweeps.
         pub fn tuning(mut self, tuning: impl Into<Option<crate::Tuning>>) -> Self {
             self.$($field)+.tuning = tuning.into();
             self
         }
     };
     (@per_channel $($field:tt)+) => {
-        /// Takes each channel by itself, instead of all together.
+        /// Processes each channel separately, instead of all together.
         pub fn per_channel(mut self, per_channel: bool) -> Self {
             self.$($field)+ = per_channel;
             self
         }
     };
     (@binning $($field:tt)+) => {
-        /// The number of bins, which are equally wide; 256 if not said. [`Bins`](crate::Bins) with a range set that, too.
+        /// Sets the number of bins of equal width; 256 by default. [`Bins`](crate::Bins) with a range set that as well.
         ///
         /// ```
         /// use apron::{Device, Image};
@@ -49,15 +49,16 @@ macro_rules! setters {
             self
         }
 
-        /// The range of the bins, in the samples' units: samples below `low` and above `high` do not count. If not said, 0
-        /// to 256 for u8, and for other types the smallest sample to the largest.
+        /// Sets the range of the bins, in the samples' units: samples below `low` and above `high` do not count. By
+        /// default it is 0 to 256 for u8, and the smallest to the largest sample for other types.
         pub fn range(mut self, low: f64, high: f64) -> Self {
             let bins = crate::Bins { range: Some((low, high)), ..crate::setters::even(&self.$($field)+) };
             self.$($field)+ = Ok(crate::Binning::Even(bins));
             self
         }
 
-        /// Bins between edges that rise, instead of bins of one width: each holds its lower edge, the last its upper one too.
+        /// Sets bins between ascending edges, instead of bins of equal width: each holds its lower edge, the last one
+        /// also its upper edge.
         ///
         /// ```
         /// use apron::{Device, Image};
@@ -72,7 +73,7 @@ macro_rules! setters {
             self
         }
 
-        /// Bins of either kind, as a value.
+        /// Sets bins of either kind, as a value.
         pub fn binning(mut self, binning: impl Into<crate::Binning>) -> Self {
             self.$($field)+ = Ok(binning.into());
             self
@@ -83,7 +84,7 @@ pub(crate) use setters;
 
 use crate::{Binning, Bins, Result};
 
-/// The even bins that were asked for, or the default ones.
+/// Returns the even bins that were set, or the default ones.
 pub(crate) fn even(binning: &Result<Binning>) -> Bins {
     match binning {
         Ok(Binning::Even(bins)) => *bins,

@@ -1,4 +1,5 @@
-//! From problems to devices: by the method that suits them, with the CPU behind a device that `auto` chose.
+//! Solves problems on devices: by the method that suits them, with the CPU as the fallback for devices that `auto`
+//! chose.
 
 use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
@@ -7,10 +8,11 @@ use crate::{Device, DeviceImage, Error, Method, Result, Source, Target};
 use apron_core::{ByMethod, FilterProblem};
 
 impl Device {
-    /// Solves a filter's problem just as it is stated, by `variant` if one is named: for tests and benches.
+    /// Solves a filter's problem exactly as stated, by `variant` if one is named: for tests and benches.
     ///
     /// # Errors
-    /// As [`Filter::run`](crate::FilterBuilder::run); [`Error::Shape`] and [`Error::PixelType`] where the image is not of the problem's.
+    /// As [`Filter::run`](crate::FilterBuilder::run); [`Error::Shape`] and [`Error::PixelType`] if the image does not
+    /// match the problem.
     #[doc(hidden)]
     pub fn solve<'a>(
         &self,
@@ -21,7 +23,7 @@ impl Device {
         self.solve_with(problem, image, None, variant)
     }
 
-    /// The same for two images.
+    /// Solves a filter's problem for two images, as [`solve`](Device::solve).
     ///
     /// # Errors
     /// As [`solve`](Device::solve).
@@ -36,7 +38,7 @@ impl Device {
         self.as_stated(problem, &image.into(), second, variant, None).map(Solved::into_image)
     }
 
-    /// The same into an image that is there.
+    /// Solves a filter's problem for one or two images, and writes the result into an existing image.
     ///
     /// # Errors
     /// As [`solve`](Device::solve) and [`Filter::run_into`](crate::FilterBuilder::run_into).
@@ -78,7 +80,7 @@ impl Device {
         })
     }
 
-    /// The problem by its method: where kernels run and only a variant is named, by the one to which that belongs.
+    /// Restates the problem by a method. If kernels run and only a variant is named, that is the variant's method.
     pub(crate) fn by_method(
         &self,
         problem: FilterProblem,
@@ -99,7 +101,7 @@ impl Device {
         Ok(chosen)
     }
 
-    /// Runs on this device; one that `auto` chose hands what it does not have to the CPU. Logs a line.
+    /// Runs on this device. If `auto` chose it and it does not support the work, the CPU runs it. Logs a line.
     pub(crate) fn with_fallback<T: crate::backend::Explained>(
         &self,
         mut run: impl FnMut(&Backend) -> Result<T>,

@@ -1,4 +1,4 @@
-//! Statistics: their builder, and thresholds that follow from counts.
+//! Statistics: their builder, and thresholds that are derived from counts.
 
 use crate::backend::Backend;
 use crate::choice::Choice;
@@ -30,22 +30,23 @@ pub struct StatisticsBuilder<'a> {
 setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }
 
 impl StatisticsBuilder<'_> {
-    /// Percentiles, 0 to 100 each: what `numpy.percentile` gives by its linear method, of samples whose zeros have no sign.
-    /// Of floats they are found by counting, in about three passes; where a sample is NaN, so are they.
+    /// Sets the percentiles, 0 to 100 each: as `numpy.percentile` by its linear method, with -0 taken as 0. For float
+    /// samples they are found by counting, in about three passes; they are NaN if any sample is.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();
         self
     }
 
-    /// Takes them: one for all channels, or one for each.
+    /// Computes the statistics: one for all channels, or one per channel.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for impossible percentiles, and the device's own troubles.
+    /// [`Error::Parameter`] for percentiles out of range, and errors of the device itself.
     pub fn run(self) -> Result<Vec<Statistics>> {
         self.run_reported().map(|(statistics, _)| statistics)
     }
 
-    /// Takes them, and says what ran: of integers the histogram of all values, from which they follow.
+    /// Computes the statistics, and also returns the report; for integers it is the report of the histogram of all
+    /// values, from which they are derived.
     ///
     /// # Errors
     /// As [`run`](StatisticsBuilder::run).
@@ -66,7 +67,7 @@ impl StatisticsBuilder<'_> {
     }
 }
 
-/// A bin for each value that an integer image's samples can have.
+/// Returns bins with one bin per value of an integer image's sample type.
 pub(crate) fn values_of(operation: &'static str, source: &Source<'_>) -> Result<Bins> {
     let found = source.pixel_type();
     Bins::of_values(found).ok_or_else(|| Error::PixelType { operation, found, expected: "u8, u16 or i16".into() })
@@ -90,9 +91,10 @@ impl crate::backend::Explained for Taken {
 }
 
 impl Device {
-    /// The least and largest sample, mean, standard deviation and percentiles, of all channels together unless asked
-    /// otherwise. Of integers they follow from the counts of all values, which the device takes; of floats from sums in
-    /// f64, of each row from the left and of those from the top, in the same order on every device.
+    /// Computes the smallest and the largest sample, mean, standard deviation and percentiles, for all channels
+    /// together by default. For integers they are derived from the counts of all values, which the device computes; for
+    /// floats from sums in f64, first along each row from the left, then over the rows from the top, in the same order
+    /// on every device.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -113,7 +115,8 @@ impl Device {
         }
     }
 
-    /// Otsu's threshold of a u8 or u16 image of one channel, as OpenCV finds it: samples above it are the brighter class.
+    /// Finds Otsu's threshold of a u8 or u16 image of one channel, as OpenCV does: samples above it are the brighter
+    /// class.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -124,13 +127,13 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::PixelType`] and [`Error::Shape`] for other images, and the device's own troubles.
+    /// [`Error::PixelType`] and [`Error::Shape`] for other images, and errors of the device itself.
     pub fn otsu<'a>(&'a self, image: impl Into<Source<'a>>) -> Result<u32> {
         self.value_histogram(image)?.run().map(|histogram| crate::otsu(histogram.counts()) as u32)
     }
 
-    /// The histogram of a u8 or u16 image of one channel with a bin for each value, by which thresholds are found: see
-    /// [`otsu`](crate::otsu) and [`multi_otsu`](crate::multi_otsu).
+    /// Counts the samples of a u8 or u16 image of one channel with one bin per value, from which thresholds are found:
+    /// see [`otsu`](crate::otsu) and [`multi_otsu`](crate::multi_otsu).
     ///
     /// ```
     /// use apron::{Device, Image, multi_otsu};

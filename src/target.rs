@@ -1,4 +1,4 @@
-//! Where results go: images that are there already.
+//! Targets: existing images that results are written into.
 
 use crate::device_image::Made;
 use crate::{AnyImage, AnyImageMut, DeviceImage, Error, Image, ImageMut, Pixel, PixelType, Result, Shape};
@@ -7,8 +7,8 @@ use apron_core::check_room;
 use apron_gpu::{GpuBuffer, Rows};
 use std::sync::Arc;
 
-/// Where the result of an operation goes: a [`DeviceImage`] that nobody shares or a [part](DeviceImage::region_mut) of
-/// one, or an image on the host. The samples of a result are written there and no others.
+/// Where the result of an operation is written: a [`DeviceImage`] that is not shared, a [part](DeviceImage::region_mut)
+/// of one, or an image on the host. No other samples are written.
 #[derive(Debug)]
 pub struct Target<'a> {
     place: Place<'a>,
@@ -19,7 +19,7 @@ enum Place<'a> {
     Host(AnyImageMut<'a>),
     Device {
         image: &'a mut DeviceImage,
-        /// The first column and row of the part that is written.
+        /// First column and row of the part that is written.
         corner: (u32, u32),
         shape: Shape,
     },
@@ -27,11 +27,11 @@ enum Place<'a> {
 
 /// The memory of a target.
 pub(crate) enum Room<'a> {
-    /// As many as there are images.
+    /// One entry per image of a batch.
     Host(Vec<AnyImageMut<'a>>),
     #[cfg(feature = "gpu")]
     Gpu {
-        /// From the first sample of the first row on.
+        /// Starts at the first sample of the first row.
         buffer: GpuBuffer,
         rows: Rows,
         shape: Shape,
@@ -72,8 +72,8 @@ impl<'a> From<&'a mut AnyImage<'_>> for Target<'a> {
 }
 
 impl DeviceImage {
-    /// The part of `width` x `height` pixels from column `x` and row `y` on, for a result: what lies around it stays as
-    /// it is.
+    /// Returns the part of `width` x `height` pixels from column `x` and row `y` on, as a target: the pixels around it
+    /// do not change.
     ///
     /// ```
     /// use apron::{Device, Image, PixelType, Shape};
@@ -87,7 +87,7 @@ impl DeviceImage {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Shape`] for a part that is empty or not all in the image.
+    /// [`Error::Shape`] for a part that is empty or not entirely in the image.
     pub fn region_mut(&mut self, x: u32, y: u32, width: u32, height: u32) -> Result<Target<'_>> {
         self.check_alone("region_mut")?;
         let shape = self.shape.region(x, y, width, height)?;
@@ -96,7 +96,7 @@ impl DeviceImage {
 }
 
 impl Target<'_> {
-    /// Lets an operation write its result; the image then has its report.
+    /// Lets an operation write its result, and gives its report to the image.
     pub(crate) fn fill(self, write: impl FnOnce(Room<'_>) -> Result<Made>) -> Result<()> {
         let (image, (x, y), shape) = match self.place {
             Place::Host(image) => return write(Room::Host(vec![image])).map(drop),
@@ -126,14 +126,14 @@ impl Target<'_> {
     }
 }
 
-/// What others see never changes.
+/// Returns the error for a shared image: the pixels of clones never change.
 fn shared() -> Error {
     let limit = "one without clones, regions or other handles: what others see never changes";
     Error::parameter("run_into", "output", "an image that is shared", limit)
 }
 
 impl Room<'_> {
-    /// Checks that a result has its place here.
+    /// Checks that a result has the shape, the type and the number of images of this room.
     pub(crate) fn check(&self, shape: Shape, pixel: PixelType, images: u32) -> Result<()> {
         let (here, room) = match self {
             Room::Host(images) => ((images[0].shape(), images[0].pixel_type()), images.len() as u32),
@@ -147,7 +147,7 @@ impl Room<'_> {
         check_room(here, (shape, pixel))
     }
 
-    /// Writes the bytes of a result's image, in rows without gaps, that `fill` gives.
+    /// Writes one image of a result; `fill` writes its bytes, in rows without gaps.
     pub(crate) fn write(&mut self, index: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {
             Room::Host(images) => {
@@ -166,7 +166,7 @@ impl Room<'_> {
         }
     }
 
-    /// Writes an image of the same shape and type, which is on the host.
+    /// Writes one image of the same shape and type, which is on the host.
     pub(crate) fn put(&mut self, index: usize, image: &AnyImage<'_>) -> Result<()> {
         match self {
             Room::Host(images) => images[index].copy_from(image),

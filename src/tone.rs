@@ -6,7 +6,7 @@ use crate::setters::setters;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Target};
 
-/// An operation on values that is ready to [`run`](ToneBuilder::run).
+/// An operation on sample values that is ready to [`run`](ToneBuilder::run).
 #[derive(Debug)]
 #[must_use = "an operation does nothing until it is run"]
 pub struct ToneBuilder<'a> {
@@ -23,17 +23,19 @@ impl<'a> ToneBuilder<'a> {
         ToneBuilder { device, source, toning, choice: Choice::default() }
     }
 
-    /// Runs it. On a GPU it returns when the work is enqueued.
+    /// Runs the operation. On a GPU it returns when the work is enqueued.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for parameters that can never be right,
-    /// [`Error::PixelType`](crate::Error::PixelType) for pixels that the operation does not take,
-    /// [`Error::Unsupported`](crate::Error::Unsupported) for what the device does not have, and its own troubles.
+    /// [`Error::Parameter`](crate::Error::Parameter) for parameters out of range,
+    /// [`Error::PixelType`](crate::Error::PixelType) for sample types that the operation does not take,
+    /// [`Error::Unsupported`](crate::Error::Unsupported) for what the device does not support, and errors of the device
+    /// itself.
     pub fn run(self) -> Result<DeviceImage> {
         self.solved(None).map(Solved::into_image)
     }
 
-    /// Runs it, and writes its result into an image that is there, as [`Filter::run_into`](crate::FilterBuilder::run_into).
+    /// Runs the operation, and writes its result into an existing image, as
+    /// [`Filter::run_into`](crate::FilterBuilder::run_into).
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -47,8 +49,8 @@ impl<'a> ToneBuilder<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](ToneBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or type,
-    /// or one that is shared.
+    /// As [`run`](ToneBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or
+    /// type, or a shared one.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
@@ -61,7 +63,7 @@ impl<'a> ToneBuilder<'a> {
 }
 
 impl Device {
-    /// Each sample of a u8 image replaced by its entry in `tables`: 256 bytes for all channels, or 256 for each.
+    /// Replaces each sample of a u8 image by its entry in `tables`: 256 bytes for all channels, or 256 per channel.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -76,8 +78,8 @@ impl Device {
         ToneBuilder::new(self, image.into(), Ok(Toning::Lookup(tables.into())))
     }
 
-    /// The histogram of each channel of a u8 image spread over all values: OpenCV's `equalizeHist`, bit for bit. On a
-    /// GPU neither the image nor its histogram visits the host.
+    /// Equalises the histogram of each channel of a u8 image: OpenCV's `equalizeHist`, bit for bit. On a GPU neither
+    /// the image nor its histogram is copied to the host.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -91,8 +93,9 @@ impl Device {
         ToneBuilder::new(self, image.into(), Ok(Toning::Equalize))
     }
 
-    /// Contrast limited adaptive equalisation of each channel of a u8 or u16 image by `tiles` across and down, whose
-    /// counts are limited to `clip` times their mean (0 for no limit): OpenCV's `createCLAHE`, bit for bit.
+    /// Equalises each channel of a u8 or u16 image by contrast limited adaptive histogram equalisation, with `tiles`
+    /// across and down, and counts limited to `clip` times their mean (0 for no limit): OpenCV's `createCLAHE`, bit for
+    /// bit.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -107,8 +110,8 @@ impl Device {
         ToneBuilder::new(self, image.into(), Ok(Toning::Clahe { clip, tiles }))
     }
 
-    /// A u8 image whose channels get the histograms of the same channels of `reference`, a u8 image of any size: as
-    /// scikit-image's `match_histograms` with a channel axis, whose results are cut off to integers.
+    /// Gives each channel of a u8 image the histogram of the same channel of `reference`, a u8 image of any size: as
+    /// scikit-image's `match_histograms` with a channel axis, with results truncated to integers.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -129,7 +132,7 @@ impl Device {
         ToneBuilder::new(self, source, tables.map(Toning::Lookup))
     }
 
-    /// The tables that give one image the histograms of another.
+    /// Computes the tables that give one image the histograms of another.
     fn matching(&self, source: &Source<'_>, reference: &Source<'_>) -> Result<Vec<u8>> {
         let counts = |source: &Source<'_>| -> Result<Histogram> {
             let found = source.pixel_type();

@@ -6,13 +6,13 @@ use crate::{
     AnyImage, Binning, Bins, Device, DeviceImage, Histogram2d, Image, Pixel, Report, Result, Source, WeightedHistogram,
 };
 
-/// A weight for each pixel of an image: made of what holds them.
+/// One weight per pixel of an image, converted from what holds the weights.
 #[derive(Debug)]
 pub enum Weights<'a> {
-    /// Row by row.
+    /// Weights row by row.
     Numbers(&'a [f64]),
-    /// As the samples of an image of one channel and the same width and height. On the device of the operation it is
-    /// read where it lies.
+    /// Weights as the samples of an image of one channel and the same width and height. If it is on the operation's
+    /// device, it is read in place.
     Image(Source<'a>),
 }
 
@@ -52,7 +52,7 @@ impl<'a> From<&'a DeviceImage> for Weights<'a> {
     }
 }
 
-/// A result, and what ran.
+/// A result and its report.
 pub(crate) struct Counted<T> {
     pub(crate) result: T,
     pub(crate) report: Report,
@@ -84,17 +84,17 @@ pub struct WeightedHistogramBuilder<'a> {
 setters! { ['a] WeightedHistogramBuilder<'a>: binning(binning), per_channel(per_channel), variant(choice) }
 
 impl WeightedHistogramBuilder<'_> {
-    /// Sums the weights, and waits for the result.
+    /// Sums the weights by bins, and waits for the result.
     ///
     /// # Errors
-    /// As [`HistogramBuilder::run`](crate::HistogramBuilder::run), [`Error::Shape`](crate::Error::Shape) for another number
-    /// of weights than of pixels, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
-    /// than 2^27 sums, one for each bin and 65536 samples.
+    /// As [`HistogramBuilder::run`](crate::HistogramBuilder::run), [`Error::Shape`](crate::Error::Shape) if the numbers
+    /// of weights and pixels differ, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator
+    /// for more than 2^27 sums, one per bin and block of 65536 samples.
     pub fn run(self) -> Result<WeightedHistogram> {
         self.run_reported().map(|(histogram, _)| histogram)
     }
 
-    /// Sums the weights, and says what ran.
+    /// Sums the weights by bins, and also returns the report of what ran.
     ///
     /// # Errors
     /// As [`run`](WeightedHistogramBuilder::run).
@@ -121,8 +121,8 @@ pub struct Histogram2dBuilder<'a> {
 setters! { ['a] Histogram2dBuilder<'a>: variant(choice) }
 
 impl Histogram2dBuilder<'_> {
-    /// The bins of the first channel and of the second: numbers of bins, [`Bins`](crate::Bins) with a range,
-    /// [`Edges`](crate::Edges), or [`Binning`]. If not said, 256 over the default range of each.
+    /// Sets the bins of the first and of the second channel: numbers of bins, [`Bins`](crate::Bins) with a range,
+    /// [`Edges`](crate::Edges), or [`Binning`]. By default 256 over the default range of each.
     pub fn bins(mut self, bins: [impl Into<Binning>; 2]) -> Self {
         self.binning = bins.map(Into::into);
         self
@@ -132,13 +132,13 @@ impl Histogram2dBuilder<'_> {
     ///
     /// # Errors
     /// As [`HistogramBuilder::run`](crate::HistogramBuilder::run), [`Error::Parameter`](crate::Error::Parameter) for a
-    /// channel that is not there, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
+    /// channel out of range, and [`Error::Unsupported`](crate::Error::Unsupported) on the GPU and the emulator for more
     /// than 2^26 pairs of bins.
     pub fn run(self) -> Result<Histogram2d> {
         self.run_reported().map(|(histogram, _)| histogram)
     }
 
-    /// Counts, and says what ran.
+    /// Counts, and also returns the report of what ran.
     ///
     /// # Errors
     /// As [`run`](Histogram2dBuilder::run).
@@ -151,9 +151,9 @@ impl Histogram2dBuilder<'_> {
 }
 
 impl Device {
-    /// Sums of weights, one for each pixel, by the bins of its samples: `numpy.histogram` with weights, of all channels
-    /// together unless asked otherwise. NumPy's order of summation for even bins: blocks of 65536 samples, each summed
-    /// from 0; the same on every device.
+    /// Sums weights, one per pixel, by the bins of its samples: `numpy.histogram` with weights, for all channels
+    /// together by default. Even bins are summed in NumPy's order: blocks of 65536 samples, each summed from 0; the
+    /// same on every device.
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -186,7 +186,7 @@ impl Device {
         WeightedHistogramBuilder { device: self, source, weights, binning, per_channel: false, choice }
     }
 
-    /// Counts of an image's pixels by the bins of two of its channels: `numpy.histogram2d`.
+    /// Counts an image's pixels by the bins of two of its channels: `numpy.histogram2d`.
     ///
     /// ```
     /// use apron::{Device, Image};

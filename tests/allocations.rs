@@ -1,4 +1,4 @@
-//! Repeated work takes no memory for samples: counted by the allocator on the host, by the device on a GPU.
+//! Repeated work allocates no memory for samples: checked by the allocator on the host, and by the device on a GPU.
 
 use apron::{Bins, Border, Borders, Device, DeviceImage, Image, Mask, PixelType, Result, Taps};
 use apron_testkit::gpu_or_skip;
@@ -6,29 +6,29 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The system's allocator, which notes the largest request since it was last asked.
+/// The system's allocator, which records the largest request since the last reset.
 struct Noting;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
-/// Tests run side by side, and would note each other's requests.
+/// Tests run concurrently, and would record each other's requests.
 static ALONE: Mutex<()> = Mutex::new(());
 
-// SAFETY: everything is the system allocator's.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Noting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: what the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        // SAFETY: what the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: what the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Noting {
 #[global_allocator]
 static NOTING: Noting = Noting;
 
-/// The largest piece of memory, in bytes, that `work` asks for.
+/// Returns the size in bytes of the largest allocation of `work`.
 fn largest(work: impl FnOnce()) -> usize {
     LARGEST.store(0, Ordering::Relaxed);
     work();
@@ -68,7 +68,7 @@ fn no_memory_for_samples_on_the_cpu() {
     let check = |name: &str, work: &mut dyn FnMut() -> Result<()>| {
         let asked = largest(|| work().unwrap());
         println!("{name}: {asked} bytes at most at a time");
-        // Rows near the core, and where tiles lie: a quarter of the smallest image is 1 MiB.
+        // Buffers of rows per thread and lists of tiles are allowed: a quarter of the smallest image is 1 MiB.
         assert!(asked < samples / 4, "{name} asks for {asked} bytes");
     };
     check("gaussian f32", &mut || cpu.gaussian(&floats, 3.0).run_into(&mut of_floats));
@@ -78,14 +78,14 @@ fn no_memory_for_samples_on_the_cpu() {
     check("mean u8", &mut || cpu.box_filter(&bytes, 31, 31).run_into(&mut of_bytes));
     check("lookup", &mut || cpu.lookup(&bytes, &table[..]).run_into(&mut of_bytes));
     check("equalize", &mut || cpu.equalize(&bytes).run_into(&mut of_bytes));
-    // The measure itself: a new image is seen.
+    // Checks the measurement itself: a new image is recorded.
     assert!(largest(|| drop(cpu.gaussian(&bytes, 3.0).run().unwrap())) >= samples);
 }
 
-/// What a GPU does again and again, into what is there and anew.
+/// Repeats work on a GPU, into existing images and into new ones.
 fn rounds(gpu: &Device, frame: &DeviceImage, bytes: &DeviceImage, words: &DeviceImage) -> Result<()> {
     let long = Taps::new((0..99).map(|i| i as f32 / 99.0).collect::<Vec<_>>())?;
-    // More taps than a launch takes.
+    // More taps than a launch takes as parameters.
     let wide = Mask::new(80, 80, (0..6400).map(|i| ((i * 37) % 101) as f32).collect::<Vec<_>>())?;
     let mut out = gpu.zeros(frame.shape(), PixelType::F32)?;
     let mut small = gpu.zeros(bytes.shape(), PixelType::U8)?;
@@ -105,7 +105,7 @@ fn rounds(gpu: &Device, frame: &DeviceImage, bytes: &DeviceImage, words: &Device
         gpu.lookup(bytes, (0..=255).rev().collect::<Vec<u8>>()).run_into(&mut small)?;
         gpu.histogram(bytes).enqueue()?.download()?;
         gpu.histogram(frame).bins(Bins { count: 300, range: Some((0.0, 1e6)) }).enqueue()?.download()?;
-        // By way of other memory: gaps.
+        // A part with gaps between rows needs temporary copies.
         gpu.gaussian(&bytes.region(3, 5, 100, 50)?, 1.0).run_into(small.region_mut(7, 9, 100, 50)?)?;
     }
     Ok(())
@@ -119,7 +119,7 @@ fn no_memory_at_all_on_the_gpu() {
     let [frame, bytes, words] = [gpu.upload(&frame()), gpu.upload(&bytes()), gpu.upload(&words)].map(Result::unwrap);
     let part = bytes.region(0, 0, 512, 300).unwrap();
     let work = || rounds(&gpu, &frame, &part, &words).unwrap();
-    // The measure itself: without keeping, each round allocates.
+    // Checks the measurement itself: without kept memory, each round allocates.
     work();
     let before = gpu.allocations();
     work();
@@ -130,7 +130,7 @@ fn no_memory_at_all_on_the_gpu() {
     let before = gpu.allocations();
     (0..5).for_each(|_| work());
     assert_eq!(gpu.allocations(), before, "{each} without keeping");
-    // What is kept is given back, and the device works on.
+    // Kept memory is returned, and the device still works.
     gpu.keep_memory(false);
     work();
     assert!(gpu.allocations() > before);

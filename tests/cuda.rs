@@ -1,4 +1,4 @@
-//! The caller's CUDA streams and memory: work of both in one order, in one memory, with the CPU's bits.
+//! The caller's CUDA streams and memory: ordered with Apron's work, in shared memory, with the CPU's bits.
 #![cfg(feature = "gpu")]
 
 use apron::cust::context::Context;
@@ -27,20 +27,20 @@ fn floats(seed: u32) -> Image<'static, f32> {
     Image::new(WIDTH, HEIGHT, 1, samples).unwrap()
 }
 
-/// The samples with `gap` more after each row, which are `value`.
+/// Returns the samples with `gap` more after each row, which are `value`.
 fn with_gaps<T: Pixel>(image: &Image<'_, T>, gap: usize, value: T) -> Vec<T> {
     image.rows().flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(value, gap))).collect()
 }
 
-/// For who uses the legacy stream, as cust's copies do, which is shared, and for who captures a stream, alone: streams
-/// of cust wait for the legacy one, and what is done there meanwhile spoils their capture.
+/// Held shared by users of the legacy stream, such as cust's copies, and exclusively while a stream is captured: cust's
+/// streams synchronise with the legacy stream, whose use would invalidate the capture.
 static LEGACY_STREAM: RwLock<()> = RwLock::new(());
 
 fn shared() -> RwLockReadGuard<'static, ()> {
     LEGACY_STREAM.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A GPU, a handle on it that works on a stream of ours, that stream, and the context that keeps it usable.
+/// Opens a GPU, a handle on it for a stream of the test's own, that stream, and the context that keeps it usable.
 fn on_own_stream(what: &str) -> Option<(Device, Device, Arc<Stream>, Context)> {
     let gpu = gpu_or_skip(what)?;
     let context = Context::new(CudaDevice::get_device(0).unwrap()).unwrap();
@@ -63,7 +63,7 @@ fn sharpened(device: &Device, image: &DeviceImage) -> DeviceImage {
 
 #[test]
 fn devices_without_cuda_refuse() {
-    // Nothing of cust works without a driver, so no stream can be made; images are refused before.
+    // Without a driver cust cannot create a stream; images are refused before that.
     for device in [Device::cpu(), Device::emulator(), Device::reference()] {
         assert!(device.cust_stream().is_none());
         let image = device.upload(&bytes(3)).unwrap();
@@ -74,13 +74,13 @@ fn devices_without_cuda_refuse() {
         assert_eq!(image.row_stride(), u64::from(WIDTH));
         drop(image.region(1, 1, 2, 2).unwrap());
         let nowhere = DevicePointer::<u8>::from_raw(4096);
-        // SAFETY: refused, so never accessed.
+        // SAFETY: refused, and so never accessed.
         let refused = unsafe { DeviceImage::from_address(&device, nowhere, shape(), WIDTH as usize) };
         assert!(matches!(refused, Err(Error::Unsupported { operation: "from_address", .. })));
     }
 }
 
-/// Our work and Apron's in turn on one stream, without any waiting in between.
+/// The caller's work and Apron's alternate on one stream, without synchronisation.
 #[test]
 fn one_order_with_the_callers_work() {
     let _shared = shared();
@@ -92,17 +92,17 @@ fn one_order_with_the_callers_work() {
     let count = (WIDTH * HEIGHT) as usize;
     let collected = DeviceBuffer::<u8>::zeroed(count * 200).unwrap();
     for round in 0..200 {
-        // Our work: half of the input becomes the round's number.
+        // The caller's work: half of the input becomes the round's number.
         let half = count / 2;
         let first = input.device_pointer::<u8>().unwrap().unwrap().as_raw();
         // SAFETY: half of the image's memory, in the order of its stream.
         ok(unsafe { sys::cuMemsetD8Async(first, round as u8, half, stream.as_inner()) });
         let result = blurred(&device, &input);
-        // Apron's into the input, then ours out of the result.
+        // Apron's work into the input, then the caller's copy of the result.
         device.box_filter(&result, 3, 3).run_into(&mut input).unwrap();
         let from = result.device_pointer::<u8>().unwrap().unwrap().as_raw();
         let to = collected.as_device_ptr().as_raw() + (count * round) as u64;
-        // SAFETY: both hold as many bytes; the stream comes to the copy before it frees the result.
+        // SAFETY: both hold `count` bytes; the stream runs the copy before it frees the result.
         ok(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, count, stream.as_inner()) });
     }
     stream.synchronize().unwrap();
@@ -118,8 +118,7 @@ fn one_order_with_the_callers_work() {
     }
 }
 
-/// Images go from the caller's streams to others and back, and each waits for what it must.
-/// What the bins are made of on the device is told, and what the host makes of other counts is not.
+/// Counts per bin on the device have a pointer, and counts that the host would have to convert do not.
 #[test]
 fn counts_where_the_device_has_them() {
     let (bytes, floats) = (bytes(5), floats(5));
@@ -146,7 +145,7 @@ fn counts_where_the_device_has_them() {
         let mut counts = vec![0u64; expected.counts().len()];
         let first = counted.device_pointer().unwrap();
         stream.synchronize().unwrap();
-        // SAFETY: so many counts, which are there.
+        // SAFETY: the device has as many counts as `counts`.
         unsafe { DeviceSlice::from_raw_parts(first, counts.len()) }.copy_to(&mut counts).unwrap();
         assert_eq!(counts, expected.counts());
         assert!(counts.iter().sum::<u64>() > 0);
@@ -156,6 +155,7 @@ fn counts_where_the_device_has_them() {
     }
 }
 
+/// Images pass from the GPU's own stream to two streams of the caller's and back, and each use waits for the previous one.
 #[test]
 fn images_cross_to_and_from_the_callers_streams() {
     let _shared = shared();
@@ -182,14 +182,14 @@ fn images_in_the_callers_buffers() {
     let _shared = shared();
     let Some((_, device, _, _context)) = on_own_stream("images in the caller's buffers") else { return };
     let cpu = Device::cpu();
-    // Rows whose starts kernels can read where they are, and others; 46 and 6 bytes behind each row.
+    // Rows that kernels can read in place, and others; with 46 and 6 bytes after each row.
     for (seed, gap) in [(3, 46), (5, 6), (7, 0)] {
         let (image, stride) = (bytes(seed), WIDTH as usize + gap);
         let expected = blurred(&cpu, &image).download::<u8>().unwrap();
         let counts = cpu.histogram(&image).run().unwrap();
         let samples = with_gaps(&image, gap, 0xee);
 
-        // Shared: we keep the buffer, and may read it at any time.
+        // Shared: the caller keeps the buffer, and may read it at any time.
         let shared = Arc::new(DeviceBuffer::from_slice(&samples).unwrap());
         let photo = DeviceImage::from_cust(&device, shared.clone(), shape(), stride).unwrap();
         let address = photo.device_pointer::<u8>().unwrap().unwrap().as_raw();
@@ -198,7 +198,7 @@ fn images_in_the_callers_buffers() {
         assert!(blurred(&device, &photo).download::<u8>().unwrap() == expected);
         assert_eq!(device.histogram(&photo).run().unwrap(), counts);
 
-        // Ours no longer: written, and given back.
+        // Owned by the image: written, and given back.
         let room = DeviceBuffer::from_slice(&vec![0xddu8; samples.len()]).unwrap();
         let address = room.as_device_ptr().as_raw();
         let mut result = DeviceImage::from_cust(&device, room, shape(), stride).unwrap();
@@ -209,7 +209,7 @@ fn images_in_the_callers_buffers() {
         room.copy_to(&mut found).unwrap();
         assert!(found == with_gaps(&expected, gap, 0xdd), "gap {gap}");
 
-        // What is shared is not written, also if only we share it.
+        // A shared buffer is not written, even if the image is its only user.
         let mut photo = photo;
         let error = device.gaussian(&image, 1.0).run_into(&mut photo).unwrap_err();
         assert!(error.to_string().contains("shared"), "{error}");
@@ -219,7 +219,7 @@ fn images_in_the_callers_buffers() {
     }
 }
 
-/// Apron's own images become buffers, and buffers are dropped while work on them is under way.
+/// Apron's own images become buffers, and buffers are dropped while work on them is pending.
 #[test]
 fn buffers_come_and_go() {
     let _shared = shared();
@@ -247,7 +247,7 @@ fn buffers_come_and_go() {
     }
 }
 
-/// By addresses: several images in one allocation, one operation in place, and windows that see what is around.
+/// Images at addresses: several in one allocation, an operation in place, and windows that read around the image.
 #[test]
 fn images_at_addresses() {
     let _shared = shared();
@@ -262,7 +262,7 @@ fn images_at_addresses() {
         // SAFETY: the memory is dropped last, and used on one stream only.
         unsafe { DeviceImage::from_address(&device, first, shape, stride) }
     };
-    // In place, by operations whose windows see what they write, and by others.
+    // In place, by operations whose windows overlap their output, and by pointwise ones.
     let (all, mut same) = (at(0, 0, shape()).unwrap(), at(0, 0, shape()).unwrap());
     let sobel = apron::filters::named_mask("sobel-x").unwrap();
     device.gaussian(&all, 2.5).run_into(&mut same).unwrap();
@@ -271,7 +271,7 @@ fn images_at_addresses() {
     let expected = cpu.gaussian(&image, 2.5).run().unwrap();
     let expected = cpu.lookup(&expected, (0..=255).rev().collect::<Vec<u8>>()).run().unwrap();
     let expected = cpu.correlate(&expected, sobel).run().unwrap();
-    // A part onto a part beside it that it overlaps.
+    // From a part to a part that overlaps it.
     let part = Shape::new(100, 50, 1).unwrap();
     let (from, mut to) = (at(5, 3, part).unwrap(), at(16, 8, part).unwrap());
     device.box_filter(&from, 5, 5).run_into(&mut to).unwrap();
@@ -287,14 +287,14 @@ fn images_at_addresses() {
     }
     assert!(found == expected);
 
-    // What the driver knows to be wrong.
+    // Errors that the driver's facts about the address reveal.
     for refused in [at(0, 0, Shape { height: 1 << 20, ..shape() }), at(1 << 40, 0, shape())] {
         let error = refused.expect_err("outside");
         assert!(matches!(error, Error::Parameter { .. }), "{error}");
     }
     let (on_host, floats) = (vec![0u8; 64], memory.as_device_ptr().as_raw() + 2);
     let few = Shape::new(4, 4, 1).unwrap();
-    // SAFETY: both are refused, and never accessed.
+    // SAFETY: both are refused, and so never accessed.
     let refused = unsafe {
         [
             DeviceImage::from_address(&device, DevicePointer::<u8>::from_raw(on_host.as_ptr() as u64), few, 4),
@@ -340,7 +340,7 @@ fn what_does_not_fit_is_refused() {
     drop((stream, elsewhere));
     drop(other);
     drop(context);
-    // The device works on.
+    // The device still works.
     assert!(
         blurred(&device, &bytes(3)).download::<u8>().unwrap() == {
             blurred(&Device::cpu(), &bytes(3)).download::<u8>().unwrap()
@@ -348,7 +348,7 @@ fn what_does_not_fit_is_refused() {
     );
 }
 
-/// A chain that reads and writes images that are there.
+/// Enqueues a chain that reads and writes existing images.
 fn chain(device: &Device, frame: &DeviceImage, middle: &mut DeviceImage, out: &mut DeviceImage) -> Result<()> {
     device.gaussian(frame, 2.5).border(Border::Wrap).run_into(&mut *middle)?;
     device.gradient(&*middle).run_into(out)
@@ -364,7 +364,7 @@ fn work_in_the_callers_graph() {
     let [mut middle, mut out] = [0, 1].map(|_| device.zeros(shape(), PixelType::U8).unwrap());
     let capture = |mode: sys::CUstreamCaptureMode, work: &mut dyn FnMut()| {
         let (mut graph, mut launched) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the stream is ours, and the calls write only the handles.
+        // SAFETY: the stream is the test's own, and the calls write only the handles.
         unsafe {
             ok(sys::cuStreamBeginCapture_v2(stream.as_inner(), mode));
             work();
@@ -374,7 +374,7 @@ fn work_in_the_callers_graph() {
         }
         launched
     };
-    // What would wait, allocate or read the host is refused, and does not spoil the capture.
+    // Work that would synchronise, allocate or read host memory is refused, and does not invalidate the capture.
     let elsewhere = Device::gpu(0).unwrap().upload(&bytes(1)).unwrap();
     let empty = capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED, &mut || {
         let refused = [
@@ -392,10 +392,10 @@ fn work_in_the_callers_graph() {
             assert!(matches!(error, Error::Unsupported { .. } | Error::Parameter { .. }), "{n}: {error}");
         }
     });
-    // SAFETY: it holds nothing.
+    // SAFETY: the graph is empty.
     ok(unsafe { sys::cuGraphExecDestroy(empty) });
 
-    // Once before, so that all memory is there.
+    // Runs once before the capture, so that all memory is allocated.
     chain(&device, &frame, &mut middle, &mut out).unwrap();
     let allocations = device.allocations();
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -405,7 +405,7 @@ fn work_in_the_callers_graph() {
     let address = frame.device_pointer::<u8>().unwrap().unwrap();
     for seed in 2..100 {
         let image = bytes(seed);
-        // SAFETY: the memory of the frame, in the order of its stream; the graph's images are all there.
+        // SAFETY: the memory of the frame, in the order of its stream; the graph's images still exist.
         unsafe {
             let (from, count) = (image.packed().as_ptr().cast(), (WIDTH * HEIGHT) as usize);
             ok(sys::cuMemcpyHtoDAsync_v2(address.as_raw(), from, count, stream.as_inner()));
@@ -417,11 +417,11 @@ fn work_in_the_callers_graph() {
         let other = blurred(&device, &frame).download::<u8>().unwrap();
         assert!(other == blurred(&cpu, &image).download::<u8>().unwrap(), "seed {seed}");
     }
-    // SAFETY: made above, and used no more.
+    // SAFETY: created above, and not used any more.
     ok(unsafe { sys::cuGraphExecDestroy(graph) });
 }
 
-/// Threads with streams of their own and with one in common, and memory that is kept.
+/// Threads with streams of their own and threads on a common one, with kept memory.
 #[test]
 fn threads_that_keep_memory() {
     let _shared = shared();

@@ -1,4 +1,4 @@
-//! The table of what runs where, in docs/features.md, is what the probes find.
+//! The table in docs/features.md matches the results of the probes.
 
 use apron::Device;
 use apron_testkit::{features, gpu_or_skip};
@@ -9,7 +9,7 @@ const END: &str = "<!-- /features -->";
 
 #[test]
 fn the_page_says_what_devices_have() {
-    // One plan decides for both that run kernels, and the references are as plain as the CPU is fast.
+    // Both devices that run kernels share one plan, and the reference supports what the CPU supports.
     let kernels: Vec<Device> = [Device::emulator()].into_iter().chain(gpu_or_skip("features")).collect();
     let hosts = [Device::cpu(), Device::reference()];
     let table = features::table(&[("GPU and emulator", &kernels), ("CPU and reference", &hosts)]).unwrap();

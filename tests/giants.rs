@@ -1,21 +1,21 @@
-//! Images beyond 32 bits of samples, on a GPU: offsets of 64 bits, and grids of many blocks.
+//! Images with more samples than 32 bits count, on a GPU: 64-bit offsets, and large grids.
 
 use apron::{Border, Device, DeviceImage, Image, Mask};
 use apron_testkit::gpu_or_skip;
 
-/// A byte that no image period divides: places that differ by a power of two differ.
+/// Returns a pseudorandom byte: indices that differ by a power of two give different bytes.
 fn byte(index: u64) -> u8 {
     (index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
-/// An image of these bytes on the device, and the bytes.
+/// Makes an image of these bytes on the device; returns the bytes, too.
 fn giant(device: &Device, width: u32, height: u32) -> (DeviceImage, Vec<u8>) {
     let samples: Vec<u8> = (0..width as u64 * height as u64).map(byte).collect();
     let image = Image::new(width, height, 1, samples).unwrap();
     (device.upload(&image).unwrap(), image.into_packed())
 }
 
-/// The rows around the places where 32 bits, signed or not, come to their end, the first and the last.
+/// Returns the first and the last rows, and the rows around 2^31 and 2^32 samples.
 fn telling_rows(width: u32, height: u32) -> impl Iterator<Item = u32> {
     let around = |samples: u64| (samples / width as u64) as u32;
     let rows = [0, around(1 << 31), around(1 << 32), height - 1];
@@ -33,7 +33,7 @@ fn more_samples_than_32_bits_count() {
     bytes.iter().for_each(|byte| expected[*byte as usize] += 1);
     assert_eq!(counts.counts(), expected);
 
-    // A mask, a mean and a blur, held against the same of few rows by the CPU.
+    // A mask, a mean and a blur, compared with the CPU's results for a few rows.
     let mask: Mask = "1 2 1; 2 -4 2; 1 2 1".parse().unwrap();
     let results = [
         gpu.correlate(&image, &mask).border(Border::Replicate).run().unwrap(),
@@ -59,12 +59,12 @@ fn more_samples_than_32_bits_count() {
     }
 }
 
-/// As many as 32 bits count, and 7 more, all in one bin.
+/// 2^32 + 7 samples or a few more, all in one bin.
 #[test]
 fn more_samples_in_a_bin_than_32_bits_count() {
     let Some(gpu) = gpu_or_skip("2^32 + 7 samples of one value") else { return };
     let (first, rest) = (1u64 << 32, 7);
-    let width = 65537 * 3; // of which 2^32 + 7 is no multiple
+    let width = 65537 * 3; // does not divide 2^32 + 7
     let rows = (first + rest).div_ceil(width);
     let image = Image::new(width as u32, rows as u32, 1, vec![200u8; (width * rows) as usize]).unwrap();
     let counts = gpu.histogram(&gpu.upload(&image).unwrap()).run().unwrap();
@@ -72,7 +72,8 @@ fn more_samples_in_a_bin_than_32_bits_count() {
     assert_eq!(counts.counts(), expected);
 }
 
-/// Just above 2^31 samples, 2^32, and just above, with rows of odd lengths: each pixel from its own and its neighbours.
+/// Slightly more than 2^31 samples, 2^32, and slightly more, with odd row lengths: each pixel depends on its
+/// neighbours.
 #[test]
 fn squares_around_31_and_32_bits() {
     let Some(gpu) = gpu_or_skip("squares of 46341, 65536 and 65537") else { return };
@@ -92,7 +93,7 @@ fn squares_around_31_and_32_bits() {
 
 #[test]
 fn more_rows_than_a_grid_has_blocks() {
-    // 65535 rows of blocks of up to 32 rows, and one row more.
+    // 65535 blocks of up to 32 rows, and one row more.
     let (width, height) = (3, 65535 * 32 + 1);
     for device in [Some(Device::cpu()), gpu_or_skip("an image of 65535 * 32 + 1 rows")].into_iter().flatten() {
         let (image, bytes) = giant(&device, width, height);

@@ -1,22 +1,22 @@
-//! The pages lead to each other and name files that are there.
+//! Links between pages, and paths in them, lead to existing files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The Markdown files of a folder, without those below it.
+/// Returns the Markdown files of a folder, without its subfolders.
 fn pages(folder: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
-/// All pages for people, but for the folders' own.
+/// Returns all pages, without the README files of subfolders.
 fn all_pages() -> Vec<PathBuf> {
     [".", "docs", "docs/decisions"].iter().flat_map(|folder| pages(folder)).collect()
 }
 
-/// Where the links of a page lead that are no addresses, without the part behind `#`.
+/// Returns the relative targets of a page's links, without the part after `#`.
 fn links(page: &Path) -> Vec<String> {
     let text = fs::read_to_string(page).unwrap();
     let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
@@ -47,7 +47,7 @@ fn every_link_leads_to_a_file() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// The first folders of paths in pages, as they are in the repository.
+/// First folders of paths in pages, relative to the repository.
 const FOLDERS: [&str; 7] = ["benches/", "crates/", "docs/", "fuzz/", "kernels-gpu/", "src/", "tests/"];
 
 #[test]
@@ -57,7 +57,7 @@ fn every_path_in_a_page_is_there() {
         let text = fs::read_to_string(&page).unwrap();
         let code =
             text.split('`').skip(1).step_by(2).filter(|code| FOLDERS.iter().any(|folder| code.starts_with(folder)));
-        // Not commands, and not patterns such as `ptx/*.cubin` and `fuzz/found/TARGET`.
+        // Excludes commands, and patterns such as `ptx/*.cubin` and `fuzz/found/TARGET`.
         let paths = code.filter(|code| !code.contains([' ', '*', '<']) && !code.contains("TARGET"));
         missing.extend(
             paths.filter(|path| !Path::new(ROOT).join(path).exists()).map(|path| (page.clone(), path.to_string())),

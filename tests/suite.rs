@@ -1,11 +1,11 @@
-//! The suite on every device; what a device cannot run here is said, not passed over in silence.
+//! The suite on every device; cases that a device cannot run here are reported, not silently skipped.
 
 use apron::Device;
 use apron_plan::VARIANTS;
 use apron_testkit::{Case, Scale, check_each, exhaustive, gpu_or_skip, random_case, suite};
 use std::collections::BTreeMap;
 
-/// Runs the cases by every variant that takes them, and gives how often each variant ran.
+/// Runs the cases by every variant that supports them; returns how often each variant ran.
 fn run(device: &Device, cases: impl IntoIterator<Item = Case>) -> BTreeMap<String, u32> {
     let mut ran = BTreeMap::new();
     let mut failures = Vec::new();
@@ -20,7 +20,7 @@ fn run(device: &Device, cases: impl IntoIterator<Item = Case>) -> BTreeMap<Strin
     ran
 }
 
-/// Every variant must be reached by the suite, and not be excused by its limits.
+/// Checks that the suite reached every variant, in spite of the variants' limits.
 fn assert_all_variants_ran(ran: &BTreeMap<String, u32>) {
     for variant in VARIANTS.iter() {
         let name = format!("{} {}", variant.operation, variant.name);
@@ -29,7 +29,7 @@ fn assert_all_variants_ran(ran: &BTreeMap<String, u32>) {
     }
 }
 
-/// A seed of its own for each run, printed, so that a failure can be repeated.
+/// Returns a random seed, printed, so that a failure can be repeated.
 fn fresh_seed() -> u64 {
     let seed = match std::env::var("APRON_SEED") {
         Ok(seed) => seed.parse().expect("APRON_SEED is a number"),

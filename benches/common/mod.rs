@@ -1,5 +1,5 @@
-//! What the benches share: workloads, how a device solves them, and criterion's rows.
-#![allow(dead_code)] // each bench uses its part
+//! Shared by the benches: workloads, runs of them on a device, and criterion's rows.
+#![allow(dead_code)] // each bench uses a part
 
 use apron::{
     AnyImage, Border, Device, DeviceImage, Error, Histogram, Image, Mask, PixelType, Report, Result, Shape, Source,
@@ -13,16 +13,16 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::time::{Duration, Instant};
 
-/// A workload: what is asked of an image of random samples.
+/// A workload: a problem for an image of random samples.
 pub(crate) struct Work {
-    /// What it is, in words.
+    /// Its name, with the sizes.
     pub(crate) text: String,
-    /// What is asked.
+    /// Its problem.
     pub(crate) problem: Problem,
 }
 
 impl Work {
-    /// Separable correlation of a square f32 image.
+    /// Makes a separable correlation of a square f32 image.
     pub(crate) fn separable(side: u32, radius: u32) -> Work {
         let taps: Vec<f32> = (0..2 * radius + 1).map(|i| (i as f32 * 0.37).cos()).collect();
         let taps = Taps::new(taps).expect("valid taps");
@@ -38,7 +38,7 @@ impl Work {
         Work { text: format!("separable f32 {side}x{side} radius {radius}"), problem: Problem::from(problem) }
     }
 
-    /// Dense correlation of a square f32 image.
+    /// Makes a dense correlation of a square f32 image.
     pub(crate) fn dense(side: u32, mask_width: u32, mask_height: u32) -> Work {
         let taps: Vec<f32> = (0..mask_width * mask_height).map(|i| (i as f32 * 0.37).sin()).collect();
         let mask = Mask::new(mask_width, mask_height, taps).expect("a valid mask");
@@ -46,20 +46,20 @@ impl Work {
         Work { text, problem: correlate(square(side, 1), PixelType::F32, mask, Border::Constant(0.0)) }
     }
 
-    /// The mean over 3x3 pixels of a square RGBA image.
+    /// Makes a 3x3 mean of a square RGBA image.
     pub(crate) fn rgba(side: u32) -> Work {
         let mask = filters::named_mask("box3").expect("a known mask");
         let problem = correlate(square(side, 4), PixelType::U8, mask, Border::Replicate);
         Work { text: format!("rgba u8 {side}x{side} box 3x3"), problem }
     }
 
-    /// The histogram of a square u8 image.
+    /// Makes a histogram of a square u8 image.
     pub(crate) fn histogram(side: u32) -> Work {
         let problem = Problem::from(ByteHistogram { shape: square(side, 1), per_channel: false });
         Work { text: format!("histogram u8 {side}x{side} 256 bins"), problem }
     }
 
-    /// Its image, the same one every time.
+    /// Returns its image, the same in every run.
     pub(crate) fn image(&self) -> AnyImage<'static> {
         let (shape, pixel) = self.input();
         random_image(&mut StdRng::seed_from_u64(1), pixel, shape, Data::Uniform)
@@ -69,28 +69,29 @@ impl Work {
         (self.problem.shape(), self.problem.src())
     }
 
-    /// What must at least be moved: the image read once and, by filters, written once.
+    /// Returns the least memory traffic, in bytes: the image is read once and, for filters, written once.
     pub(crate) fn bytes(&self) -> u64 {
         let (shape, pixel) = self.input();
         let passes = if self.problem.operation() == "histogram" { 1 } else { 2 };
         shape.samples() * pixel.size_bytes() as u64 * passes
     }
 
-    /// What must be computed: a product and a sum for each tap and sample, or an update for each sample.
+    /// Returns the number of arithmetic operations: a multiplication and an addition per tap and sample, or an update
+    /// per sample.
     pub(crate) fn operations(&self) -> u64 {
         let a_sample = match &self.problem {
             Problem::Filter(FilterProblem::Correlate(problem)) => 2 * problem.mask.taps().len(),
             Problem::Filter(FilterProblem::Separable(problem)) => {
                 2 * (problem.taps_x.taps().len() + problem.taps_y.taps().len())
             }
-            // A mean is had by three additions, however large the window is.
+            // A mean takes a constant number of operations, whatever the size of the window.
             Problem::Filter(FilterProblem::Box(_)) => 8,
             _ => 1,
         };
         self.input().0.samples() * a_sample as u64
     }
 
-    /// A time, and how much was moved and computed in it.
+    /// Formats a time, with its bandwidth and its rate of operations.
     pub(crate) fn rates(&self, seconds: f64) -> String {
         let gigas = self.operations() as f64 / seconds / 1e9;
         let computed = match &self.problem {
@@ -100,7 +101,7 @@ impl Work {
         format!("{:.4} ms, {:.2} GB/s, {computed}", seconds * 1e3, self.bytes() as f64 / seconds / 1e9)
     }
 
-    /// Solves it on a device.
+    /// Runs it on a device.
     pub(crate) fn solve<'a>(
         &self,
         device: &'a Device,
@@ -116,7 +117,7 @@ impl Work {
         Ok(Solved::Counts(histogram, report))
     }
 
-    /// Solves it by the serial program.
+    /// Runs it by the serial program.
     pub(crate) fn serial(&self, image: &AnyImage<'static>) -> Result<Solved> {
         if let (Problem::Filter(FilterProblem::Correlate(problem)), AnyImage::U8(rgba)) = (&self.problem, image) {
             let start = Instant::now();
@@ -127,7 +128,7 @@ impl Work {
     }
 }
 
-/// P9.
+/// Runs program P9.
 fn serial_rgba(image: &Image<u8>, problem: &Correlate) -> Result<Image<'static, u8>> {
     apron_reference::rgba3x3(image, &problem.mask, problem.border)
 }
@@ -140,7 +141,7 @@ fn correlate(shape: Shape, pixel: PixelType, mask: Mask, border: Border) -> Prob
     Problem::from(Correlate { shape, src: pixel, dst: pixel, mask, border, clamp: false, extent: Extent::Same })
 }
 
-/// A workload's result.
+/// The result of a workload.
 pub(crate) enum Solved {
     OnDevice(DeviceImage),
     OnHost(Image<'static, u8>, Duration),
@@ -148,9 +149,9 @@ pub(crate) enum Solved {
 }
 
 impl Solved {
-    /// The time of the kernels by the GPU's events, or of the computation on the host. Copies of the
-    /// image to the device are outside; the copy of a mask to its symbol and of the image into a
-    /// texture are inside, since they come with every run of such a variant.
+    /// Returns the time of the kernels by the GPU's events, or of the computation on the host. It excludes the upload
+    /// of the image. It includes the copies of a mask to constant memory and of the image to a texture, which every run
+    /// of such a variant needs.
     pub(crate) fn time(&self) -> Result<Duration> {
         match self {
             Solved::OnDevice(image) => Ok(image.report()?.kernels),
@@ -159,7 +160,7 @@ impl Solved {
         }
     }
 
-    /// The result itself, for comparison to the bit.
+    /// Returns the bytes of the result, for exact comparison.
     pub(crate) fn bits(self) -> Result<Vec<u8>> {
         match self {
             Solved::OnDevice(image) => Ok(image.into_host()?.bytes().into_owned()),
@@ -169,22 +170,22 @@ impl Solved {
     }
 }
 
-/// Whether the benches are measured; they also run as tests.
+/// Whether times are measured: the benches also run as tests.
 pub(crate) fn measured() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
-/// The side to use: small where the bench runs as a test.
+/// Returns the side of the image: small if the bench runs as a test.
 pub(crate) fn side(full: u32) -> u32 {
     if measured() { full } else { 33 }
 }
 
-/// The GPU, or `None` with a line that says that its rows are left out.
+/// Opens the GPU; without one, prints that its rows are left out.
 pub(crate) fn gpu() -> Option<Device> {
     Device::gpu(0).map_err(|error| eprintln!("GPU rows left out: {error}")).ok()
 }
 
-/// Criterion's samples of a row: few, since the serial references take seconds.
+/// Criterion's samples per row: few, since the serial references take seconds.
 const SAMPLES: usize = 10;
 
 pub(crate) fn criterion() -> Criterion {
@@ -194,11 +195,11 @@ pub(crate) fn criterion() -> Criterion {
         .measurement_time(Duration::from_secs(5))
 }
 
-/// Operations above which the serial reference would take half a minute a run.
+/// Number of operations above which one run of the serial reference would take half a minute.
 const SERIAL_OPERATIONS: u64 = 4_000_000_000;
 
-/// Times each workload by the serial reference, by the CPU, and by every variant of the GPU that
-/// takes it. Each result is checked once, before its row.
+/// Times each workload by the serial reference, by the CPU, and by every variant of the GPU that supports it. Each
+/// result is checked once, before it is timed.
 pub(crate) fn bench(c: &mut Criterion, works: &[Work]) {
     let gpu = gpu();
     for work in works {
@@ -210,7 +211,7 @@ pub(crate) fn bench(c: &mut Criterion, works: &[Work]) {
         let cpu = || work.solve(&Device::cpu(), &image, None);
         let expected = if work.operations() > SERIAL_OPERATIONS {
             println!("{}: serial reference left out, as it takes too long; `--bench ladder` has it", work.text);
-            // The suite holds the CPU to the reference's bits.
+            // The suite compares the CPU with the reference, bit for bit.
             bits(cpu()).expect("the CPU takes everything")
         } else {
             let serial = || work.serial(&image);
@@ -242,7 +243,7 @@ pub(crate) fn bench(c: &mut Criterion, works: &[Work]) {
     }
 }
 
-/// One row, and behind it a line with the median of its samples.
+/// Measures one row, and prints the median of its samples.
 fn row(group: &mut BenchmarkGroup<'_, WallTime>, work: &Work, name: &str, run: impl Fn() -> Result<Solved>) {
     let mut samples = Vec::new();
     group.bench_function(BenchmarkId::from_parameter(name), |b| {
@@ -253,14 +254,14 @@ fn row(group: &mut BenchmarkGroup<'_, WallTime>, work: &Work, name: &str, run: i
             time
         });
     });
-    // The last ones: those before are of criterion's warm-up. None where a filter leaves the row out.
+    // The last samples: criterion's warm-up precedes them. There are none if a filter skips the row.
     let measured = samples.split_off(samples.len().saturating_sub(SAMPLES));
     if !measured.is_empty() {
         println!("{name}: median {}", work.rates(median(measured)));
     }
 }
 
-/// The middle one of some times.
+/// Returns the median.
 pub(crate) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]

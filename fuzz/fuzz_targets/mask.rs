@@ -1,11 +1,11 @@
-//! The text of masks, taps and borders.
+//! The text forms of masks, taps and borders.
 #![no_main]
 
 use apron_core::{Border, Borders, Mask, Taps};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(init: apron_fuzz::start("mask"), |text: &str| {
-    // What is parsed is what was written: from its own text comes the same.
+    // Parsing is lossless: the text made from a mask parses to the same mask.
     if let Ok(mask) = text.parse::<Mask>() {
         let rows = mask.taps().chunks(mask.width() as usize);
         let rows: Vec<String> = rows.map(|row| row.iter().map(|tap| format!("{tap} ")).collect()).collect();

@@ -1,4 +1,4 @@
-//! What the targets share: what must hold of whatever a reader makes of a file, and a limit of memory.
+//! Shared by the targets: invariants of the readers, and a memory limit.
 
 mod seeds;
 
@@ -9,12 +9,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
 use std::path::Path;
 
-/// Largest image that is read, in pixels.
+/// Largest accepted image, in pixels.
 pub const MAX_PIXELS: u64 = 1 << 14;
-/// Largest allocation: far above what an image of [`MAX_PIXELS`] takes, far below what headers can claim.
+/// Largest allocation, in bytes: far above the size of an image of [`MAX_PIXELS`], far below the claims of hostile
+/// headers.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The system's memory, of which nothing takes more than [`MAX_BYTES`] at once.
+/// The system's allocator, with a limit of [`MAX_BYTES`] per allocation.
 struct Limited;
 
 #[global_allocator]
@@ -27,35 +28,35 @@ fn check(bytes: usize) {
     }
 }
 
-// SAFETY: all is done by the system's allocator, of which this has the contract.
+// SAFETY: every call is forwarded to the system's allocator, under the same contract.
 unsafe impl GlobalAlloc for Limited {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         check(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         check(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         check(size);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(old, layout) }
     }
 }
 
-/// Writes the target's seeds where libFuzzer is told to look, before it looks.
+/// Writes the target's seeds into libFuzzer's corpus folder before libFuzzer reads it.
 ///
-/// Takes the place of its panic hook, which ends the process: panics of decoders are caught, and libFuzzer hears of the
+/// Replaces libFuzzer's panic hook, which ends the process: panics of decoders are caught, and libFuzzer sees the
 /// others when they leave the target.
 pub fn start(target: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
@@ -72,7 +73,7 @@ fn is_decoders(place: &std::panic::Location<'_>) -> bool {
     place.file().contains(".cargo/registry")
 }
 
-/// Reads a picture, if it starts as one of the target's format.
+/// Reads a picture, if it starts as the target's format does.
 pub fn picture(is_one: bool, bytes: &[u8]) -> Corpus {
     if !is_one {
         return Corpus::Reject;
@@ -86,7 +87,7 @@ pub fn array(bytes: &[u8]) -> Corpus {
     if !bytes.starts_with(b"\x93NUMPY") {
         return Corpus::Reject;
     }
-    // The reader is Apron's own.
+    // This reader is Apron's own.
     let own = |error: Error| assert!(!matches!(error, Error::Decoder { .. }), "{error}");
     image(bytes).map_or_else(own, drop);
     let mask: Result<Mask> = decode_mask(Path::new("mutant"), Cursor::new(bytes));
@@ -94,7 +95,7 @@ pub fn array(bytes: &[u8]) -> Corpus {
     Corpus::Keep
 }
 
-/// Reads an image. One that is taken is within the limit and comes back from the array that it is written to.
+/// Reads an image. An accepted image is within the limit, and survives a round trip through an array.
 fn image(bytes: &[u8]) -> Result<AnyImage<'static>> {
     let decode = |bytes: &[u8]| decode_image(Path::new("mutant"), Cursor::new(bytes), MAX_PIXELS);
     let image = decode(bytes).inspect_err(|error| assert_eq!(error.kind(), ErrorKind::Input, "{error}"))?;

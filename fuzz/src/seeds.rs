@@ -1,4 +1,4 @@
-//! What the targets start from: small files of every format, sample type and number of channels, and texts of each kind.
+//! Seeds of the targets: small files of every format, sample type and number of channels, and texts of each kind.
 
 use apron_core::{AnyImage, PixelType, Shape};
 use apron_files::ImageOutput;
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Targets of pictures, and the extensions of their files.
+/// Targets of pictures, and their file extensions.
 const PICTURES: [(&str, &[&str]); 6] = [
     ("npy", &["npy"]),
     ("png", &["png"]),
@@ -16,7 +16,7 @@ const PICTURES: [(&str, &[&str]); 6] = [
     ("pnm", &["pgm", "ppm"]),
 ];
 
-/// Arrays that only masks are, or that NumPy writes otherwise: type, shape, order, bytes of data.
+/// Arrays that are only masks, or in layouts that Apron does not write: type, shape, order, bytes of data.
 const ARRAYS: [(&str, &str, &str, usize); 4] = [
     ("<f8", "(2, 3)", "True", 48),
     (">i2", "(2, 2, 2)", "True", 16),
@@ -24,7 +24,7 @@ const ARRAYS: [(&str, &str, &str, usize); 4] = [
     ("<u8", "(1, 2)", "False", 16),
 ];
 
-/// Formats that are read and not written, and texts.
+/// Formats that Apron only reads, and texts.
 const OTHERS: [(&str, &str); 12] = [
     ("pnm", "P1 3 2 101010"),
     ("pnm", "P2\n# plain\n2 2 15 1 2 3 15"),
@@ -40,7 +40,7 @@ const OTHERS: [(&str, &str); 12] = [
     ("pipe", "|\t x=\"\" '"),
 ];
 
-/// Writes the seeds of a target into the folder, which is made if it is not there.
+/// Writes the seeds of a target into the folder, which is created if necessary.
 pub(crate) fn write(target: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
     for (number, (_, text)) in OTHERS.iter().enumerate().filter(|(_, (of, _))| *of == target) {

@@ -1,4 +1,4 @@
-//! Filters: from an image to an image, by kernels or by the host.
+//! Filters: from an image to an image, by kernels or on the host.
 
 use super::{Backend, HOST_WHY, Solved, host, host_image, placed};
 use crate::choice::Choice;
@@ -9,8 +9,8 @@ use apron_core::{FilterProblem, Problem, check_memory};
 use std::time::{Duration, Instant};
 
 impl Backend {
-    /// Solves a filter's problem, whose method was chosen for the reason `why`, for an image, or for two; into the room,
-    /// if there is one.
+    /// Solves a filter's problem for one image or for two; the result goes into `room`, if there is one. `why` is the
+    /// reason for the problem's method.
     pub(crate) fn filter(
         &self,
         problem: &FilterProblem,
@@ -38,7 +38,7 @@ impl Backend {
         }
         let (storage, mut made) = match self {
             Backend::Cpu | Backend::Reference => {
-                // The CPU asks where it takes some.
+                // The CPU device checks its memory where it allocates.
                 if let Backend::Reference = self {
                     check_memory::<u8>(shape.samples().saturating_mul(dst.size_bytes() as u64), shape)?;
                 }

@@ -1,4 +1,4 @@
-//! Histograms: from samples to counts, by the host or by kernels.
+//! Histograms: from samples to counts, on the host or by kernels.
 
 use super::kernels::Written;
 use super::{Backend, HOST_WHY, host, host_image};
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 const OPERATION: &str = "histogram";
 
-/// The extremes of samples where nobody looked for them: no range follows from these.
+/// The range of samples that was not searched for; the range of no bins may be derived from it.
 pub(super) const UNKNOWN: (f64, f64) = (f64::NAN, f64::NAN);
 
-/// What is to be counted.
+/// Options of a histogram.
 pub(crate) struct Counting<'a> {
     pub(crate) binning: Binning,
     pub(crate) per_channel: bool,
-    /// Says which pixels count.
+    /// Region of interest: pixels with a mask value other than 0 count.
     pub(crate) roi: Option<Source<'a>>,
 }
 
@@ -69,7 +69,7 @@ impl Backend {
                 Ok(DeviceHistogram { counts: Counts::OfBytes { edges, channels, written }, made })
             }
             (PixelType::F32, Binning::Even(bins), roi) if bins.range.is_none() => {
-                // Once on the device, for both that read it.
+                // Uploaded once, for the search of the range and for the histogram.
                 let (image, copy_in) = self.import_timed(source, OPERATION)?;
                 let source = Source::Device(&image);
                 let roi = roi.as_ref().map(|roi| self.import_timed(roi, OPERATION)).transpose()?;
@@ -98,7 +98,7 @@ impl Backend {
         }
     }
 
-    /// Counts samples in even bins; `extremes` are the range of those without one.
+    /// Counts samples between the edges of even bins; `extremes` is the range of the samples, for bins without a range.
     fn between_edges(
         &self,
         source: &Source<'_>,
@@ -112,7 +112,7 @@ impl Backend {
         let (edges, channels) = (problem.edges()?, problem.channels());
         match self.count(problem, source, None, choice) {
             Ok((written, made)) => Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made }),
-            // More bins than shared memory holds, or narrower than an integer.
+            // More bins than fit into shared memory, or bins narrower than an integer.
             Err(Error::Unsupported { .. }) if choice.variant.is_none() => {
                 let counting = Counting { binning: Binning::Between(edges), per_channel, roi: None };
                 self.by_cells(source, &counting, choice)
@@ -121,7 +121,7 @@ impl Backend {
         }
     }
 
-    /// Counts integers by value, and f32 between edges.
+    /// Counts integers by value, and f32 samples between edges.
     fn by_cells(
         &self,
         source: &Source<'_>,
@@ -143,7 +143,7 @@ impl Backend {
         Ok(DeviceHistogram { counts, made })
     }
 
-    /// The samples of an image as f32, which has all numbers of the types but f32.
+    /// Converts the samples of an image to f32, which represents all values of the integer types and of f16.
     pub(super) fn as_floats(&self, source: &Source<'_>) -> Result<DeviceImage> {
         let (shape, src) = (source.shape(), source.pixel_type());
         let (second, dst, op) = (None, PixelType::F32, PointOp::weighted(1.0, 0.0, 0.0));
@@ -151,8 +151,8 @@ impl Backend {
         Ok(self.filter(&floats, "", source, None, &Choice::default(), None)?.into_image())
     }
 
-    /// The least and the largest sample of f32, of all pixels or of those that a mask selects, and the time of the
-    /// kernels that found them.
+    /// Finds the smallest and the largest f32 sample of all pixels, or of those that a mask selects; also returns the
+    /// time of the kernels.
     fn extremes(&self, source: &Source<'_>, roi: Option<&Source<'_>>) -> Result<((f64, f64), Duration)> {
         let machine = self.machine().expect("a device that runs kernels");
         let recipe = apron_plan::extremes(source.shape(), roi.is_some(), &machine);

@@ -1,9 +1,9 @@
-//! The host devices: each problem to its function, by pixel types.
+//! The host devices: dispatches each problem to its function by pixel types.
 
 use crate::{AnyImage, AnyImageMut, Binning, Error, Histogram, Image, Pixel, PixelType, Result};
 use apron_core::{FilterProblem, each_type};
 
-/// What a function makes of an image for output of one of the types.
+/// Evaluates an expression that is generic over the output type, for the output type `dst`.
 macro_rules! each_output {
     ($dst:expr, $solved:expr) => {
         match $dst {
@@ -16,7 +16,7 @@ macro_rules! each_output {
     };
 }
 
-/// A device's filter function for every pair of pixel types.
+/// Defines a device's filter function for every pair of pixel types.
 macro_rules! filter {
     ($(#[$doc:meta])* $name:ident, $device:ident) => {
         $(#[$doc])*
@@ -67,7 +67,7 @@ pub(super) fn cpu_filter_into(
     second: Option<&AnyImage<'_>>,
     out: AnyImageMut<'_>,
 ) -> Result<()> {
-    /// Into an output of any type.
+    /// Evaluates an expression for an output of any type.
     macro_rules! into_any {
         ($out:ident => $solved:expr) => {
             match out {
@@ -113,7 +113,7 @@ pub(super) fn cpu_filter_into(
     }
 }
 
-/// An image of bytes, as it is.
+/// Returns the image if its samples are u8, else an error.
 pub(super) fn bytes<'a>(operation: &'static str, image: &'a AnyImage<'_>) -> Result<&'a Image<'a, u8>> {
     match image {
         AnyImage::U8(image) => Ok(image),
@@ -121,7 +121,7 @@ pub(super) fn bytes<'a>(operation: &'static str, image: &'a AnyImage<'_>) -> Res
     }
 }
 
-/// A device's histogram function: byte images are counted by value, which serves any bins.
+/// Defines a device's histogram function. Samples of u8 are counted by value, which serves any bins.
 macro_rules! histogram {
     ($(#[$doc:meta])* $name:ident, $device:ident) => {
         $(#[$doc])*

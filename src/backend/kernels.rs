@@ -1,4 +1,4 @@
-//! Kernels: from a problem to a recipe, and from that to what it writes.
+//! Kernels: from a problem to a recipe, and from the recipe to what it writes.
 
 use super::{Backend, Storage, host_image};
 use crate::choice::Choice;
@@ -14,16 +14,16 @@ use apron_plan::{Machine, Recipe};
 use bytemuck::Pod;
 use std::time::{Duration, Instant};
 
-/// What a recipe writes, when its kernels are done.
+/// The output of a recipe, valid when its kernels are done.
 pub(crate) enum Written {
-    /// Of each image.
+    /// Output bytes of each image.
     Host(Vec<Vec<u8>>),
     #[cfg(feature = "gpu")]
     Gpu(apron_gpu::GpuBuffer),
 }
 
 impl Written {
-    /// Waits for it, and gives its elements.
+    /// Waits for the kernels, and returns the elements.
     pub(crate) fn read<T: Pod>(&self) -> Result<Vec<T>> {
         match self {
             Written::Host(all) => Ok(bytemuck::pod_collect_to_vec(&all[0])),
@@ -36,7 +36,7 @@ impl Written {
         }
     }
 
-    /// The samples of images, where the device has them.
+    /// Converts the output to an image's samples, on the device where they are.
     pub(super) fn into_storage(self, pixel: PixelType, shape: Shape) -> Result<Storage> {
         match self {
             Written::Host(all) => {
@@ -55,14 +55,14 @@ impl Written {
 }
 
 impl Backend {
-    /// How this device, which runs kernels, solves a problem.
+    /// Plans a problem for this device, which has to run kernels.
     pub(super) fn planned(&self, problem: &Problem, choice: &Choice<'_>) -> Result<Recipe> {
         let machine = Machine { tuning: choice.tuning, ..self.machine().expect("a device that runs kernels") };
         let recipe = choice.of(problem.operation(), |variant| apron_plan::plan(problem, variant, &machine));
         recipe.map_err(|error| self.refusing(error))
     }
 
-    /// Runs a recipe on an image and what it takes beside that, and gives what it writes, if not into the room.
+    /// Runs a recipe on an image and its second input, if any. Returns the output unless it went into `room`.
     pub(super) fn run_kernels(
         &self,
         recipe: &Recipe,
@@ -95,7 +95,8 @@ impl Backend {
                 Ok((output, Made { report, before: Vec::new(), timer }))
             }
             _ => {
-                // One image after the other: where they lie is the executor's matter, and so only the GPU's.
+                // The emulator takes one image of a batch at a time: only the GPU's executor knows the layout of
+                // batches.
                 let start = Instant::now();
                 let emulated = (0..source.images()).map(|index| {
                     let beside = beside.map(|beside| host_image(beside, index)).transpose()?;
@@ -115,7 +116,7 @@ impl Backend {
         }
     }
 
-    /// The image on this device, and the time that it took to get there.
+    /// Returns the image on this device, and the time of the copy to it.
     pub(super) fn import_timed(&self, source: &Source<'_>, operation: &'static str) -> Result<(DeviceImage, Duration)> {
         let imported = self.import(source, operation)?;
         let copy_in = if let Source::Host(_) = source { imported.made.report.copy_in } else { Duration::ZERO };
@@ -127,7 +128,7 @@ impl Backend {
         Report { grid: recipe.grid(), kernels, ..report }
     }
 
-    /// The plan knows no devices by name: this one refuses.
+    /// Puts the name of this device into an error of the plan, which knows no devices.
     fn refusing(&self, error: Error) -> Error {
         match error {
             Error::Unsupported { operation, what, hint, .. } => {
@@ -138,7 +139,7 @@ impl Backend {
     }
 }
 
-/// The pixels of an image that was imported to a GPU.
+/// Returns the buffer of an image that was imported to a GPU.
 #[cfg(feature = "gpu")]
 fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
     match &*image.storage {
@@ -147,8 +148,7 @@ fn on_gpu(image: &DeviceImage) -> &GpuBuffer {
     }
 }
 
-/// Runs a recipe on images that were imported to the GPU. Rows with gaps are read as they lie where the
-/// kernels can.
+/// Runs a recipe on images that were imported to the GPU. Rows with gaps are read in place if the kernels can.
 #[cfg(feature = "gpu")]
 fn execute(
     gpu: &Gpu,
@@ -158,7 +158,7 @@ fn execute(
     output: Option<&GpuBuffer>,
 ) -> Result<(GpuBuffer, Option<apron_gpu::Timer>)> {
     let aligned = |image: &DeviceImage| on_gpu(image).is_aligned_to(ROW_ALIGNMENT);
-    // The image alone, without gaps, at a multiple of 16 bytes: where it is not, in a copy.
+    // Rows without gaps, at an address that is a multiple of 16 bytes; an image that is not so is copied.
     let packed = |image: &DeviceImage| {
         // Batches are made without gaps.
         let copy = || on_gpu(image).packed(gpu, recipe.operation, image.rows());
@@ -172,7 +172,8 @@ fn execute(
     }
 }
 
-/// The same into a room. Kernels write rows without gaps, in memory from which nothing is read: others get a copy.
+/// Runs a recipe into `room`. Kernels write directly only to rows without gaps, in memory that they do not read; any
+/// other room gets a copy of the result.
 #[cfg(feature = "gpu")]
 fn execute_into(
     gpu: &Gpu,
@@ -203,7 +204,7 @@ fn execute_into(
     Ok(timer)
 }
 
-/// The same in the emulator, and what the recipe writes.
+/// Runs a recipe in the emulator, and returns its output.
 fn emulate(recipe: &Recipe, image: &AnyImage<'_>, beside: Option<&AnyImage<'_>>) -> Result<Vec<u8>> {
     let (shape, row_stride) = (image.shape(), image.row_stride());
     let gaps = row_stride != shape.row_samples() && beside.is_none();

@@ -1,4 +1,4 @@
-//! From a problem to the device that solves it.
+//! From a problem to the backend that solves it.
 
 mod filter;
 mod histogram;
@@ -26,7 +26,7 @@ pub(crate) use histogram::Counting;
 pub(crate) use kernels::Written;
 pub(crate) use tone::Toning;
 
-/// What runs problems.
+/// The implementation behind a device.
 #[derive(Clone)]
 pub(crate) enum Backend {
     #[cfg(feature = "gpu")]
@@ -36,34 +36,34 @@ pub(crate) enum Backend {
     Reference,
 }
 
-/// Where an image's pixels are.
+/// Pixels of a [`DeviceImage`], by memory space.
 pub(crate) enum Storage {
-    /// As many as there are images.
+    /// One entry per image of a batch.
     Host(Vec<AnyImage<'static>>),
-    /// Images one behind the other, [`apron_plan::image_step`] apart.
+    /// All images of a batch, [`apron_plan::image_step`] apart.
     #[cfg(feature = "gpu")]
     Gpu(GpuBuffer),
 }
 
-/// A result whose report can take one more reason.
+/// A result whose report can be given another reason.
 pub(crate) trait Explained {
     fn explain(self, why: &str) -> Self;
-    /// The report, but for the time of kernels that may still run.
+    /// Returns the report, without the time of kernels that may still run.
     fn ran(&self) -> &Report;
 }
 
-/// What an operation makes: an image, or the samples of the room that it was given.
+/// The result of an operation: an image, or nothing but the facts about what went into the room.
 pub(crate) struct Solved {
     pub(crate) shape: Shape,
     pub(crate) pixel: PixelType,
     pub(crate) images: u32,
-    /// Nothing where the result is in the room.
+    /// `None` if the result is in the room.
     pub(crate) storage: Option<Storage>,
     pub(crate) made: Made,
 }
 
 impl Solved {
-    /// The image, where no room was given.
+    /// Returns the image of an operation that was given no room.
     pub(crate) fn into_image(self) -> DeviceImage {
         let storage = self.storage.expect("an image, without a room");
         DeviceImage::new(self.shape, self.pixel, self.images, storage, self.made)
@@ -113,7 +113,7 @@ impl Backend {
         }
     }
 
-    /// What the plan knows of it, where kernels run.
+    /// Returns the properties that the plan depends on; `None` where no kernels run.
     pub(crate) fn machine(&self) -> Option<Machine> {
         match self {
             #[cfg(feature = "gpu")]
@@ -155,7 +155,7 @@ impl Backend {
         }
     }
 
-    /// The image on this device; copied only if it is elsewhere.
+    /// Returns the image on this device; it is copied only if it is elsewhere.
     pub(crate) fn import(&self, source: &Source<'_>, operation: &'static str) -> Result<DeviceImage> {
         let (shape, pixel) = (source.shape(), source.pixel_type());
         let start = Instant::now();
@@ -163,7 +163,7 @@ impl Backend {
             #[cfg(feature = "gpu")]
             (Backend::Gpu(gpu), Source::Host(image)) => {
                 let buffer = GpuBuffer::from_bytes(gpu, operation, &image.bytes())?;
-                // So that the time below is the copy's.
+                // So that the copy is timed, not only its enqueuing.
                 gpu.synchronize()?;
                 Storage::Gpu(buffer)
             }
@@ -184,7 +184,7 @@ impl Backend {
         Ok(DeviceImage::new(shape, pixel, source.images(), storage, Made::on_host(report)))
     }
 
-    /// Images of one shape and type as a batch on this device.
+    /// Copies images of one shape and type to this device as a batch.
     pub(crate) fn gather(&self, images: &[AnyImage<'_>], operation: &'static str) -> Result<DeviceImage> {
         let (shape, pixel) = (images[0].shape(), images[0].pixel_type());
         let start = Instant::now();
@@ -205,7 +205,7 @@ impl Backend {
         Ok(DeviceImage::new(shape, pixel, images.len() as u32, storage, Made::on_host(report)))
     }
 
-    /// Images of zeros.
+    /// Returns images of zeros.
     pub(crate) fn zeros(&self, shape: Shape, pixel: PixelType, images: u32) -> Result<DeviceImage> {
         const OPERATION: &str = "zeros";
         let Shape { width, height, channels } = shape;
@@ -225,7 +225,7 @@ impl Backend {
         Ok(DeviceImage::new(shape, pixel, images, storage, Made::on_host(report)))
     }
 
-    /// An image, or a batch, as large as `image` on a GPU, which holds nothing yet.
+    /// Allocates an image or a batch of the shape of `image` on a GPU, without initialising it.
     #[cfg(feature = "gpu")]
     pub(crate) fn room_for(&self, image: &DeviceImage, operation: &'static str) -> Result<DeviceImage> {
         let Backend::Gpu(gpu) = self else {
@@ -238,7 +238,7 @@ impl Backend {
         Ok(DeviceImage::new(image.shape, image.pixel, image.images, storage, Made::on_host(report)))
     }
 
-    /// What a host device makes of an image, in parallel or not, by its one implementation.
+    /// Runs an operation on a host device, in parallel or serially.
     pub(crate) fn by_host<T>(
         &self,
         operation: &'static str,
@@ -256,7 +256,7 @@ impl Backend {
         Ok((name, run(&host_image(source, 0)?, matches!(self, Backend::Cpu))))
     }
 
-    /// The one implementation that a host device has.
+    /// Returns the name of the one implementation that a host device has.
     fn host_variant(&self, operation: &'static str, choice: &Choice<'_>) -> Result<&'static str> {
         let own = if let Backend::Cpu = self { "parallel" } else { "serial" };
         choice::environment()?;
@@ -288,7 +288,7 @@ impl Made {
         }
     }
 
-    /// The report, when the kernels are done; of a recorded chain they have no time of their own.
+    /// Returns the report when the kernels are done. Operations of a recorded chain have no time of their own.
     pub(crate) fn report(&self) -> Result<Report> {
         let report = self.report.clone();
         #[cfg(feature = "gpu")]
@@ -300,7 +300,7 @@ impl Made {
     }
 }
 
-/// Puts what a host made into the room, if there is one.
+/// Moves the host's outputs into the room, if there is one.
 fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Result<Option<Storage>> {
     match room {
         Some(room) => outputs.iter().enumerate().try_for_each(|(index, image)| room.put(index, image)).map(|()| None),
@@ -308,7 +308,7 @@ fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Resul
     }
 }
 
-/// An image of a source on the host; copied only if it is elsewhere.
+/// Returns one image of a source on the host; it is copied only if it is elsewhere.
 fn host_image<'a>(source: &'a Source<'_>, index: u32) -> Result<AnyImage<'a>> {
     match source {
         Source::Host(image) => Ok(image.view()),

@@ -1,15 +1,15 @@
-//! Samples of f32 by their ranks, found by counting: the bins of a round divide what may be the sample, and the next
-//! round those of the bin where its rank lies. Rounds need no order of the samples, no memory but counts, and as many
-//! reads of the image whatever it holds.
+//! f32 samples of given ranks, found by counting instead of sorting. Each round counts the image in bins that divide
+//! the interval in which a sample is known to lie; the next round divides the bin that its rank falls into. The only
+//! memory is for the counts.
 
 use apron_core::{order_of, sample_of_order};
 
-/// Bins by which a round divides what a sample may be.
+/// Bins per round for one interval.
 const PARTS: u64 = 2048;
-/// Bins of a round, unless even a few for each rank are more.
+/// Bins per round for all intervals; exceeded only if 16 bins per interval are more.
 const MOST_BINS: u64 = 1 << 17;
 
-/// A rank whose sample is sought, among what it may be.
+/// A rank, and the interval of the ordered bit patterns in which its sample lies.
 struct Sought {
     channel: usize,
     rank: u64,
@@ -17,15 +17,16 @@ struct Sought {
     high: u32,
 }
 
-/// The samples of given ranks.
+/// The search for the samples of given ranks.
 pub(super) struct Search {
     sought: Vec<Sought>,
-    /// What begins each of the round's bins.
+    /// Lower end of each of the round's bins.
     bins: Vec<u32>,
 }
 
 impl Search {
-    /// For the samples of these ranks, from 0, in channels whose least and largest samples are known and no NaN.
+    /// Starts the search for these ranks, counted from 0 per channel; a channel's extremes are known, and none of its
+    /// samples is NaN.
     pub(super) fn new(ranks: impl IntoIterator<Item = (usize, u64)>, extremes: &[(f64, f64)]) -> Search {
         let sought = |(channel, rank): (usize, u64)| {
             let [low, high] = [extremes[channel].0, extremes[channel].1].map(|end| order_of(end as f32));
@@ -34,7 +35,7 @@ impl Search {
         Search { sought: ranks.into_iter().map(sought).collect(), bins: Vec::new() }
     }
 
-    /// The edges of the bins in which all samples are to be counted, channel by channel; `None` when all are found.
+    /// Returns the edges of the bins by which each channel is to be counted next; `None` when all samples are found.
     pub(super) fn edges(&mut self) -> Option<Vec<f64>> {
         let mut open: Vec<(u32, u32)> =
             self.sought.iter().filter(|of| of.low < of.high).map(|of| (of.low, of.high)).collect();
@@ -50,12 +51,12 @@ impl Search {
         }
         self.bins.sort_unstable();
         self.bins.dedup();
-        // The last bin holds what is infinite.
+        // The last bin holds positive infinity.
         let edges = self.bins.iter().chain([&last]).map(|&order| f64::from(sample_of_order(order))).collect();
         (!open.is_empty()).then_some(edges)
     }
 
-    /// Takes the counts of a channel's samples in the bins.
+    /// Narrows the intervals of a channel by its counts in the bins.
     pub(super) fn narrow(&mut self, channel: usize, counts: &[u64]) {
         let mut upto = 0;
         let below: Vec<u64> = counts
@@ -72,7 +73,7 @@ impl Search {
         }
     }
 
-    /// The samples, in the order of the ranks.
+    /// Returns the samples, in the order of the ranks.
     pub(super) fn found(&self) -> impl Iterator<Item = f64> {
         self.sought.iter().map(|of| f64::from(sample_of_order(of.low)))
     }
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
     use apron_core::Edges;
 
-    /// All samples by rank, and the rounds that it took.
+    /// Finds the samples of all ranks, and the number of rounds that it took.
     fn sorted(samples: &[f32]) -> (Vec<f64>, u32) {
         let extremes = samples.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &sample| {
             (low.min(f64::from(sample)), high.max(f64::from(sample)))

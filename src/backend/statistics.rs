@@ -1,4 +1,4 @@
-//! Statistics of floats, by the host or by kernels.
+//! Statistics of float samples, on the host or by kernels.
 
 use super::ranks::Search;
 use super::{Backend, Counting, HOST_WHY};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const OPERATION: &str = "stats";
 
 impl Backend {
-    /// Statistics of floats.
+    /// Computes statistics of float samples.
     pub(crate) fn statistics(
         &self,
         source: &Source<'_>,
@@ -20,7 +20,7 @@ impl Backend {
         variant: Option<&str>,
     ) -> Result<Taken> {
         if self.machine().is_some() {
-            // Once on the device, for all that read it.
+            // Uploaded once, for all kernels that read it.
             let (image, copy_in) = self.import_timed(source, OPERATION)?;
             let source = Source::Device(&image);
             let mut taken = self.statistics_by_kernels(&source, per_channel, &Choice { variant, tuning: None })?;
@@ -45,7 +45,7 @@ impl Backend {
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
     }
 
-    /// Adds percentiles to statistics, whose samples are found by their ranks; the time of the kernels.
+    /// Adds percentiles to statistics, by the samples at their ranks; returns the time of the kernels.
     fn percentiles(
         &self,
         source: &Source<'_>,
@@ -61,7 +61,7 @@ impl Backend {
         }
         let places =
             |of: &Statistics| percentiles.iter().map(|&percent| Percentile::of(percent, of.count)).collect::<Vec<_>>();
-        // Where a sample is NaN, so is what follows.
+        // A channel with a NaN has NaN for each percentile.
         let known = statistics.iter().enumerate().filter(|(_, of)| !of.min.is_nan());
         let ranks = known.flat_map(|(channel, of)| {
             places(of).into_iter().flat_map(|place| place.ranks).map(move |rank| (channel, rank))

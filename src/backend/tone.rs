@@ -1,4 +1,4 @@
-//! Operations on values that give images: tables, and equalised histograms.
+//! Operations on the values of samples: lookup tables and histogram equalisation.
 
 use super::host::bytes;
 use super::{Backend, HOST_WHY, Solved, host_image, placed};
@@ -9,10 +9,10 @@ use crate::{AnyImage, AnyImageMut, Error, Image, PixelType, Report, Result, Sour
 use apron_core::{Clahe, Equalize, Lookup, MapProblem};
 use std::time::{Duration, Instant};
 
-/// What becomes of an image's values.
+/// An operation on the values of an image.
 #[derive(Debug)]
 pub(crate) enum Toning {
-    /// They are replaced by those of tables: 256 for all channels, or 256 for each.
+    /// Table lookup: 256 bytes for all channels, or 256 per channel.
     Lookup(Vec<u8>),
     Equalize,
     Clahe {
@@ -30,7 +30,7 @@ impl Toning {
         }
     }
 
-    /// What is wrong with it for an image.
+    /// Checks the operation against the image.
     fn check(&self, source: &Source<'_>) -> Result<()> {
         let (operation, shape, found) = (self.operation(), source.shape(), source.pixel_type());
         match self {
@@ -46,7 +46,7 @@ impl Toning {
 }
 
 impl Backend {
-    /// An image with other values; into the room, if there is one.
+    /// Applies the operation to an image; the result goes into `room`, if there is one.
     pub(crate) fn tone(
         &self,
         toning: &Toning,
@@ -114,7 +114,7 @@ impl Backend {
     }
 }
 
-/// All cores write the result where it belongs.
+/// Runs the operation on all cores, which write the result in place.
 fn toned_by_cpu(toning: &Toning, input: &AnyImage<'_>, out: AnyImageMut<'_>) -> Result<()> {
     let of = |clip, tiles| Clahe { shape: input.shape(), src: input.pixel_type(), clip, tiles };
     match (toning, input, out) {
@@ -136,7 +136,7 @@ fn toned_by_cpu(toning: &Toning, input: &AnyImage<'_>, out: AnyImageMut<'_>) -> 
     }
 }
 
-/// Bytes as an image of one row.
+/// Views bytes as an image of one row.
 fn row(bytes: &[u8]) -> Result<Image<'_, u8>> {
     Image::new(bytes.len() as u32, 1, 1, bytes)
 }

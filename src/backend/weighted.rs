@@ -1,4 +1,4 @@
-//! Histograms of weights, and of pairs of channels, by the host or by kernels.
+//! Histograms of weights and of pairs of channels, on the host or by kernels.
 
 use super::histogram::UNKNOWN;
 use super::{Backend, Counting, HOST_WHY, host_image};
@@ -16,7 +16,7 @@ const WEIGHTED: &str = "weighted";
 const PAIRS: &str = "pairs";
 
 impl Backend {
-    /// Sums of weights by bins.
+    /// Sums weights by bins.
     pub(crate) fn weighted(
         &self,
         source: &Source<'_>,
@@ -45,7 +45,7 @@ impl Backend {
                 })
             });
         }
-        // Once on the device, for all that read it.
+        // Uploaded once, for all kernels that read it.
         let (image, copy_in) = self.import_timed(source, WEIGHTED)?;
         let source = Source::Device(&image);
         let edges = self.edges_of(&source, binning, None)?;
@@ -69,7 +69,7 @@ impl Backend {
         Ok(Counted { result: WeightedHistogram { edges, channels, sums }, report })
     }
 
-    /// Counts of pixels by the bins of two channels.
+    /// Counts pixels by the bins of two channels.
     pub(crate) fn pairs(
         &self,
         source: &Source<'_>,
@@ -113,8 +113,8 @@ impl Backend {
         Ok(Counted { result: result?, report: Report { kernels: start.elapsed(), ..report } })
     }
 
-    /// The edges of bins for the samples of a channel, or of all; a range that is to be found from them, the device
-    /// finds.
+    /// Returns the edges of the bins for one channel, or for all. If they depend on the range of the samples, the
+    /// device finds it.
     fn edges_of(&self, source: &Source<'_>, binning: &Binning, channel: Option<u32>) -> Result<Edges> {
         let pixel = source.pixel_type();
         binning.check()?;
@@ -125,7 +125,7 @@ impl Backend {
         binning.edges(pixel, || ranges[channel.unwrap_or(0) as usize])
     }
 
-    /// The least and the largest sample, of all channels together or of each apart.
+    /// Finds the smallest and the largest sample, of all channels together or per channel.
     fn ranges(&self, source: &Source<'_>, per_channel: bool) -> Result<Vec<(f64, f64)>> {
         let pixel = source.pixel_type();
         let statistics = match (pixel.values(), Bins::of_values(pixel)) {
@@ -141,12 +141,12 @@ impl Backend {
     }
 }
 
-/// All samples of an image.
+/// Converts all samples of an image to f64.
 fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
     each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
 }
 
-/// Weights as an image of two words a pixel, which is how a device takes what is beside an image.
+/// Views f64 weights as an image with two 32-bit words per pixel, the form in which a device takes its second input.
 fn words(shape: Shape, weights: &[f64]) -> Result<AnyImage<'_>> {
     let words: &[f32] = bytemuck::cast_slice(weights);
     Image::new(shape.width, shape.height, 2, words).map(AnyImage::F32)

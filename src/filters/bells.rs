@@ -11,7 +11,7 @@ filters! {
     /// alone, and cuts the bell off elsewhere.
     ///
     /// # Errors
-    /// Those of [`gaussian_derivative`](super::gaussian_derivative): also a sigma of 0 with an order above 0.
+    /// As [`gaussian_derivative`](super::gaussian_derivative): also a sigma of 0 with an order above 0.
     gaussian_derivative(
         /// Standard deviation, for both axes or for x and y.
         sigma: Sigma, NotNegative, "pixels";
@@ -33,7 +33,7 @@ filters! {
     /// each within the bound of a separable filter, and their sum is rounded once.
     ///
     /// # Errors
-    /// Those of [`gaussian_derivative`](super::gaussian_derivative), also for a sigma of 0.
+    /// As [`gaussian_derivative`](super::gaussian_derivative), also for a sigma of 0.
     laplacian_of_gaussian(
         /// Standard deviation, for both axes or for x and y.
         sigma: Sigma, NotNegative, "pixels";
@@ -54,7 +54,7 @@ filters! {
     /// separable filter, and their difference is rounded once.
     ///
     /// # Errors
-    /// Those of [`gaussian`](super::gaussian), and a wide blur that is narrower than the narrow one.
+    /// As [`gaussian`](super::gaussian), and a wide blur that is narrower than the narrow one.
     dog(
         /// Standard deviation of the narrow blur.
         sigma_low: f64, NotNegative, "pixels";

@@ -1,4 +1,4 @@
-//! What a named filter is: the macro by which entries are written, and the data that comes of them.
+//! Named filters as data: the macro for their entries, and the types that it produces.
 
 use crate::{Error, Formula, Result};
 use std::fmt::{self, Display};
@@ -10,43 +10,43 @@ pub struct Definition {
     pub name: &'static str,
     /// Other names of the verb.
     pub aliases: &'static [&'static str],
-    /// What a library has that computes the same, or where the definition is from.
+    /// A library's function that computes the same, or where the definition is from.
     pub source: &'static str,
-    /// Arguments of the verb that are worth trying: files and options.
+    /// Example arguments of the verb: files and options.
     pub examples: &'static [&'static str],
-    /// The parameters: first the arguments of the library's method, then those that it has setters for.
+    /// The parameters: first the arguments of the library's method, then the options that have setters.
     pub parameters: &'static [Parameter],
     pub(super) docs: &'static [&'static str],
     pub(super) make: fn(Given<'_>) -> Result<Formula>,
 }
 
-/// The text of the parameter of this name, where there is one.
+/// A lookup of a parameter's text by name; `None` if it is not given.
 pub(super) type Given<'g> = &'g dyn Fn(&str) -> Option<String>;
 
 impl Definition {
-    /// One line that says what it computes, without a full stop.
+    /// Returns one line on what the filter computes, without a full stop.
     pub fn summary(&self) -> String {
         plain(&self.docs[..1]).trim_end_matches('.').to_string()
     }
 
-    /// The paragraphs that follow the summary, without those that are for programmers: headings and code end them.
+    /// Returns the paragraphs after the summary, up to the first heading or code block, which are for programmers only.
     pub fn about(&self) -> String {
         let of_code = |line: &&&str| !line.trim_start().starts_with(['#', '`']);
         let lines: Vec<&str> = self.docs[1..].iter().take_while(of_code).copied().collect();
         plain(&lines)
     }
 
-    /// The formula for the parameters that are given as text; the others have their defaults.
+    /// Builds the formula from parameters that are given as text; the others have their defaults.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for text that is no value of its parameter, for a value that is not allowed, and for a
-    /// parameter without a default that is not given.
+    /// [`Error::Parameter`] for text that cannot be parsed, for a value that is not allowed, and for a missing
+    /// parameter without a default.
     pub fn formula(&self, given: impl Fn(&str) -> Option<String>) -> Result<Formula> {
         (self.make)(&given)
     }
 }
 
-/// Lines of a doc comment as text for a terminal: paragraphs keep their lines, marks of code go.
+/// Formats lines of a doc comment for a terminal: keeps line breaks, and drops code marks.
 fn plain(lines: &[&str]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
     lines.join("\n").replace('`', "").trim().to_string()
@@ -55,17 +55,17 @@ fn plain(lines: &[&str]) -> String {
 /// A parameter of a named filter.
 #[derive(Debug)]
 pub struct Parameter {
-    /// The option of the command line, without dashes before it, such as `sigma-low`.
+    /// The option of the command line, without leading dashes, such as `sigma-low`.
     pub name: &'static str,
-    /// The values that may ever be right; further limits depend on other parameters.
+    /// The values that are valid for some values of the other parameters.
     pub allowed: Allowed,
-    /// The unit, or nothing.
+    /// The unit, or an empty string.
     pub unit: &'static str,
-    /// Whether the library's method takes it, in this order, and has no setter for it.
+    /// Whether it is an argument of the library's method, in this order, and so has no setter.
     pub argument: bool,
-    /// What stands for a value in usages, such as `S[,SY]`; nothing for a flag, which is given or not.
+    /// Placeholder of a value in usages, such as `S[,SY]`; empty for a flag.
     pub shape: &'static str,
-    /// All values, where they have names.
+    /// All values, if they have names.
     pub choices: &'static [&'static str],
     pub(super) docs: &'static [&'static str],
     pub(super) default: Option<fn() -> String>,
@@ -73,7 +73,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// What it means, with what is allowed and its unit.
+    /// Returns the meaning, the allowed values and the unit.
     pub fn help(&self) -> String {
         let meaning = plain(self.docs).replace('\n', " ");
         let limits = match self.allowed {
@@ -84,32 +84,32 @@ impl Parameter {
         if limits.is_empty() { meaning.into() } else { format!("{meaning} ({})", limits.trim_end()) }
     }
 
-    /// The value where none is given, as text; `None` where one must be given.
+    /// Returns the default as text; `None` if a value is required.
     pub fn default(&self) -> Option<String> {
         self.default.map(|default| default())
     }
 
-    /// Whether a text stands for a value of this parameter's type, allowed or not.
+    /// Checks that a text is a value of this parameter's type, allowed or not.
     ///
     /// # Errors
-    /// What the text must be.
+    /// A description of the expected text.
     pub fn check(&self, text: &str) -> Result<(), String> {
         (self.check)(text)
     }
 }
 
-/// The values of a parameter that may ever be right.
+/// The allowed values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Allowed {
-    /// All of its type.
+    /// All values of its type.
     Any,
     /// Finite numbers.
     Finite,
-    /// Numbers from 0.
+    /// Finite numbers from 0.
     NotNegative,
     /// These numbers.
     OneOf(&'static [u32]),
-    /// Whole numbers from the first to the last.
+    /// Integers from the first to the last.
     Between(u32, u32),
 }
 
@@ -143,19 +143,19 @@ impl Display for Allowed {
     }
 }
 
-/// A type of parameters: how a value is read from text; it is printed by [`Display`].
+/// A type of parameters: parsed by [`read`](Value::read), printed by [`Display`].
 pub trait Value: Copy + Display {
-    /// What stands for a value in usages; nothing for a flag.
+    /// Placeholder of a value in usages; empty for a flag.
     const SHAPE: &'static str;
-    /// What a text must be.
+    /// Description of the expected text.
     const WANTED: &'static str;
-    /// All values, where they have names.
+    /// All values, if they have names.
     const CHOICES: &'static [&'static str] = &[];
 
-    /// The value of a text.
+    /// Parses a value.
     fn read(text: &str) -> Option<Self>;
 
-    /// The first of its numbers that is not allowed.
+    /// Returns the first of its numbers that is not allowed.
     fn refused(self, _allowed: Allowed) -> Option<f64> {
         None
     }
@@ -196,12 +196,12 @@ impl Value for bool {
     }
 }
 
-/// What a text must be where it is no value.
+/// Checks that a text is a value of the type; else returns what is expected.
 pub(super) fn check<V: Value>(text: &str) -> Result<(), String> {
     V::read(text).map(drop).ok_or_else(|| format!("must be {}", V::WANTED))
 }
 
-/// The value that is given, or the default.
+/// Returns the value that is given, or the default.
 pub(super) fn value<V: Value>(
     filter: &'static str,
     parameter: &'static str,
@@ -214,7 +214,7 @@ pub(super) fn value<V: Value>(
     }
 }
 
-/// Holds a value to what is allowed.
+/// Checks a value against what is allowed.
 pub(super) fn hold(filter: &'static str, parameter: &'static str, value: impl Value, allowed: Allowed) -> Result<()> {
     match value.refused(allowed) {
         Some(number) => Err(Error::parameter(filter, parameter, number, allowed.to_string())),
@@ -222,7 +222,7 @@ pub(super) fn hold(filter: &'static str, parameter: &'static str, value: impl Va
     }
 }
 
-/// The text of an identifier, with dashes for underscores.
+/// Turns an identifier into text, with dashes for underscores.
 macro_rules! dashed {
     ($name:ident) => {
         const {
@@ -246,7 +246,7 @@ macro_rules! dashed {
     };
 }
 
-/// The type by which callers give a value: numbers and flags as they are, else all that it is made from.
+/// Maps a parameter's type to the type of the library's argument: numbers and flags as they are, else `impl Into`.
 macro_rules! given {
     (u32) => { u32 };
     (f64) => { f64 };
@@ -254,7 +254,7 @@ macro_rules! given {
     ($Value:ident) => { impl Into<$Value> };
 }
 
-/// A default, if there is one.
+/// Wraps a default into an `Option`.
 macro_rules! default {
     () => {
         None
@@ -264,7 +264,7 @@ macro_rules! default {
     };
 }
 
-/// The data of a parameter.
+/// Makes the data of a parameter.
 macro_rules! parameter {
     ([$($doc:literal)*] $name:ident: $Value:ident [$($default:expr)?], $allowed:expr, $unit:expr, $argument:expr) => {
         $crate::filters::definition::Parameter {
@@ -299,7 +299,7 @@ macro_rules! parameter {
 /// examples ["photo.png out.png --sigma 2"]
 /// ```
 ///
-/// Beside it stands `impl Filter { fn build(self) -> Result<Formula> }`, which need not look at what is not allowed.
+/// An entry needs an `impl Filter { fn build(self) -> Result<Formula> }` next to it, which may assume allowed values.
 macro_rules! filters {
     ($(
         #[doc = $summary:literal] $(#[doc = $doc:literal])*
@@ -314,7 +314,7 @@ macro_rules! filters {
         source $source:literal
         examples [$($example:literal),+ $(,)?]
     )*) => {
-        /// What this file defines.
+        /// The filters that this file defines.
         #[deny(dead_code)]
         pub(super) const DEFINITIONS: &[$crate::filters::Definition] = &[$($crate::filters::Definition {
             name: dashed!($method),
@@ -350,7 +350,7 @@ macro_rules! filters {
             }
 
             impl $Filter {
-                /// With the defaults of all that is not given.
+                /// Makes the filter with the defaults of all options.
                 #[allow(clippy::new_without_default)]
                 pub fn new($($arg: given!($Arg)),*) -> $Filter {
                     $Filter { $($arg: $arg.into(),)* $($option: $option_default,)* }
@@ -406,7 +406,7 @@ mod tests {
                 let (name, help) = (parameter.name, parameter.help());
                 assert!(!help.is_empty() && !help.contains('\n'), "{name}");
                 assert!(parameter.argument || parameter.default().is_some(), "{name}");
-                // What is printed can be read.
+                // Defaults and choices, as printed, can be parsed.
                 assert_eq!(parameter.default().map(|text| parameter.check(&text)), parameter.default().map(|_| Ok(())));
                 assert!(parameter.choices.iter().all(|choice| parameter.check(choice).is_ok()), "{name}");
             }

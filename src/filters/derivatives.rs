@@ -1,5 +1,5 @@
-//! Derivatives by differences of neighbours: with the signs of OpenCV, so that a ramp which rises to the right or down
-//! has a positive one.
+//! Derivatives by differences of neighbours, with the signs of OpenCV: positive for a ramp that rises to the right or
+//! down.
 
 use super::{Allowed::*, Value};
 use crate::{Error, Formula, Mask, Result, Taps};
@@ -132,8 +132,8 @@ fn wrong<T>(operation: &'static str, parameter: &'static str, value: impl ToStri
     Err(Error::parameter(operation, parameter, value, limit))
 }
 
-/// The factors of `(z + 1)^(length - 1 - order) * (z - 1)^order`, the lowest power first: a difference of this order,
-/// smoothed by a binomial. OpenCV's `getDerivKernels`.
+/// Returns the coefficients of `(z + 1)^(length - 1 - order) * (z - 1)^order`, the lowest power first: a difference of
+/// this order, smoothed by a binomial. OpenCV's `getDerivKernels`.
 fn difference(order: u32, length: u32) -> Vec<f32> {
     let mut taps = vec![1i32];
     for n in 0..length - 1 {
@@ -144,7 +144,7 @@ fn difference(order: u32, length: u32) -> Vec<f32> {
     taps.iter().map(|&tap| tap as f32).collect()
 }
 
-/// The taps of a Sobel filter for one axis; a side of 1 smooths nothing, and differs over 3.
+/// Returns the taps of a Sobel filter for one axis; a side of 1 means no smoothing, and a difference over 3 pixels.
 fn sobel_axis(order: u32, ksize: u32) -> Result<Taps> {
     Taps::new(difference(order, if ksize == 1 && order > 0 { 3 } else { ksize }))
 }
@@ -165,7 +165,7 @@ impl Sobel {
     }
 }
 
-/// A difference along one axis, smoothed along the other.
+/// Makes a first derivative: a difference along one axis, smoothed along the other.
 fn along(
     operation: &'static str,
     (dx, dy): (u32, u32),

@@ -25,7 +25,7 @@ filters! {
     /// bound of a separable filter, and the sum is rounded once.
     ///
     /// # Errors
-    /// Those of [`gaussian`](super::gaussian).
+    /// As [`gaussian`](super::gaussian).
     ///
     /// ```
     /// use apron::{Device, Image};
@@ -114,7 +114,7 @@ impl MotionBlur {
         let MotionBlur { length, angle } = self;
         let (sin, cos) = (angle % 360.0).to_radians().sin_cos();
         let half = (length - 1) as f64 / 2.0;
-        // Rounded, lest a line along an axis lies in the pixels beside it by a 10^-16 of a pixel.
+        // Rounded, so that points on an axis do not leak into the next pixels by about 1e-16 of a pixel.
         let rounded = |place: f64| (place * 1e9).round() / 1e9;
         let points = (0..length).map(|k| k as f64 - half).map(|t| (rounded(t * cos), rounded(-t * sin)));
         let reach = |place: f64| rounded(place.abs()).ceil() as usize;
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(motion(3, 90.0), Mask::new(1, 3, [1.0 / 3.0; 3]).unwrap());
         assert_eq!(motion(4, 0.0).taps(), [0.125, 0.25, 0.25, 0.25, 0.125]);
         assert_eq!(motion(1, 33.0).taps(), [1.0]);
-        // Rises to the right: the top row's last tap, not its first.
+        // The line rises to the right: the top row's last tap is positive, not its first.
         let rising = motion(3, 45.0);
         assert_eq!((rising.width(), rising.height()), (3, 3));
         assert!(rising.taps()[2] > 0.1 && rising.taps()[0] == 0.0 && rising.taps()[6] == rising.taps()[2]);

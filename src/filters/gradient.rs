@@ -41,7 +41,7 @@ filters! {
     ]
 }
 
-/// The derivative of which a gradient is made.
+/// The derivative that a gradient is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operator {
     /// Sobel's.

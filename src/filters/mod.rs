@@ -22,7 +22,7 @@ pub use gradient::*;
 pub use values::{Orders, Sigma, Size};
 pub use windows::*;
 
-/// Every named filter.
+/// Lists all named filters.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
     // A file that is missing here does not compile: its list would be dead code, which the macro denies.
     [derivatives::DEFINITIONS, gradient::DEFINITIONS, bells::DEFINITIONS, effects::DEFINITIONS, windows::DEFINITIONS]

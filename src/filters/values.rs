@@ -1,9 +1,10 @@
-//! Types of parameters that have a value for each axis.
+//! Types of parameters that have one value per axis.
 
 use super::{Allowed, Value};
 use std::fmt::{self, Display};
 
-/// A type with a value along the rows and one along the columns, which one value for both, or a pair, is made into.
+/// Defines a type with a value along the rows and one along the columns, converted from one value for both or from a
+/// pair.
 macro_rules! pairs {
     ($($(#[$doc:meta])* $Pair:ident($Of:ident, $separator:literal): $shape:literal, $wanted:literal;)*) => {$(
         $(#[$doc])*
@@ -50,7 +51,7 @@ macro_rules! pairs {
 }
 
 pairs! {
-    /// Standard deviations of a Gaussian, in pixels: one for both axes, or one for each.
+    /// Standard deviations of a Gaussian, in pixels: one for both axes, or one per axis.
     ///
     /// ```
     /// use apron::filters::Sigma;
@@ -59,9 +60,9 @@ pairs! {
     /// assert_eq!(Sigma::from((3.0, 1.5)).to_string(), "3,1.5");
     /// ```
     Sigma(f64, ','): "S[,SY]", "S or S,SY: pixels";
-    /// Orders of a derivative: one for both axes, or one for each.
+    /// Orders of a derivative: one for both axes, or one per axis.
     Orders(u32, ','): "N[,NY]", "N or N,NY: 0, 1 or 2";
-    /// Width and height of a window, in pixels: one for both, or one for each.
+    /// Width and height of a window, in pixels: one number for both, or one for each.
     Size(u32, 'x'): "WxH", "WxH or N: pixels";
 }
 

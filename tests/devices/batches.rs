@@ -1,4 +1,4 @@
-//! Batches: each image filtered as if it were alone.
+//! Batches: each image is filtered as if it were alone.
 
 use apron::{
     AnyImage, Border, Borders, Constants, Device, Error, Image, Mask, Method, PixelType, Region, Result, Shape, Source,
@@ -9,14 +9,15 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::BTreeSet;
 
-/// As many images as `count`, the first of which is `image`, the others random ones like it.
+/// Returns `count` images: `image`, and random ones of its shape and type.
 fn like(image: &AnyImage<'_>, count: u64) -> Vec<AnyImage<'static>> {
     let (pixel, shape) = (image.pixel_type(), image.shape());
     let others = (1..count).map(|seed| random_image(&mut StdRng::seed_from_u64(seed), pixel, shape, Data::Uniform));
     [image.view().into_owned()].into_iter().chain(others).collect()
 }
 
-/// Solves a filter's case for a batch by every variant, anew and into a batch that is there; gives those that ran.
+/// Solves a filter's case for a batch by every variant, into a new batch and into an existing one; returns the variants
+/// that ran.
 fn check(device: &Device, case: &Case, images: u64) -> Vec<&'static str> {
     let filter = case.filter().expect("a filter's case");
     let seconds = case.second.as_ref().map(|second| like(second, images));
@@ -34,7 +35,7 @@ fn check(device: &Device, case: &Case, images: u64) -> Vec<&'static str> {
     let mut ran = Vec::new();
     for variant in eligible(&case.problem, &device.machine().expect("a device that runs kernels")) {
         let found = match device.solve_with(filter, &batch, second(), Some(variant)) {
-            // The kernels of one image's texture.
+            // Its kernels read a single image through a texture.
             Err(Error::Unsupported { what, .. }) if variant == "rgba-texture" => {
                 assert!(what.contains("images at once"), "{what}");
                 continue;
@@ -93,7 +94,7 @@ fn photos(pixel: PixelType, channels: u32) -> Vec<AnyImage<'static>> {
     like(&random_image(&mut StdRng::seed_from_u64(9), pixel, shape, Data::Uniform), 3)
 }
 
-/// What is made of operations one after the other, and of two images.
+/// Filters of several operations, and of two operands.
 #[test]
 fn filters_of_several_steps() {
     type Operation = fn(&Device, Source<'_>) -> Result<apron::DeviceImage>;
@@ -129,7 +130,7 @@ fn filters_of_several_steps() {
     }
 }
 
-/// A planar image, whose planes are a batch.
+/// The planes of a planar image as a batch.
 #[test]
 fn planes_are_filtered_as_channels_are() {
     let images = photos(PixelType::U8, 3);
@@ -159,7 +160,7 @@ fn a_recorded_chain_of_a_batch() {
     }
 }
 
-/// What takes one image says so, and an image of a batch is one.
+/// Operations on single images refuse a batch, and take an image of it.
 #[test]
 fn one_image_of_a_batch() {
     let images: Vec<_> = [vec![0u8, 0, 7], vec![9, 255, 9]].map(|row| Image::new(3, 1, 1, row).unwrap()).into();

@@ -1,4 +1,4 @@
-//! Recorded chains: what they give is what their operations give one by one, on every device, however often they run.
+//! Recorded chains: they give the results of their operations one by one, on every device, in every run.
 
 use apron::{Bins, Device, DeviceHistogram, DeviceImage, Error, Image, Mask, PixelType, Result, Shape, filters};
 use apron_testkit::gpu_or_skip;
@@ -15,7 +15,7 @@ fn sobel() -> Mask {
     filters::named_mask("sobel-x").unwrap()
 }
 
-/// Filters through an image that is dropped, and a histogram.
+/// Filters with an intermediate image that is dropped, and a histogram.
 fn work(device: &Device, frame: &DeviceImage) -> Result<(DeviceImage, DeviceHistogram)> {
     let blurred = device.gaussian(frame, 1.4).run()?;
     let edges = device.correlate(&blurred, sobel()).run()?;
@@ -31,7 +31,7 @@ fn assert_same(results: &(DeviceImage, DeviceHistogram), frame: &Image<'_, u8>) 
     assert_eq!(results.1.download().unwrap(), expected.1.download().unwrap());
 }
 
-/// Runs a chain twice for each of some frames, from the host and from the device.
+/// Runs a chain twice for each of several frames, from the host and from the device.
 fn frames(device: &Device) {
     let mut chain = device.record(&frame(3), work).unwrap();
     assert!(chain.elapsed().unwrap().is_zero());
@@ -76,7 +76,7 @@ fn chains_on_the_gpu() {
     frames(&gpu);
 }
 
-/// Parts of frames that are packed at each run, zeros, and parts of images that are there.
+/// Parts of frames that are packed at each run, zeros, and parts of existing images.
 fn parts(device: &Device, frame: &DeviceImage) -> Result<DeviceImage> {
     let mut out = device.zeros(Shape::new(WIDTH, HEIGHT, 1)?, PixelType::U8)?;
     let part = frame.region(7, 3, 100, 40)?;
@@ -108,7 +108,7 @@ fn parts_in_chains() {
     }
 }
 
-/// Results outlive their chain, and many chains leave no memory behind.
+/// Results outlive their chain, and many chains leak no memory.
 #[test]
 fn chains_come_and_go_on_the_gpu() {
     let Some(gpu) = gpu_or_skip("recorded chains that come and go") else { return };
@@ -121,7 +121,7 @@ fn chains_come_and_go_on_the_gpu() {
     }
 }
 
-/// Frame after frame, without waiting in between, while another stream works; results go on to other operations.
+/// Runs frame after frame without synchronisation, while another stream works; results are used by other operations.
 #[test]
 fn many_runs_on_the_gpu() {
     let Some(gpu) = gpu_or_skip("many runs of a recorded chain") else { return };
@@ -137,7 +137,7 @@ fn many_runs_on_the_gpu() {
     let mut found = Vec::new();
     for round in 0..500 {
         chain.load(&inputs[round % 8]).unwrap();
-        // Read on another stream, before the next run may write it.
+        // Read on another stream, before the next run may overwrite it.
         found.push(other.correlate(&chain.run().unwrap().0, sobel()).run().unwrap());
     }
     for (round, found) in found.iter().enumerate() {
@@ -145,7 +145,7 @@ fn many_runs_on_the_gpu() {
     }
 }
 
-/// What cannot be recorded is an error, behind which the device works.
+/// Work that cannot be recorded is an error, after which the device still works.
 #[test]
 fn what_cannot_be_recorded_on_the_gpu() {
     let Some(gpu) = gpu_or_skip("what cannot be recorded") else { return };
@@ -161,7 +161,7 @@ fn what_cannot_be_recorded_on_the_gpu() {
     refused(&|device, frame| device.correlate(frame, sobel()).variant("conv2d-tiled-symbol").run().map(drop));
     let floats = |device: &Device, frame: &DeviceImage| device.gaussian(frame, 1.0).out_type(PixelType::F32).run();
     refused(&|device, frame| device.histogram(&floats(device, frame)?).enqueue().map(drop));
-    // With a range nothing must be found, and what the host brings is copied once.
+    // With a range no search is needed, and images of the host are copied once.
     let bins = Bins { count: 100, range: Some((0.0, 255.0)) };
     let counted = |device: &Device, frame: &DeviceImage| {
         let constant = device.upload(&self::frame(5))?;

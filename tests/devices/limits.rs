@@ -1,4 +1,4 @@
-//! The machine's limits are measured on GPUs, and refused in words elsewhere.
+//! The machine's limits are measured on GPUs, and refused on other devices.
 
 use apron::{Device, Error, Limit};
 

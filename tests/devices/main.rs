@@ -1,4 +1,4 @@
-//! What the library promises, on every device that is there. One program: each test program holds all kernels.
+//! The library's promises, on every available device. One test program, because each one embeds all kernels.
 #![allow(missing_docs)]
 
 mod batches;

@@ -1,11 +1,11 @@
-//! Marching through images that are higher than a block's ring, which the suite's are not: few blocks run there.
+//! Marching kernels on images higher than a block's ring. The suite's images are lower.
 
 use apron::{Border, Device, PixelType};
 use apron_core::{FilterProblem, Problem};
 use apron_plan::{Machine, Tuning};
 use apron_testkit::{Case, Data};
 
-/// The case's result, by one block of 60 rows for each strip.
+/// Computes the case's result with one block of 60 rows per strip.
 fn marched(case: &Case, variant: &str) -> Vec<u8> {
     let tuning = Some(Tuning { rows: 60, residents: 1 });
     let machine = Machine { multiprocessors: 1, tuning, ..Machine::EMULATED };
@@ -63,7 +63,7 @@ fn rows_start_anywhere_in_a_word() {
                 (BYTES, "march-separable-f64", "march-dense-f64"),
                 (WORDS, "march-separable-f64", "march-dense-f64"),
             ] {
-                // There are no sums in f64 over two channels.
+                // There are no variants with f64 sums for two channels.
                 if channels == 2 && separable.ends_with("f64") {
                     continue;
                 }

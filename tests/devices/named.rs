@@ -1,4 +1,4 @@
-//! Named filters: the same on every device, in chains, and refused with a reason.
+//! Named filters: the same on every device, also in chains, and refused with a reason.
 
 use apron::filters::{self, Operator};
 use apron::{
@@ -20,7 +20,7 @@ fn floats() -> Image<'static, f32> {
     Image::new(29, 31, 1, (0..29 * 31).map(|i| (i * i % 251) as f32 / 7.0 - 11.0).collect::<Vec<_>>()).unwrap()
 }
 
-/// The examples of every named filter, of bytes and of f32, to the type that they ask for and to f32.
+/// Runs the examples of every named filter on u8 and on f32, with the example's output type and with f32.
 fn all(device: &Device) -> Vec<(String, Result<DeviceImage>)> {
     let (photo, floats) = (photo(), floats());
     let run = |example: Example| {
@@ -47,7 +47,7 @@ fn every_filter_gives_the_same_on_every_device() {
     }
 }
 
-/// What is generated from the definitions: methods with their arguments, and setters.
+/// The generated methods, with their arguments, and the generated setters.
 #[test]
 fn methods_and_setters_give_the_filters_of_their_definitions() {
     let (device, photo) = (&Device::cpu(), &photo());
@@ -87,7 +87,7 @@ fn methods_and_setters_give_the_filters_of_their_definitions() {
     }
 }
 
-/// `docs/filters.md` is what the definitions say.
+/// `docs/filters.md` matches the definitions.
 #[test]
 fn the_page_of_filters_is_made_of_their_definitions() {
     let mut page = String::from(
@@ -131,7 +131,7 @@ fn filters_follow_each_other_on_the_device() {
             let smooth = device.unsharp(&photo(), 1.0).run().unwrap();
             let edges = device.gradient(&smooth).border(Border::Replicate).run().unwrap();
             let report = edges.report().unwrap();
-            // Two derivatives and the magnitude; the image was there already.
+            // Two derivatives and the magnitude; the image was on the device already.
             assert_eq!((report.operation, report.variant.matches(" + ").count()), ("pointwise", 2));
             assert!(report.copy_in.is_zero() && report.method.is_none(), "{report:?}");
             edges.download::<u8>().unwrap()
@@ -175,7 +175,7 @@ fn what_can_never_be_right_is_a_usage_error_everywhere() {
             device.unsharp(image, -1.0).run().err(),
             device.motion_blur(image, 0, 0.0).run().err(),
             device.local_std(image, (0, 3)).run().err(),
-            // Blurs of two widths leave images of two sizes.
+            // With border crop, blurs of two widths give images of two sizes.
             device.dog(image, 0.5, 1.0).border(Border::Crop).run().err(),
             device.dog(image, 0.5, 1.0).extent(Extent::Full).run().err(),
             device.sobel(image, 1, 0).border(Border::Crop).extent(Extent::Full).run().err(),
@@ -219,11 +219,11 @@ fn a_region_is_a_part_of_the_whole_and_sees_around_it() {
 #[test]
 fn a_formula_of_ones_own() {
     for device in devices() {
-        // The image less its mean, and a half, in the middle of the range.
+        // The image minus its mean, with 127.5 added to centre the range.
         let detail = Formula::of(PointOp::weighted(1.0, -1.0, 127.5), Formula::Image, Some(Formula::Mean(3, 1)));
         let image = Image::new(3, 1, 1, vec![0u8, 30, 90]).unwrap();
         let out = device.apply(&image, detail).border(Border::Replicate).run().unwrap();
-        // Means of 10, 40 and 70: 117.5, 117.5 and 147.5 round to even.
+        // The means are 10, 40 and 70: 117.5, 117.5 and 147.5 round to even.
         assert_eq!(out.download::<u8>().unwrap().row(0), [118, 118, 148], "{}", device.name());
         let same = device.apply(&image, Formula::Image).out_type(PixelType::F32).run().unwrap();
         assert_eq!(same.download::<f32>().unwrap().row(0), [0.0, 30.0, 90.0]);

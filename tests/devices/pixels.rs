@@ -1,4 +1,4 @@
-//! Padding, constants by channel, alpha and floats of 16 bits: the same on every device, and as their parts.
+//! Padding, constants per channel, alpha and 16-bit floats: the same on every device, and equal to their parts.
 
 use apron::{
     AnyImage, Border, Borders, Constants, Device, Error, ErrorKind, Extent, Image, PixelType, Region, Shape, f16,
@@ -16,7 +16,7 @@ fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
     random_image(&mut StdRng::seed_from_u64(3), pixel, Shape::new(29, 17, channels).unwrap(), Data::Uniform)
 }
 
-/// A result and what it must be, to the bit.
+/// Compares a result with the expected image, bit for bit.
 fn same(found: apron::Result<apron::DeviceImage>, expected: &AnyImage<'_>, what: &str) {
     let found = found.unwrap_or_else(|error| panic!("{what}: {error}")).download_any().unwrap();
     assert_eq!(first_mismatch(&found, expected), None, "{what}");
@@ -94,7 +94,7 @@ fn alpha_is_that_of_the_pixel_under_the_anchor() {
                         let filter = device.correlate(&photo, mask.clone()).border(borders).extent(extent);
                         filter.out_type(dst).keep_alpha(keep).run().unwrap().download_any().unwrap()
                     };
-                    // Where the tap over the pixel is the only one.
+                    // A mask whose only tap other than 0 is the one over the pixel.
                     let only = "0 0 1; 0 0 0".parse::<apron::Mask>().unwrap().with_anchor(2, 0).unwrap();
                     let under = device.correlate(&photo, only).border(borders).extent(extent).out_type(dst);
                     let under = under.run().unwrap().download_any().unwrap();
@@ -137,7 +137,7 @@ fn floats_of_16_bits_are_the_floats_that_they_are() {
     let floats: Vec<f32> = halves.packed().iter().map(|half| half.to_f32()).collect();
     let floats = AnyImage::F32(Image::new(29, 17, 3, floats).unwrap());
     let halves = AnyImage::F16(halves);
-    /// The f32 results, rounded once more.
+    /// Rounds f32 results to f16.
     fn rounded(image: apron::DeviceImage) -> AnyImage<'static> {
         let image = image.download::<f32>().unwrap();
         let samples: Vec<f16> = image.packed().iter().map(|&sample| f16::from_f32(sample)).collect();
@@ -154,7 +154,7 @@ fn floats_of_16_bits_are_the_floats_that_they_are() {
             &what,
         );
         same(of(&floats).out_type(f16).run(), &rounded(of(&floats).run().unwrap()), &what);
-        // Means, deviations, gradients; of one type and of two.
+        // Means, deviations, gradients; with one type and with two.
         let mean = |image| device.box_filter(image, 5, 3);
         same(mean(&halves).run(), &rounded(mean(&floats).run().unwrap()), &what);
         same(

@@ -1,4 +1,5 @@
-//! Scaled sums to integers, and the exceptions that docs/promises.md names, on every device that runs without a GPU and on a GPU if there is one.
+//! Scaled sums with integer output, and the exceptions in docs/promises.md, on every device that needs no GPU, and on a
+//! GPU if there is one.
 
 use apron::PixelType::I16;
 use apron::{Border, Borders, Device, Extent, Formula, Image, Mask, Method, Region, Result, Shape, Source, f16};
@@ -9,7 +10,7 @@ fn devices() -> Vec<Device> {
     without.into_iter().chain(gpu_or_skip("promises")).collect()
 }
 
-/// Columns of 3 whose sum is 3000 under [`HEAVY`], which f32 makes 2996 of, beside columns of 7 and 9.
+/// Rows with three columns whose sum under [`HEAVY`] is 3000, but 2996 in f32, between columns of 7 and 9.
 fn heavy_rows(height: u32) -> Result<Image<'static, u16>> {
     Image::new(
         5,
@@ -27,24 +28,24 @@ fn scaled_sums_are_rounded_once_however_they_are_asked_for() -> Result<()> {
     let rows = heavy_rows(4)?;
     for device in devices() {
         let name = device.name();
-        // A part of wider rows, on the device and on the host.
+        // A part of wider rows, on the host and on the device.
         let part = rows.region(1, 1, 3, 2)?;
         let apart = device.upload(&rows)?.region(1, 1, 3, 2)?;
         for source in [Source::from(&part), Source::from(&apart)] {
             let out = device.apply(source, formula()?).border(Border::Crop).out_type(I16).run()?;
             assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
         }
-        // A region of the image, and a border by axis, whose padded columns are beside the heavy ones.
+        // A region of the image, and a border by axis, whose padded columns are next to the three.
         let extent = Extent::Region(Region { x: 2, y: -1, width: 1, height: 3 });
         let out = device.apply(&rows, formula()?).extent(extent).out_type(I16).run()?;
         assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 6], "{name}");
         let borders = Borders::by_axis(Border::Crop, Border::Wrap);
         let out = device.apply(&part, formula()?).border(borders).out_type(I16).run()?;
         assert_eq!(out.download::<i16>()?.packed().as_ref(), [753; 4], "{name}");
-        // Alpha is the pixel's under the anchor.
+        // Alpha is that pixel's under the anchor.
         let out = device.apply(&part, formula()?).border(Border::Crop).keep_alpha(true).run()?;
         assert_eq!(out.download::<u16>()?.packed().as_ref(), [753, 65535, 753, 65535], "{name}");
-        // Batches, and an image that is there.
+        // Batches, and an existing image.
         let images = device.upload_batch(&[heavy_rows(2)?, heavy_rows(2)?, heavy_rows(2)?])?;
         let out = device.apply(&images, formula()?).border(Border::Crop).run()?;
         for image in out.download_batch::<u16>()? {
@@ -59,7 +60,7 @@ fn scaled_sums_are_rounded_once_however_they_are_asked_for() -> Result<()> {
 
 #[test]
 fn scaled_derivatives_are_rounded_once() -> Result<()> {
-    // Differences of columns, smoothed: 640 * 65535 - 1, where f32 has multiples of 4.
+    // Differences of columns, smoothed: 640 * 65535 - 1, where f32 represents only multiples of 4.
     let edge = Image::from_fn(7, 7, 1, |x, y, _| if (x, y) == (6, 6) { 65534u16 } else { 65535 * u16::from(x > 3) })?;
     for device in devices() {
         let slope = device.sobel(&edge, 1, 0).ksize(7).scale(2.0).delta(-83_880_000.0);
@@ -88,7 +89,7 @@ fn f16_is_counted_as_its_f32_conversion() -> Result<()> {
     for device in devices() {
         let (half, single) = (device.histogram(&half).run()?, device.histogram(&single).run()?);
         assert_eq!((half.edges(), half.counts()), (single.edges(), single.counts()), "{}", device.name());
-        // NumPy's edges of an f16 image are f16 themselves.
+        // NumPy's edges of an f16 image are f16 values.
         let rounds = |edge: &f64| f16::from_f64(*edge).to_f64() != *edge;
         assert!(half.edges().iter().any(rounds), "{}", device.name());
     }
@@ -100,7 +101,7 @@ fn percentiles_have_numpys_bits_for_a_list() -> Result<()> {
     let image = Image::new(4, 1, 1, vec![0.1f32, 0.2, 0.35, 0.7])?;
     for device in devices() {
         let found = device.statistics(&image).percentiles([30.0, 55.0]).run()?;
-        // numpy.percentile(image, [30, 55]); numpy.percentile(image, 30) is rounded to f32, 0.1899999976158142.
+        // As numpy.percentile(image, [30, 55]); numpy.percentile(image, 30) is rounded to f32, 0.1899999976158142.
         assert_eq!(found[0].percentiles, [0.19000000283122062, 0.2974999971687794], "{}", device.name());
     }
     Ok(())
@@ -111,7 +112,7 @@ fn sums_along_rows_may_overflow_where_the_result_would_not() -> Result<()> {
     let mut samples = vec![0f32; 9];
     samples[6..].fill(2e38);
     let image = Image::new(3, 3, 1, samples)?;
-    // The last row of taps is the others' divided by 1024: the mask is a column times a row.
+    // The last row of taps is the others' divided by 1024, so that the mask is separable.
     let mask = "1 1 1; 1 1 1; 0.0009765625 0.0009765625 0.0009765625";
     for device in devices() {
         let centre = |method: Option<Method>| -> Result<f32> {

@@ -1,6 +1,6 @@
-//! What holds for every image and mask: laws, checked on random ones. A failure is shrunk to the smallest that fails.
+//! Laws that hold for every image and mask, checked on random ones. Failures are shrunk to a smallest one.
 //!
-//! Samples and taps are small integers, whose sums are exact in f32, so that laws hold to the bit.
+//! Samples and taps are small integers, whose sums are exact in f32, so that the laws hold bit for bit.
 
 use apron::{Bins, Border, Borders, Device, Extent, Image, Mask, Method, Pixel, Region, Taps};
 use apron_testkit::gpu_or_skip;
@@ -8,17 +8,17 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::ops::Range;
 
-/// Largest side of an image.
+/// Largest side of an image, in pixels.
 const SIDE: u32 = 9;
 
-/// How a law came out for one problem.
+/// The outcome of a law for one problem.
 type Verdict = Result<(), TestCaseError>;
 
-/// Holds a law against random problems on each device: few on the emulator, which runs the GPU's kernels slowly.
+/// Checks a law for random problems on each device: few on the emulator, which is slow.
 fn always<S: Strategy>(problems: S, law: impl Fn(&Device, S::Value) -> Verdict) {
     let hosts = [(Device::cpu(), 200), (Device::reference(), 50), (Device::emulator(), 6)];
     for (device, cases) in hosts.into_iter().chain(gpu_or_skip("a law").map(|gpu| (gpu, 200))) {
-        // What failed is printed; nothing is written beside the sources.
+        // Failures are printed; no file is written next to the sources.
         let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
         if let Err(failure) = TestRunner::new(config).run(&problems, |problem| law(&device, problem)) {
             panic!("on {}: {failure}", device.name());
@@ -26,7 +26,7 @@ fn always<S: Strategy>(problems: S, law: impl Fn(&Device, S::Value) -> Verdict) 
     }
 }
 
-/// An image of at most [`SIDE`] pixels a side, of `samples`.
+/// Generates images with sides of at most [`SIDE`] pixels, from `samples`.
 fn image<T: Pixel>(samples: impl Strategy<Value = T> + Clone) -> impl Strategy<Value = Image<'static, T>> {
     (1..=SIDE, 1..=SIDE, 1..=4u32).prop_flat_map(move |(width, height, channels)| {
         let pixels = prop::collection::vec(samples.clone(), (width * height * channels) as usize);
@@ -42,7 +42,7 @@ fn taps(most: usize) -> impl Strategy<Value = Vec<f32>> {
     prop::collection::vec((-4..=4i8).prop_map(f32::from), 1..=most)
 }
 
-/// A mask of at most 6x5 taps, with any anchor.
+/// Generates masks of at most 6x5 taps, with any anchor.
 fn mask() -> impl Strategy<Value = Mask> {
     (1..=6u32, 1..=5u32).prop_flat_map(|(width, height)| {
         let taps = prop::collection::vec((-4..=4i8).prop_map(f32::from), (width * height) as usize);
@@ -56,7 +56,7 @@ fn border() -> impl Strategy<Value = Border> {
     prop_oneof![prop::sample::select(fixed.to_vec()), (-9..=9i8).prop_map(|value| Border::Constant(f32::from(value)))]
 }
 
-/// The mask over the image, tap by tap.
+/// Correlates with the mask, by the direct method.
 fn correlate(
     device: &Device,
     image: &Image<'_, f32>,
@@ -66,21 +66,21 @@ fn correlate(
     device.correlate(image, mask.clone()).border(border).method(Method::Direct).run()?.download()
 }
 
-/// The image whose sample is `of` (x, y, channel).
+/// Makes an image from a function of (x, y, channel).
 fn made<T: Pixel>(width: u32, height: u32, channels: u32, of: impl Fn(u32, u32, u32) -> T) -> Image<'static, T> {
     let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     let samples = places.flat_map(|(x, y)| (0..channels).map(move |c| (x, y, c))).map(|(x, y, c)| of(x, y, c));
     Image::new(width, height, channels, samples.collect::<Vec<_>>()).unwrap()
 }
 
-/// Some places of an axis, inside or outside, each as the index of the one that stands there: the axis is followed by
-/// copies of itself, turned or not. `None` is the constant.
+/// Maps coordinates of an axis, inside or outside, to indices of samples: the axis is continued by copies of itself,
+/// mirrored or not. `None` is the constant.
 fn padded(border: Border, n: u32, places: Range<i64>) -> Vec<Option<u32>> {
     let turned = (0..n).rev();
     let cycle: Vec<u32> = match border {
         Border::Wrap => (0..n).collect(),
         Border::Reflect => (0..n).chain(turned).collect(),
-        // Without the two at the ends of the mirror image.
+        // Without the two end samples of the mirror image.
         Border::Reflect101 if n > 1 => (0..n).chain(turned.skip(1).take(n as usize - 2)).collect(),
         _ => vec![0],
     };
@@ -93,7 +93,7 @@ fn padded(border: Border, n: u32, places: Range<i64>) -> Vec<Option<u32>> {
     places.map(place).collect()
 }
 
-/// Both results, or none on both sides: where crop leaves no window.
+/// Checks that both results are equal, or both errors, as when crop leaves no window.
 fn equal(found: apron::Result<Image<'_, f32>>, expected: apron::Result<Image<'_, f32>>) -> Verdict {
     match (found, expected) {
         (Ok(found), Ok(expected)) => prop_assert_eq!(found, expected),
@@ -102,7 +102,7 @@ fn equal(found: apron::Result<Image<'_, f32>>, expected: apron::Result<Image<'_,
     Ok(())
 }
 
-/// The border with a constant of 0, if it has one: the only constant for which a filter is linear.
+/// Sets the constant, if the border has one, to 0: only then is a filter linear.
 fn with_zero(border: Border) -> Border {
     if let Border::Constant(_) = border { Border::Constant(0.0) } else { border }
 }
@@ -137,7 +137,7 @@ fn shifting_a_periodic_image_shifts_the_result() {
     });
 }
 
-/// Two borders, or one for both axes.
+/// Generates two borders, or one for both axes.
 fn borders() -> impl Strategy<Value = [Border; 2]> {
     prop_oneof![border().prop_map(|border| [border; 2]), [border(), border()]]
 }
@@ -158,7 +158,7 @@ fn borders_and_extents_are_those_of_the_image_padded_first() {
             prop_assert!(found.is_err(), "{:?}", found);
             return Ok(());
         }
-        // What the windows of the axis see.
+        // Returns the coordinates that the windows read along the axis.
         let axis = |border, n: u32, size: u32, anchor: u32, region: Option<(i32, u32)>| {
             let (n, more, anchor) = (i64::from(n), i64::from(size) - 1, i64::from(anchor));
             let seen = match (extent, region) {
@@ -182,7 +182,7 @@ fn borders_and_extents_are_those_of_the_image_padded_first() {
         let larger = made(columns.len() as u32, rows.len() as u32, image.channels(), |x, y, c| {
             match (columns[x as usize], rows[y as usize]) {
                 (Some(x), Some(y)) => image.sample(x, y, c),
-                // A row outside is outside from end to end.
+                // A row outside the image is outside in all columns.
                 (_, None) => constant(border_y),
                 (None, _) => constant(border_x),
             }
@@ -242,7 +242,7 @@ fn separable_is_the_outer_product() {
     always((integers(), taps(7), taps(6), border()), |device, (image, x, y, border)| {
         let product: Vec<f32> = y.iter().flat_map(|y| x.iter().map(move |x| x * y)).collect();
         let mask = Mask::new(x.len() as u32, y.len() as u32, product).unwrap();
-        // Each pass has the constant outside; the two are the product's where it is 0.
+        // Each pass applies the constant outside; two passes equal the product if it is 0.
         let border = with_zero(border);
         let (x, y) = (Taps::new(x).unwrap(), Taps::new(y).unwrap());
         let passes = device.separable(&image, x, y).border(border).method(Method::Separable).run();
@@ -250,8 +250,8 @@ fn separable_is_the_outer_product() {
     });
 }
 
-/// A mask of 16 to 20 taps a side: the sum of two bells, which are columns times rows, one as much wider than high as the
-/// other. (Where one is wide and the other high, terms may cancel too much.)
+/// Generates masks of 16 to 20 taps a side, as sums of two separable Gaussians with the same ratio of width to height.
+/// (With different ratios, terms may cancel too much.)
 fn bells() -> impl Strategy<Value = Mask> {
     let bell = (2.0..6.0f64, 0.1..1.0f64);
     let sizes = (16..=20u32, 16..=20u32, 0.7..1.4f64);
@@ -330,7 +330,7 @@ fn means_keep_a_constant_image() {
 
 #[test]
 fn means_of_what_is_not_negative_are_not_negative() {
-    // Sums that drop what leaves the window by subtracting it may end below 0.
+    // Running sums that subtract the samples leaving the window may end below 0.
     let samples = prop_oneof![Just(0.0f32), 0.0..1e-30f32, 0.0..1.0f32, 1e5..1e7f32];
     always((image(samples), 1..=40u32, 1..=40u32, border()), |device, (image, width, height, border)| {
         for method in [Method::Box, Method::Separable] {
@@ -357,7 +357,7 @@ fn a_mean_of_bytes_is_their_quotient() {
             let places = rows.flat_map(|y| columns.clone().map(move |x| (*x, *y)));
             let sum: u32 = places.map(|(x, y)| u32::from(image.sample(x, y, c))).sum();
             let (quotient, rest) = (sum / (width * height), sum % (width * height));
-            // A half goes to the even neighbour.
+            // Ties round to even.
             (quotient + u32::from(2 * rest + quotient % 2 > width * height)) as u8
         });
         let mean = device.box_filter(&image, width, height).run().unwrap();

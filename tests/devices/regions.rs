@@ -1,4 +1,4 @@
-//! Parts of images on a device: read as the same pixels alone, whatever lies around them, and written alone.
+//! Parts of images on a device: read as if they were alone, whatever surrounds them, and written without changing it.
 
 use apron::{AnyImage, Device, Image, Pixel, Shape, Source};
 use apron_abi::Accumulator;
@@ -6,7 +6,7 @@ use apron_core::each_type;
 use apron_testkit::{Case, eligible, first_mismatch, gpu_or_skip, random_case, seldom};
 use std::collections::BTreeSet;
 
-/// An image of `width` x `height` pixels of ones that are like no others, with `image` at column `x` and row `y`.
+/// Makes an image of `width` x `height` pixels of a distinct value, with `image` at column `x` and row `y`.
 fn surrounded(image: &AnyImage<'_>, (x, y): (u32, u32), (width, height): (u32, u32)) -> AnyImage<'static> {
     fn typed<T: Pixel>(image: &Image<'_, T>, (x, y): (u32, u32), (width, height): (u32, u32)) -> AnyImage<'static> {
         let channels = image.channels();
@@ -20,7 +20,7 @@ fn surrounded(image: &AnyImage<'_>, (x, y): (u32, u32), (width, height): (u32, u
     each_type!(image, image => typed(image, (x, y), (width, height)))
 }
 
-/// Runs a filter's case on a part of a larger image by every variant; gives those that ran.
+/// Runs a filter's case on a part of a larger image by every variant; returns the variants that ran.
 fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> Vec<&'static str> {
     let filter = case.filter().expect("a filter's case");
     let Shape { width, height, .. } = case.image.shape();
@@ -39,7 +39,7 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
         let found = solve(device, (&part).into(), Some(variant));
         let mismatch = first_mismatch(&found, &expected);
         assert_eq!(mismatch, None, "{variant}: {case}, from {from:?}, {beside:?} beside, on {}", device.name());
-        // And into a part of an image that is there, of the whole one's width or less.
+        // And into a part of an existing image, of its whole width or less.
         let (left, right) = if from.0 == 0 { (0, 0) } else { (from.0, beside.0) };
         let large = (left + expected.shape().width + right, from.1 + expected.shape().height + 1);
         let nothing = expected.region(0, 0, 1, 1).unwrap().into_owned();
@@ -55,14 +55,14 @@ fn check(device: &Device, case: &Case, from: (u32, u32), beside: (u32, u32)) -> 
     variants
 }
 
-/// Regions that kernels read where they are, and others, of which they get a copy.
+/// Checks regions that kernels read in place, and others, which are copied first.
 fn check_all(device: &Device, cases: u64) {
     let mut ran = BTreeSet::new();
     let random = (0..cases).map(|seed| (seed, random_case(seed)));
     for (seed, case) in random.chain((0..8).flat_map(|seed| seldom(seed).map(|case| (seed, case)))) {
         let Some(filter) = case.filter() else { continue };
         let (width, pixel) = (filter.shape().width, filter.src());
-        // Pixels of 16 bytes, for any number of channels.
+        // Steps of 16 bytes, in pixels, for any number of channels.
         let piece = 16 / pixel.size_bytes() as u32;
         let beside = (width + piece).next_multiple_of(piece) - width;
         ran.extend(check(device, &case, (0, 1), (beside, 2)));
@@ -95,10 +95,10 @@ fn values_of_regions() {
         let part = image.region(1, 0, 2, 2).unwrap();
         let histogram = device.histogram(&part).run().unwrap();
         assert_eq!(histogram.counts()[..8], [0, 0, 1, 1, 0, 1, 1, 0], "{}", device.name());
-        // Of 2, 3, 5 and 6: each a third of 255 above the one before.
+        // For 2, 3, 5 and 6: each a third of 255 above the previous one.
         let equal = device.equalize(&part).run().unwrap().download::<u8>().unwrap();
         assert_eq!(equal.packed().as_ref(), [0, 85, 170, 255], "{}", device.name());
-        // A region of a region counts from the region.
+        // The coordinates of a nested region are relative to the outer one.
         let last = part.region(1, 1, 1, 1).unwrap();
         assert_eq!(last.download::<u8>().unwrap().packed().as_ref(), [6]);
     }

@@ -1,4 +1,4 @@
-//! The same bits in every run, by every grid, from every thread.
+//! The same bits in every run, with every grid, from every thread.
 
 use apron::{Border, Device, Image, Method, PixelType, Tuning};
 use apron_testkit::gpu_or_skip;
@@ -8,7 +8,7 @@ fn photo() -> Image<'static, u8> {
     Image::new(211, 97, 3, samples).unwrap()
 }
 
-/// What several operations give: bits that a sum in another order would change.
+/// Results of several operations, with bits that another order of summation would change.
 fn bits(device: &Device, grid: Option<Tuning>) -> (Vec<u32>, Vec<u32>, Vec<u64>, Vec<u8>) {
     let photo = photo();
     let blurred =

@@ -1,4 +1,4 @@
-//! Two streams on one GPU never disturb each other.
+//! Two streams on one GPU do not disturb each other.
 
 use apron::{AnyImage, Border, Device, DeviceImage, Image, Mask};
 use apron_testkit::{first_mismatch, gpu_or_skip};
@@ -39,13 +39,12 @@ fn two_streams_with_two_masks() {
     });
 }
 
-/// What shares more than memory between launches: the mask in the module's one constant symbol, the
-/// stream's one texture (of two sizes in turn, so that it is made anew), beside masks in parameters
-/// and in global memory.
+/// Variants that share more than memory between launches (the module's only constant symbol for masks; the stream's
+/// only texture, recreated for two sizes in turn), and variants with masks in parameters and in global memory.
 const SHARED: [&str; 6] =
     ["conv2d-tiled-symbol", "conv2d-tiled", "rgba-texture", "conv2d-constant", "conv2d-naive", "rgba-cooperative"];
 
-/// An input on the device, its mask, and what comes out of it.
+/// An input on the device, its mask, and the expected result.
 struct Lane {
     input: DeviceImage,
     mask: Mask,
@@ -58,7 +57,7 @@ impl Lane {
         Lane { input: device.upload(&image).unwrap(), mask, expected: expected.into_host().unwrap() }
     }
 
-    /// A grey image for the dense variants, and two RGBA ones of different sizes.
+    /// Makes a grey image for the dense variants, and two RGBA images of different sizes.
     fn all(device: &Device, seed: u32) -> [Lane; 3] {
         let small = Mask::new(3, 3, (0..9).map(|i| ((i * seed) % 7) as f32 / 13.0).collect::<Vec<_>>()).unwrap();
         let rgba = |width: u32, height: u32| {
@@ -77,7 +76,7 @@ impl Lane {
     }
 }
 
-/// Launches all variants in turn, without waiting in between, and compares every result.
+/// Launches all variants in turn, without synchronisation, and compares every result.
 fn load(device: &Device, lanes: &[Lane; 3], rounds: usize) {
     let mut results = Vec::new();
     for round in 0..rounds {
@@ -92,8 +91,7 @@ fn load(device: &Device, lanes: &[Lane; 3], rounds: usize) {
     }
 }
 
-/// Two threads, two streams, two masks, two images: thousands of launches through textures and
-/// constant memory.
+/// Two threads, two streams, two masks, two images: thousands of launches through textures and constant memory.
 #[test]
 fn textures_and_constant_memory_under_load() {
     let Some(gpu) = gpu_or_skip("textures and constant memory under load") else { return };
@@ -105,7 +103,7 @@ fn textures_and_constant_memory_under_load() {
     });
 }
 
-/// The same with both threads on one stream, where they share its texture, too.
+/// Both threads on one stream, where they also share its texture.
 #[test]
 fn two_threads_on_one_stream() {
     let Some(gpu) = gpu_or_skip("two threads on one stream") else { return };
@@ -117,7 +115,7 @@ fn two_threads_on_one_stream() {
     });
 }
 
-/// The load itself, and that it sees a wrong mask.
+/// The load itself, and that it detects a wrong mask.
 #[test]
 fn the_load_on_the_emulator() {
     let emulator = Device::emulator();
@@ -127,7 +125,7 @@ fn the_load_on_the_emulator() {
     assert!(std::panic::catch_unwind(|| load(&emulator, &lanes, 1)).is_err());
 }
 
-/// One thread launches on two streams in turn, without waiting in between.
+/// One thread launches on two streams in turn, without synchronisation.
 #[test]
 fn two_streams_in_turn() {
     let Some(gpu) = gpu_or_skip("two streams in turn") else { return };
@@ -146,7 +144,8 @@ fn two_streams_in_turn() {
     }
 }
 
-/// Counts in the stream's own zeros, from threads with streams of their own and from two on one stream.
+/// Counts in the stream's zero-initialised workspace, from threads with streams of their own and from two on one
+/// stream.
 #[test]
 fn histograms_in_one_launch_under_load() {
     let Some(gpu) = gpu_or_skip("histograms in one launch under load") else { return };
@@ -166,7 +165,7 @@ fn histograms_in_one_launch_under_load() {
     });
 }
 
-/// An image made on one stream is used on another, and dropped while that may still read it.
+/// An image of one stream is used on another, and dropped while that one may still read it.
 #[test]
 fn an_image_crosses_streams_and_is_dropped_at_once() {
     let Some(gpu) = gpu_or_skip("an image that crosses streams") else { return };
@@ -182,7 +181,7 @@ fn an_image_crosses_streams_and_is_dropped_at_once() {
         drop(uploaded);
         let second = filtered(&other, &first, &mask);
         drop(first);
-        // What the freed memory is given to next must not reach `second`.
+        // Work on the reused memory must not affect `second`.
         let _overwritten = gpu.upload(&self::image(9)).unwrap();
         assert!(second.download::<f32>().unwrap() == expected);
     }

@@ -1,4 +1,4 @@
-//! Results that are written into images that are there: the same samples as in new ones, in their place and nowhere else.
+//! Results written into existing images: the same samples as in new images, in their place and nowhere else.
 
 use apron::{
     AnyImage, AnyImageMut, Border, Borders, Device, DeviceImage, Error, Extent, Image, ImageMut, Mask, Pixel,
@@ -19,10 +19,10 @@ fn image(pixel: PixelType, (width, height, channels): (u32, u32, u32)) -> AnyIma
     random_image(&mut StdRng::seed_from_u64(3), pixel, Shape::new(width, height, channels).unwrap(), Data::Uniform)
 }
 
-/// One operation, run into a target or anew.
+/// An operation, run into a target or into a new image.
 type Operation = fn(&Device, &AnyImage<'_>, Option<Target<'_>>) -> Result<Option<DeviceImage>>;
 
-/// Runs what was asked for into the target, or anew.
+/// Defines operations that run into a target or into a new image.
 macro_rules! operations {
     ($($name:literal $pixel:ident: |$device:ident, $image:ident| $operation:expr,)*) => {
         [$(($name, PixelType::$pixel, (|$device, $image, target| match target {
@@ -61,7 +61,7 @@ fn operations() -> impl Iterator<Item = (&'static str, PixelType, Operation)> {
     .into_iter()
 }
 
-/// An image of ones like no others.
+/// Makes an image of a distinct value.
 fn canvas(shape: Shape, pixel: PixelType) -> AnyImage<'static> {
     AnyImage::from_bytes(pixel, shape, |bytes| {
         bytes.fill(0x5b);
@@ -70,7 +70,7 @@ fn canvas(shape: Shape, pixel: PixelType) -> AnyImage<'static> {
     .unwrap()
 }
 
-/// The canvas with the result at column `x` and row `y`.
+/// Returns the canvas with the result at column `x` and row `y`.
 fn pasted(canvas: &AnyImage<'_>, result: &AnyImage<'_>, (x, y): (u32, u32)) -> AnyImage<'static> {
     let mut pasted = canvas.view().into_owned();
     let Shape { width, height, .. } = result.shape();
@@ -95,7 +95,7 @@ fn results_are_where_they_belong_and_nowhere_else() {
             check(whole.download_any().unwrap(), &expected, "whole");
             assert!(!whole.report().unwrap().variant.is_empty());
 
-            // In rows with gaps, from a multiple of 16 bytes on and from others.
+            // Into rows with gaps, from a multiple of 16 bytes on and from other addresses.
             let large = Shape { width: out.width + 40, height: out.height + 3, ..out };
             let around = canvas(large, dst);
             for corner in [(0, 0), (16, 1), (3, 2)] {
@@ -104,13 +104,13 @@ fn results_are_where_they_belong_and_nowhere_else() {
                 run(device, &image, Some(part)).unwrap();
                 check(large.download_any().unwrap(), &pasted(&around, &expected, corner), "in a part");
             }
-            // Whole rows: without gaps, but not from the start.
+            // Into whole rows: without gaps, but not from the start.
             let tall = canvas(Shape { height: out.height + 3, ..out }, dst);
             let mut rows = device.upload(&tall).unwrap();
             run(device, &image, Some(rows.region_mut(0, 2, out.width, out.height).unwrap())).unwrap();
             check(rows.download_any().unwrap(), &pasted(&tall, &expected, (0, 2)), "in whole rows");
 
-            // On the host, wherever the device is.
+            // Into an image on the host, for every device.
             let mut host = canvas(out, dst);
             run(device, &image, Some((&mut host).into())).unwrap();
             check(host.view(), &expected, "on the host");
@@ -155,7 +155,7 @@ fn images_that_are_shared_or_of_another_shape_stay_as_they_are() {
         let clone = out.clone();
         refused(&mut out, same(), "shared");
         drop(clone);
-        // A region shares the memory on a GPU, and is a copy elsewhere.
+        // A region shares the memory on a GPU, and is a copy on other devices.
         let region = out.region(0, 0, 2, 2).unwrap();
         if let Some(apron::DeviceName::Gpu(_)) = Some(device.name()) {
             refused(&mut out, same(), "shared");
@@ -166,12 +166,12 @@ fn images_that_are_shared_or_of_another_shape_stay_as_they_are() {
         for (x, y, width, height) in [(0, 0, 21, 1), (1, 0, 20, 10), (0, 0, 0, 1)] {
             assert!(matches!(out.region_mut(x, y, width, height), Err(Error::Shape { .. })));
         }
-        // Nobody else has it any more.
+        // It is not shared any more.
         device.gaussian(&same(), 1.0).run_into(&mut out).unwrap();
     }
 }
 
-/// The caller's own memory on the host, in rows with gaps.
+/// The caller's memory on the host, in rows with gaps.
 #[test]
 fn results_in_the_callers_memory() {
     fn check<T: Pixel + std::fmt::Debug>(image: &Image<'_, T>) {

@@ -1,4 +1,4 @@
-//! What may cross threads, and that many threads get what one gets: on one device, and on several at once.
+//! Types that may cross threads; and concurrent threads, on one device and on several, get the results of one thread.
 
 use apron::filters::Sobel;
 use apron::{
@@ -9,7 +9,7 @@ use apron::{
 use apron_testkit::gpu_or_skip;
 use std::panic::UnwindSafe;
 
-/// A recorded chain may be sent, since it holds the caller's closure and a graph that runs once at a time.
+/// A recorded chain is only `Send`: it holds the caller's closure, and a graph that cannot run concurrently.
 #[test]
 fn what_may_cross_threads() {
     fn crosses<T: Send + Sync>() {}
@@ -49,14 +49,14 @@ fn frame(seed: u32) -> Image<'static, u8> {
     Image::new(61, 40, 3, (0..61 * 40 * 3).map(|i: u32| (i.wrapping_mul(seed) >> 2) as u8).collect::<Vec<_>>()).unwrap()
 }
 
-/// Blurs into an image of its own, takes the gradient of that, and counts: what comes out.
+/// Blurs into an existing image, takes its gradient, and counts; returns the results.
 fn round(device: &Device, frame: &DeviceImage, blurred: &mut DeviceImage) -> (Image<'static, u8>, Histogram) {
     device.gaussian(frame, 1.5).run_into(&mut *blurred).unwrap();
     let edges = device.gradient(&*blurred).run().unwrap();
     (edges.download().unwrap(), device.histogram(&edges).run().unwrap())
 }
 
-/// Threads with a seed each, which work on the devices in turn.
+/// Runs threads with a seed each, which use the devices in turn.
 fn threads(devices: &[Device], rounds: u32) {
     let reference = Device::reference();
     let room = |device: &Device| device.zeros(frame(1).shape(), PixelType::U8).unwrap();
@@ -90,14 +90,14 @@ fn threads_on_one_device() {
 fn threads_on_several_devices() {
     threads(&[Device::cpu(), Device::emulator()], 2);
     if let Some(gpu) = gpu_or_skip("threads on several devices") {
-        // A second handle that shares nothing, a stream, and a second GPU if there is one.
+        // A second handle that shares nothing with the first, a stream, and a second GPU if there is one.
         let mut devices = vec![Device::cpu(), gpu.new_stream().unwrap(), Device::gpu(0).unwrap(), gpu];
         devices.extend(Device::gpu(1));
         threads(&devices, 50);
     }
 }
 
-/// An image of one device is the input of another, on other threads.
+/// An image of one device is the input of another one, on other threads.
 #[test]
 fn images_cross_devices_and_threads() {
     let mut devices = vec![Device::cpu(), Device::emulator()];

@@ -1,4 +1,5 @@
-//! Kernels over tiles of words, where rows and windows start anywhere in one, for masks of every shape.
+//! Kernels over tiles of packed samples, with rows and windows that start anywhere in a 32-bit word, for masks of every
+//! shape.
 
 use apron::Border::{self, Constant, Crop, Reflect, Reflect101, Replicate, Wrap};
 use apron::{Device, Error, PixelType};
@@ -7,7 +8,7 @@ use apron_testkit::{Case, Data};
 
 const TYPES: [PixelType; 3] = [PixelType::U8, PixelType::U16, PixelType::F32];
 const BORDERS: [Border; 6] = [Reflect, Wrap, Constant(9.0), Reflect101, Replicate, Crop];
-/// Width, height, channels: rows that are whole words and that are not, several blocks across and down, and few pixels.
+/// Width, height, channels: rows of whole 32-bit words and others, several blocks across and down, and few pixels.
 const SHAPES: [(u32, u32, u32); 9] = [
     (300, 40, 1),
     (131, 37, 1),
@@ -20,7 +21,7 @@ const SHAPES: [(u32, u32, u32); 9] = [
     (1, 50, 4),
 ];
 
-/// Compares a case on a device with the reference; whether the variant takes it.
+/// Compares a case on a device with the reference; returns whether the variant supports it.
 fn holds(device: &Device, case: &Case, variant: &str) -> bool {
     let run = |device: &Device, variant: Option<&str>| {
         let filter = match &case.problem {
@@ -35,7 +36,7 @@ fn holds(device: &Device, case: &Case, variant: &str) -> bool {
         filter.variant(variant).run()?.download_any()
     };
     let found = match run(device, Some(variant)) {
-        // No window is all in so small an image.
+        // An image this small contains no whole window.
         Err(Error::NoWindow { .. }) => return false,
         found => found.unwrap_or_else(|error| panic!("{variant} on {}: {case}: {error}", device.name())),
     };
@@ -50,7 +51,7 @@ fn hold_everywhere(device: &Device) {
         for (k, taps) in [(1, 1), (2, 5), (9, 9), (4, 3), (17, 2), (7, 21), (15, 15)].into_iter().enumerate() {
             let seed = (n * 7 + k) as u64;
             let border = BORDERS[(n + k) % BORDERS.len()];
-            // Every type meets every shape; the emulator takes its time.
+            // Every type is combined with every shape; the emulator is slow.
             let pixel = TYPES[(n + k) % TYPES.len()];
             let types = (pixel, pixel);
             let dense = Case::correlate(seed, shape, types, taps, border, Data::Uniform).averaging();

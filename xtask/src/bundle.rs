@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// An executable that cargo built.
+/// An executable built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Executable {
     package: String,
@@ -18,13 +18,13 @@ struct Executable {
 }
 
 impl Executable {
-    /// Its name in the bundle.
+    /// Returns its name in the bundle.
     fn name(&self) -> String {
         match self.kind.as_str() {
             "bin" if !self.test => self.target.clone(),
             "bin" | "test" => format!("{}-{}", self.package, self.target),
             "bench" => format!("{}-{}-bench", self.package, self.target),
-            // A library's target name only repeats the package's.
+            // The target name of a library repeats the package's.
             _ => format!("{}-lib", self.package),
         }
     }
@@ -43,7 +43,7 @@ pub(crate) fn run() -> Result<(), String> {
             found.insert(executable.name(), executable.path);
         }
     }
-    // Cargo also builds the libraries' harnesses for a bench: those are no benches of ours.
+    // `cargo bench` also builds test harnesses of the libraries, which are not benches.
     for executable in build(&["bench", "--workspace", "--no-run"])? {
         if executable.kind == "bench" {
             found.insert(executable.name(), executable.path);
@@ -71,7 +71,7 @@ pub(crate) fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Copies the sources of what `apron bench --peers` runs, which are compiled where they run.
+/// Copies the sources of the programs that `apron bench --peers` compiles and runs on the other machine.
 fn copy_peers(folder: &Path) -> Result<(), String> {
     let sources = crate::root().join("benches/peers");
     std::fs::create_dir(folder).map_err(|error| at(folder, error))?;
@@ -94,7 +94,7 @@ fn write_script(path: &Path, tests: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The script that runs all test binaries; its exit status is the count of those that failed.
+/// Returns the script that runs all test binaries; its exit status is the number of failures.
 fn script(tests: &[String]) -> String {
     format!(
         r#"#!/bin/sh
@@ -115,7 +115,7 @@ exit "$failures"
     )
 }
 
-/// Runs cargo and lists the executables that it built.
+/// Runs cargo, and lists the executables that it built.
 fn build(arguments: &[&str]) -> Result<Vec<Executable>, String> {
     // "render-diagnostics" keeps compiler errors readable, on standard error.
     let mut command = crate::cargo();
@@ -145,7 +145,7 @@ fn executable(message: &Value) -> Option<Executable> {
     })
 }
 
-/// The package's name in a package id, `url#version` or `url#name@version`.
+/// Returns the package's name in a package id, `url#version` or `url#name@version`.
 fn package_name(id: &str) -> &str {
     let (url, fragment) = id.rsplit_once('#').unwrap_or((id, ""));
     match fragment.split_once('@') {

@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything that must hold, in one command.
+//! `cargo xtask check`: all checks of the repository, in one command.
 
 use std::time::Instant;
 
@@ -11,9 +11,9 @@ const STEPS: &[Step] = &[
     Step { name: "format", run: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "clippy", run: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
     Step { name: "without the GPU", run: || cargo(&["check", "-p", "apron", "--no-default-features"]) },
-    // Type-checks the device layer of the other compiler, which is not installed here.
+    // Type-checks the device layer of Rust-CUDA, which is not installed here.
     Step { name: "Rust-CUDA", run: || cargo(&["check", "-p", "kernels-gpu", "--features", "rust-cuda"]) },
-    // The conversions are in the nouns' crate, which is tested alone in seconds.
+    // The conversions are in `apron-core`, whose tests alone take seconds.
     Step { name: "other crates' images", run: || cargo(&["test", "-p", "apron-core", "--features", "image,ndarray"]) },
     Step { name: "documentation", run: documentation },
     Step { name: "ladder", run: crate::ladder::check },
@@ -23,7 +23,7 @@ const STEPS: &[Step] = &[
     Step { name: "tests", run: || cargo(&["test", "--workspace"]) },
 ];
 
-/// Runs every step, up to the first that fails.
+/// Runs the steps, up to the first that fails.
 pub(crate) fn run() -> Result<(), String> {
     let all = Instant::now();
     for Step { name, run } in STEPS {

@@ -1,24 +1,24 @@
-//! `cargo xtask fuzz`: libFuzzer on what reads files and text, every target at a time.
+//! `cargo xtask fuzz`: libFuzzer on the readers of files and texts, all targets at once.
 //!
-//! It does what `cargo fuzz run --sanitizer none` does, without that program: so it needs stable Rust and a C++ compiler.
+//! Does what `cargo fuzz run --sanitizer none` does, but needs only stable Rust and a C++ compiler.
 
 use crate::{at, cargo, root, target_dir};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-/// What libFuzzer needs of the compiler: a counter for each branch, and the values that are compared.
+/// Instrumentation for libFuzzer: a counter per branch, and the operands of comparisons.
 const FLAGS: [&str; 6] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    // Decoders then do not look at checksums, which mutants never get right.
+    // Makes decoders skip checksums, which mutated files never match.
     "--cfg=fuzzing",
 ];
 
-/// Runs the target that is named, or all, each for so many seconds from its seeds and from what was found before.
+/// Runs one target, or all, each for `--seconds` from its seeds and from the corpus of earlier runs.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     let (mut seconds, mut only) = ("60", None);
     let mut options = options.iter();
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     }
     let (host, folder) = (host()?, target_dir().join("fuzz"));
     let build = ["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir"];
-    // With a target named, build scripts and macros are built without the flags.
+    // With `--target`, build scripts and macros are built without the flags.
     succeed(cargo().args(build).arg(&folder).env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f")))?;
 
     let programs = folder.join(&host).join("release");
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
         let (artifacts, log) = (of_target("artifacts"), folder.join(format!("{target}.log")));
         fs::create_dir_all(&artifacts).map_err(|error| at(&artifacts, error))?;
         let mut command = Command::new(programs.join(target));
-        // The first folder takes what is new; the second holds what was found once and must not come again.
+        // The first folder receives new inputs; the second holds inputs that once failed, as regression tests.
         command.arg(of_target("corpus")).args(Some(of_target("found")).filter(|found| found.exists()));
         command.arg(format!("-max_total_time={seconds}")).args(["-timeout=20", "-rss_limit_mb=1024", "-max_len=65536"]);
         command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg("-print_final_stats=1");
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n\n")) }
 }
 
-/// The targets' names, which are those of their files.
+/// Returns the names of the targets, by their files.
 fn targets() -> Result<Vec<String>, String> {
     let folder = root().join("fuzz/fuzz_targets");
     let mut names = Vec::new();
@@ -84,7 +84,7 @@ fn targets() -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The platform that is compiled on.
+/// Returns the host's target triple.
 fn host() -> Result<String, String> {
     let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let output = command.arg("-vV").output().map_err(|error| format!("{command:?}: {error}"))?;

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs `apron tune`, as it is now, in the workspace's root: `--write crates/plan/tuning.csv` writes the table.
+/// Runs the current `apron tune` in the workspace's root: `--write crates/plan/tuning.csv` writes the table.
 fn tune(options: &[&str]) -> Result<(), String> {
     let run = ["run", "--release", "--package", "apron-cli", "--bin", "apron", "--", "tune"];
     match cargo().args(run).args(options).status() {
@@ -74,24 +74,24 @@ fn tune(options: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Root of the workspace.
+/// Returns the root of the workspace.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
 
-/// Where cargo builds.
+/// Returns cargo's target folder.
 fn target_dir() -> PathBuf {
     root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// The cargo that runs this task.
+/// Returns a command for the cargo that runs this task.
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command
 }
 
-/// `error` with what was being done to `path`.
+/// Formats an error with its path.
 fn at(path: &Path, error: std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }

@@ -1,14 +1,14 @@
-//! Packages as crates.io gets them: each builds from its `.crate` alone, and is small enough.
+//! Packages as published on crates.io: each builds from its `.crate` alone, and is small enough.
 
 use crate::at;
 
-/// crates.io takes 10 MiB. Who comes near moves a family of kernels into a crate of its own.
+/// crates.io accepts 10 MiB. A package near the limit should move a family of kernels into a crate of its own.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Packs and builds every package but this one's, and checks their sizes.
+/// Packages and builds every crate except xtask, and checks their sizes.
 pub(crate) fn check() -> Result<(), String> {
     let mut command = crate::cargo();
-    // What is not committed is packed, too: the check is of the sources at hand.
+    // Uncommitted files are packaged as well: the check is of the working tree.
     command.args(["package", "--workspace", "--exclude", "xtask", "--allow-dirty", "--quiet"]);
     crate::check::succeed(&mut command)?;
     let folder = crate::target_dir().join("package");

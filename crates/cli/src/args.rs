@@ -1,4 +1,4 @@
-//! Options that verbs share, and the values that they take.
+//! Options that several verbs share, and parsers of their values.
 
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 
-/// A parser of values: shells offer the known names, and the parser takes other values, too.
+/// A value parser with suggestions for shell completion, which also accepts other values.
 #[derive(Clone)]
 pub(crate) struct Offers<P> {
     parser: P,
@@ -32,18 +32,18 @@ impl<P: TypedValueParser> TypedValueParser for Offers<P> {
     }
 }
 
-/// Devices; of GPUs shells offer the first.
+/// Parses device names; shells suggest the first GPU only.
 pub(crate) fn devices() -> Offers<impl TypedValueParser<Value = DeviceName>> {
     let names = vec!["auto", "gpu", "gpu:0", "cpu", "emulator", "reference"];
     Offers { parser: StringValueParser::new().try_map(|name| name.parse::<DeviceName>()), names }
 }
 
-/// Masks; shells offer those that have names.
+/// Parses masks; shells suggest the named ones.
 pub(crate) fn masks() -> Offers<StringValueParser> {
     Offers { parser: StringValueParser::new(), names: filters::mask_names().collect() }
 }
 
-/// Sample types.
+/// Parses sample types.
 pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
     let names = PixelType::ALL.map(|pixel| pixel.element().name()).to_vec();
     Offers { parser: StringValueParser::new().try_map(|name| name.parse::<PixelType>()), names }
@@ -110,7 +110,7 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// Which pixels are computed.
+    /// Returns which pixels are computed.
     pub(crate) fn extent(&self) -> Extent {
         match self.region {
             Some(region) => Extent::Region(region),
@@ -129,10 +129,10 @@ pub(crate) struct Anchor {
 }
 
 impl Anchor {
-    /// The taps of both axes with this anchor.
+    /// Sets the anchor on the taps of both axes.
     ///
     /// # Errors
-    /// For an anchor that is no tap.
+    /// For an anchor outside the taps.
     pub(crate) fn taps(&self, taps_x: Taps, taps_y: Taps) -> Result<(Taps, Taps), Error> {
         match self.at {
             Some((x, y)) => Ok((taps_x.with_anchor(x)?, taps_y.with_anchor(y)?)),
@@ -141,11 +141,11 @@ impl Anchor {
     }
 }
 
-/// A method, or the one that suits the problem.
+/// The method that was asked for; `None` for the one that suits the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);
 
-/// Devices that are open, each once for all jobs, and the place at which the verb works.
+/// The open devices, each opened once for all jobs, and the place that the next verb works at.
 pub(crate) struct Devices {
     default: DeviceName,
     open: Vec<(DeviceName, Device)>,
@@ -154,12 +154,12 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// None yet; `default` is for jobs that name no device.
+    /// Starts without open devices; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
         Devices { default, open: Vec::new(), place: None, progress: Progress::default() }
     }
 
-    /// This one, for whoever names none.
+    /// Starts with this device open, as the default.
     pub(crate) fn of(device: Device) -> Devices {
         Devices {
             default: device.name(),
@@ -169,30 +169,30 @@ impl Devices {
         }
     }
 
-    /// None yet; what the one job is at is shown, unless its report is not to read.
+    /// Starts without open devices, and shows the progress of a single job, unless its report is quiet or JSON.
     pub(crate) fn watched(common: &Common) -> Devices {
         Devices { progress: Progress::new(common.quiet || common.json), ..Devices::new(DeviceName::default()) }
     }
 
-    /// Says what is done from now on.
+    /// Shows what the job is doing from now on.
     pub(crate) fn at(&self, what: impl Into<String>) {
         self.progress.at(what);
     }
 
-    /// Says where the next verb works.
+    /// Sets where the next verb works.
     pub(crate) fn go_to(&mut self, place: Place) {
         self.place = Some(place);
     }
 
-    /// Where the verb works; each place is for one.
+    /// Takes the place where the verb works; each place serves one verb.
     ///
     /// # Errors
-    /// [`NoImage`](crate::error::Error::NoImage) where there is none.
+    /// [`NoImage`](crate::error::Error::NoImage) if there is none.
     pub(crate) fn place(&mut self) -> crate::error::Result<Place> {
         self.place.take().ok_or(crate::error::Error::NoImage)
     }
 
-    /// The device of this name, opened if it is not yet.
+    /// Returns the device of this name, and opens it if necessary.
     pub(crate) fn get(&mut self, name: Option<DeviceName>) -> Result<Device, Error> {
         let name = name.unwrap_or(self.default);
         if let Some((_, device)) = self.open.iter().find(|(open, _)| *open == name) {
@@ -204,12 +204,12 @@ impl Devices {
     }
 }
 
-/// Whether a value names a file of taps and not the taps themselves.
+/// Whether a value names a file of taps rather than literal taps.
 fn is_file(value: &str) -> bool {
     Path::new(value).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// A mask: a `.npy` file, a known name, or a literal.
+/// Parses a mask: a `.npy` file, a known name, or a literal.
 pub(crate) fn mask(value: &str, normalize: bool) -> crate::error::Result<Mask> {
     let mask = if is_file(value) {
         apron_files::read_mask(Path::new(value))?
@@ -225,7 +225,7 @@ pub(crate) fn mask(value: &str, normalize: bool) -> crate::error::Result<Mask> {
     Ok(if normalize { mask.normalized()? } else { mask })
 }
 
-/// The taps of one axis: a `.npy` file of one dimension, or a literal of one row.
+/// Parses the taps of one axis: a `.npy` file of one dimension, or a literal of one row.
 pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
     let taps = if is_file(value) {
         apron_files::read_taps(Path::new(value))?
@@ -240,13 +240,13 @@ pub(crate) fn taps(value: &str, normalize: bool) -> crate::error::Result<Taps> {
     Ok(if normalize { taps.normalized()? } else { taps })
 }
 
-/// Two values with a separator between them.
+/// Parses two values with a separator between them.
 fn pair<T: std::str::FromStr>(text: &str, separator: char) -> Option<(T, T)> {
     let (first, second) = text.split_once(separator)?;
     Some((first.trim().parse().ok()?, second.trim().parse().ok()?))
 }
 
-/// What a parser of numbers says, and what is expected of its text in words that everybody knows.
+/// Returns the message of a standard number parser, and a plainer one to replace it.
 pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(String, &'static str)> {
     let expected = match error.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
         Some(IntErrorKind::PosOverflow) => "is larger than any that is taken",
@@ -257,12 +257,12 @@ pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(Str
     Some((error.to_string(), expected))
 }
 
-/// `X,Y`.
+/// Parses `X,Y`.
 pub(crate) fn anchor(text: &str) -> Result<(u32, u32), String> {
     pair(text, ',').ok_or_else(|| "must be X,Y: column and row of a tap, from 0".into())
 }
 
-/// A method's name, or `auto`.
+/// Parses a method's name, or `auto`.
 fn method(text: &str) -> Result<AskedMethod, String> {
     if text == "auto" {
         return Ok(AskedMethod(None));
@@ -272,27 +272,27 @@ fn method(text: &str) -> Result<AskedMethod, String> {
         .map_err(|_| "must be auto, direct, separable, low-rank or box".into())
 }
 
-/// A value of a type that named filters have, too.
+/// Parses a value of a type that named filters use, too.
 fn value<V: filters::Value>(text: &str) -> Result<V, String> {
     V::read(text).ok_or_else(|| format!("must be {}", V::WANTED))
 }
 
-/// `S` or `S,SY`.
+/// Parses `S` or `S,SY`.
 pub(crate) fn sigma(text: &str) -> Result<(f64, f64), String> {
     value::<filters::Sigma>(text).map(|sigma| (sigma.x, sigma.y))
 }
 
-/// `N` or `N,NY`.
+/// Parses `N` or `N,NY`.
 pub(crate) fn order(text: &str) -> Result<(u32, u32), String> {
     value::<filters::Orders>(text).map(|order| (order.x, order.y))
 }
 
-/// `WxH` or `N`.
+/// Parses `WxH` or `N`.
 pub(crate) fn size(text: &str) -> Result<(u32, u32), String> {
     value::<filters::Size>(text).map(|size| (size.x, size.y))
 }
 
-/// `X,Y,WxH`.
+/// Parses `X,Y,WxH`.
 pub(crate) fn region(text: &str) -> Result<Region, String> {
     let parsed = || {
         let (x, rest) = text.split_once(',')?;
@@ -303,7 +303,7 @@ pub(crate) fn region(text: &str) -> Result<Region, String> {
     parsed().ok_or_else(|| "must be X,Y,WxH: column and row of its first pixel, and its size".into())
 }
 
-/// Holds the pixels that are asked for to the limit.
+/// Checks the size of the region against the limit of pixels.
 pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) -> Result<(), Error> {
     let Region { width, height, .. } = region;
     if width as u64 * height as u64 <= common.max_pixels {
@@ -313,7 +313,7 @@ pub(crate) fn check_region(verb: &'static str, region: Region, common: &Common) 
     Err(Error::parameter(verb, "region", format!("{width}x{height}"), limit))
 }
 
-/// The edges of bins: a `.npy` file of one dimension, or a list of numbers.
+/// Parses the edges of bins: a `.npy` file of one dimension, or a list of numbers.
 pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
     if is_file(value) {
         return Ok(apron_files::read_edges(Path::new(value))?);
@@ -326,18 +326,18 @@ pub(crate) fn edges(value: &str) -> crate::error::Result<Edges> {
     Ok(Edges::new(numbers.collect::<Result<_, Error>>()?)?)
 }
 
-/// Percentages, such as `5,50,95`.
+/// Parses one percentage.
 pub(crate) fn percentage(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|number| (0.0..=100.0).contains(number));
     number.ok_or_else(|| "must be numbers from 0 to 100".into())
 }
 
-/// `LO,HI`.
+/// Parses `LO,HI`.
 pub(crate) fn range(text: &str) -> Result<(f64, f64), String> {
     pair(text, ',').ok_or_else(|| "must be LO,HI: two numbers".into())
 }
 
-/// `V` or `R,G,B`.
+/// Parses `V` or `R,G,B`.
 pub(crate) fn colour(text: &str) -> Result<[f64; 3], String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     match numbers.as_deref() {
@@ -347,7 +347,7 @@ pub(crate) fn colour(text: &str) -> Result<[f64; 3], String> {
     }
 }
 
-/// `LO,HI` for both channels, or `LO,HI,LO,HI`.
+/// Parses `LO,HI` for both channels, or `LO,HI,LO,HI`.
 pub(crate) fn ranges(text: &str) -> Result<[(f64, f64); 2], String> {
     let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     match numbers.as_deref() {
@@ -357,12 +357,12 @@ pub(crate) fn ranges(text: &str) -> Result<[(f64, f64); 2], String> {
     }
 }
 
-/// `A,B`.
+/// Parses `A,B`.
 pub(crate) fn channels(text: &str) -> Result<(u32, u32), String> {
     pair(text, ',').ok_or_else(|| "must be A,B: two channels, from 0".into())
 }
 
-/// `N` or `N,M`.
+/// Parses `N` or `N,M`.
 pub(crate) fn bins(text: &str) -> Result<(usize, usize), String> {
     let one = text.parse().ok().map(|count| (count, count));
     one.or_else(|| pair(text, ',')).ok_or_else(|| "must be N or N,M: numbers of bins".into())

@@ -1,17 +1,17 @@
-//! A histogram as text: one bar a group of bins.
+//! A histogram as text: one bar per group of bins.
 
 use apron::Histogram;
 use std::fmt::Write;
 
-/// Most bars of all channels together.
+/// Maximum number of bars, over all channels.
 const ROWS: usize = 24;
-/// Columns of the longest bar: with its labels a line is 80 wide.
+/// Length of the longest bar, in columns: with its labels a line has 80.
 const WIDTH: usize = 52;
-/// Bars end in eighths of a column.
+/// Bars are drawn to an eighth of a column.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The histogram as lines: where each group of bins starts, a bar, and its count; of cumulative counts, that of its
-/// last bin.
+/// Draws the histogram, one line per group of bins: start of the group, bar, and count; for cumulative counts, the
+/// count of the group's last bin.
 pub(crate) fn draw(histogram: &Histogram, cumulative: bool) -> String {
     let channels = histogram.channels();
     let rows = rows(histogram.bins(), ROWS / channels as usize);
@@ -32,12 +32,12 @@ pub(crate) fn draw(histogram: &Histogram, cumulative: bool) -> String {
     text
 }
 
-/// How many groups: such that all have as many bins, if that leaves enough of them.
+/// Returns the number of groups: one that divides the number of bins evenly, if there is one from half of `most` on.
 fn rows(bins: usize, most: usize) -> usize {
     (most / 2..=most).rev().find(|rows| *rows > 0 && bins.is_multiple_of(*rows)).unwrap_or(most.min(bins))
 }
 
-/// Sums of neighbouring bins, in `rows` groups that are as equal as can be; or the last of each, which is their sum.
+/// Sums neighbouring bins in `rows` groups of nearly equal size; for cumulative counts, takes the last of each group.
 fn grouped(counts: &[u64], rows: usize, cumulative: bool) -> Vec<u64> {
     let at = |row: usize| row * counts.len() / rows;
     let sum = |row| if cumulative { counts[at(row + 1) - 1] } else { counts[at(row)..at(row + 1)].iter().sum() };
@@ -46,19 +46,19 @@ fn grouped(counts: &[u64], rows: usize, cumulative: bool) -> Vec<u64> {
 
 fn bar(count: u64, longest: u64) -> String {
     let eighths = (count as f64 / longest as f64 * (8 * WIDTH) as f64).round() as usize;
-    // What is there is seen, however little it is.
+    // A count above 0 is always visible.
     let eighths = if count > 0 { eighths.max(1) } else { 0 };
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// A number in a few characters.
+/// Formats a number in a few characters.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".into()
     } else if !(1e-3..1e7).contains(&size) {
         let text = format!("{value:.2e}");
-        // 1.00e9 as 1e9.
+        // 1e9 instead of 1.00e9.
         text.replacen(".00e", "e", 1)
     } else {
         let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;

@@ -1,4 +1,4 @@
-//! What can go wrong on the command line, and the exit code for each.
+//! Errors of the command line, and their exit codes.
 
 use crate::args;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,25 +10,25 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Everything that ends a verb early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The library's error, which knows whose trouble it is.
+    /// An error of the library, which has a kind of its own.
     #[error(transparent)]
     Apron(#[from] apron::Error),
-    /// A file that cannot be read, taken or written.
+    /// A file that cannot be read, is not accepted, or cannot be written.
     #[error(transparent)]
     Files(#[from] apron_files::Error),
-    /// A value that can never be right.
+    /// An option or argument that can never be valid.
     #[error("{0}")]
     Usage(String),
-    /// Something around the files that cannot be read or written.
+    /// A file system or stream error outside the image files themselves.
     #[error("{0}")]
     Input(String),
-    /// What ended a pipe, and at which of its steps, from 1.
+    /// The error that ended a pipe, and its step, from 1.
     #[error("step {number} ({verb}): {}", .error.line())]
     Step { number: usize, verb: String, error: Box<Error> },
-    /// Jobs or checks failed, and said so.
+    /// Jobs or checks failed; they were reported already.
     #[error("{0}")]
     Failed(String),
-    /// A verb is right, and has no image to work on.
+    /// The verb is valid, but has no image to work on.
     #[error("no image is at hand")]
     NoImage,
     /// A panic.
@@ -37,12 +37,12 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// A folder or pattern that is not what it should be.
+    /// Makes an error about a folder or a pattern.
     pub(crate) fn input(path: &Path, what: impl std::fmt::Display) -> Error {
         Error::Input(format!("{}: {what}", path.display()))
     }
 
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub(crate) fn exit(&self) -> u8 {
         match self {
             Error::Failed(_) | Error::NoImage | Error::Bug(_) => 1,
@@ -54,7 +54,7 @@ impl Error {
         }
     }
 
-    /// The message, on one line.
+    /// Returns the message on one line, with a hint.
     pub(crate) fn line(&self) -> String {
         let mut line = self.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         line.push_str(match self {
@@ -69,7 +69,7 @@ impl Error {
     }
 }
 
-/// The exit code of an error that knows whose trouble it is.
+/// Returns the exit code of the library's kinds of errors.
 fn of_kind(kind: apron::ErrorKind) -> u8 {
     match kind {
         apron::ErrorKind::Usage => 2,
@@ -78,7 +78,7 @@ fn of_kind(kind: apron::ErrorKind) -> u8 {
     }
 }
 
-/// A complaint of the argument parser, whose paragraphs become one line.
+/// Turns an error of the argument parser, of several paragraphs, into one line.
 pub(crate) fn usage(error: &clap::Error) -> Error {
     let mut text = error.render().to_string();
     if let Some((raw, expected)) = std::error::Error::source(error).and_then(args::expected) {
@@ -90,7 +90,7 @@ pub(crate) fn usage(error: &clap::Error) -> Error {
     Error::Usage(format!("{}; see --help", said.strip_prefix("error: ").unwrap_or(&said)))
 }
 
-/// Runs `body`; a panic becomes an error.
+/// Runs `body`, and turns a panic into an error.
 pub(crate) fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

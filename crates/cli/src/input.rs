@@ -1,4 +1,4 @@
-//! The image of a verb, read as its options ask for it.
+//! Reads the image of a verb as its options ask for.
 
 use crate::args::Common;
 use crate::error::{Error, Result};
@@ -11,16 +11,17 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 impl Common {
-    /// Reads the image that a verb works on: the page that was asked for, in the type and the colours that the options ask
-    /// for; `-` is the standard input. Of several pages the first is read with a warning if none was asked for.
+    /// Reads the image that a verb works on: the page that was asked for, converted to the type and the colours of the
+    /// options; `-` is the standard input. If a file has several pages and none was asked for, the first is read, with
+    /// a warning.
     ///
     /// # Errors
-    /// What reading it says, and a number that the asked type would have to round.
+    /// Errors of the file, and numbers that the requested type would have to round.
     pub(crate) fn read(&self, path: &Path) -> Result<AnyImage<'static>> {
         self.read_picture(path).map(|(image, _)| image)
     }
 
-    /// Reads an image as [`read`](Common::read) does, and what its file says besides its pixels.
+    /// Reads an image as [`read`](Common::read) does, and the metadata of its file.
     ///
     /// # Errors
     /// As [`read`](Common::read).
@@ -32,8 +33,8 @@ impl Common {
         Ok((self.coloured(page.image)?, metadata))
     }
 
-    /// Reads an image that a verb takes beside that one, in the type and the colours that the options ask for: the first
-    /// page, with a warning if there are more.
+    /// Reads a second image of a verb, converted to the type and the colours of the options: the first page, with a
+    /// warning if there are more.
     ///
     /// # Errors
     /// As [`read`](Common::read).
@@ -41,8 +42,8 @@ impl Common {
         self.first_page(path, self.in_type).and_then(|image| self.coloured(image))
     }
 
-    /// Reads an image that selects pixels of that one: its first page, in the file's type and channels. Numbers that no type
-    /// of image holds exactly become f32, in which they are 0 only if they were.
+    /// Reads an image that selects pixels of the first one: its first page, in the file's type and channels. Numbers
+    /// that no sample type holds exactly become f32, where they are 0 only if they were 0 before.
     ///
     /// # Errors
     /// As [`read`](Common::read).
@@ -63,7 +64,7 @@ impl Common {
         ReadOptions { page, pixel, ..ReadOptions::new(self.max_pixels) }
     }
 
-    /// The image in grey, if that is asked for.
+    /// Converts the image to grey, if that was asked for.
     fn coloured(&self, image: AnyImage<'static>) -> Result<AnyImage<'static>> {
         Ok(match image.shape().channels {
             2.. if self.grey => each_type!(image, image => Pixel::into_any(grey(&image)?)),
@@ -71,7 +72,7 @@ impl Common {
         })
     }
 
-    /// Says that pages after the first are not read.
+    /// Warns that pages after the first are not read.
     fn warn(&self, path: &Path, pages: u32, hint: &str) {
         if pages > 1 && !self.quiet {
             complain(&format!("apron: warning: {}: page 1 of {pages} is read{hint}", name(path).display()));
@@ -79,18 +80,18 @@ impl Common {
     }
 }
 
-/// How messages name an image.
+/// Returns the name of an image in messages.
 fn name(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard input") } else { path }
 }
 
-/// The page of a file or of the standard input, and what it says besides its pixels.
+/// Reads a page of a file or of the standard input, and its metadata.
 fn page(path: &Path, options: &ReadOptions) -> Result<(Page, Metadata)> {
     if path != Path::new("-") {
         return Ok((apron_files::read_page(path, options)?, apron_files::read_metadata(path, options.page)));
     }
     let mut bytes = Vec::new();
-    // No more than such images take: 16 bytes a pixel, and what else a file may hold.
+    // The limit on bytes read: 16 bytes per pixel, and 64 MiB for the rest of the file.
     let most = options.max_pixels.saturating_mul(16).saturating_add(1 << 26);
     let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
     read.map_err(|error| Error::Input(format!("standard input: {error}")))?;
@@ -101,8 +102,8 @@ fn page(path: &Path, options: &ReadOptions) -> Result<(Page, Metadata)> {
 /// OpenCV's weights of red, green and blue, in 32768ths.
 const WEIGHTS: [i64; 3] = [9798, 19235, 3735];
 
-/// The image in grey, as OpenCV's `cvtColor` makes it: integers by weights in 32768ths, rounded half up; floats by 0.299,
-/// 0.587 and 0.114 in f32. Alpha is left out.
+/// Converts the image to grey, as OpenCV's `cvtColor`: integers with weights in 32768ths, rounded half up; floats with
+/// 0.299, 0.587 and 0.114 in f32. Alpha is dropped.
 fn grey<T: Pixel>(image: &Image<'_, T>) -> apron::Result<Image<'static, T>> {
     let float = [TypeId::of::<f32>(), TypeId::of::<apron_core::f16>()].contains(&TypeId::of::<T>());
     let of = |pixel: &[T]| match *pixel {
@@ -125,7 +126,7 @@ fn grey<T: Pixel>(image: &Image<'_, T>) -> apron::Result<Image<'static, T>> {
 mod tests {
     use super::*;
 
-    /// What `cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)` of OpenCV 5.0 gives.
+    /// Expected values are from `cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)` of OpenCV 5.0.
     #[test]
     fn grey_is_opencvs() {
         let colours = [1u8, 2, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, 200, 100, 50, 7, 250, 13];
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(grey(&image).unwrap().row(0), [466, 19596, 38469, 7470, 31920, 38634]);
         let image = Image::new(2, 1, 3, vec![1.0f32, 2.0, 3.0, 0.25, -1.0, 8.0]).unwrap();
         assert_eq!(grey(&image).unwrap().row(0), [1.815, 0.39975]);
-        // One that weights in 16384ths would round the other way.
+        // A pixel that weights in 16384ths would round the other way.
         let image = Image::new(1, 1, 3, vec![5u8, 158, 90]).unwrap();
         assert_eq!(grey(&image).unwrap().row(0), [105]);
     }

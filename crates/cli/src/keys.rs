@@ -1,10 +1,10 @@
-//! JSON objects in which no key is there twice: of two values one would be dropped without a word.
+//! JSON objects without duplicate keys: otherwise one of the two values would be dropped silently.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// An object whose keys differ.
+/// An object whose keys are unique.
 pub(crate) struct Keys(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Keys {

@@ -1,12 +1,12 @@
-//! What may take minutes or gigabytes is held to what `--max-pixels` says, before memory is taken.
+//! Checks work that could take minutes or gigabytes against `--max-pixels`, before memory is allocated.
 
 use crate::args::{Common, FilterArgs};
 use apron::{Error, Extent, Formula, PixelType, Result, Shape};
 
-/// Most products of taps and samples, for each pixel that is allowed: those of a mask of 256x256 taps on the largest image.
+/// Allowed products of taps and samples per allowed pixel: enough for a mask of 256x256 taps on the largest image.
 const PRODUCTS: u64 = 1 << 16;
 
-/// Holds the pixels of full output, and the products of all taps and samples, to the limit.
+/// Checks the pixels of full output, and the products of taps and samples, against the limit.
 pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: &FilterArgs) -> Result<()> {
     let ((width, height), taps) = (formula.window(), formula.taps());
     let most = args.common.max_pixels;
@@ -32,7 +32,7 @@ pub(crate) fn filter(verb: &'static str, shape: Shape, formula: &Formula, args: 
     Ok(())
 }
 
-/// Holds the values in the tables of tiles, one for each value of the type, to the limit.
+/// Checks the size of the tables of all tiles, one entry per value of the type, against the limit.
 pub(crate) fn tiles((across, down): (u32, u32), shape: Shape, pixel: PixelType, common: &Common) -> Result<()> {
     let values = if pixel == PixelType::U8 { 1 << 8 } else { 1 << 16 };
     let tables = (across as u64 * down as u64).saturating_mul(u64::from(shape.channels) * values);

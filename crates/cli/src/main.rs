@@ -7,7 +7,7 @@ mod error;
 mod input;
 mod keys;
 mod limits;
-#[allow(unsafe_code)] // an allocator is unsafe to write
+#[allow(unsafe_code)] // implements GlobalAlloc
 mod memory;
 mod output;
 mod place;
@@ -36,7 +36,7 @@ struct Cli {
     verb: verbs::Verb,
 }
 
-/// Shows the library's log: what runs, and why, or what `APRON_LOG` asks for.
+/// Starts the log on stderr: what runs and why, or what `APRON_LOG` asks for.
 fn start_log(verbose: bool) {
     let mut log = env_logger::Builder::new();
     if verbose {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
             threads::start();
             error::guarded(|| verbs::run(&cli.verb))
         }
-        // Help and the version arrive as errors that are none.
+        // Help and the version arrive as errors of exit code 0.
         Err(said) if said.exit_code() == 0 => report::print(&said.render().to_string()),
         Err(wrong) => Err(error::usage(&wrong)),
     };

@@ -1,21 +1,22 @@
-//! The program's allocator: the system's. Where that has no memory left, Rust's own answer is to abort, with a backtrace;
-//! this one ends the program as other troubles with large files do, by one line and exit code 3.
+//! The program's allocator: the system's. If that fails, Rust aborts by default; this one ends the program with one
+//! line and exit code 3, like other errors of large files.
 //!
-//! Sizes that files and options give are asked for before ([`apron::Error::Shape`] names them, and other jobs go on);
-//! this is for what nobody can foresee, such as the buffers in encoders.
+//! Allocations whose sizes come from files and options are checked before ([`apron::Error::Shape`] names them, and
+//! other jobs go on); this is for unforeseeable ones, such as buffers in encoders.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The system's allocator, which ends the program where it has no memory.
+/// The system's allocator, which ends the program when it is out of memory.
 pub(crate) struct Memory;
 
-// SAFETY: every call is the system allocator's, with the caller's promises; `found` gives its pointer or does not return.
+// SAFETY: every call is forwarded to the system allocator, with the caller's guarantees; `found` returns its pointer or
+// does not return.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises what the system's allocator asks for.
+        // SAFETY: the caller guarantees what the system's allocator requires.
         found(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -35,7 +36,7 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// The memory, if there is some or if whoever asked can do without.
+/// Returns the memory; ends the program if there is none, unless the allocation was a check that may fail.
 fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
     if memory.is_null() && !apron_core::asks_for_memory() {
         end(bytes);
@@ -43,12 +44,12 @@ fn found(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Ends the program. It takes no memory: the line is made on the stack.
+/// Ends the program without allocating: the line is formatted on the stack.
 #[cold]
 fn end(bytes: usize) -> ! {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::Relaxed) {
-        // Another thread is about to end the program, or this one already is.
+        // Another thread is already ending the program, or this one is.
         std::thread::sleep(Duration::from_millis(500));
         exit(3);
     }
@@ -61,7 +62,7 @@ fn end(bytes: usize) -> ! {
     exit(3)
 }
 
-/// Ends the process at once: what runs at its end elsewhere could ask for memory.
+/// Ends the process at once: exit handlers could allocate memory.
 fn exit(code: i32) -> ! {
     #[cfg(unix)]
     signal_hook::low_level::exit(code);

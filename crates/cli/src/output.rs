@@ -1,4 +1,4 @@
-//! What a result becomes before it is written: its range, its alpha, and how it is compressed.
+//! Postprocessing of results before they are written: range, alpha, and compression.
 
 use crate::args;
 use crate::error::{Error, Result};
@@ -22,16 +22,16 @@ pub(crate) struct OutputArgs {
     background: Option<[f64; 3]>,
 }
 
-/// What is mapped to the ends of the output's range.
+/// The samples that are mapped to the ends of the output's range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// The least and the largest sample that are finite.
+    /// The smallest and the largest finite sample.
     Auto,
     /// These two.
     Between(f64, f64),
 }
 
-/// `LO,HI` or `auto`.
+/// Parses `LO,HI` or `auto`.
 fn rescale(text: &str) -> Result<Scale, String> {
     if text == "auto" {
         return Ok(Scale::Auto);
@@ -42,18 +42,18 @@ fn rescale(text: &str) -> Result<Scale, String> {
     }
 }
 
-/// 1 to 100.
+/// Parses 1 to 100.
 fn quality(text: &str) -> Result<u8, String> {
     let quality = text.parse().ok().filter(|quality| (1..=100).contains(quality));
     quality.ok_or_else(|| "must be a whole number from 1 to 100".into())
 }
 
 impl OutputArgs {
-    /// The output, if it can take samples of this type. Without a type, as far as can be known by now.
-    /// The path `-` is the standard output, in `format`.
+    /// Opens the output, if it takes samples of this type; without a type, if its format and path are valid. The path
+    /// `-` is the standard output, in `format`.
     ///
     /// # Errors
-    /// What [`ImageOutput::new`] says, and options that the output's format does not have.
+    /// Errors of [`ImageOutput::new`], and options that the output's format does not support.
     pub(crate) fn open<'a>(
         &self,
         path: &'a Path,
@@ -73,7 +73,8 @@ impl OutputArgs {
         }
     }
 
-    /// The type of the result: the one that is asked for, or, of a result that is scaled, one that every picture has.
+    /// Returns the type of the result: the requested one, else u8 for scaled results of a type that not all pictures
+    /// support, else the input's.
     pub(crate) fn out_type(&self, asked: Option<PixelType>, of: PixelType) -> PixelType {
         match (self.rescale, of) {
             (Some(_), PixelType::I16 | PixelType::F16 | PixelType::F32) => asked.unwrap_or(PixelType::U8),
@@ -81,7 +82,8 @@ impl OutputArgs {
         }
     }
 
-    /// The result in the range that is asked for, in samples of `pixel`. Of `keep_alpha` the last channel keeps its values.
+    /// Scales the result to the requested range, in samples of `pixel`. With `keep_alpha` the last channel keeps its
+    /// values.
     pub(crate) fn scaled(
         &self,
         image: AnyImage<'static>,
@@ -107,7 +109,7 @@ impl OutputArgs {
     /// Whether the output takes such an image only without its alpha.
     ///
     /// # Errors
-    /// That it does not take it at all.
+    /// If it does not take the image at all.
     pub(crate) fn drops_alpha(&self, output: &ImageOutput<'_>, pixel: PixelType, channels: u32) -> Result<bool> {
         match output.check(pixel, channels) {
             Err(_) if matches!(channels, 2 | 4) && output.check(pixel, channels - 1).is_ok() => Ok(true),
@@ -115,11 +117,11 @@ impl OutputArgs {
         }
     }
 
-    /// The image as the output takes it: without alpha where its format has none. What is opaque looks the same without it,
-    /// the rest is blended with the background.
+    /// Drops the alpha if the output's format does not support it. Opaque pixels keep their colours, others are blended
+    /// with the background.
     ///
     /// # Errors
-    /// That there is no background, and a pixel that is not opaque.
+    /// If there is a pixel that is not opaque, and no background.
     pub(crate) fn fitting(&self, output: &ImageOutput<'_>, image: AnyImage<'static>) -> Result<AnyImage<'static>> {
         let channels = image.shape().channels;
         if !self.drops_alpha(output, image.pixel_type(), channels)? {
@@ -145,7 +147,7 @@ impl OutputArgs {
     }
 }
 
-/// The least and the largest finite sample, but for those of the channel `alpha`; 0 and 0 where there are none.
+/// Returns the smallest and the largest finite sample, without the channel `alpha`; 0 and 0 if there are none.
 fn extremes<T: Pixel>(image: &Image<'_, T>, alpha: Option<u32>) -> (f64, f64) {
     let channels = image.channels() as usize;
     let samples = image.rows().flat_map(|row| row.iter().enumerate());
@@ -156,7 +158,7 @@ fn extremes<T: Pixel>(image: &Image<'_, T>, alpha: Option<u32>) -> (f64, f64) {
     if low <= high { (low, high) } else { (0.0, 0.0) }
 }
 
-/// A linear map of samples, of all channels but `alpha`.
+/// A linear map of the samples of all channels except `alpha`.
 struct Map {
     low: f64,
     high: f64,
@@ -164,13 +166,13 @@ struct Map {
 }
 
 impl Map {
-    /// The image with `low` as 0 and `high` as `top`, and what lies outside them at the nearer end.
+    /// Maps `low` to 0 and `high` to `top`; values outside are clamped.
     fn onto<S: Pixel, T: Pixel>(&self, image: &Image<'_, S>, top: f64) -> apron::Result<AnyImage<'static>> {
         let shape = image.shape();
         check_memory::<T>(shape.samples(), shape)?;
         let width = self.high - self.low;
         let mapped = |sample: f64| match (sample - self.low) / width {
-            // An image of one value.
+            // All samples are equal.
             _ if width == 0.0 => 0.0,
             part => part.clamp(0.0, 1.0) * top,
         };
@@ -185,7 +187,7 @@ impl Map {
     }
 }
 
-/// The image without its last channel, alpha, over a background; `opaque` is the largest alpha.
+/// Blends the image with a background, and drops its last channel, alpha; `opaque` is the largest alpha.
 fn blended<T: Pixel>(image: &Image<'_, T>, background: [f64; 3], opaque: f64) -> apron::Result<Image<'static, T>> {
     let (shape, colours) = (image.shape(), image.channels() as usize - 1);
     check_memory::<T>(shape.samples(), shape)?;
@@ -224,7 +226,7 @@ mod tests {
             args.scaled(floats.clone(), pixel, false).unwrap()
         };
         let bytes = |samples: [u8; 5]| AnyImage::U8(Image::new(5, 1, 1, samples.to_vec()).unwrap());
-        // 127.5 rounds to the even one.
+        // 127.5 rounds half to even.
         assert_eq!(scaled(Scale::Auto, PixelType::U8), bytes([0, 128, 255, 0, 255]));
         assert_eq!(scaled(Scale::Between(1.0, -1.0), PixelType::U8), bytes([255, 128, 0, 0, 0]));
         assert_eq!(scaled(Scale::Between(0.0, 0.5), PixelType::U8), bytes([0, 0, 255, 0, 255]));

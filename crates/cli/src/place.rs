@@ -22,22 +22,22 @@ pub(crate) struct Files {
     pub(crate) format: Option<String>,
 }
 
-/// What a verb works on next.
+/// Source and destination of a verb.
 pub(crate) enum Place {
-    /// It reads one file and writes the other.
+    /// Reads one file and writes another.
     Files {
-        /// The image.
+        /// Path of the image.
         input: PathBuf,
-        /// The result.
+        /// Path of the result.
         output: PathBuf,
-        /// The format of a result that goes to the standard output.
+        /// Format of a result that goes to the standard output.
         format: Option<String>,
     },
-    /// It is a step of a pipe: it takes this image and leaves its own in its place.
+    /// A step of a pipe: replaces this image by its result.
     Pipe(DeviceImage),
 }
 
-/// The files of a verb, one by one.
+/// The files of a verb, expanded.
 pub(crate) enum Asked {
     /// One image to one result.
     One(Place),
@@ -51,7 +51,7 @@ impl Files {
         self.inputs.len() != 1 || ends_as_folder(&self.output) || is_pattern(&self.inputs[0])
     }
 
-    /// What was asked for. Patterns are resolved, and the folder is there.
+    /// Expands patterns, and creates the folder.
     pub(crate) fn asked(self) -> Result<Asked> {
         let folder = ends_as_folder(&self.output);
         match &self.inputs[..] {
@@ -73,17 +73,17 @@ impl Files {
     }
 }
 
-/// Whether a path ends with a separator, and so can be nothing but a folder.
+/// Whether a path ends with a separator, and so can only be a folder.
 fn ends_as_folder(path: &Path) -> bool {
     path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
 }
 
-/// Whether a path stands for those that match it. One that is there stands for itself.
+/// Whether a path is a pattern. A path that exists is not.
 fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?', '[']) && !path.exists()
 }
 
-/// Each image with its result in `folder`, which is made. No result takes the place of an image or of another result.
+/// Pairs each image with its result in `folder`, which is created. No result may overwrite an image or another result.
 fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<Vec<(PathBuf, PathBuf)>> {
     if let Some(format) = format {
         apron_files::check_extension(&folder.join(format!("*.{}", format.trim_start_matches('.'))))?;
@@ -97,7 +97,7 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
             output.set_extension(format.trim_start_matches('.'));
         }
         match results.insert(output.clone(), input.clone()) {
-            // Named twice, such as by its name and by a pattern.
+            // Given twice, such as by its name and by a pattern.
             Some(other) if other == input => continue,
             Some(other) => {
                 let (other, input, output) = (other.display(), input.display(), output.display());
@@ -117,7 +117,7 @@ fn in_folder(inputs: &[PathBuf], folder: &Path, format: Option<&str>) -> Result<
     Ok(pairs)
 }
 
-/// The files that the paths stand for: those that match a pattern, in the order of their names.
+/// Expands patterns to the files that match, sorted by name.
 fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for input in inputs {
@@ -126,7 +126,7 @@ fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
             continue;
         }
         let before = paths.len();
-        // As shells match: what is hidden has to be named so.
+        // As in shells, hidden files are matched only explicitly.
         let as_shells = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
         let matches = glob::glob_with(&input.to_string_lossy(), as_shells);
         let matches = matches.map_err(|error| Error::Usage(format!("pattern '{}': {error}", input.display())))?;
@@ -158,7 +158,7 @@ mod tests {
         std::fs::write(path("a.png"), "").unwrap();
         std::fs::write(path(".hidden.png"), "").unwrap();
         assert!(matches!(files(&["x.png"], "y.png", None), Ok(Asked::One(_))));
-        // A name that looks like a pattern, and is one of a file.
+        // A name with the characters of a pattern that is the name of a file.
         assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
         let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), &path("a.png"), "x/c.jpg"], &path("new/"), Some(".tif"))
         else {

@@ -1,14 +1,15 @@
-//! What a long job is at, on stderr where that is a terminal.
+//! Progress of a long job, on stderr if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
-/// A line that says what is done and for how long: a device does not say how far it is. Cleared when it is dropped.
+/// A line with the current step and the elapsed time, without a percentage, which devices do not report. Cleared when
+/// dropped.
 #[derive(Default)]
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// A line that is there at once and counts the seconds; none if `quiet`, or where stderr is no terminal.
+    /// Shows the line at once; nothing if `quiet`, or if stderr is not a terminal.
     pub(crate) fn new(quiet: bool) -> Progress {
         if quiet {
             return Progress(None);
@@ -21,7 +22,7 @@ impl Progress {
         Progress(Some(bar))
     }
 
-    /// Says what is done from now on.
+    /// Sets the text of the current step.
     pub(crate) fn at(&self, what: impl Into<String>) {
         if let Some(bar) = &self.0 {
             bar.set_message(what.into());

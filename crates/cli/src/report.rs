@@ -1,4 +1,4 @@
-//! What a verb says when it is done.
+//! Reports of verbs.
 
 use crate::error::{Error, Result};
 use apron::{PixelType, Shape};
@@ -14,7 +14,7 @@ pub(crate) struct Ran {
     pub(crate) operation: &'static str,
     pub(crate) verb: &'static str,
     pub(crate) input: String,
-    /// Of filters.
+    /// Filters only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,11 +31,11 @@ pub(crate) struct Ran {
     pub(crate) copy_in_ms: f64,
     pub(crate) kernels_ms: f64,
     pub(crate) copy_out_ms: f64,
-    /// With reading and writing the files.
+    /// Total time, including reading and writing the files.
     pub(crate) total_ms: f64,
 }
 
-/// The statistics of a channel, or of all; for NaN and infinity JSON has null.
+/// Statistics of one channel or of all; NaN and infinity become null in JSON.
 #[derive(Serialize)]
 pub(crate) struct ChannelStatistics {
     pub(crate) count: u64,
@@ -43,7 +43,7 @@ pub(crate) struct ChannelStatistics {
     pub(crate) max: f64,
     pub(crate) mean: f64,
     pub(crate) std: f64,
-    /// As they were asked for.
+    /// In the order of the request.
     pub(crate) percentiles: Vec<Percentile>,
 }
 
@@ -63,13 +63,13 @@ pub(crate) struct Report {
     pub(crate) made: Made,
 }
 
-/// What came out of it.
+/// The result of a verb.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Made {
     /// An image.
     Image { output: String, out_type: String, out_width: u32, out_height: u32 },
-    /// An image by several steps; in their reports `-` stands for the files.
+    /// An image made by several steps; in their reports `-` stands for the files.
     Piped { output: String, out_type: String, out_width: u32, out_height: u32, steps: Vec<Report> },
     /// Counts, and where they were written.
     Counts {
@@ -77,11 +77,11 @@ pub(crate) enum Made {
         low: f64,
         high: f64,
         per_channel: bool,
-        /// Samples that lie in a bin.
+        /// Number of samples that lie in a bin.
         total: u64,
         output: Option<String>,
         plot: Option<String>,
-        /// What a .json file would hold, where no file was asked for.
+        /// Content of a .json file, if no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
     },
@@ -93,7 +93,7 @@ pub(crate) enum Made {
         per_channel: bool,
         output: Option<String>,
         plot: Option<String>,
-        /// What a .json file would hold, where no file was asked for.
+        /// Content of a .json file, if no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
     },
@@ -102,21 +102,21 @@ pub(crate) enum Made {
         bins: [usize; 2],
         low: [f64; 2],
         high: [f64; 2],
-        /// Pixels that lie in a pair of bins.
+        /// Number of pixels that lie in a pair of bins.
         total: u64,
         output: Option<String>,
-        /// What a .json file would hold, where no file was asked for.
+        /// Content of a .json file, if no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
     },
-    /// Thresholds, the first of them also by itself, and where they or the image that they part were written.
+    /// Thresholds, the first also separately, and the file of the thresholds or of the segmented image.
     Thresholds { threshold: usize, thresholds: Vec<usize>, output: Option<String> },
-    /// Statistics of all channels, or of each.
+    /// Statistics of all channels together, or per channel.
     Statistics { per_channel: bool, statistics: Vec<ChannelStatistics> },
 }
 
 impl Ran {
-    /// What ran on an image of this shape and type; `start` is when the verb began.
+    /// Makes the report for an image of this shape and type; `start` is when the verb began.
     pub(crate) fn of(
         verb: &'static str,
         input: &Path,
@@ -148,9 +148,9 @@ impl Ran {
 }
 
 impl Report {
-    /// The report of a pipe, which this is but for its steps: what ran is what they ran.
+    /// Turns this report into the report of a pipe: its steps determine what ran.
     pub(crate) fn of_steps(self, steps: Vec<Report>) -> Report {
-        // What all have is said once.
+        // Values that all steps share appear once.
         let joined = |of: fn(&Ran) -> &str| {
             let mut parts: Vec<&str> = steps.iter().map(|step| of(&step.ran)).collect();
             if parts.iter().all(|part| *part == parts[0]) {
@@ -178,17 +178,17 @@ impl Report {
         Report { ran, made }
     }
 
-    /// The report as a JSON object.
+    /// Returns the report as a JSON object.
     pub(crate) fn value(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }))
     }
 
-    /// The report as a JSON object on one line.
+    /// Returns the report as a JSON object on one line.
     pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|error| format!("{{\"error\":{:?}}}", error.to_string()))
     }
 
-    /// The report as a line to read; with `reasons`, also why it ran so, and how long copies took.
+    /// Formats the report as a line; `reasons` adds why it ran so and the times of copies.
     pub(crate) fn text(&self, reasons: bool) -> String {
         let ran = &self.ran;
         let made = match &self.made {
@@ -227,19 +227,19 @@ impl Report {
     }
 }
 
-/// A number of things, each of which is a `one`.
+/// Formats a count of things, whose singular is `one`.
 pub(crate) fn counted(count: impl Display, one: &str) -> String {
     let count = count.to_string();
     let many = if count == "1" { "" } else { "s" };
     format!("{count} {one}{many}")
 }
 
-/// Milliseconds, to the microsecond.
+/// Converts to milliseconds, rounded to microseconds.
 pub(crate) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// The rows as lines, each column as wide as its longest cell.
+/// Formats rows as lines, with columns padded to their longest cell.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let longest = |column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
@@ -251,7 +251,7 @@ pub(crate) fn aligned(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Writes to stdout. A reader that has gone is no error: it has what it wanted.
+/// Writes to stdout. A closed pipe is not an error: the reader has what it wanted.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -260,7 +260,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a line to stderr, if somebody reads it.
+/// Writes a line to stderr, and ignores errors.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

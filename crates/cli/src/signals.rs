@@ -1,7 +1,7 @@
-//! What ends the program from outside: interrupts, requests to end, and terminals that go away.
+//! Signals that end the program: interrupts, termination requests, and closed terminals.
 
-/// Has the program, when it is told to end, remove what is not finished and exit with 128 and the signal's number, as
-/// shells say it: 130 for an interrupt, 143 for a request to end, 129 for a terminal that went away.
+/// Installs handlers that remove unfinished outputs and exit with 128 plus the signal's number, as shells report it:
+/// 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
 pub(crate) fn watch() {
     #[cfg(unix)]
     unix::watch();
@@ -14,7 +14,7 @@ mod unix {
     use signal_hook::low_level::exit;
 
     pub(super) fn watch() {
-        // Those that were ignored stay so, as under nohup.
+        // Signals that were ignored stay ignored, as under nohup.
         let ignored = ignored();
         let heard: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !ignored(*signal)).collect();
         let (ready, wait) = std::sync::mpsc::channel();
@@ -26,14 +26,14 @@ mod unix {
                 exit(128 + signal);
             }
         };
-        // Where no thread is to be had, signals end the program as they always do; drafts without a name go, too.
+        // Without a thread, signals have their default action; drafts without a name disappear then, too.
         if std::thread::Builder::new().name("signals".into()).spawn(listen).is_ok() {
-            // Until signals are heard.
+            // Until the handlers are installed.
             let _: Result<(), _> = wait.recv();
         }
     }
 
-    /// Which signals whoever started the program wants ignored; where the system does not say, none.
+    /// Reads which signals the parent process set to be ignored; none where the system does not say.
     fn ignored() -> impl Fn(i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,13 +1,13 @@
-//! The threads of the CPU device: one per core, or fewer where the system refuses more.
+//! The threads of the CPU device: one per core, or fewer if the system refuses more.
 
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 
-/// Starts the threads. In a container whose processes are limited there may be fewer than cores, or none but this one, and
-/// rayon would panic at its first use.
+/// Starts the threads. In a container with a limit on processes there may be fewer than cores, or only the current one;
+/// rayon would panic at its first use there.
 pub(crate) fn start() {
-    // Rayon has one try to make its threads, and so they are there before.
+    // Rayon builds its pool only once, so the threads are started before.
     let waiting: Vec<Sender<ThreadBuilder>> = (0..wanted()).map_while(|_| waiting()).collect();
     let pool = ThreadPoolBuilder::new().num_threads(waiting.len().max(1));
     let started = match waiting.is_empty() {
@@ -21,14 +21,14 @@ pub(crate) fn start() {
     }
 }
 
-/// As many as rayon would start.
+/// Returns the number of threads that rayon would start.
 fn wanted() -> usize {
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|asked| asked.parse().ok());
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
     asked.filter(|asked| *asked > 0).unwrap_or_else(cores)
 }
 
-/// A thread that waits for its work. `None` if there is none to be had.
+/// Starts a thread that waits for its work; `None` if the system refuses.
 fn waiting() -> Option<Sender<ThreadBuilder>> {
     let (give, work) = channel::<ThreadBuilder>();
     let run = move || work.recv().map_or((), ThreadBuilder::run);

@@ -1,9 +1,9 @@
-//! Words of text that is not the shell's.
+//! Splits text into words without a shell.
 
-/// Words by step. Blanks separate words and bars steps, but not between quotes.
+/// Splits text into words by blanks, and into steps by bars; quotes protect both.
 ///
 /// # Errors
-/// The quote that does not end.
+/// An unterminated quote.
 pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>, char> {
     let (mut steps, mut word, mut open) = (vec![Vec::new()], None::<String>, None);
     for letter in text.chars().chain(['|']) {
@@ -25,7 +25,7 @@ pub(crate) fn words(text: &str) -> Result<Vec<Vec<String>>, char> {
     if let Some(quote) = open {
         return Err(quote);
     }
-    // The bar after the text began one more.
+    // The bar appended to the text began one more.
     steps.pop();
     Ok(steps)
 }

@@ -1,4 +1,4 @@
-//! The call that docs/architecture.md follows is made: what the page says of it is what ran.
+//! Runs the call that docs/architecture.md traces, and compares the page with what ran.
 
 mod common;
 
@@ -12,7 +12,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/architecture.md");
 const START: &str = "<!-- trace: made by APRON_UPDATE=1 cargo test -p apron-cli --test architecture -->\n";
 const END: &str = "<!-- /trace -->";
-/// What stands before the program's arguments in the README's command.
+/// Start of the command in the README, before the program's arguments.
 const RUN: &str = "cargo run --release -- ";
 
 #[test]
@@ -31,7 +31,7 @@ fn the_trace_is_what_runs() {
     assert_eq!(written, trace, "run it with APRON_UPDATE=1, and look at what changed");
 }
 
-/// What the program says of the command, in the emulator.
+/// Runs the command in the emulator, and returns its report.
 fn report(command: &str) -> Value {
     let input = Path::new(ROOT).join("assets/coffee.png");
     let words = command.split(' ').map(|word| if word == "assets/coffee.png" { input.to_str().unwrap() } else { word });
@@ -40,7 +40,7 @@ fn report(command: &str) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
-/// The recipe of the same problem. The report has no kernels, but says enough to tell whether this is what ran.
+/// Plans the same problem again: the report does not list kernels, but identifies the recipe.
 fn recipe(report: &Value) -> Recipe {
     let number = |key: &str| report[key].as_u64().unwrap() as u32;
     let shape = Shape::new(number("width"), number("height"), number("channels")).unwrap();
@@ -55,7 +55,7 @@ fn recipe(report: &Value) -> Recipe {
     recipe
 }
 
-/// The block of the page, in Markdown.
+/// Formats the page's block in Markdown.
 fn trace(command: &str, report: &Value) -> String {
     let recipe = recipe(report);
     let mut lines = vec![

@@ -70,7 +70,7 @@ fn peers_that_are_there_are_held_beside_and_others_are_left_out_in_words() {
     }
     assert!(machine("peer cupy_peer.py").ends_with("no CuPy here"), "{report}");
     assert_eq!(machine("torch"), "1.2");
-    // Rows with gaps are not for them.
+    // The programs of other libraries are not given workloads with gaps between rows.
     let plain = |workload: &&Value| !workload["work"].as_str().unwrap().contains(" of ");
     for workload in report["workloads"].as_array().unwrap().iter().filter(plain) {
         assert_eq!(workload["best_peer"], "PyTorch", "{workload}");

@@ -1,4 +1,4 @@
-//! What options make of inputs and outputs: types, ranges, alpha, quality, profiles and the standard streams.
+//! Conversions of inputs and outputs: types, ranges, alpha, quality, profiles and the standard streams.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn images_come_and_go_by_the_standard_streams() {
     assert_eq!(folder.read::<u8>("out.npy").1, [3, 4]);
     let ended = folder.filter("a.png", &["pipe", "a.png", "-", "box size=1", "--format", "npy", "--quiet"]);
     assert!(ended.stdout.starts_with(b"\x93NUMPY") && ended.stderr.is_empty(), "{ended:?}");
-    // An empty input, a format that is not said, and two who want to print.
+    // An empty input, a missing format, and two outputs to stdout.
     folder.fails(3, "standard input: the file is empty", &["stats", "-"]);
     folder.fails(2, "needs --format", &["box", "a.png", "-", "--size", "1"]);
     folder.fails(2, "cannot both go", &["box", "a.png", "-", "--size", "1", "--format", "png", "--json"]);
@@ -52,7 +52,7 @@ fn images_come_and_go_by_the_standard_streams() {
 fn profiles_and_densities_are_kept_where_formats_have_them() {
     use image::{ImageDecoder, ImageEncoder};
     let folder = Folder::new();
-    // The header of a profile: enough for files, which do not look into it.
+    // The header of a profile suffices: the formats do not look into it.
     let mut profile = vec![7u8; 200];
     profile[16..20].copy_from_slice(b"RGB ");
     let file = std::fs::File::create(folder.path("a.jpg")).unwrap();
@@ -77,7 +77,7 @@ fn profiles_and_densities_are_kept_where_formats_have_them() {
     let png = std::fs::read(folder.path("d.png")).unwrap();
     let at = png.windows(4).position(|chunk| chunk == b"pHYs").unwrap();
     assert_eq!(png[at + 4..at + 13], [0, 0, 0x2e, 0x23, 0, 0, 0x2e, 0x23, 1], "11811 pixels per metre");
-    // A colour's profile says nothing of grey.
+    // A profile for colour is not written into a grey file.
     folder.ok(&["box", "a.jpg", "grey.png", "--size", "1", "--grey"]);
     assert_eq!(icc("grey.png"), None);
 }
@@ -112,7 +112,7 @@ fn floats_fill_the_range_of_a_picture() {
         folder.ok(&[&["box", "f.npy", "out.png", "--size", "1"], options].concat());
         assert_eq!(decode(&folder.path("out.png")).as_bytes(), expected, "{options:?}");
     }
-    // Not rounded before: a derivative of bytes has halves and is below 0.
+    // Scaled before rounding: this derivative of u8 has halves and negative values.
     folder.png("a.png", 4, 1, &[0, 1, 2, 0]);
     let half = ["correlate", "a.png", "out.npy", "--mask", "-0.5 0 0.5", "--border", "replicate"];
     folder.ok(&[&half[..], &["--rescale=-1,1"]].concat());
@@ -159,12 +159,12 @@ fn numbers_that_a_type_of_images_holds_are_taken() {
     assert_eq!(folder.read::<f32>("out.npy").1, [(1u64 << 60) as f32, 3.0]);
     folder.array("f64.npy", &[1, 3], &[0.5f64, f64::NAN, f64::NEG_INFINITY]);
     is(taken("f64.npy", &[]), "f32");
-    // By columns, in the other byte order.
+    // In Fortran order and big-endian.
     let bytes: Vec<u8> = [1i32, 3, 5, 2, 4, 6].iter().flat_map(|item| item.to_be_bytes()).collect();
     folder.write("big.npy", npy("{'shape': (3, 2), 'fortran_order': True, 'descr': '>i4'}", &bytes));
     is(taken("big.npy", &[]), "u8");
     assert_eq!(folder.read::<u8>("out.npy"), (vec![3, 2], vec![1, 2, 3, 4, 5, 6]));
-    // A type that rounds, or one that is wider.
+    // With a requested type that rounds, or that is wider.
     folder.array("tenths.npy", &[1, 4], &[0.1f64, 2.5, -7.0, 1e9]);
     is(taken("tenths.npy", &["--in-type", "f32"]), "f32");
     assert_eq!(folder.read::<f32>("out.npy").1, [0.1, 2.5, -7.0, 1e9]);

@@ -21,7 +21,7 @@ fn pictures_of_every_format_come_and_go() {
         for format in formats {
             let name = format!("a.{format}");
             copy(&folder, "u8.npy", &name);
-            // What it is, the content says.
+            // The format is recognised by content, not by extension.
             std::fs::rename(folder.path(&name), folder.path("a.jpg")).unwrap();
             copy(&folder, "a.jpg", "back.npy");
             assert_eq!(folder.read::<u8>("back.npy").1, bytes, "{format} {channels}");
@@ -37,11 +37,11 @@ fn pictures_of_every_format_come_and_go() {
             _ => folder.fails(3, "pixels are not opaque", &[&refused, IDENTITY].concat()),
         }
     }
-    // 8 bits a sample, at quality 95.
+    // 8 bits per sample, at quality 95.
     folder.png("flat.png", 16, 16, &[200; 256]);
     copy(&folder, "flat.png", "flat.jpg");
     assert!(decode(&folder.path("flat.jpg")).as_bytes().iter().all(|&sample| sample.abs_diff(200) < 3));
-    // Floats in TIFF.
+    // TIFF files of floats.
     folder.array("f32.npy", &[2, 2, 3], &[0.5f32; 12]);
     copy(&folder, "f32.npy", "f.tif");
     copy(&folder, "f.tif", "back.npy");
@@ -54,7 +54,7 @@ fn pictures_of_every_format_come_and_go() {
     }
     assert_eq!(folder.read::<f32>("back-plane.npy"), folder.read("plane.npy"));
     assert_eq!(folder.read::<i16>("back-depth.npy"), folder.read("depth.npy"));
-    // Somebody else's, in the other byte order.
+    // A big-endian file of another writer.
     let mut file = b"MM\0*\0\0\0\x0c\xbf\x80\0\0".to_vec();
     let entries = [(256, 1), (257, 1), (258, 32), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 4), (339, 3)];
     file.extend([0, entries.len() as u8]);
@@ -71,7 +71,7 @@ fn pictures_of_every_format_come_and_go() {
 fn arrays_in_either_order() {
     let folder = Folder::new();
     let rows: Vec<i16> = (0..12).map(|i| i * 1000 - 5000).collect();
-    // (2, 3, 2) by columns, planes last.
+    // Shape (2, 3, 2) in Fortran order.
     let at = |y: usize, x: usize, c: usize| rows[(y * 3 + x) * 2 + c];
     let places = (0..2).flat_map(|c| (0..3).flat_map(move |x| (0..2).map(move |y| (y, x, c))));
     let bytes: Vec<u8> = places.flat_map(|(y, x, c)| at(y, x, c).to_be_bytes()).collect();
@@ -81,7 +81,7 @@ fn arrays_in_either_order() {
     folder.array("one.npy", &[1, 2, 1], &[1u16, 2]);
     copy(&folder, "one.npy", "b.npy");
     assert_eq!(folder.read::<u16>("b.npy"), (vec![1, 2], vec![1, 2]));
-    // A mask by columns.
+    // A mask in Fortran order.
     folder.write("m.npy", npy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2)}", &[1, 2, 3, 4]));
     folder.array("dot.npy", &[1, 1], &[1.0f32]);
     for (anchor, tap) in [("0,0", 1.0), ("1,0", 3.0), ("0,1", 2.0)] {
@@ -151,7 +151,7 @@ fn floats_that_are_no_numbers_pass_through_filters() {
     assert!(items[0].is_nan() && items[1] == f32::INFINITY && items[2] == 1.0, "{items:?}");
 }
 
-/// Greys come back as one channel from every format, also from palettes.
+/// Grey pictures of every format are read as one channel, also from palettes.
 #[test]
 fn grey_pictures_have_one_channel() {
     let folder = Folder::new();
@@ -163,7 +163,7 @@ fn grey_pictures_have_one_channel() {
         assert_eq!(shape, [2, 3], "{name}");
         assert!(name == "b.jpg" || items == [0, 1, 2, 100, 254, 255], "{name}: {items:?}");
     }
-    // A palette with a colour has three.
+    // A palette with one colour gives three channels.
     let mut bmp = std::fs::read(folder.path("b.bmp")).unwrap();
     bmp[54 + 4 * 100] = 7;
     folder.write("colour.bmp", &bmp);
@@ -171,7 +171,7 @@ fn grey_pictures_have_one_channel() {
     assert_eq!(folder.read::<u8>("c.npy").0, [2, 3, 3]);
 }
 
-/// Cameras say how to turn what they wrote.
+/// The EXIF orientation of photos is applied.
 #[test]
 fn photos_are_turned_as_their_exif_data_says() {
     let folder = Folder::new();
@@ -184,7 +184,7 @@ fn photos_are_turned_as_their_exif_data_says() {
     copy(&folder, "turned.jpg", "b.npy");
     let (shape, items) = folder.read::<u8>("b.npy");
     assert_eq!(shape, [16, 8]);
-    // The upper half became the right one.
+    // The upper half is now the right one.
     assert!(
         items.chunks(8).all(|row| row[..4].iter().all(|&of| of > 150) && row[4..].iter().all(|&of| of < 60)),
         "{items:?}"

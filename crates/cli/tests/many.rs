@@ -1,4 +1,4 @@
-//! Many images of one verb, into a folder.
+//! One verb on several images, with a folder for the results.
 
 mod common;
 
@@ -23,10 +23,10 @@ fn images_go_to_a_folder_under_their_names() {
     let ended = folder.ok(&["correlate", "a.png", "b.png", "out/", "--mask", "2"]);
     assert!(ended.stderr.starts_with("2 images, total "), "{ended:?}");
     assert_eq!((pixels(&folder, "out/a.png"), pixels(&folder, "out/b.png")), (vec![20; 2], vec![40; 2]));
-    // A pattern, another format, and a folder that is there.
+    // A pattern, another format, and an existing folder.
     folder.ok(&["correlate", "*.png", "out", "--mask", "3", "--format", "npy", "--quiet"]);
     assert_eq!(folder.read::<u8>("out/c.npy"), (vec![1, 2], vec![90; 2]));
-    // One image, but a folder.
+    // One image, with a folder as output.
     folder.ok(&["pipe", "c.png", "new/deep/", "box size=1 | correlate mask=2"]);
     assert_eq!(pixels(&folder, "new/deep/c.png"), [60; 2]);
     let ended = folder.ok(&["box", "out/*.npy", "new/", "--size", "1", "--json"]);
@@ -77,7 +77,7 @@ fn a_key_that_is_there_twice_is_refused() {
         ended.stdout.contains("the key 'sigma' is there twice") && ended.stdout.contains("\"exit\":3"),
         "{ended:?}"
     );
-    // In a list, the other jobs go on.
+    // In a list, the other jobs run.
     let good = r#"{"verb":"box","in":"a.png","out":"c.npy","size":1}"#;
     let doubled = r#"{"verb":"box","in":"a.png","out":"d.npy","size":1,"size":3}"#;
     folder.write("jobs.json", format!("[{doubled}, {good}]"));

@@ -1,4 +1,4 @@
-//! Little memory and few threads: the program does what it can, or says by one line what it lacks.
+//! With little memory or few threads the program either works, or says in one line what it lacks.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{Folder, header, npy, program};
 use std::process::{Command, Stdio};
 
-/// With any amount of memory, a run succeeds or is refused by one line, and leaves nothing behind.
+/// Checks that with each amount of memory a run either succeeds or is refused in one line, and leaves no files behind.
 #[track_caller]
 fn works_or_says(folder: &Folder, kib: impl Iterator<Item = u32>, output: &str, arguments: &[&str]) {
     let before = folder.names();
@@ -28,7 +28,7 @@ fn works_or_says(folder: &Folder, kib: impl Iterator<Item = u32>, output: &str, 
     assert!(done > 0 && refused > 0, "{output}: {done} done, {refused} refused");
 }
 
-/// From what is enough to start the program to what is enough to work.
+/// Amounts from what suffices to start the program to what suffices to work, in KiB.
 fn little() -> impl Iterator<Item = u32> {
     (10..22).step_by(2).map(|n| n * 10_000)
 }
@@ -36,7 +36,7 @@ fn little() -> impl Iterator<Item = u32> {
 #[test]
 fn writers_and_readers_say_that_memory_is_out() {
     let folder = Folder::new();
-    // Noise, which no encoder makes smaller.
+    // Noise, which does not compress.
     let noise: Vec<u8> = (0..3 * 2000 * 2000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     folder.write("a.npy", npy(&header("'|u1'", "(2000, 2000, 3)"), &noise));
     for output in ["b.png", "b.tif"] {
@@ -56,7 +56,7 @@ fn histograms_of_many_bins_say_that_memory_is_out() {
     works_or_says(&folder, [200_000, 400_000, 600_000, 4_000_000].into_iter(), "b.npy", &arguments);
 }
 
-/// A container's limit on processes: root has none, and so the program runs as nobody.
+/// The limit on processes does not apply to root, so the program runs as nobody.
 #[test]
 fn without_threads_the_work_is_done() {
     let folder = Folder::new();

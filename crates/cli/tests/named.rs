@@ -1,11 +1,11 @@
-//! The verbs of named filters on small images, with results that are known.
+//! The verbs of named filters on small images, with known results.
 
 mod common;
 
 use common::{Folder, decode};
 use serde_json::Value;
 
-/// A row that rises by 1, 2, 3 and stays.
+/// Writes a row with steps of 1, 2, 3 and 0.
 fn ramp(folder: &Folder) {
     folder.png("a.png", 5, 1, &[0, 1, 3, 6, 6]);
 }
@@ -36,7 +36,7 @@ fn derivatives_of_a_rise_are_positive() {
         ("unsharp --sigma 0 --amount 5 --out-type i16", [0, 1, 3, 6, 6]),
     ] {
         let words: Vec<&str> = verb.split(' ').collect();
-        // Rises are not cut to the type of the image.
+        // Derivatives are not clamped to the type of the image.
         folder.ok(&[&[words[0], "a.png", "b.npy"], &words[1..]].concat());
         let (_, found) = folder.read::<i16>("b.npy");
         let expected: Vec<i16> = expected.into_iter().filter(|value| *value != i16::MIN).collect();
@@ -64,7 +64,7 @@ fn scaled_derivatives_are_rounded_once() {
 #[test]
 fn directions_and_waves_of_floats() {
     let folder = Folder::new();
-    // Down and to the right by as much.
+    // The same slope down and to the right.
     folder.array("a.npy", &[3, 3], &[0.0f32, 1.0, 2.0, 1.0, 2.0, 3.0, 2.0, 3.0, 4.0]);
     folder.ok(&["gradient", "a.npy", "b.npy", "--direction"]);
     assert_eq!(folder.read::<f32>("b.npy").1[4], std::f32::consts::FRAC_PI_4);
@@ -73,7 +73,7 @@ fn directions_and_waves_of_floats() {
     let spot = folder.read::<f32>("b.npy").1;
     assert!(spot[3] < -0.3 && (spot[2] - spot[4]).abs() < 1e-7, "{spot:?}");
     folder.ok(&["dog", "dot.npy", "b.npy", "--sigma-low", "0", "--sigma-high", "1"]);
-    // One row is as many as the border makes of it.
+    // Border reflect101 repeats the only row, so the vertical blur changes nothing.
     assert!((folder.read::<f32>("b.npy").1[3] - (1.0 - 0.398_943_5)).abs() < 1e-5);
     folder.ok(&["gaussian", "dot.npy", "b.npy", "--sigma", "1,0", "--order", "1,0", "--border", "constant"]);
     let slope = folder.read::<f32>("b.npy").1;

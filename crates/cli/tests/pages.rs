@@ -1,14 +1,14 @@
-//! The commands that pages show are ones that the program takes.
+//! The commands on the pages parse.
 
 mod common;
 
 use common::{Folder, program};
 use std::process::Command;
 
-/// Verbs that need no file, so that they would do all their work here: the grammar's own test has their examples.
+/// Verbs that need no file, and so would do all their work here; the parser's own test has their examples.
 const AT_WORK: [&str; 4] = ["verify", "bench", "tune", "kernels"];
 
-/// Wrong usage, as the exit code says it. In a folder without files a right command ends with another one.
+/// Exit code of wrong usage. In a folder without files, a valid command ends with another code.
 const USAGE: i32 = 2;
 
 #[test]

@@ -56,7 +56,7 @@ fn a_report_has_those_of_the_steps() {
 fn what_is_wrong_is_said_of_its_step() {
     let folder = Folder::new();
     folder.png("a.png", 4, 3, &PIXELS);
-    // Found without the input.
+    // Found before the input is read.
     for (part, steps) in [
         ("step 2 (gaussian): gaussian: sigma is -1", "box size=3 | gaussian sigma=-1"),
         ("step 2 is empty", "box size=3 |"),

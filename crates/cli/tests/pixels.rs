@@ -1,4 +1,4 @@
-//! What pixels are and what lies around them: padding, constants by channel, alpha, floats of 16 bits.
+//! Borders and channels: padding, constants per channel, alpha, and 16-bit floats.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn alpha_is_left_alone() {
     };
     of(&["correlate", "--mask", "0 0 2"]);
     assert_eq!(folder.read::<u8>("b.npy").1, [80, 200, 140, 100, 80, 0]);
-    // From the pixels under the anchor: those whose windows lie inside, or of a region.
+    // Alpha is taken under the anchor: for border crop, for full output, and for a region.
     of(&["box", "--size", "2x1", "--border", "crop", "--out-type", "i16"]);
     assert_eq!(folder.read::<i16>("b.npy"), (vec![1, 2, 2], vec![25, 100, 55, 0]));
     of(&["box", "--size", "2x1", "--full", "--border", "constant:0:9"]);
@@ -89,7 +89,7 @@ fn alpha_is_left_alone() {
     assert_eq!(folder.names(), ["a.png", "b.npy", "rgb.png"]);
 }
 
-/// The bits of floats of 16 bits, from one file's end.
+/// Returns the bits of the last `count` 16-bit floats of a file.
 fn halves(folder: &Folder, name: &str, count: usize) -> Vec<u16> {
     let bytes = std::fs::read(folder.path(name)).unwrap();
     let pairs = bytes[bytes.len() - 2 * count..].chunks_exact(2);
@@ -99,7 +99,7 @@ fn halves(folder: &Folder, name: &str, count: usize) -> Vec<u16> {
 #[test]
 fn floats_of_16_bits() {
     let folder = Folder::new();
-    // 1, -2, 0.333 and 65504, the largest.
+    // 1, -2, 0.333, and 65504, the largest f16.
     let (bits, place) = ([0x3c00u16, 0xc000, 0x3554, 0x7bff], header("'<f2'", "(1, 4)"));
     folder.write("a.npy", npy(&place, &bits.map(u16::to_le_bytes).concat()));
     for device in ["cpu", "reference", "emulator"] {
@@ -116,7 +116,7 @@ fn floats_of_16_bits() {
             "{ended:?}"
         );
         assert_eq!(halves(&folder, "b.npy", 4), [0x4000, 0xc400, 0x3954, 0x7c00], "{device}");
-        // Halves of f16 round to the even one, of the f32 sum: 2049 and 2051.
+        // Halfway between two f16 values, the f32 sum rounds to even: 2049 and 2051.
         folder.array("floats.npy", &[1, 3], &[2049.0f32, 2051.0, -0.0]);
         run(&["box", "floats.npy", "b.npy", "--size", "1", "--out-type", "f16"]);
         assert_eq!(halves(&folder, "b.npy", 2)[0], 0x6802, "{device}");
@@ -146,9 +146,9 @@ fn floats_of_16_bits() {
 #[test]
 fn scaled_sums_are_not_rounded_before_they_are_integers() {
     let folder = Folder::new();
-    // The sum is 3000; f32 makes 2996 of it, as its partial sums are above 2^27.
+    // The exact sum is 3000; f32 accumulation gives 2996, as its partial sums are above 2^27.
     folder.array("a.npy", &[1, 3], &[65535u16, 65535, 65533]);
-    // Sums of 3000 in both channels, where there are two.
+    // The same sums in both of two channels.
     folder.array("two.npy", &[1, 3, 2], &[65535u16, 65535, 65535, 65535, 65533, 65533]);
     let mask = ["--mask", "3001 -1501 -1500", "--border", "crop", "--out-type", "i16"];
     for device in ["cpu", "reference", "emulator"] {

@@ -1,4 +1,4 @@
-//! Files that lie, outputs that are whole or not there, and work beyond its limits.
+//! Invalid files, atomic outputs, and work beyond its limits.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn pictures_that_lie_are_refused() {
     folder.fails(3, "--max-pixels", &[&["correlate", "out.npy", "b.npy", "--max-pixels", "99"], IDENTITY].concat());
 }
 
-/// Headers that claim gigabytes, under a limit of one: an error, and not the end of the process by the system.
+/// Headers that claim gigabytes, with a limit of one: the program reports an error instead of being killed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
@@ -58,7 +58,8 @@ fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
     bmp.extend([16000u32, 16000].map(u32::to_le_bytes).concat());
     bmp.extend([1, 0, 24, 0].into_iter().chain([0; 30]));
     folder.write("large.bmp", bmp);
-    // Tags of a TIFF: width, height, bits, compression, photometric, place, channels, rows and bytes of its one strip.
+    // Tags of a TIFF: width, height, bits, compression, photometric, offset, channels, rows and bytes of its only
+    // strip.
     let tags = [(256, 16000), (257, 16000), (258, 8), (259, 1), (262, 2), (273, 8), (277, 3), (278, 16000), (279, 5)];
     let mut tiff = b"II*\0\x10\0\0\0\x01\x02\x03\x04\x05\0\0\0".to_vec();
     tiff.extend((tags.len() as u16).to_le_bytes());
@@ -88,7 +89,7 @@ fn a_gigabyte_of_memory_is_enough_to_refuse_a_file() {
     assert_eq!(ended.code, 0, "{ended:?}");
 }
 
-/// The checksum of PNG chunks.
+/// Returns the checksum of a PNG chunk.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |sum, byte| {
         (0..8).fold(sum ^ *byte as u32, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb88320 } else { sum >> 1 })
@@ -110,11 +111,11 @@ fn outputs_are_whole_or_not_there() {
     assert_eq!(std::fs::read(folder.path("keep.npy")).unwrap(), b"precious");
     copy(&folder, "a.png", "keep.npy");
     assert_eq!(folder.read::<u8>("keep.npy").1, [3, 4]);
-    // Onto itself.
+    // The output replaces its own input.
     folder.ok(&["correlate", "a.png", "a.png", "--mask", "2"]);
     assert_eq!(decode(&folder.path("a.png")).as_bytes(), [6, 8]);
     assert_eq!(folder.names(), ["a.png", "bad.png", "folder.npy", "keep.npy"]);
-    // What the format cannot hold is found first, without the input where that is possible.
+    // Output formats that do not support the result are refused first, without the input if possible.
     folder.fails(2, "u8", &[&["correlate", "missing.png", "b.png", "--out-type", "f32"], IDENTITY].concat());
     folder.array("f.npy", &[1, 1], &[1.0f32]);
     folder.fails(3, "--out-type u8", &[&["correlate", "f.npy", "b.png"], IDENTITY].concat());
@@ -129,7 +130,7 @@ fn outputs_have_the_permissions_of_other_files_and_links_stay() {
     copy(&folder, "a.png", "b.png");
     let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("a.png"), mode("b.png"));
-    // A file that was private stays so.
+    // A private file stays private.
     std::fs::set_permissions(folder.path("b.png"), std::fs::Permissions::from_mode(0o600)).unwrap();
     copy(&folder, "a.png", "b.png");
     assert_eq!(mode("b.png") & 0o777, 0o600);
@@ -178,7 +179,7 @@ fn a_file_that_is_read_only_stays() {
     }
 }
 
-/// What takes more memory than there is: an error that names the bytes, and no end by the system.
+/// Results that need more memory than there is are refused with an error that names the bytes.
 #[cfg(target_os = "linux")]
 #[test]
 fn results_beyond_memory_are_refused() {
@@ -193,7 +194,7 @@ fn results_beyond_memory_are_refused() {
     ] {
         for device in ["cpu", "reference"] {
             let ended = folder.run_within(1_000_000, &[arguments, &["--device", device]].concat());
-            // Tables are floats in the reference, and so larger.
+            // The reference's tables are floats, and so larger.
             assert_eq!(ended.code, 3, "{device}: {ended:?}");
             assert!(ended.stderr.contains(part) && ended.stderr.contains("bytes"), "{ended:?}");
         }
@@ -226,7 +227,7 @@ fn samples_above_the_files_largest_are_refused() {
         folder.write(name, bytes);
         folder.fails(3, part, &[&["correlate", name, "out.npy"], IDENTITY].concat());
     }
-    // Those up to it are scaled to all of the type, and what stands behind the image is none of its samples.
+    // Samples up to the maximum are scaled to the full range, and bytes after the image are ignored.
     folder.write("good.pgm", b"P5 3 1 15\n\x00\x01\x0f\xff");
     folder.write("text.pgm", b"P2\n# levels\n3 1 15 0 1 15");
     for name in ["good.pgm", "text.pgm"] {

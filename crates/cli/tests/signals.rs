@@ -7,7 +7,7 @@ use common::{Folder, program};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A picture of noise, which PNG's compression is busy with for a while.
+/// Writes a picture of noise, which PNG compression takes a while for.
 fn noise(folder: &Folder) {
     let noise: Vec<u8> = (0..2000 * 2000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     folder.png("noise.png", 2000, 2000, &noise);
@@ -20,7 +20,7 @@ fn start(folder: &Folder, script: &str) -> Child {
     command.args(["-c", script]).arg(program()).spawn().unwrap()
 }
 
-/// Waits until the program writes its output, be it to a file without a name.
+/// Waits until the program writes its output, named or unnamed.
 fn until_it_writes(child: &mut Child, folder: &Folder) {
     let start = Instant::now();
     let files = format!("/proc/{}/fd", child.id());
@@ -33,7 +33,7 @@ fn until_it_writes(child: &mut Child, folder: &Folder) {
     let mut before = None;
     loop {
         let now = draft();
-        // One that is there for a moment only tells whether the folder can be written.
+        // A file that exists only for a moment is the check that the folder is writable.
         if now.is_some() && now == before {
             return;
         }

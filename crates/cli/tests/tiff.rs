@@ -4,13 +4,13 @@ mod common;
 
 use common::{Folder, IDENTITY, copy, decode};
 
-/// What stands for the place of the page's data in a tag's value.
+/// Placeholder for the offset of the page's data in a tag's value.
 const DATA: u32 = 1 << 24;
 
-/// Number, type, count and value, or the place of values.
+/// Number, type, count, and value or offset of the values.
 type Tag = (u16, u16, u32, u32);
 
-/// A TIFF file: pages, each of tags and of values that do not fit into a tag; `#` in a value is the place of what follows.
+/// Builds a TIFF file of pages, each with tags and the values that do not fit into a tag.
 fn tiff(pages: &[(&[Tag], &[u8])]) -> Vec<u8> {
     let mut file = b"II*\0\x08\0\0\0".to_vec();
     for (index, (tags, data)) in pages.iter().enumerate() {
@@ -28,14 +28,15 @@ fn tiff(pages: &[(&[Tag], &[u8])]) -> Vec<u8> {
     file
 }
 
-/// Tiles of 16x16 bytes of an image of 20x17 pixels and of as many planes as there are in `planes`; compression is as in TIFF.
+/// Builds a TIFF of 20x17 u8 pixels in tiles of 16x16, with `planes` planes; `compression` is TIFF's number.
 fn tiled(compression: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
     let count = tiles.len() as u32;
     let mut data: Vec<u8> = Vec::new();
     let mut at = 8 * count;
     let mut bits: Vec<u8> = Vec::new();
     let tags_before = 12;
-    // Places are counted from the data's own, behind 8 bytes of header, the count, the tags and the next page's place.
+    // Offsets are relative to the data, which follows 8 bytes of header, the count, the tags and the offset of the next
+    // page.
     let data_at = 8 + 2 + 12 * tags_before + 4;
     for tile in tiles {
         data.extend((data_at + at).to_le_bytes());
@@ -65,12 +66,12 @@ fn tiled(compression: u32, planes: u16, tiles: &[Vec<u8>]) -> Vec<u8> {
     tiff(&[(&tags, &data)])
 }
 
-/// The pixel of a plane of the tiled images.
+/// Returns the pixel of a plane of the tiled images.
 fn at(plane: usize, y: usize, x: usize) -> u8 {
     ((plane * 89 + y * 37 + x * 59) % 251) as u8
 }
 
-/// The tiles of a plane, with 7 where they reach beyond the image.
+/// Returns the tiles of a plane, with 7 outside the image.
 fn plane(plane: usize) -> impl Iterator<Item = Vec<u8>> {
     [(0, 0), (0, 16), (16, 0), (16, 16)].into_iter().map(move |(top, left)| {
         let places = (top..top + 16).flat_map(|y| (left..left + 16).map(move |x| (y, x)));
@@ -78,7 +79,8 @@ fn plane(plane: usize) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// LZW without its tables: each byte as a code of 9 bits, between clear codes so often that codes never grow.
+/// Encodes bytes as LZW without using its table: each byte as a code of 9 bits, with clear codes before codes would
+/// grow.
 fn lzw(bytes: &[u8]) -> Vec<u8> {
     let codes = bytes.chunks(200).flat_map(|bytes| [256].into_iter().chain(bytes.iter().map(|byte| *byte as u32)));
     let bits: Vec<bool> =
@@ -141,7 +143,8 @@ fn a_page_is_chosen_or_the_others_are_told_of() {
     folder.fails(2, "--page", &["stats", "two.tif", "--page", "0"]);
 }
 
-/// A page of one row of 8 bytes, which are also its resolution along both axes: pixels per inch as a rational number.
+/// Returns the tags of a page of one row of 8 bytes, which also hold its resolution in pixels per inch, as a rational
+/// number.
 fn dense() -> [Tag; 11] {
     [
         (256, 3, 1, 8),

@@ -1,4 +1,4 @@
-//! Histograms in any bins, and the verbs that make something of them.
+//! Histograms with any bins, and the verbs that use histograms.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn a_mask_selects_pixels_and_must_fit() {
     folder.png("small.png", 2, 1, &[1, 0]);
     folder.fails(3, "2x1x1, but must be 3x1x1", &["histogram", "a.png", "--roi-mask", "small.png"]);
     folder.fails(3, "3x1x2", &["histogram", "a.png", "--roi-mask", "a.png"]);
-    // Whatever its numbers are, 0 is the one that leaves a pixel out.
+    // For every type of mask, exactly the value 0 excludes a pixel.
     let counts = folder.read::<i64>("c.npy");
     folder.array("f32.npy", &[1, 3], &[0.1f32, -0.0, f32::NAN]);
     folder.array("f64.npy", &[1, 3], &[1e-9f64, 0.0, 0.3]);
@@ -134,7 +134,7 @@ fn thresholds_are_printed_and_written() {
     );
 }
 
-/// Values of `cv2.cvtColor` and `cv2.threshold` with THRESH_OTSU, of OpenCV 5.0.
+/// Expected values are from `cv2.cvtColor` and `cv2.threshold` with THRESH_OTSU, of OpenCV 5.0.
 #[test]
 fn colours_become_grey() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The verb `tune`, in the emulator, and what chooses a variant.
+//! The verb `tune` in the emulator, and the choice of variants.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn a_sweep_times_every_variant_and_writes_the_table_that_plans_read() {
         assert_eq!(times.len(), row.times.len());
         let now = workload["now"].as_str().unwrap();
         assert!(row.time(now).is_some() && variants(row.work.operation).any(|variant| variant.name == now), "{row}");
-        // One variant has nothing to be chosen from.
+        // An operation with a single variant has no choice.
         assert!(times.len() > 1, "{row}");
     }
     for variant in VARIANTS.iter().filter(|variant| !variant.is_alone()) {
@@ -44,7 +44,7 @@ fn a_part_of_a_sweep_to_read() {
     let tune = ["tune", "--device", "emulator", "--quick", "--only", "correlate u8 to f32"];
     let ended = folder.run(&tune);
     assert_eq!(ended.code, 0, "{ended:?}");
-    // What the present table chooses otherwise is listed behind the times.
+    // Changes from the present table are listed after the times.
     let times = ended.stdout.split("\n\n").nth(1).unwrap();
     let lines = times.lines().filter(|line| line.starts_with("correlate u8 to f32 32x32 mask "));
     assert_eq!(lines.count(), 2, "{ended:?}");
@@ -83,7 +83,7 @@ fn the_environment_forces_a_variant_and_an_option_wins_over_it() {
     let free = by(&[], &[]);
     assert_eq!(by(&[("APRON_VARIANT", "separable=conv1d-simple")], &[]), free);
     assert!(free.1.contains("measured"), "{free:?}");
-    // What the variant does not take is refused, and the message says who asked for it.
+    // A problem that the variant does not support is refused, and the message names APRON_VARIANT.
     let refused = sharpened(&folder, &[("APRON_VARIANT", "correlate=rgba-naive")], &[]);
     assert_eq!(refused.code, 4, "{refused:?}");
     assert!(refused.stderr.contains("APRON_VARIANT asks for rgba-naive"), "{refused:?}");

@@ -1,4 +1,4 @@
-//! Wrong usage, devices that are not there, and batches.
+//! Wrong usage, missing devices, and batches.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn a_status_is_one_short_line_and_reasons_are_asked_for() {
     assert!(ended.stderr.starts_with("1 image, total"), "{ended:?}");
 }
 
-/// A terminal shows what a job is at; nobody else sees it.
+/// Progress is shown on a terminal, and nowhere else.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_shows_what_a_job_is_at() {
@@ -105,7 +105,7 @@ fn masks_of_any_size_and_anchor() {
         folder.ok(&[&["correlate", "a.npy", "b.npy"][..], &mask].concat());
         assert_eq!(folder.read::<f32>("b.npy").1[0], expected, "{anchor}");
     }
-    // Larger than the image.
+    // A mask larger than the image.
     let ones = ["1 1 1 1 1 1 1"; 7].join(";");
     folder.ok(&["correlate", "a.npy", "b.npy", "--mask", &ones, "--border", "constant"]);
     assert_eq!(folder.read::<f32>("b.npy").1, [10.0; 4]);
@@ -124,7 +124,7 @@ fn every_window_has_an_anchor() {
         folder.ok(&[&[options[0], "a.npy", "b.npy"], &options[1..], &more].concat());
         folder.read::<u8>("b.npy").1
     };
-    // Windows that begin at the pixel, and that end at it.
+    // Windows that begin at the pixel, and windows that end at it.
     for (options, y, begin, end) in [
         (&["box", "--size", "3x1"][..], 0, [6, 5, 5, 1], [2, 2, 6, 5]),
         (&["separable", "--taps-x", "1 0 2", "--taps-y", "1"], 0, [30, 6, 12, 3], [12, 0, 30, 6]),
@@ -272,7 +272,7 @@ fn shells_and_manuals_know_every_verb() {
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{shell}");
         assert!(ended.stdout.contains("gaussian") && ended.stdout.contains("truncate"), "{shell}");
     }
-    // Names, and not files, where a value has names.
+    // Options with named values complete to the names, and not to files.
     let script = folder.run(&["completions", "bash"]).stdout;
     let offered = |option: &str| {
         let part =

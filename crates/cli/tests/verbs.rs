@@ -1,4 +1,4 @@
-//! Every verb on small images, with results that are known.
+//! Every verb on small images, with known results.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn full_output_regions_and_borders_by_axis() {
     assert_eq!(correlate("0 1; 1 0", &["--full", "--border", "constant"]).0, [2, 5]);
     assert_eq!(correlate("1 10", &["--full", "--border", "constant"]).1, [10, 21, 32, 43, 4]);
     assert_eq!(correlate("1 0 10", &["--region", "1,0,2x1"]).1, [31, 42]);
-    // Around 4, and beyond it.
+    // A region around 4, which extends beyond the image.
     assert_eq!(correlate("1 10", &["--region", "3,-1,3x2", "--border", "wrap"]).1, [43, 14, 21, 43, 14, 21]);
     assert_eq!(correlate("1 0 0; 0 0 0; 0 0 10", &["--border", "wrap,constant:7"]).1, [77, 77, 77, 77]);
     assert_eq!(correlate("1 0; 0 10", &["--border", "crop,replicate"]).1, [21, 32, 43]);
@@ -67,7 +67,8 @@ fn a_divisor_and_an_offset() {
         folder.ok(&[&[verb, "a.png", "b.npy", "--mask", "-1 0 3", "--border", "constant"][..], options].concat());
         folder.read::<u8>("b.npy").1
     };
-    // Sums of 0, 300, 600 and -100, and turned of 0, -100, -200 and 300: rounded once, half to even, and cut off.
+    // Sums of 0, 300, 600 and -100 for correlation, 0, -100, -200 and 300 for convolution: rounded once, half to even,
+    // and clamped.
     assert_eq!(of("correlate", &["--divisor", "8", "--offset", "10.5"]), [10, 48, 86, 0]);
     assert_eq!(of("convolve", &["--divisor", "-10", "--offset", "5"]), [5, 15, 25, 0]);
     assert_eq!(of("correlate", &["--offset", "-100"]), [0, 200, 255, 0]);
@@ -165,7 +166,8 @@ fn methods_are_chosen_or_asked_for() {
         "auto, direct, separable, low-rank or box",
         &["box", "a.png", "b.png", "--size", "3", "--method", "fft"],
     );
-    // Integers are the same, by whatever method: these of the mask's ninths, and of the quotient where a mean is asked for.
+    // Integer results do not depend on the method: here both round the sum with the mask's f32 ninths, while a mean
+    // rounds the exact quotient.
     for name in ["direct", "box"] {
         folder.ok(&["correlate", "a.png", &format!("{name}.png"), "--mask", "box3", "--method", name]);
     }
@@ -230,14 +232,14 @@ fn plots_are_pictures() {
         let plot = decode(&folder.path("p.png")).into_rgb8();
         assert_eq!(plot.dimensions(), (960, 540));
         assert!(plot.pixels().any(|pixel| pixel.0 == [60, 60, 60]), "no letters");
-        // The word in the corner has edges between ink and paper.
+        // The text in the corner has intermediate greys between ink and paper.
         let corner = plot.enumerate_pixels().filter(|(x, y, _)| *x < 100 && *y < 30).map(|(_, _, pixel)| pixel.0[0]);
         let greys: std::collections::BTreeSet<u8> = corner.filter(|grey| (61..255).contains(grey)).collect();
         assert!(greys.len() > 8, "letters are not anti-aliased: {greys:?}");
         folder.ok(&[&["histogram", "a.png", "--quiet", "--plot", "p.svg"], options].concat());
         let plot = std::fs::read_to_string(folder.path("p.svg")).unwrap();
         assert!(plot.starts_with("<svg") && plot.trim_end().ends_with("</svg>") && plot.contains("<text"));
-        // A key where there are several channels.
+        // A legend only if there are several channels.
         assert_eq!(plot.contains("green"), options.contains(&"--per-channel"), "{plot}");
     }
 }
@@ -335,7 +337,7 @@ fn verify_has_a_line_for_each_check_and_variant() {
         let of_kernel = |line: &&str| line.split_whitespace().take(2).eq([kernel.operation, kernel.variant]);
         let lines: Vec<&str> = summary.lines().filter(of_kernel).collect();
         let [line] = lines[..] else { panic!("{} {}: {summary}", kernel.operation, kernel.variant) };
-        // A result that is rounded once may be off by its whole bound.
+        // An error may reach its bound where the result is rounded once.
         let (_, error) = line.split_once(" 0 failed, largest error ").unwrap_or_else(|| panic!("{line}"));
         assert!(error.strip_suffix(" of its bound").unwrap().parse::<f64>().unwrap() <= 1.0, "{line}");
     }
@@ -395,7 +397,7 @@ fn every_verb_helps_with_an_example() {
     assert!(folder.run(&["--help"]).stdout.contains("Exit codes"));
 }
 
-/// The driver is found at run time: a program that links it does not start where there is none.
+/// The driver is loaded at run time: a program linked with it would not start without a driver.
 #[test]
 fn the_program_does_not_link_the_driver() {
     let Ok(ldd) = std::process::Command::new("ldd").arg(common::program()).output() else {
@@ -412,7 +414,7 @@ fn weights_are_summed_as_csv_json_and_array() {
     folder.array("w.npy", &[2, 2], &[0.5f64, 2.0, -1.0, 0.25]);
     folder.array("few.npy", &[4], &[0.5f32, 2.0, -1.0, 0.25]);
     let sums = ["histogram", "a.png", "--weights", "w.npy", "--bins", "2"];
-    // Of the second pixel one sample is in the upper bin, of the last two.
+    // In the upper bin are one sample of the second pixel and two of the last.
     let csv = folder.ok(&sums).stdout;
     assert_eq!(csv, "bin,low,high,sum\n0,0,128,2.75\n1,128,256,2.5\n");
     for device in ["cpu", "reference", "emulator"] {
@@ -459,7 +461,7 @@ fn pairs_of_channels_as_csv_json_and_array() {
         let bins = ["histogram2d", "a.png", "--channels", "1,0", "--bins", "3,2", "--range", "0,9,0,300"];
         let ended = folder.run(&[&bins[..], &["--out", "c.npy", "--device", device]].concat());
         assert_eq!(ended.code, 0, "{ended:?}");
-        // 255 is in no bin of the first; 1, 9 and 7 are in the first, the last and the last.
+        // 255 is outside the bins of the first channel; 1, 9 and 7 are in the first, the last and the last bin.
         assert_eq!(folder.read::<i64>("c.npy"), (vec![3, 2], vec![1, 0, 0, 0, 1, 1]), "{device}");
     }
     let uneven = ["histogram2d", "a.png", "--channels", "0,1", "--edges", "0,5,256", "--edges2", "0,256"];
@@ -470,7 +472,7 @@ fn pairs_of_channels_as_csv_json_and_array() {
     let report = folder.ok(&[&pairs[..], &["--json"]].concat()).stdout;
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!((&report["bins"], &report["total"]), (&serde_json::json!([2, 2]), &4.into()));
-    // Without a file the report has what the file would.
+    // Without a file the report contains what the file would.
     assert_eq!(report["histogram"]["counts"], serde_json::json!([[3, 0], [0, 1]]));
     let written = folder.ok(&[&pairs[..], &["--json", "--out", "c.csv"]].concat()).stdout;
     assert!(!written.contains("counts"), "{written}");

@@ -1,6 +1,6 @@
-//! NumPy's `.npy` files. Headers are not trusted: they are compared with the file's length before
-//! anything is allocated. The crate `npyz`, which the tests use, believes them: it takes the memory that a header's length
-//! says, parses brackets nested to any depth on the stack, and reads items one by one.
+//! NumPy's `.npy` files. Headers are not trusted: they are compared with the file's length before anything is
+//! allocated. The crate `npyz`, which the tests use, trusts them: it allocates the header's claimed length, recurses on
+//! nested brackets to any depth, and reads items one by one.
 
 use crate::error::{Error, Result, check_pixels};
 use crate::narrow;
@@ -10,27 +10,27 @@ use py_literal::Value;
 use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
-/// How every file starts.
+/// Magic bytes at the start of every file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Longest header that is read; NumPy itself writes a few hundred bytes and reads 10000.
+/// Longest header that is read, in bytes; NumPy itself writes a few hundred and reads up to 10000.
 const MAX_HEADER: usize = 1 << 16;
-/// Deepest nesting in a header: the parser is recursive.
+/// Deepest nesting of brackets in a header: the parser is recursive.
 const MAX_DEPTH: usize = 8;
 
 const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, width) or (height, width, 1 to 4)";
 
-/// What a header says.
+/// The content of a header.
 struct Header {
     /// Byte order and type, such as `<f4`.
     descr: String,
     fortran: bool,
     shape: Vec<u64>,
-    /// Items of the array.
+    /// Number of items.
     items: u64,
 }
 
-/// Reads an array as an image, of `pixel` where that is asked for.
+/// Reads an array as an image, of type `asked` if given.
 pub(super) fn read(
     path: &Path,
     file: &mut dyn Source,
@@ -90,7 +90,7 @@ pub(super) fn read(
     Ok(image)
 }
 
-/// Puts items of `size` parts each, such as bytes, that are stored by columns, planes last, into rows of pixels.
+/// Copies items of `size` elements, such as bytes, from Fortran order, planes last, to rows of pixels.
 pub(super) fn from_fortran<T: Copy>(stored: &[T], out: &mut [T], shape: Shape, size: usize) {
     let (width, height) = (shape.width as usize, shape.height as usize);
     let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
@@ -100,12 +100,12 @@ pub(super) fn from_fortran<T: Copy>(stored: &[T], out: &mut [T], shape: Shape, s
     }
 }
 
-/// Reads an array of at most two dimensions, of any real numbers.
+/// Reads an array of real numbers with at most two dimensions.
 pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -> Result<(Vec<u64>, Vec<f64>)> {
     let wrong = |what: String| Error::content(path, what);
     let header = Header::read(file).map_err(wrong)?;
     let parse: fn([u8; 8]) -> f64 = match header.kind() {
-        // Each reads its own size from the start of eight bytes.
+        // Each parser reads its type from the start of eight bytes.
         "f2" => |b| f16::from_ne_bytes([b[0], b[1]]).to_f64(),
         "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
         "f8" => f64::from_ne_bytes,
@@ -174,7 +174,7 @@ impl Header {
         Header::parse(&text).ok_or_else(|| "the .npy header is not NumPy's".to_string())?
     }
 
-    /// The parts of the header's dictionary. `None` if they are not there.
+    /// Parses the header's dictionary; `None` if there is none.
     fn parse(text: &[u8]) -> Option<Result<Header, String>> {
         let text = std::str::from_utf8(text).ok()?.trim();
         let mut depth = 0usize;
@@ -209,13 +209,13 @@ impl Header {
         Some(Ok(Header { descr, fortran: *fortran, shape, items }))
     }
 
-    /// The type without its byte order; empty where there is no plain type.
+    /// Returns the type without its byte order; empty for types that are not plain numbers.
     fn kind(&self) -> &str {
         let kind = self.descr.strip_prefix(['<', '>', '=', '|']).unwrap_or(&self.descr);
         if kind.len() == 2 { kind } else { "" }
     }
 
-    /// Whether the bytes are not in this machine's order.
+    /// Whether the byte order differs from the machine's.
     fn is_foreign(&self) -> bool {
         self.descr.starts_with(if cfg!(target_endian = "little") { '>' } else { '<' })
     }
@@ -228,7 +228,7 @@ impl Header {
         }
     }
 
-    /// Whether the file holds the items that its header promises.
+    /// Checks that the file holds as many bytes as its header promises.
     fn check_length(&self, file: &mut dyn Source, size: usize) -> Result<(), String> {
         let mut rest = || {
             let position = file.stream_position()?;
@@ -256,7 +256,7 @@ pub(super) fn write_header(file: &mut impl Write, kind: &str, shape: &[u64]) -> 
         _ => '>',
     };
     let sides: String = shape.iter().map(|side| format!("{side}, ")).collect();
-    // With one side the comma makes it a tuple.
+    // A shape of one side needs the comma to be a tuple.
     let sides = if shape.len() == 1 { sides.trim_end() } else { sides.trim_end_matches(", ") };
     let mut text = format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({sides}), }}");
     // The data starts at a multiple of 64 bytes.
@@ -281,7 +281,7 @@ pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64])
     floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
 }
 
-/// Writes an image: (height, width), or (height, width, channels) where there is more than one.
+/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     let kind = match image.pixel_type() {
         PixelType::U8 => "u1",

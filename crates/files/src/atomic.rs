@@ -1,4 +1,4 @@
-//! Outputs that appear whole or not at all.
+//! Atomic outputs: they appear whole or not at all.
 
 use crate::draft::Draft;
 use crate::error::{Error, Result};
@@ -6,33 +6,32 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What writers of a format say went wrong.
+/// An error of an encoder or of the system.
 pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
-/// Most links that a path is followed through, as in Linux.
+/// Maximum number of links that are followed, as in Linux.
 const MAX_LINKS: u32 = 40;
 
-/// A path that can be written, as it looked when it was checked.
+/// A writable path, as it was when it was checked.
 pub struct OutputPath<'a> {
     path: &'a Path,
-    /// The file itself, where the path is a link to it.
+    /// The file itself, if the path is a link.
     target: PathBuf,
     folder: PathBuf,
 }
 
 impl<'a> OutputPath<'a> {
-    /// Checks that a file can be made beside the path, before work is done in vain. A link is followed, also one to a
-    /// file that is not there yet.
+    /// Checks that a file can be created next to the path, before any work is done. Links are followed, even if their
+    /// file does not exist yet.
     ///
     /// # Errors
-    /// [`Error::Write`] where there is no such folder, where the path is no regular file, and where the file is
-    /// read-only.
+    /// [`Error::Write`] if the folder does not exist, if the path is not a regular file, and if the file is read-only.
     pub fn new(path: &'a Path) -> Result<OutputPath<'a>> {
         let wrong = |what: String| Error::write(path, what);
         let target = match fs::metadata(path) {
             // Renaming over a device or a pipe would replace it.
             Ok(facts) if !facts.is_file() => return Err(wrong("it is there, and not a regular file".into())),
-            // Renaming asks the folder alone, and would replace it.
+            // Renaming needs only permission of the folder, and would replace a read-only file.
             Ok(facts) if facts.permissions().readonly() || !may_write(path) => {
                 return Err(wrong("the file is read-only".into()));
             }
@@ -46,10 +45,10 @@ impl<'a> OutputPath<'a> {
         Ok(OutputPath { path, target, folder })
     }
 
-    /// Writes a file beside the path and, when it is whole, gives it the path's name.
+    /// Writes a temporary file next to the path and, when it is complete, renames it to the path.
     ///
     /// # Errors
-    /// [`Error::Write`] with what `fill` or the system says; what was at the path before is still there.
+    /// [`Error::Write`] with the error of `fill` or of the system; the previous file is then unchanged.
     pub fn write(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let draft = Draft::new(&self.folder)?;
@@ -58,7 +57,7 @@ impl<'a> OutputPath<'a> {
             writer.flush()?;
             drop(writer);
             if let Ok(facts) = fs::metadata(&self.target) {
-                // A file that was private stays so.
+                // A private file stays private.
                 draft.file().set_permissions(facts.permissions())?;
             }
             Ok(draft.publish(&self.target)?)
@@ -67,12 +66,12 @@ impl<'a> OutputPath<'a> {
     }
 }
 
-/// Where a link to nothing leads; the path itself if it is none.
+/// Follows links to a file that does not exist yet; returns the path itself if it is not a link.
 fn followed(path: &Path) -> PathBuf {
     let mut at = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&at) else { break };
-        // Links are relative to the folder that they are in.
+        // Links are relative to their folder.
         at = at.parent().unwrap_or(Path::new("")).join(next);
     }
     at

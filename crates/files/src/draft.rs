@@ -1,8 +1,7 @@
-//! Files in the making, which leave nothing behind if they are not finished.
+//! Drafts: unfinished output files, which are removed unless they are published.
 //!
 //! On Linux a draft has no name (`O_TMPFILE`), so that the system frees it however the program ends. On file systems
-//! without such files, and on other systems, it has a hidden name beside the output, which
-//! [`discard_drafts`] removes.
+//! without such files, and on other systems, it has a hidden name next to the output, which [`discard_drafts`] removes.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,17 +10,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
-/// The names of drafts that have one. Whoever makes a name holds the lock until the name is here or gone.
+/// Names of drafts that have one. The lock is held while a draft is created or renamed.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn names() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the outputs that are not finished, for a program that is about to end, such as by a signal. No output is
-/// begun or finished from then on: who tries that waits for ever.
+/// Removes unfinished outputs when the program is about to end, for example because of a signal. No output can be
+/// started or finished afterwards: such calls block for ever.
 ///
-/// It takes no memory, and it ends also where this thread is at work on a draft.
+/// It does not allocate, and it terminates even if this thread is creating a draft.
 pub fn discard_drafts() {
     for _ in 0..200 {
         if let Ok(names) = NAMES.try_lock() {
@@ -34,22 +33,22 @@ pub fn discard_drafts() {
     }
 }
 
-/// A file that goes away if it is not [published](Draft::publish).
+/// A file that is removed unless it is [published](Draft::publish).
 pub(crate) enum Draft {
-    /// One without a name, and the folder where it gets one.
+    /// A file without a name, and the folder for its name.
     #[cfg(target_os = "linux")]
     Unnamed(File, PathBuf),
     Named(Named),
 }
 
-/// A file with a name, which goes away with it.
+/// A named file, which is removed when dropped.
 pub(crate) struct Named {
-    // Dropped before its name is forgotten.
+    // Dropped before its name is removed from [`NAMES`].
     file: NamedTempFile,
     name: Name,
 }
 
-/// A name among [`NAMES`], for as long as this is there.
+/// An entry of [`NAMES`], removed when dropped.
 struct Name(PathBuf);
 
 impl Drop for Name {
@@ -59,7 +58,7 @@ impl Drop for Name {
 }
 
 impl Draft {
-    /// An empty file in this folder.
+    /// Creates an empty file in this folder.
     pub(crate) fn new(folder: &Path) -> io::Result<Draft> {
         #[cfg(target_os = "linux")]
         if let Some(file) = unnamed(folder)? {
@@ -76,14 +75,14 @@ impl Draft {
         }
     }
 
-    /// Gives the file its name, at once in place of what had it.
+    /// Gives the file its final name, and atomically replaces an existing file.
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
             Draft::Unnamed(file, folder) => {
                 let _names = names();
                 match link(&file, target) {
-                    // A link takes no file's place, and so the file gets another name to be renamed from.
+                    // A link cannot replace a file, so the file first gets a temporary name to be renamed from.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         let named = builder().make_in(folder, |path| link(&file, path))?;
                         named.persist(target).map(drop).map_err(|error| error.error)
@@ -108,14 +107,14 @@ impl Named {
         let Named { file, name } = self;
         let names = names();
         let renamed = file.persist(target).map(drop).map_err(|error| error.error);
-        // In this order: to forget the name is to lock the names.
+        // In this order: dropping the name locks the names.
         drop(names);
         drop(name);
         renamed
     }
 }
 
-/// Hidden names, of files as the umask says: temporary files are private by default, and outputs are not.
+/// Builds hidden names, with permissions by the umask: temporary files are private by default, outputs are not.
 fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".apron-");
@@ -127,7 +126,7 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-/// A file without a name. `None` where the file system has no such files, or where it could not get a name later.
+/// Creates a file without a name; `None` if the file system does not support it, or could not name it later.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path) -> io::Result<Option<File>> {
     use rustix::fs::OFlags;
@@ -140,8 +139,8 @@ fn unnamed(folder: &Path) -> io::Result<Option<File>> {
     let opened = fs::OpenOptions::new().read(true).write(true).custom_flags(OFlags::TMPFILE.bits() as i32).open(folder);
     match opened {
         Ok(file) => Ok(Some(file)),
-        // What file systems and kernels without such files say; where the folder is not there, whoever makes a file with
-        // a name hears it.
+        // Errors of file systems and kernels without such files. If the folder does not exist, creating a named file
+        // reports it.
         Err(error) => match Errno::from_io_error(&error) {
             Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => Ok(None),
             _ => Err(error),
@@ -149,7 +148,7 @@ fn unnamed(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Gives a file without a name this one.
+/// Links a file without a name to this name.
 #[cfg(target_os = "linux")]
 fn link(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
@@ -169,7 +168,7 @@ mod tests {
         names.collect()
     }
 
-    /// One test, because the names are those of the process.
+    /// A single test, because the names are global to the process.
     #[test]
     fn a_draft_with_a_name_is_published_or_removed() {
         let folder = tempfile::tempdir().unwrap();
@@ -189,7 +188,7 @@ mod tests {
         assert_eq!(names_in(at).len(), 2);
         discard_drafts();
         assert_eq!(names_in(at), ["out"]);
-        // To drop it would wait for the names, which are locked for ever.
+        // Dropping it would block: the names are locked for ever.
         std::mem::forget(draft);
     }
 
@@ -201,7 +200,7 @@ mod tests {
         (&file).write_all(b"whole").unwrap();
         fs::write(folder.path().join("out"), "before").unwrap();
         assert_eq!(names_in(folder.path()), ["out"]);
-        // As `publish` does, whose lock the other test may hold.
+        // As in `publish`, whose lock the other test may hold.
         let name = folder.path().join("again");
         link(&file, &name).unwrap();
         assert_eq!(link(&file, &folder.path().join("out")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);

@@ -1,14 +1,14 @@
-//! What can go wrong with a file.
+//! Errors of reading and writing files.
 
 use crate::atomic::Trouble;
 use apron_core::{ErrorKind, PixelType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A result with the error of files.
+/// A result with this crate's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong with a file, which each of them names.
+/// An error of a file; every variant names the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,68 +17,68 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is broken, or holds what is not taken.
+    /// The file is broken, or its content is not supported.
     #[error("{}: {what}", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what is expected.
         what: String,
     },
-    /// The file has no such page.
+    /// The file has no page of this number.
     #[error("{}: page {page} was asked for, and there {}", .path.display(), are(*.pages))]
     NoPage {
         /// The file.
         path: PathBuf,
-        /// The page that was asked for, from 1.
+        /// The requested page, from 1.
         page: u32,
-        /// Pages of the file.
+        /// Number of pages of the file.
         pages: u32,
     },
-    /// The image has more pixels than the caller takes.
+    /// The image has more pixels than the caller's limit.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Columns of the image.
+        /// Width in pixels.
         width: u64,
-        /// Rows of the image.
+        /// Height in pixels.
         height: u64,
-        /// The limit that the caller gave.
+        /// The caller's limit, in pixels.
         max_pixels: u64,
     },
-    /// The array has a number that no type of image holds, and was not asked for in one of them.
+    /// The array has a number that no sample type holds exactly, and no type was requested.
     #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16 and f32", .path.display())]
     Inexact {
         /// The file.
         path: PathBuf,
-        /// The array's type in NumPy's words, without its byte order.
+        /// NumPy's name of the array's type, without byte order.
         dtype: String,
         /// The first such number.
         value: f64,
     },
-    /// The decoder, which is another crate's, panicked on what it read.
+    /// The decoder, of another crate, panicked on the file.
     #[error("{}: its decoder gave up ({panic})", .path.display())]
     Decoder {
         /// The file.
         path: PathBuf,
-        /// What the panic said.
+        /// The panic's message.
         panic: String,
     },
-    /// The extension of an output names no format that can be written there.
+    /// The extension of an output names no format that can be written.
     #[error("{}: unknown output extension '{extension}'; known are {known}", .path.display())]
     Extension {
         /// The output.
         path: PathBuf,
         /// Its extension.
         extension: String,
-        /// Those that would do.
+        /// The known extensions.
         known: String,
     },
-    /// The output's format does not hold such an image; `.npy` holds every one.
+    /// The output's format does not support such an image; `.npy` supports every one.
     #[error("{}: {format} does not hold {}", .path.display(), samples(*.pixel, *.channels))]
     Unfit {
         /// The output.
@@ -87,23 +87,24 @@ pub enum Error {
         format: String,
         /// The type of the samples.
         pixel: PixelType,
-        /// Channels of the image; `None` where no number of them would do.
+        /// Channels of the image; `None` if the format supports this type with no number of channels.
         channels: Option<u32>,
-        /// Whether the type was asked for, so that no image is needed to see it.
+        /// Whether the caller requested the type, so that the error does not depend on an image.
         asked: bool,
     },
-    /// The output cannot be written. What was at its path before is still there.
+    /// The output cannot be written. The previous file is unchanged.
     #[error("{}: cannot be written: {source}", .path.display())]
     Write {
         /// The output.
         path: PathBuf,
-        /// What the system or the encoder says.
+        /// The error of the system or of the encoder.
         source: Trouble,
     },
 }
 
 impl Error {
-    /// Whose trouble it is: [`ErrorKind::Usage`] where no file was needed to see it, else [`ErrorKind::Input`].
+    /// Returns the kind of the error: [`ErrorKind::Usage`] if it does not depend on a file's content, else
+    /// [`ErrorKind::Input`].
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Extension { .. } | Error::Unfit { asked: true, .. } => ErrorKind::Usage,
@@ -118,11 +119,11 @@ impl Error {
         }
     }
 
-    /// What a decoder says is wrong with the content.
+    /// Makes an error from a decoder's error about the content.
     pub(crate) fn decoding(path: &Path, error: impl std::error::Error + 'static) -> Error {
         let mut causes =
             std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source());
-        // Decoders do not give the system's error as their cause.
+        // Decoders do not report the system's error as their cause.
         let io = |error: &(dyn std::error::Error + 'static)| match (error.downcast_ref(), error.downcast_ref()) {
             (Some(image::ImageError::IoError(error)), _) => Some(error.kind()),
             (_, Some(tiff::TiffError::IoError(error))) => Some(error.kind()),
@@ -141,19 +142,19 @@ impl Error {
     }
 }
 
-/// What is wrong with a file whose data ends too early: readers say that a buffer was not filled.
+/// Message for a file that ends too early: readers only say that a buffer was not filled.
 const CUT: &str = "the file is cut off: its data ends before the picture or array does";
 
 fn are(pages: u32) -> String {
     if pages == 1 { "is one".into() } else { format!("are {pages}") }
 }
 
-/// What a format does not hold.
+/// Describes what a format does not support.
 fn samples(pixel: PixelType, channels: Option<u32>) -> String {
     channels.map_or(format!("{pixel} samples"), |channels| format!("{channels} channel(s) of {pixel}"))
 }
 
-/// Refuses an image of more than `max_pixels`.
+/// Returns an error for an image of more than `max_pixels`.
 pub(crate) fn check_pixels(path: &Path, width: u64, height: u64, max_pixels: u64) -> Result<()> {
     match width.checked_mul(height) {
         Some(pixels) if pixels <= max_pixels => Ok(()),

@@ -1,12 +1,12 @@
-//! Grey BMP files: they are palettes of greys, which decoders make three channels of.
+//! Grey BMP files: they have palettes of greys, which decoders expand to three channels.
 
 use std::io::{ErrorKind, Read, Result, Seek, SeekFrom};
 
-/// Whether the file's pixels are indices into a palette of greys. What is wrong with it, the decoder says better.
+/// Whether the file's pixels are indices into a palette of greys. Errors of the file are left to the decoder.
 ///
-/// The header is of the Windows BMP format: where the pixels start at byte 10, the size of the second header at 14, bits
-/// a pixel at 28 and the number of colours at 46; in the OS/2 header of 12 bytes the bits are at 24, and colours have
-/// three bytes, not four.
+/// Layout of the Windows BMP header: offset of the pixels at byte 10, size of the second header at 14, bits per pixel
+/// at 28, and number of colours at 46. In the 12-byte header of OS/2 the bits per pixel are at 24, and colours have
+/// three bytes instead of four.
 pub(super) fn is_grey(file: &mut (impl Read + Seek + ?Sized)) -> Result<bool> {
     let mut start = [0; 54];
     file.seek(SeekFrom::Start(0))?;

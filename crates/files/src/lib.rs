@@ -1,8 +1,9 @@
-//! Apron's files: images and masks from `.npy`, PNG, JPEG, TIFF, BMP and PNM, images and tables of counts to files.
+//! Apron's files: reads images and masks from `.npy`, PNG, JPEG, TIFF, BMP and PNM, and writes images and tables of
+//! counts.
 //!
-//! Files are not trusted. What one is, its content says; what its header promises is compared with the caller's limit
-//! and, where the format allows it, with the file's length, before memory is allocated. What is wrong comes as a typed
-//! [`Error`] that names the file, also where a decoder panics. Outputs appear whole or not at all.
+//! Files are not trusted. Formats are recognised by content; sizes in headers are compared with the caller's limit and,
+//! where the format allows it, with the file's length, before memory is allocated. Errors are a typed [`Error`] that
+//! names the file, also for panics of decoders. Outputs appear whole or not at all.
 //!
 //! ```
 //! use apron_core::{AnyImage, Image};

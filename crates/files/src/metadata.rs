@@ -1,4 +1,4 @@
-//! What a picture's file says besides its pixels: how colours are meant, and how large a pixel is.
+//! Metadata of pictures: colour profile and pixel density.
 
 use crate::read::Source;
 use apron_core::AnyImage;
@@ -10,26 +10,26 @@ use tiff::decoder::Decoder;
 use tiff::decoder::ifd::Value;
 use tiff::tags::Tag;
 
-/// What pictures keep besides their pixels, from one file to the next: an ICC profile in PNG, JPEG and TIFF; the density of
-/// pixels in PNG and JPEG, and what a TIFF says of it.
+/// Metadata that are copied from an input to its output: the ICC profile of PNG, JPEG and TIFF, and the pixel density
+/// of PNG and JPEG; for TIFF the density is only read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
     pub icc: Option<Vec<u8>>,
-    /// Pixels per inch along rows and along columns.
+    /// Pixels per inch, along rows and along columns.
     pub density: Option<(f64, f64)>,
 }
 
-/// What the file says of a page, from 1; nothing where it cannot be read, or is no picture.
+/// Reads the metadata of a page, from 1; empty if the file cannot be read or is not a picture.
 pub fn read_metadata(path: &Path, page: u32) -> Metadata {
     let regular = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let file = if regular { std::fs::File::open(path).ok() } else { None };
     file.map(|file| decode_metadata(file, page)).unwrap_or_default()
 }
 
-/// What the picture that `file` holds says of a page, as [`read_metadata`].
+/// Reads the metadata of a page of the picture in `file`, as [`read_metadata`].
 pub fn decode_metadata(mut file: impl Read + Seek, page: u32) -> Metadata {
-    // Decoders are other people's code, and hostile files find their panics.
+    // Decoders of other crates may panic on hostile files.
     catch_unwind(AssertUnwindSafe(|| decode(&mut file, page))).unwrap_or_default()
 }
 
@@ -49,7 +49,7 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
     let icc = icc();
     let density = match start {
         [0x89, b'P', b'N', b'G', ..] => file.rewind().ok().and_then(|()| of_png(file)),
-        // A JFIF segment comes first: its unit at byte 13 of the file, and the density along rows and columns.
+        // The JFIF segment comes first: unit at byte 13 of the file, then the density along rows and columns.
         [0xff, 0xd8, 0xff, 0xe0, _, _, b'J', b'F', b'I', b'F', 0, _, _, unit, ..] => {
             let of = |at: usize| f64::from(u16::from_be_bytes([start[at], start[at + 1]]));
             match unit {
@@ -69,12 +69,12 @@ fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
     Some((f64::from(density.xppu) * METRES, f64::from(density.yppu) * METRES))
 }
 
-/// By the decoder itself: that of `image` has no density, and finds no profile.
+/// Uses the crate `tiff`: the decoder of `image` returns no density, and finds no profile.
 fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
     let mut decoder = Decoder::new(BufReader::new(file)).ok()?;
     decoder.seek_to_image(page.checked_sub(1)? as usize).ok()?;
     let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();
-    // 2 is the inch, which holds where nothing is said, and 3 the centimetre.
+    // 2 is the inch, which is also the default; 3 is the centimetre.
     let inches = match decoder.find_tag_unsigned(Tag::ResolutionUnit) {
         Ok(None | Some(2u16)) => Some(1.0),
         Ok(Some(3)) => Some(2.54),
@@ -89,18 +89,18 @@ fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
     Some(Metadata { icc, density })
 }
 
-/// Of an inch.
+/// Metres per inch.
 const METRES: f64 = 0.0254;
 
 impl Metadata {
-    /// The profile, if it is for an image of this kind: a colour's says nothing of grey, nor the other way round.
+    /// Returns the profile if it fits the image: one for colours does not fit grey, nor the other way round.
     pub(crate) fn icc_for(&self, image: &AnyImage<'_>) -> Option<&[u8]> {
         let space: &[u8] = if image.shape().channels < 3 { b"GRAY" } else { b"RGB " };
-        // The header has it at this byte.
+        // The colour space is at byte 16 of the profile's header.
         self.icc.as_deref().filter(|icc| icc.get(16..20) == Some(space))
     }
 
-    /// Pixels per metre, as PNG has them.
+    /// Returns the density in pixels per metre, as PNG stores it.
     pub(crate) fn pixels_per_metre(&self) -> Option<png::PixelDimensions> {
         let (across, down) = self.density?;
         let of = |density: f64| (density / METRES).round() as u32;

@@ -1,5 +1,5 @@
-//! Arrays of types that images do not have, as images: bool, i8, i32, i64, u32, u64 and f64; and images of one type as
-//! images of another.
+//! Arrays of types that images do not have (bool, i8, i32, i64, u32, u64 and f64) as images; and conversions between
+//! the sample types of images.
 
 use crate::array::from_fortran;
 use crate::error::{Error, Result};
@@ -11,11 +11,11 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 struct Item {
     value: f64,
-    /// The same in f32, where that holds it.
+    /// Its value in f32, if that is exact.
     single: Option<f32>,
 }
 
-/// Reads a number from the start of eight bytes.
+/// A parser of a number at the start of eight bytes.
 type Parse = fn([u8; 8]) -> Item;
 
 macro_rules! integer {
@@ -30,7 +30,7 @@ macro_rules! integer {
     };
 }
 
-/// How numbers of these types, in NumPy's words, are read.
+/// Parsers by NumPy's name of the type.
 const KINDS: [(&str, Parse); 7] = [
     ("b1", |bytes| {
         let single = f32::from(bytes[0] != 0);
@@ -48,36 +48,37 @@ const KINDS: [(&str, Parse); 7] = [
     }),
 ];
 
-/// An array whose header was read.
+/// An array whose header has been read.
 pub(super) struct Array<'a> {
     pub(super) path: &'a Path,
-    /// The type without its byte order, one of [`is_taken`].
+    /// Type without byte order, for which [`is_taken`] holds.
     pub(super) kind: &'a str,
-    /// Whether bytes are in the other order than the machine's.
+    /// Whether the byte order differs from the machine's.
     pub(super) foreign: bool,
-    /// Whether items lie by columns.
+    /// Whether items are in Fortran order.
     pub(super) fortran: bool,
     pub(super) shape: Shape,
 }
 
-/// Whether arrays of this type are read here.
+/// Whether this module reads arrays of this type.
 pub(super) fn is_taken(kind: &str) -> bool {
     KINDS.iter().any(|(known, _)| *known == kind)
 }
 
 impl Array<'_> {
-    /// Reads the items that follow the header: as samples of `pixel`, [converted](convert); or, without it, of a type that
-    /// holds each of them. Of integers that is the first of u8, u16, i16 and f32; of i8 it is i16, of bool u8, of f64 f32.
+    /// Reads the items that follow the header: [converted](convert) to `pixel` or, without it, to a type that holds all
+    /// of them exactly. For integers that is the first such type of u8, u16, i16 and f32; for i8 it is i16, for bool
+    /// u8, for f64 f32.
     ///
     /// # Errors
-    /// [`Error::Inexact`] for a number that f32 does not hold, unless a type is asked for.
+    /// [`Error::Inexact`] for a number that f32 does not hold exactly, unless a type is requested.
     pub(super) fn read(&self, file: &mut dyn Source, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
         let Some((_, parse)) = KINDS.iter().find(|(known, _)| *known == self.kind) else {
             return Err(Error::content(self.path, format!("dtype '{}' is not taken", self.kind)));
         };
         let mistaken = |error: apron_core::Error| Error::content(self.path, error);
         let samples = self.shape.samples();
-        // f64 before it is converted, and what is made of it.
+        // The f64 values, and the image that is made of them.
         check_memory::<f64>(samples.saturating_mul(2), self.shape).map_err(mistaken)?;
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut values = Vec::with_capacity(samples as usize);
@@ -121,7 +122,7 @@ impl Array<'_> {
     }
 }
 
-/// The image with samples of another type: integers round half to even and saturate, NaN becomes 0 in them.
+/// Converts the samples of an image to another type: integers are rounded half to even and saturate, and NaN becomes 0.
 ///
 /// ```
 /// use apron_core::{AnyImage, Image, PixelType};
@@ -133,7 +134,7 @@ impl Array<'_> {
 /// ```
 ///
 /// # Errors
-/// [`apron_core::Error::Shape`] for more bytes than the system gives.
+/// [`apron_core::Error::Shape`] if the system does not provide the memory.
 pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result<AnyImage<'static>> {
     if image.pixel_type() == pixel {
         return Ok(image);
@@ -142,7 +143,7 @@ pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result
     each_type!(&image, image => of_type(shape, image.rows().flatten().map(|&sample| f64::from(sample)), pixel))
 }
 
-/// The image with these samples, in this type.
+/// Makes an image of these samples, in this type.
 fn of_type(
     shape: Shape,
     samples: impl Iterator<Item = f64>,

@@ -1,4 +1,4 @@
-//! Images to files.
+//! Image outputs.
 
 use crate::atomic::{OutputPath, Trouble};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use apron_core::{AnyImage, PixelType};
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Where an image goes; known to be possible, as far as can be known without the image.
+/// Destination of an image, checked as early as possible without the image.
 pub struct ImageOutput<'a> {
     /// `None` for the standard output.
     path: Option<OutputPath<'a>>,
@@ -37,21 +37,20 @@ impl Format {
     }
 }
 
-/// Whether a path's extension names a format that images can be written in.
+/// Checks that a path's extension names a format that images can be written in.
 ///
 /// # Errors
-/// [`Error::Extension`] if not.
+/// [`Error::Extension`] otherwise.
 pub fn check_extension(path: &Path) -> Result<()> {
     Format::of(path).map(drop)
 }
 
 impl<'a> ImageOutput<'a> {
-    /// A file in the format that its extension says. `pixel` is the type of the image's samples, where it is known
-    /// by now.
+    /// Opens a file, in the format of its extension. `pixel` is the type of the image's samples, if known already.
     ///
     /// # Errors
-    /// [`Error::Extension`] for an extension that names no format, [`Error::Unfit`] for a format that has no samples
-    /// of this type, [`Error::Write`] where no file can be made.
+    /// [`Error::Extension`] for an extension that names no format, [`Error::Unfit`] for a format that does not support
+    /// the type, [`Error::Write`] if no file can be created.
     pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
         let format = Format::of(path)?;
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
@@ -60,10 +59,10 @@ impl<'a> ImageOutput<'a> {
         Ok(ImageOutput { path: Some(OutputPath::new(path)?), name: path, format, manner: Manner::default() })
     }
 
-    /// The standard output, in the format of such an extension; `pixel` as for [`new`](Self::new).
+    /// Opens the standard output, in the format of an extension; `pixel` as for [`new`](Self::new).
     ///
     /// # Errors
-    /// As [`new`](Self::new), of the path `-.EXTENSION`.
+    /// As [`new`](Self::new), for the path `-.EXTENSION`.
     pub fn stdout(extension: &str, pixel: Option<PixelType>) -> Result<ImageOutput<'static>> {
         let name = Path::new("-");
         let format = Format::of(&name.with_extension(extension.trim_start_matches('.')))?;
@@ -73,27 +72,27 @@ impl<'a> ImageOutput<'a> {
         Ok(ImageOutput { path: None, name, format, manner: Manner::default() })
     }
 
-    /// The same with another quality than 95, of 1 to 100, if it is a [JPEG](Self::is_jpeg).
+    /// Sets the quality of a [JPEG](Self::is_jpeg), 1 to 100; 95 by default.
     pub fn with_quality(self, quality: u8) -> ImageOutput<'a> {
         let manner = Manner { quality, ..self.manner };
         ImageOutput { manner, ..self }
     }
 
-    /// The same with what the file says besides its pixels, as far as its format can.
+    /// Sets the metadata, which are written if the format supports them.
     pub fn with_metadata(self, metadata: Metadata) -> ImageOutput<'a> {
         let manner = Manner { metadata, ..self.manner };
         ImageOutput { manner, ..self }
     }
 
-    /// The path as it was given.
+    /// Returns the path as it was given.
     pub fn path(&self) -> &'a Path {
         self.name
     }
 
-    /// Whether an image of this type can be written.
+    /// Checks that the format supports an image of this type.
     ///
     /// # Errors
-    /// [`Error::Unfit`] if not.
+    /// [`Error::Unfit`] otherwise.
     pub fn check(&self, pixel: PixelType, channels: u32) -> Result<()> {
         match self.format {
             Format::Array => Ok(()),
@@ -101,29 +100,29 @@ impl<'a> ImageOutput<'a> {
         }
     }
 
-    /// Whether it is an array, which can hold anything.
+    /// Whether the format is `.npy`, which supports every image.
     pub fn is_array(&self) -> bool {
         matches!(self.format, Format::Array)
     }
 
-    /// Whether it is a JPEG, which loses what its quality does not keep.
+    /// Whether the format is JPEG, which is lossy.
     pub fn is_jpeg(&self) -> bool {
         matches!(self.format, Format::Picture(picture::Format::Jpeg))
     }
 
-    /// Writes integers as an array of one dimension, of int64; only where it [is one](Self::is_array).
+    /// Writes integers as an array of int64 with one dimension; only if the format [is `.npy`](Self::is_array).
     ///
     /// # Errors
-    /// [`Error::Write`]; what was at the path before is still there.
+    /// [`Error::Write`]; the previous file is then unchanged.
     pub fn write_integers(&self, integers: &[u64]) -> Result<()> {
         self.fill(|file| Ok(array::write_integers(file, &[integers.len() as u64], integers)?))
     }
 
-    /// Writes the image; at the path it appears whole or not at all.
+    /// Writes the image; the file appears whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Unfit`] for an image that the format does not hold, [`Error::Write`] for other trouble; what was at
-    /// the path before is still there.
+    /// [`Error::Unfit`] for an image that the format does not support, [`Error::Write`] for other errors; the previous
+    /// file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
         self.fill(|file| match self.format {
@@ -132,7 +131,7 @@ impl<'a> ImageOutput<'a> {
         })
     }
 
-    /// Writes what `fill` writes, once it is whole.
+    /// Writes the output of `fill`, once it is complete.
     fn fill(&self, fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Trouble>) -> Result<()> {
         if let Some(path) = &self.path {
             return path.write(|file| fill(&mut Sink(file)));
@@ -142,7 +141,7 @@ impl<'a> ImageOutput<'a> {
         let written = filled.and_then(|()| {
             let mut stdout = io::stdout().lock();
             match stdout.write_all(whole.get_ref()).and_then(|()| stdout.flush()) {
-                // A reader that has gone has what it wanted.
+                // A closed pipe is not an error: the reader has what it wanted.
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
                 _ => Ok(()),
             }
@@ -151,7 +150,7 @@ impl<'a> ImageOutput<'a> {
     }
 }
 
-/// Where encoders write: a file or memory. By reference to this, so that they are compiled once.
+/// The destination of encoders: a file or memory. A trait object, so that they are compiled once.
 struct Sink<'a>(&'a mut dyn Target);
 
 trait Target: Write + Seek {}
@@ -180,15 +179,15 @@ impl Default for Manner {
     }
 }
 
-/// Writes an image as a `.npy` file, into memory or wherever: (height, width), or (height, width, channels).
+/// Writes an image in the `.npy` format: of shape (height, width), or (height, width, channels).
 ///
 /// # Errors
-/// What `file` says.
+/// Errors of `file`.
 pub fn write_array(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     array::write(file, image)
 }
 
-/// The extension in small letters, without its dot.
+/// Returns the extension in lower case, without its dot.
 pub fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }

@@ -1,26 +1,26 @@
-//! A file some of whose bytes are read as others, to show a decoder what it takes in place of what it does not.
+//! A file with some bytes replaced, so that a decoder accepts what it would otherwise not support.
 
 use crate::read::Source;
 use std::io::{Read, Result, Seek, SeekFrom};
 
-/// Bytes that stand at a place in the file.
+/// Replacement bytes at an offset.
 pub(super) struct Patch {
     pub(super) at: u64,
     pub(super) bytes: Vec<u8>,
 }
 
-/// The file with its patches.
+/// A file with its patches.
 pub(super) struct Patched<'a> {
     file: &'a mut dyn Source,
     patches: &'a [Patch],
     at: u64,
-    /// Where the file ends, and how many zeros are read behind that.
+    /// End of the file, and the number of zeros appended after it.
     end: u64,
     zeros: u64,
 }
 
 impl<'a> Patched<'a> {
-    /// The file from its start; behind its end stand this many zeros.
+    /// Reads the file from its start, with this many zeros appended.
     pub(super) fn new(file: &'a mut dyn Source, patches: &'a [Patch], zeros: u64) -> Result<Patched<'a>> {
         let end = file.seek(SeekFrom::End(0))?;
         file.rewind()?;
@@ -51,7 +51,7 @@ impl Read for Patched<'_> {
 impl Seek for Patched<'_> {
     fn seek(&mut self, to: SeekFrom) -> Result<u64> {
         let to = match to {
-            // Behind its end, the file does not know how far it was read.
+            // After the end, the position of the file is not the logical one.
             SeekFrom::Current(by) => {
                 SeekFrom::Start(self.at.checked_add_signed(by).ok_or(std::io::ErrorKind::InvalidInput)?)
             }

@@ -1,4 +1,4 @@
-//! Picture files, through the `image` crate.
+//! Picture files, by the crate `image`.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
@@ -15,10 +15,10 @@ use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReade
 use std::io::{BufReader, Seek, Write};
 use std::path::Path;
 
-/// The extensions of formats that can be written.
+/// Extensions of formats that can be written.
 pub(super) const EXTENSIONS: &str = "png, jpg, jpeg, tif, tiff, bmp, pgm, ppm, pnm";
 
-/// Quality of JPEGs for which none is asked, 1 to 100.
+/// Default quality of JPEGs, 1 to 100.
 pub(super) const JPEG_QUALITY: u8 = 95;
 
 /// A format that can be written.
@@ -32,7 +32,7 @@ pub(super) enum Format {
     Gray,
     /// Binary PPM.
     Colour,
-    /// One of these two.
+    /// PGM or PPM, by the number of channels.
     Pnm,
 }
 
@@ -50,7 +50,7 @@ impl Format {
         })
     }
 
-    /// The numbers of channels that it takes, for samples of this type.
+    /// Returns the numbers of channels that the format supports for samples of this type.
     fn channels(self, pixel: PixelType) -> &'static [u32] {
         match (self, pixel) {
             (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// Refuses an image that it does not hold; without `channels`, one that it holds with no number of them.
+    /// Checks that the format supports an image; without `channels`, that it does for some number of channels.
     pub(super) fn check(self, path: &Path, pixel: PixelType, channels: Option<u32>) -> Result<()> {
         let taken = self.channels(pixel);
         if channels.map_or(!taken.is_empty(), |channels| taken.contains(&channels)) {
@@ -87,15 +87,15 @@ impl Format {
     }
 }
 
-/// Whether a JPEG file ends. The decoder fills what is missing with grey, and does not say so.
+/// Whether a JPEG file is complete. The decoder silently fills missing data with grey.
 fn jpeg_ends(bytes: &[u8]) -> bool {
     let mut at = 2;
-    // Segments, each with its length, up to the first scan; thumbnails in them have ends of their own.
+    // Skips the segments, each with its length, up to the first scan; thumbnails inside have end markers of their own.
     while let Some(&[0xff, marker, high, low]) = bytes.get(at..at + 4) {
         if marker == 0xda {
             return bytes[at..].windows(2).any(|pair| pair == [0xff, 0xd9]);
         }
-        // Markers may be padded, and some have no length.
+        // Markers may be padded with 0xff, and some have no length.
         let alone = matches!(marker, 0x01 | 0xd0..=0xd8);
         at += match marker {
             0xff => 1,
@@ -103,11 +103,11 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
             _ => 2 + usize::from(u16::from_be_bytes([high, low])),
         };
     }
-    // Something else is wrong, which the decoder says better.
+    // The file has another error, which is left to the decoder.
     true
 }
 
-/// Reads a page of a picture, straight into the image's own memory; and how many pages there are.
+/// Reads a page of a picture directly into the image's memory; also returns the number of pages.
 pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u64) -> Result<(AnyImage<'static>, u32)> {
     let io = |error: std::io::Error| Error::read(path, error);
     let mut start = [0; 2];
@@ -125,12 +125,12 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u6
     };
     check_pixels(path, width.into(), height.into(), max_pixels)?;
     let mut file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
-    // Tiles reach beyond the image, but not for much more than it is.
+    // Tiles extend beyond the image: the decoder may read four times the limit, or 2^22 pixels if that is more.
     let image = read_first(path, &mut file, max_pixels.max(1 << 20).saturating_mul(4))?;
     Ok((cut(&image, width, height).map_err(|error| Error::content(path, error))?, tags.pages))
 }
 
-/// The first columns and rows of an image.
+/// Returns the first columns and rows of an image.
 fn cut(image: &AnyImage<'_>, width: u32, height: u32) -> apron_core::Result<AnyImage<'static>> {
     let (whole, bytes) = (image.shape(), image.bytes());
     let row = |width: u32| width as usize * whole.channels as usize * image.pixel_type().size_bytes();
@@ -178,7 +178,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     if reader.format().is_none() {
         return Err(Error::content(path, "not a picture that is known: PNG, JPEG, TIFF, BMP, PNM, or .npy"));
     }
-    // 4 samples of 4 bytes a pixel, and as much again for the decoder.
+    // 4 samples of 4 bytes per pixel, and the same for the decoder.
     let limits = |pixels: u64| {
         let mut limits = Limits::default();
         limits.max_alloc = Some(pixels.saturating_mul(32).max(1 << 20));
@@ -189,7 +189,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
 
     let (width, height) = decoder.dimensions();
     check_pixels(path, width.into(), height.into(), max_pixels)?;
-    // Now that the size is known, no more than it takes.
+    // The size is known now, and limits the memory.
     decoder.set_limits(limits(u64::from(width) * u64::from(height))).map_err(wrong)?;
     let colour = decoder.color_type();
     let (pixel, channels) = match colour {
@@ -210,7 +210,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
         return Err(Error::content(path, "its decoder disagrees about the size"));
     }
     if tiff {
-        // Its decoder takes as much again, and does not ask.
+        // The TIFF decoder allocates the same again, without a limit.
         check_memory::<u8>(decoder.total_bytes().saturating_mul(2), shape).map_err(mistaken)?;
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -227,15 +227,15 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     }
 }
 
-/// How a picture is written, besides its pixels.
+/// Encoding options of a picture.
 pub(super) struct Manner {
     /// Quality of a JPEG, 1 to 100.
     pub(super) quality: u8,
-    /// What the file says besides its pixels.
+    /// Metadata to be written.
     pub(super) metadata: Metadata,
 }
 
-/// Writes an image that [`Format::check`] took.
+/// Writes an image for which [`Format::check`] succeeded.
 pub(super) fn write(
     file: &mut (impl Write + Seek),
     format: Format,
@@ -279,7 +279,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The encoder with the profile, if it is one for this image.
+/// Sets the profile of the encoder, if it fits the image.
 fn with_profile<E: ImageEncoder>(mut encoder: E, manner: &Manner, image: &AnyImage<'_>) -> Result<E, Trouble> {
     if let Some(profile) = manner.metadata.icc_for(image) {
         encoder.set_icc_profile(profile.to_vec())?;
@@ -287,7 +287,7 @@ fn with_profile<E: ImageEncoder>(mut encoder: E, manner: &Manner, image: &AnyIma
     Ok(encoder)
 }
 
-/// Binary PGM or PPM. Written here because the encoder of `image` does not take 16 bits.
+/// Writes binary PGM or PPM; the encoder of `image` does not support 16 bits.
 fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>, bytes: &[u8]) -> std::io::Result<()> {
     let Shape { width, height, channels } = image.shape();
     let kind = if channels == 1 { "P5" } else { "P6" };
@@ -306,7 +306,7 @@ fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>, bytes: &[u8]) -> std::
 /// Writes RGB bytes as PNG; `size` is columns and rows.
 ///
 /// # Errors
-/// What the encoder or the file says; also where `rgb` has another length than three bytes a pixel.
+/// Errors of the encoder or of the file; also if `rgb` does not have three bytes per pixel.
 pub fn write_rgb_png(file: &mut impl Write, size: (u32, u32), rgb: &[u8]) -> Result<(), Trouble> {
     Ok(PngEncoder::new(file).write_image(rgb, size.0, size.1, ExtendedColorType::Rgb8)?)
 }

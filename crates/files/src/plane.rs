@@ -1,4 +1,4 @@
-//! TIFF files of one channel of f32 or i16, as instruments write them; the crate `image` has no such pictures.
+//! TIFF files with one channel of f32 or i16, as instruments write them; the crate `image` does not support them.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
@@ -10,7 +10,7 @@ use tiff::decoder::{Decoder, Limits};
 use tiff::encoder::{TiffEncoder, colortype};
 use tiff::tags::{SampleFormat, Tag};
 
-/// Reads such a file. `None` for any other: whoever reads that says what is wrong with it.
+/// Reads such a file; `None` for any other file, whose errors the general reader reports.
 pub(super) fn read(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();

@@ -1,4 +1,4 @@
-//! PNG files, by their own encoder: that of `image` has no density of pixels.
+//! PNG files, by the crate `png`: the encoder of `image` does not write the pixel density.
 
 use crate::atomic::Trouble;
 use crate::metadata::Metadata;
@@ -21,7 +21,7 @@ pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, metadata: &Meta
     });
     let wide = image.pixel_type() == PixelType::U16;
     encoder.set_depth(if wide { png::BitDepth::Sixteen } else { png::BitDepth::Eight });
-    // What the encoder of `image` has.
+    // The settings of the encoder of `image`.
     encoder.set_compression(png::Compression::Fast);
     encoder.set_filter(png::Filter::Adaptive);
     let mut writer = encoder.write_header()?;

@@ -1,4 +1,4 @@
-//! Samples of PNM files above the file's largest: their decoder takes each for the largest, and does not say so.
+//! Checks for PNM samples above the file's maximum: the decoder silently clamps them.
 
 use crate::error::{Error, Result};
 use crate::read::Source;
@@ -7,7 +7,7 @@ use image::codecs::pnm::{PnmDecoder, PnmSubtype, SampleEncoding};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// Refuses a file with such a sample. What else is wrong with it, the decoder says better.
+/// Returns an error for a file with such a sample. Other errors are left to the decoder.
 pub(super) fn check(path: &Path, file: &mut dyn Source) -> Result<()> {
     let Ok(decoder) = PnmDecoder::new(BufReader::new(file)) else { return Ok(()) };
     let colour = decoder.color_type();
@@ -16,7 +16,7 @@ pub(super) fn check(path: &Path, file: &mut dyn Source) -> Result<()> {
     let samples = u64::from(header.width()) * u64::from(header.height()) * u64::from(colour.channel_count());
     let wide = colour.bytes_per_pixel() > colour.channel_count();
     let above = match (header.subtype(), wide) {
-        // Bits have no other values.
+        // One-bit samples cannot exceed the maximum.
         (PnmSubtype::Bitmap(_), _) => return Ok(()),
         (PnmSubtype::Graymap(SampleEncoding::Ascii) | PnmSubtype::Pixmap(SampleEncoding::Ascii), _) => {
             first_above(texts(reader), samples, most)
@@ -35,7 +35,7 @@ pub(super) fn check(path: &Path, file: &mut dyn Source) -> Result<()> {
     }
 }
 
-/// The first of the samples that is above the largest, and its index.
+/// Finds the first sample above the maximum, and its index.
 fn first_above(
     samples: impl Iterator<Item = io::Result<u32>>,
     count: u64,
@@ -50,7 +50,7 @@ fn first_above(
     Ok(None)
 }
 
-/// Samples of two bytes, the high one first.
+/// Reads samples of two bytes, big-endian.
 fn words(mut reader: impl Read) -> impl Iterator<Item = io::Result<u32>> {
     std::iter::from_fn(move || {
         let mut word = [0; 2];
@@ -62,7 +62,7 @@ fn words(mut reader: impl Read) -> impl Iterator<Item = io::Result<u32>> {
     })
 }
 
-/// Samples as text, up to the first that is no number.
+/// Reads samples as text, up to the first that is not a number.
 fn texts(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<u32>> {
     std::iter::from_fn(move || {
         let mut number: Option<u32> = None;

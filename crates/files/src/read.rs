@@ -1,4 +1,4 @@
-//! Images, masks, taps and edges from files.
+//! Readers of images, masks, taps, edges and weights.
 
 use crate::error::{Error, Result};
 use crate::narrow::convert;
@@ -9,28 +9,28 @@ use std::io::{Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Where a file is read from. By reference to this, so that the decoders are compiled once and not for each type.
+/// A source of bytes. Used as a trait object, so that the decoders are compiled once.
 pub(super) trait Source: Read + Seek {}
 
 impl<S: Read + Seek> Source for S {}
 
-/// Most taps of a mask in a file.
+/// Maximum number of taps of a mask file.
 const MAX_TAPS: u64 = 1 << 28;
 
-/// What is read of a file, and how.
+/// Options of reading an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
-    /// Largest image that is read, in pixels.
+    /// Largest accepted image, in pixels.
     pub max_pixels: u64,
-    /// The page, from 1; only TIFF has more than one.
+    /// Page number, from 1; only TIFF has several pages.
     pub page: u32,
-    /// The type that samples are [converted](convert) to, so that arrays of numbers that no type of image holds are read,
-    /// too. `None` for the file's, or one that holds the file's numbers exactly.
+    /// Type that samples are [converted](convert) to, which also allows arrays of numbers that no sample type holds.
+    /// `None` for the file's type, or one that holds its numbers exactly.
     pub pixel: Option<PixelType>,
 }
 
 impl ReadOptions {
-    /// The first page of at most `max_pixels` pixels, in the file's type.
+    /// Options for the first page with at most `max_pixels` pixels, in the file's type.
     pub fn new(max_pixels: u64) -> ReadOptions {
         ReadOptions { max_pixels, page: 1, pixel: None }
     }
@@ -40,22 +40,22 @@ impl ReadOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Page {
-    /// Its image.
+    /// The image of the page.
     pub image: AnyImage<'static>,
-    /// How many pages the file has: more than 1 only in TIFF.
+    /// Number of pages of the file: more than 1 only in TIFF.
     pub pages: u32,
 }
 
-/// Reads an image of at most `max_pixels` pixels, the first if the file has several pages; what it is, the file's content
-/// says.
+/// Reads an image of at most `max_pixels` pixels, the first page if there are several. The format is recognised by
+/// content.
 ///
 /// # Errors
-/// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_image`] says.
+/// [`Error::Read`] if the path is not a regular file or cannot be read, and the errors of [`decode_image`].
 pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_image(path, open(path)?, max_pixels)
 }
 
-/// Reads the page that the options say, as [`read_image`] does.
+/// Reads a page, as [`read_image`] does.
 ///
 /// # Errors
 /// As [`read_image`], and [`Error::NoPage`].
@@ -63,18 +63,18 @@ pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
     decode_page(path, open(path)?, options)
 }
 
-/// Reads the image that `file` holds, the first if it has several pages; errors name it `path`.
+/// Reads the image in `file`, the first page if there are several; errors name it `path`.
 ///
-/// A decoder that panics is caught, and says so on stderr unless the program has a panic hook of its own.
+/// A panic of a decoder is caught, but reported on stderr unless the program has a panic hook of its own.
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not taken,
-/// [`Error::Decoder`] where its decoder panicked, [`Error::Read`] where it cannot be read.
+/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not
+/// supported, [`Error::Decoder`] if its decoder panicked, [`Error::Read`] if it cannot be read.
 pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_page(path, file, &ReadOptions::new(max_pixels)).map(|page| page.image)
 }
 
-/// Reads the page of `file` that the options say, as [`decode_image`] does.
+/// Reads a page of `file`, as [`decode_image`] does.
 ///
 /// # Errors
 /// As [`decode_image`], and [`Error::NoPage`].
@@ -82,7 +82,7 @@ pub fn decode_page(path: &Path, mut file: impl Read + Seek, options: &ReadOption
     let &ReadOptions { max_pixels, page, pixel } = options;
     let file: &mut dyn Source = &mut file;
     let array = starts_as_array(path, file)?;
-    // Decoders are other people's code, and hostile files find their panics.
+    // Decoders of other crates may panic on hostile files.
     let (image, pages) = guarded(path, || match array {
         true if page != 1 => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
         true => Ok((array::read(path, file, max_pixels, pixel)?, 1)),
@@ -95,18 +95,18 @@ pub fn decode_page(path: &Path, mut file: impl Read + Seek, options: &ReadOption
     Ok(Page { image, pages })
 }
 
-/// Reads a mask from a `.npy` file of one row or of two dimensions, of any real numbers.
+/// Reads a mask from a `.npy` file of real numbers with one row or two dimensions.
 ///
 /// # Errors
-/// [`Error::Read`] for what is no regular file or cannot be read, and what [`decode_mask`] says.
+/// [`Error::Read`] if the path is not a regular file or cannot be read, and the errors of [`decode_mask`].
 pub fn read_mask(path: &Path) -> Result<Mask> {
     decode_mask(path, open(path)?)
 }
 
-/// Reads the mask that the `.npy` file `file` holds; errors name it `path`.
+/// Reads the mask from the `.npy` data in `file`; errors name it `path`.
 ///
 /// # Errors
-/// [`Error::Content`] for a file that is broken or holds no mask.
+/// [`Error::Content`] for a file that is broken or is not a mask.
 pub fn decode_mask(path: &Path, mut file: impl Read + Seek) -> Result<Mask> {
     let (shape, taps) = numbers(path, &mut file)?;
     let (height, width) = match shape[..] {
@@ -115,7 +115,7 @@ pub fn decode_mask(path: &Path, mut file: impl Read + Seek) -> Result<Mask> {
         _ => return Err(Error::content(path, format!("a mask has 1 or 2 dimensions, not shape {shape:?}"))),
     };
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
-    // In a file, a wrong mask is bad input and not wrong usage.
+    // An invalid mask in a file is an input error, not a usage error.
     Mask::new(side(width), side(height), in_f32(&taps)).map_err(|error| Error::content(path, error))
 }
 
@@ -134,7 +134,7 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
 /// Reads the edges of bins from a `.npy` file of one dimension.
 ///
 /// # Errors
-/// As [`read_mask`], and [`Error::Content`] for edges that do not rise.
+/// As [`read_mask`], and [`Error::Content`] for edges that do not increase.
 pub fn read_edges(path: &Path) -> Result<Edges> {
     let (shape, edges) = numbers(path, &mut open(path)?)?;
     if shape.len() != 1 {
@@ -143,8 +143,7 @@ pub fn read_edges(path: &Path) -> Result<Edges> {
     Edges::new(edges).map_err(|error| Error::content(path, error))
 }
 
-/// Reads weights, one for each pixel of an image of this shape, from a `.npy` file of any real numbers, of shape (height,
-/// width).
+/// Reads weights, one per pixel of an image of this shape, from a `.npy` file of real numbers of shape (height, width).
 ///
 /// # Errors
 /// As [`read_mask`].
@@ -173,7 +172,8 @@ fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u
 }
 
 fn open(path: &Path) -> Result<File> {
-    // A pipe has no length to check a header against, and a device no end; to open a pipe is to wait for who writes it.
+    // A pipe has no length to check a header against, and a device has no end; opening a pipe blocks until there is a
+    // writer.
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_file() => File::open(path).map_err(|error| Error::read(path, error)),
         Ok(_) => Err(Error::content(path, "not a regular file")),
@@ -191,7 +191,7 @@ fn starts_as_array(path: &Path, file: &mut dyn Source) -> Result<bool> {
     Ok(start == array::MAGIC)
 }
 
-/// Runs a decoder; a panic becomes an error.
+/// Runs a decoder, and turns a panic into an error.
 fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Counts and sums as files: CSV, JSON and .npy.
+//! Tables of counts and of sums: CSV, JSON and .npy.
 
 use crate::error::{Error, Result};
 use crate::{OutputPath, array, extension};
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Where a histogram's counts or sums go.
+/// The file of a histogram's counts or sums.
 pub struct TableOutput<'a> {
     path: OutputPath<'a>,
     format: Format,
@@ -21,10 +21,10 @@ enum Format {
 }
 
 impl<'a> TableOutput<'a> {
-    /// A file in the format that its extension says: `csv`, `json` or `npy`.
+    /// Opens a file in the format of its extension: `csv`, `json` or `npy`.
     ///
     /// # Errors
-    /// [`Error::Extension`] for another extension, [`Error::Write`] where no file can be made.
+    /// [`Error::Extension`] for another extension, [`Error::Write`] if no file can be created.
     pub fn new(path: &'a Path) -> Result<TableOutput<'a>> {
         let format = match extension(path).as_str() {
             "csv" => Format::Csv,
@@ -38,10 +38,10 @@ impl<'a> TableOutput<'a> {
         Ok(TableOutput { path: OutputPath::new(path)?, format })
     }
 
-    /// Writes the counts; `per_channel` tells the channels apart where there is only one, too.
+    /// Writes counts; with `per_channel`, channels are kept apart even if there is only one.
     ///
     /// # Errors
-    /// [`Error::Write`]; what was at the path before is still there.
+    /// [`Error::Write`]; the previous file is then unchanged.
     pub fn write(&self, histogram: &Histogram, per_channel: bool) -> Result<()> {
         self.path.write(|file| {
             match self.format {
@@ -74,7 +74,7 @@ impl<'a> TableOutput<'a> {
         })
     }
 
-    /// Writes the counts of pairs of bins; as an array they are int64, of shape (bins, bins of the second).
+    /// Writes counts of pairs of bins; as an array they are int64 of shape (bins of the first, bins of the second).
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -91,17 +91,17 @@ impl<'a> TableOutput<'a> {
     }
 }
 
-/// The shape of an array of channels and bins: as NumPy's, of bins alone where channels are not told apart.
+/// Returns the shape of the array: channels and bins, or bins only if channels are not kept apart, as NumPy's.
 fn sides(shape: &[u64; 2], per_channel: bool) -> &[u64] {
     if per_channel { shape } else { &shape[1..] }
 }
 
-/// A line for each bin, under a header.
+/// Formats a line per bin, with a header.
 pub fn csv(histogram: &Histogram, per_channel: bool) -> String {
     lines("count", histogram.edges(), histogram.counts(), per_channel)
 }
 
-/// The same of sums of weights.
+/// Formats sums of weights, a line per bin, with a header.
 ///
 /// ```
 /// use apron_core::{Edges, WeightedHistogram};
@@ -116,7 +116,7 @@ pub fn csv_of_sums(histogram: &WeightedHistogram, per_channel: bool) -> String {
     lines("sum", histogram.edges.values(), &histogram.sums, per_channel)
 }
 
-/// A line for each pair of bins, under a header.
+/// Formats a line per pair of bins, with a header.
 ///
 /// ```
 /// use apron_core::{Edges, Histogram2d};
@@ -137,7 +137,7 @@ pub fn csv_of_pairs(histogram: &Histogram2d) -> String {
     text
 }
 
-/// A line for each of the bins between edges, channel by channel.
+/// Formats a line per bin between edges, channel by channel.
 fn lines<T: std::fmt::Display>(name: &str, edges: &[f64], values: &[T], per_channel: bool) -> String {
     let mut text = format!("{}bin,low,high,{name}\n", if per_channel { "channel," } else { "" });
     for (channel, values) in values.chunks(edges.len() - 1).enumerate() {
@@ -151,20 +151,21 @@ fn lines<T: std::fmt::Display>(name: &str, edges: &[f64], values: &[T], per_chan
     text
 }
 
-/// An object with the number of bins, their edges, and the counts, channel by channel; JSON has null for an infinite edge.
+/// Makes an object with the number of bins, their edges, and the counts by channel; an infinite edge is null in JSON.
 pub fn json(histogram: &Histogram) -> Value {
     let counts: Vec<&[u64]> = (0..histogram.channels()).map(|channel| histogram.channel(channel)).collect();
     json!({ "bins": histogram.bins(), "edges": histogram.edges(), "counts": counts })
 }
 
-/// The same of sums of weights, with sums in place of counts.
+/// Makes an object as [`json()`], with sums of weights in place of counts.
 pub fn json_of_sums(histogram: &WeightedHistogram) -> Value {
     let bins = histogram.edges.bins();
     let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();
     json!({ "bins": bins, "edges": histogram.edges.values(), "sums": sums })
 }
 
-/// The same of pairs of bins: both numbers of bins, both edges, and for each bin of the first the counts by the second's.
+/// Makes an object for pairs of bins: both numbers of bins, both edges, and the counts as a matrix, with a row for each
+/// bin of the first.
 pub fn json_of_pairs(histogram: &Histogram2d) -> Value {
     let edges = [&histogram.first, &histogram.second];
     let counts: Vec<&[u64]> = histogram.counts.chunks(histogram.second.bins()).collect();

@@ -1,5 +1,5 @@
-//! What the tags of a TIFF file say, before its decoder, which believes them, takes memory for their values; and what the
-//! decoder is shown in their place, where it does not take them as they are.
+//! Checks of a TIFF file's tags before its decoder, which trusts them, allocates memory for their values; and patches
+//! of tags that the decoder does not support.
 
 use crate::error::{Error, Result};
 use crate::patched::Patch;
@@ -16,27 +16,27 @@ const TILE_WIDTH: u64 = 322;
 const TILE_LENGTH: u64 = 323;
 const TILE_BYTES: u64 = 325;
 
-/// Bytes behind an LZW tile that its decoder is shown: without them the crate `weezl` takes the last codes, which wait
-/// in its 8 bytes of bits, for a stream that ends too early.
+/// Bytes appended to an LZW tile for the decoder: without them the crate `weezl` reports the end of the stream too
+/// early, while the last codes are still in its 8-byte bit buffer.
 const BEHIND: u64 = 16;
 
-/// A page of a file, ready for a decoder that reads first pages.
+/// A page of a file, prepared for a decoder that reads only first pages.
 #[derive(Default)]
 pub(super) struct Page {
-    /// What makes it the first, and its sides multiples of its tiles'.
+    /// Patches that make it the first page, and its sides multiples of the tiles' sides.
     pub(super) patches: Vec<Patch>,
-    /// Zeros that stand behind the file's end.
+    /// Number of zeros appended to the file.
     pub(super) zeros: u64,
-    /// Columns and rows, where the decoder is shown more.
+    /// Width and height, if the patches enlarge the image.
     pub(super) size: Option<[u32; 2]>,
-    /// Pages of the file.
+    /// Number of pages of the file.
     pub(super) pages: u32,
 }
 
-/// Finds a page, from 1. Where the tags cannot be read there is one page, and the decoder says why.
+/// Finds a page, from 1. If the tags cannot be read, it assumes one page and leaves the error to the decoder.
 ///
 /// # Errors
-/// [`Error::NoPage`], and [`Error::Content`] for a tag with more values than the file has bytes for.
+/// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length.
 pub(super) fn page(path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
     let io = |error: io::Error| Error::read(path, error);
     let length = file.seek(SeekFrom::End(0)).map_err(io)?;
@@ -75,20 +75,20 @@ pub(super) fn page(path: &Path, file: &mut dyn Source, page: u32) -> Result<Page
     Ok(found)
 }
 
-/// What a directory says of one tag.
+/// An entry of a directory.
 struct Entry {
-    /// Where it stands.
+    /// Its offset in the file.
     at: u64,
     tag: u64,
-    /// The type of its values, as a number.
+    /// The type of its values, as TIFF's number.
     kind: u64,
     count: u64,
-    /// Its first value, if that is an integer that stands here.
+    /// Its first value, if that is an integer stored in the entry itself.
     value: u64,
 }
 
 impl Entry {
-    /// Whether its values are more bytes than that.
+    /// Whether its values take more than `length` bytes.
     fn is_beyond(&self, length: u64) -> bool {
         self.count.saturating_mul(size(self.kind)) > length
     }
@@ -97,12 +97,12 @@ impl Entry {
 struct Tags<F> {
     file: F,
     big_endian: bool,
-    /// Whether it is a BigTIFF, with places and counts of 64 bits.
+    /// Whether it is a BigTIFF, with offsets and counts of 64 bits.
     big: bool,
 }
 
 impl<F: Read + Seek> Tags<F> {
-    /// Where the directory of each page is, as far as they can be read.
+    /// Returns the offset of each page's directory, up to the first that cannot be read.
     fn directories(&mut self) -> io::Result<Vec<u64>> {
         let (mut places, mut known) = (Vec::new(), BTreeSet::new());
         let mut walk = || {
@@ -111,11 +111,11 @@ impl<F: Read + Seek> Tags<F> {
             self.big_endian = order == *b"MM";
             self.big = self.number(2)? == 43;
             if self.big {
-                // The size of a place, which is always 8, and a 0.
+                // The size of an offset, which is always 8, and a 0.
                 self.number(4)?;
             }
             let mut next = self.place()?;
-            // The last is followed by 0; one that is followed by itself, in a file that lies, by nothing.
+            // The last directory is followed by 0; a cycle, in a hostile file, ends the list as well.
             while next != 0 && known.insert(next) {
                 self.file.seek(SeekFrom::Start(next))?;
                 let tags = self.count()?;
@@ -133,7 +133,7 @@ impl<F: Read + Seek> Tags<F> {
         }
     }
 
-    /// The tags of the directory, up to the first that has more values than a file of that length.
+    /// Returns the directory's tags, up to the first whose values exceed the file's length.
     fn entries(&mut self, directory: u64, length: u64) -> io::Result<Vec<Entry>> {
         self.file.seek(SeekFrom::Start(directory))?;
         let tags = self.count()?;
@@ -153,7 +153,8 @@ impl<F: Read + Seek> Tags<F> {
         Ok(entries)
     }
 
-    /// The bytes of each LZW tile, and those [`BEHIND`] it. `None` for a file without such tiles, or one that lies.
+    /// Returns a patch that makes each LZW tile longer by [`BEHIND`] bytes; `None` for files without such tiles, and
+    /// for hostile ones.
     fn longer_tiles(&mut self, entries: &[Entry]) -> io::Result<Option<Patch>> {
         let entry = |tag| entries.iter().find(|entry| entry.tag == tag);
         let lzw = entry(COMPRESSION).is_some_and(|entry| entry.count == 1 && entry.value == 5);
@@ -162,7 +163,7 @@ impl<F: Read + Seek> Tags<F> {
         if !matches!(kind, 3 | 4 | 16) {
             return Ok(None);
         }
-        // Few values stand in the entry itself, behind tag, type and count.
+        // A few values are stored in the entry itself, after tag, type and count.
         let at = if count * size <= place { at + 4 + place } else { *value };
         self.file.seek(SeekFrom::Start(at))?;
         let mut bytes = vec![0; (count * size) as usize];
@@ -178,8 +179,9 @@ impl<F: Read + Seek> Tags<F> {
         Ok(Some(Patch { at, bytes }))
     }
 
-    /// Both sides, and what they are in whole tiles, where only an image of whole tiles is decoded: the crate `tiff` takes
-    /// the last row of tiles of each plane for that of all planes.
+    /// Returns both sides and their next multiples of the tile size, for files that are decoded correctly only with
+    /// whole tiles: for separate planes, the crate `tiff` mistakes the last row of tiles of each plane for the last row
+    /// of all planes.
     fn beyond_tiles<'e>(&self, entries: &'e [Entry]) -> Option<[(&'e Entry, u64); 2]> {
         let entry = |tag| entries.iter().find(|entry| entry.tag == tag && entry.count == 1);
         let value = |tag| entry(tag).map(|entry| entry.value);
@@ -193,7 +195,7 @@ impl<F: Read + Seek> Tags<F> {
         (fits && sides.iter().any(|(entry, side)| entry.value != *side)).then_some(sides)
     }
 
-    /// The entry with this side, as a number of 32 bits.
+    /// Returns a patch that sets the entry to this side, as a 32-bit number.
     fn patch(&self, entry: &Entry, side: u64) -> Patch {
         let place = if self.big { 8 } else { 4 };
         let mut bytes =
@@ -202,12 +204,12 @@ impl<F: Read + Seek> Tags<F> {
         Patch { at: entry.at, bytes }
     }
 
-    /// Bytes of an entry: tag, type, count, value or its place.
+    /// Returns the size of an entry in bytes: tag, type, count, and value or offset.
     fn entry_size(&self) -> u64 {
         if self.big { 20 } else { 12 }
     }
 
-    /// How many tags a directory has.
+    /// Reads the number of tags of a directory.
     fn count(&mut self) -> io::Result<u64> {
         self.number(if self.big { 8 } else { 2 })
     }
@@ -216,7 +218,7 @@ impl<F: Read + Seek> Tags<F> {
         self.number(if self.big { 8 } else { 4 })
     }
 
-    /// A number of this many bytes.
+    /// Reads a number of this many bytes.
     fn number(&mut self, bytes: usize) -> io::Result<u64> {
         let mut number = [0; 8];
         self.file.read_exact(&mut number[..bytes])?;
@@ -228,18 +230,18 @@ impl<F: Read + Seek> Tags<F> {
         if self.big_endian { bytes.iter().fold(0, shift) } else { bytes.iter().rev().fold(0, shift) }
     }
 
-    /// A number as it stands in the file.
+    /// Encodes a number in the file's byte order.
     fn bytes(&self, number: u64, bytes: usize) -> Vec<u8> {
         if self.big_endian { number.to_be_bytes()[8 - bytes..].into() } else { number.to_le_bytes()[..bytes].into() }
     }
 }
 
-/// Whether a walk through a file ends here: behind its end, or at a place that no file has.
+/// Whether the error means that an offset is beyond the end of the file.
 fn ends(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput)
 }
 
-/// Bytes of a value of this type; decoders skip the tags of other types.
+/// Returns the size in bytes of a value of this type; decoders skip tags of other types.
 fn size(kind: u64) -> u64 {
     match kind {
         1 | 2 | 6 | 7 => 1,

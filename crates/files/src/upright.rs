@@ -1,19 +1,19 @@
-//! Pictures the right way up: cameras write them as their sensor lay, and say in the EXIF data how to turn them.
+//! EXIF orientation: cameras store pictures as their sensor was held, and record how to rotate them.
 
 use apron_core::{AnyImage, Result, Shape};
 use image::metadata::Orientation;
 
-/// The picture as it is to be looked at.
+/// Rotates and flips a picture to be upright.
 ///
 /// # Errors
-/// What making an image says.
+/// Errors of making an image.
 pub(super) fn upright(image: AnyImage<'static>, orientation: Orientation) -> Result<AnyImage<'static>> {
     if orientation == Orientation::NoTransforms {
         return Ok(image);
     }
     let Shape { width, height, channels } = image.shape();
     let (x_end, y_end) = (width - 1, height - 1);
-    // Where the pixel at (x, y) comes from.
+    // Source of the pixel at (x, y).
     let from = |x: u32, y: u32| match orientation {
         Orientation::NoTransforms => (x, y),
         Orientation::FlipHorizontal => (x_end - x, y),
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn each_orientation_of_exif() {
-        // EXIF's numbers are where the first row and column of the file belong: 1 top left, 2 top right, 3 bottom right,
-        // 4 bottom left, 5 left top, 6 right top, 7 right bottom, 8 left bottom.
+        // EXIF's numbers say where the file's first row and first column belong: 1 top left, 2 top right, 3 bottom
+        // right, 4 bottom left, 5 left top, 6 right top, 7 right bottom, 8 left bottom.
         let stored: [(u8, [u32; 2], &[u16]); 8] = [
             (1, [3, 2], &[1, 2, 3, 4, 5, 6]),
             (2, [3, 2], &[3, 2, 1, 6, 5, 4]),

@@ -1,11 +1,12 @@
-//! Files that are cut, changed or lie: each is refused with a typed error, or read within the limit; no decoder panics.
+//! Truncated, modified and hostile files: each is refused with a typed error, or read within the limit; no decoder
+//! panics.
 
 use apron_core::{AnyImage, ErrorKind, PixelType, Shape};
 use apron_files::{Error, ImageOutput, Result, decode_image, decode_mask, write_array};
 use std::io::Cursor;
 use std::path::Path;
 
-/// Largest image that is read, in pixels.
+/// Largest accepted image, in pixels.
 const MAX_PIXELS: u64 = 1 << 12;
 
 fn decode(bytes: &[u8]) -> Result<AnyImage<'static>> {
@@ -20,7 +21,7 @@ fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
     image.unwrap()
 }
 
-/// A small file of each format, and of each type and number of channels that it holds.
+/// Makes a small file of each format, for each type and number of channels that it supports.
 fn good_files() -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
     let mut files = Vec::new();
@@ -37,7 +38,7 @@ fn good_files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Whether the file is read; what is refused is refused as input, and without a panic.
+/// Whether the file is read. A refusal has to be an input error, without a panic.
 #[track_caller]
 fn is_read(what: &str, bytes: &[u8]) -> bool {
     let refused = |error: Error| match error {
@@ -58,7 +59,7 @@ fn a_file_cut_anywhere_is_refused() {
         assert!(is_read(&name, &bytes), "{name}");
         let whole = decode(&bytes).unwrap();
         for end in 0..bytes.len() {
-            // What formats have behind the pixels may be missing.
+            // Formats may have optional data after the pixels.
             if is_read(&format!("{end} bytes of {name}"), &bytes[..end]) {
                 assert_eq!(
                     decode(&bytes[..end]).unwrap().bytes(),
@@ -73,7 +74,7 @@ fn a_file_cut_anywhere_is_refused() {
 
 #[test]
 fn a_byte_changed_anywhere_does_no_harm() {
-    // One of each format: what changes with the type is little, and libFuzzer's.
+    // One file of each format: the differences between types are small, and left to libFuzzer.
     let grey = good_files().into_iter().filter(|(name, _)| name.starts_with("u8-1") || name == "u8-3.ppm");
     for (name, mut bytes) in grey {
         for at in 0..bytes.len() {
@@ -87,7 +88,7 @@ fn a_byte_changed_anywhere_does_no_harm() {
     }
 }
 
-/// The checksum of PNG chunks.
+/// Returns the checksum of a PNG chunk.
 fn crc(bytes: &[u8]) -> [u8; 4] {
     let sum = bytes.iter().fold(!0u32, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
@@ -124,7 +125,7 @@ fn sides_of_zero_and_of_2_to_the_31_are_refused() {
     }
 }
 
-/// A TIFF of one grey pixel, with one more tag: of an artist, so many values of so many bytes.
+/// Makes a TIFF of one grey pixel with an additional artist tag, of `count` values of type `kind`.
 fn tiff(big_endian: bool, big: bool, (kind, count): (u64, u64)) -> Vec<u8> {
     let number = |number: u64, bytes: usize| {
         let mut little = number.to_le_bytes()[..bytes].to_vec();
@@ -135,7 +136,7 @@ fn tiff(big_endian: bool, big: bool, (kind, count): (u64, u64)) -> Vec<u8> {
     };
     let place = if big { 8 } else { 4 };
     let header = if big { 16 } else { 8 };
-    // Tag, type, and its one value.
+    // Tag, type, and single value.
     let tags = [
         (256, 4, 1),             // columns
         (257, 4, 1),             // rows
@@ -165,7 +166,7 @@ fn tiff(big_endian: bool, big: bool, (kind, count): (u64, u64)) -> Vec<u8> {
 
 #[test]
 fn a_tag_with_more_values_than_the_file_has_bytes_is_refused() {
-    // By its content alone a BigTIFF is not known.
+    // BigTIFF is not recognised by content alone.
     let decode = |bytes: &[u8]| decode_image(Path::new("hostile.tif"), Cursor::new(bytes), MAX_PIXELS);
     for (big_endian, big) in [(false, false), (true, false), (false, true), (true, true)] {
         let plain = tiff(big_endian, big, (1, 1));
@@ -179,10 +180,10 @@ fn a_tag_with_more_values_than_the_file_has_bytes_is_refused() {
                 let said = format!("tag 315 has {count} values of {size} bytes, the file {length} bytes");
                 assert!(matches!(&error, Error::Content { what, .. } if *what == said), "{error}");
             }
-            // Nobody asks for the artist, whose values are not there.
+            // Nobody reads the artist's values, which are missing.
             decode(&tiff(big_endian, big, (kind, length / size))).unwrap();
         }
-        // A type that is unknown has no size.
+        // An unknown type has no size.
         decode(&tiff(big_endian, big, (99, u32::MAX as u64))).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! A problem with its data.
+//! Cases: problems with their data.
 
 use crate::extents::random_extent;
 use crate::pad::random_pad;
@@ -11,31 +11,31 @@ use apron_core::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// A problem and the image to solve it for.
+/// A problem, and the image to solve it for.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is asked.
+    /// The problem.
     pub problem: Problem,
     /// The input, of the problem's shape and type.
     pub image: AnyImage<'static>,
-    /// The second input, of problems that have one.
+    /// The second input, for problems that have one.
     pub second: Option<AnyImage<'static>>,
-    /// The method that must be chosen for it; `None` where it is solved just as it is stated.
+    /// The method that must be chosen for it; `None` if it is solved as stated.
     pub chosen: Option<Method>,
 }
 
-/// What an image is filled with.
+/// Distribution of an image's samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Data {
-    /// Every byte value alike; f32 from -1 to 1.
+    /// Uniformly distributed: all u8 values; f32 from -1 to 1.
     Uniform,
-    /// One value everywhere.
+    /// A single value.
     Constant,
-    /// f32 with NaN, infinities, zeros of both signs and denormals among the numbers.
+    /// f32 numbers, with NaN, infinities, zeros of both signs and denormals among them.
     Special,
 }
 
-/// An image of random samples.
+/// Makes an image of random samples.
 pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data) -> AnyImage<'static> {
     fn image<T: Pixel>(shape: Shape, sample: impl FnMut() -> T) -> AnyImage<'static> {
         let samples: Vec<T> = std::iter::repeat_with(sample).take(shape.samples() as usize).collect();
@@ -52,7 +52,7 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
         (PixelType::U16, _) => image(shape, || rng.random::<u16>()),
         (PixelType::I16, _) => image(shape, || rng.random::<i16>()),
         (PixelType::F16, Data::Uniform) => image(shape, || f16::from_f32(rng.random_range(-1.0f32..1.0))),
-        // Every bit pattern: numbers of all sizes, infinities and what is none.
+        // Every bit pattern: numbers of all magnitudes, infinities and NaN.
         (PixelType::F16, Data::Special) => image(shape, || f16::from_bits(rng.random())),
         (PixelType::F32, Data::Uniform) => image(shape, || rng.random_range(-1.0f32..1.0)),
         (PixelType::F32, Data::Special) => image(shape, || {
@@ -65,12 +65,12 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
     }
 }
 
-/// Random taps, from -1 to 1.
+/// Returns random taps, from -1 to 1.
 fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
     (0..count).map(|_| rng.random_range(-1.0f32..1.0)).collect()
 }
 
-/// Bins as wide as a step of f32 or more: fewer than were asked for, or of another range, where these would not be.
+/// Makes bins at least one f32 step wide: reduces their number, or else changes their range.
 fn with_widths(mut bins: Bins, extremes: (f64, f64)) -> Bins {
     let fit = |bins: Bins| bins.edges(PixelType::F32, || extremes).is_ok();
     while !fit(bins) && bins.count > 1 {
@@ -83,7 +83,7 @@ fn with_widths(mut bins: Bins, extremes: (f64, f64)) -> Bins {
 }
 
 impl Case {
-    /// Dense correlation of a random image with a random mask and anchor.
+    /// Makes a dense correlation of a random image with a random mask and anchor.
     pub fn correlate(
         seed: u64,
         shape: (u32, u32, u32),
@@ -115,21 +115,22 @@ impl Case {
         }
     }
 
-    /// The articles' dense correlation: a mask of ones, zero outside, f32.
+    /// Makes the articles' dense correlation: a mask of ones, zero outside, f32.
     pub fn ones(seed: u64, shape: (u32, u32, u32), mask: (u32, u32)) -> Case {
         let ones = Mask::new(mask.0, mask.1, vec![1.0; (mask.0 * mask.1) as usize]).expect("a valid mask");
         let types = (PixelType::F32, PixelType::F32);
         Case::correlate(seed, shape, types, mask, Border::Constant(0.0), Data::Uniform).with_mask(ones)
     }
 
-    /// The articles' 3x3 filters: 8-bit RGBA to the same, by one of the named masks.
+    /// Makes one of the articles' 3x3 filters: 8-bit RGBA to 8-bit RGBA, by a named mask.
     pub fn rgba(seed: u64, size: (u32, u32), name: &str, border: Border) -> Case {
         let mask = filters::named_mask(name).expect("a named mask");
         let types = (PixelType::U8, PixelType::U8);
         Case::correlate(seed, (size.0, size.1, 4), types, (3, 3), border, Data::Uniform).with_mask(mask)
     }
 
-    /// Large taps that nearly cancel, over bytes of one value: sums in f32 would round to others.
+    /// Makes a filter with large taps that nearly cancel, over u8 samples of one value: f32 accumulation would round to
+    /// other results.
     pub fn cancelling(seed: u64, size: (u32, u32)) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let pairs = (0..4).flat_map(|_| {
@@ -142,12 +143,12 @@ impl Case {
         case.with_mask(Mask::new(3, 3, taps).expect("a valid mask"))
     }
 
-    /// The same solved by the method that suits it, which must be this one.
+    /// Requires that the case is solved by the method that suits it, and that it is this one.
     pub fn by(self, method: Method) -> Case {
         Case { chosen: Some(method), ..self }
     }
 
-    /// The problem that is solved: as it is stated, or by the method that suits it.
+    /// Returns the problem that is solved: as stated, or by the method that suits it.
     pub(crate) fn solved(&self) -> Problem {
         match (&self.problem, self.chosen) {
             (Problem::Filter(filter), Some(_)) => filter.clone().by_method(None).map(|choice| choice.problem.into()),
@@ -156,7 +157,7 @@ impl Case {
         .unwrap_or_else(|_| self.problem.clone())
     }
 
-    /// Its problem, where that is a filter's.
+    /// Returns its problem, if that is a filter's.
     pub fn filter(&self) -> Option<&FilterProblem> {
         if let Problem::Filter(filter) = &self.problem { Some(filter) } else { None }
     }
@@ -165,7 +166,7 @@ impl Case {
         if let Problem::Filter(filter) = &mut self.problem { Some(filter) } else { None }
     }
 
-    /// The same with other taps along the axes.
+    /// Replaces the taps of both axes.
     pub(crate) fn with_taps(mut self, x: Taps, y: Taps) -> Case {
         if let Some(FilterProblem::Separable(problem)) = self.filter_mut() {
             (problem.taps_x, problem.taps_y) = (x, y);
@@ -173,7 +174,7 @@ impl Case {
         self
     }
 
-    /// The same as a mean.
+    /// Turns a box filter into a mean.
     pub(crate) fn mean(mut self) -> Case {
         if let Some(FilterProblem::Box(problem)) = self.filter_mut() {
             problem.scale = Scale::Mean;
@@ -188,17 +189,17 @@ impl Case {
         self
     }
 
-    /// The same with taps whose sizes sum to 1 on each axis, so that few sums are out of range.
+    /// Scales the taps so that their magnitudes sum to 1 on each axis, and few sums are out of range.
     pub fn averaging(self) -> Case {
         self.each_tap(|tap, total| tap / total)
     }
 
-    /// The same with taps of few bits, in sixteenths, so that sums in f32 are exact and many end in a half.
+    /// Rounds the taps to sixteenths, so that sums in f32 are exact and many end in a half.
     pub fn in_sixteenths(self) -> Case {
         self.each_tap(|tap, _| (tap * 6.0).round() / 16.0)
     }
 
-    /// The same with other taps, each made of one and the sum of their sizes.
+    /// Replaces each tap by a function of it and of the sum of the magnitudes.
     fn each_tap(mut self, new: impl Fn(f32, f32) -> f32) -> Case {
         let all = |taps: &[f32]| -> Vec<f32> {
             let total = taps.iter().map(|tap| tap.abs()).sum();
@@ -221,7 +222,7 @@ impl Case {
         self
     }
 
-    /// The same with the anchors in the middle of the taps, as the articles have them.
+    /// Moves the anchors to the middle of the taps, as in the articles.
     pub fn centered(mut self) -> Case {
         match self.filter_mut() {
             Some(FilterProblem::Separable(problem)) => {
@@ -239,7 +240,7 @@ impl Case {
         self
     }
 
-    /// The same with sums limited to 0 to 1, for f32 output.
+    /// Clamps the sums to 0..1, for f32 output.
     pub fn clamped(mut self) -> Case {
         if let Some(FilterProblem::Correlate(problem)) = self.filter_mut() {
             problem.clamp = true;
@@ -247,7 +248,7 @@ impl Case {
         self
     }
 
-    /// Separable correlation of a random image with random taps and anchors.
+    /// Makes a separable correlation of a random image with random taps and anchors.
     pub fn separable(
         seed: u64,
         shape: (u32, u32, u32),
@@ -280,7 +281,7 @@ impl Case {
         }
     }
 
-    /// A box filter of a random image with a random anchor: a mean, or sums weighted by some tap.
+    /// Makes a box filter of a random image with a random anchor: a mean, or sums scaled by a tap.
     pub fn box_filter(
         seed: u64,
         shape: (u32, u32, u32),
@@ -314,7 +315,7 @@ impl Case {
         }
     }
 
-    /// A histogram of random or constant bytes.
+    /// Makes a histogram of random or constant u8 samples.
     pub fn histogram(seed: u64, shape: (u32, u32, u32), per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
@@ -322,8 +323,9 @@ impl Case {
         Case { problem: Problem::from(ByteHistogram { shape, per_channel }), image, second: None, chosen: None }
     }
 
-    /// A histogram of f32 by `bins`, as far as they have widths in f32: of samples in and around their range, of which some lie exactly on an edge
-    /// or next to one, and with [`Data::Special`] some are no numbers; or of one value everywhere.
+    /// Makes a histogram of f32 by `bins`, adjusted to be at least one f32 step wide. Samples lie in and around the
+    /// range, some exactly on an edge or next to one, and with [`Data::Special`] some are NaN or infinite; or all have
+    /// one value.
     pub fn between_edges(seed: u64, shape: (u32, u32, u32), bins: Bins, per_channel: bool, data: Data) -> Case {
         let rng = &mut StdRng::seed_from_u64(seed);
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
@@ -343,7 +345,7 @@ impl Case {
                 0 => edge,
                 1 => edge.next_down(),
                 2 => edge.next_up(),
-                // Beyond either end a little.
+                // A little beyond either end.
                 3 => low + (high - low) * (sample * 0.6 + 0.5),
                 4 if data == Data::Special => sample,
                 _ => low + (high - low) * sample.abs(),
@@ -355,11 +357,11 @@ impl Case {
         Case { problem: Problem::from(problem), image: AnyImage::F32(image), second: None, chosen: None }
     }
 
-    /// A histogram of u16 or i16 by `bins` over a range: of all values in turn, in an order of no pattern, if there are 65536
-    /// samples or more.
+    /// Makes a histogram of u16 or i16 by `bins` over a range: all values in turn, in a scrambled order, if there are
+    /// 65536 samples or more.
     pub fn values_between_edges(shape: (u32, u32, u32), src: PixelType, bins: Bins, per_channel: bool) -> Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
-        // The number is odd, so no value comes twice before all came.
+        // The multiplier is odd, so that no value repeats before all have occurred.
         let values = (0..shape.samples()).map(|i| (i as u16).wrapping_mul(40503).wrapping_add(7));
         fn image<T: Pixel>(shape: Shape, samples: Vec<T>) -> AnyImage<'static> {
             T::into_any(Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape"))
@@ -372,8 +374,8 @@ impl Case {
         Case { problem: Problem::from(problem), image, second: None, chosen: None }
     }
 
-    /// The same as [`between_edges`](Case::between_edges) over the range from the least to the largest sample, which are
-    /// numbers.
+    /// As [`between_edges`](Case::between_edges), over the range from the smallest to the largest sample; all samples
+    /// are finite.
     fn own_range(rng: &mut StdRng, shape: Shape, count: usize, per_channel: bool, data: Data) -> Case {
         let data = if data == Data::Special { Data::Uniform } else { data };
         let image = random_image(rng, PixelType::F32, shape, data);
@@ -390,16 +392,16 @@ impl Case {
     }
 }
 
-/// Filters that random cases are seldom, and for which there are variants.
+/// Filters with variants of their own, which random cases seldom hit.
 pub fn seldom(seed: u64) -> [Case; 4] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
-    // Taps as many along both axes.
+    // The same number of taps along both axes.
     let square = Case::separable(seed, (70 + n, 40, 1 + n % 4), types(U8), (7, 7), Border::Reflect, Data::Uniform);
-    // Windows over pixels of four bytes, of which half are means.
+    // Windows over pixels of four u8 samples; half of the seeds give means.
     let pixels = Case::box_filter(seed, (290 + n, 40, 4), (U8, U8), (5, 9), Border::Reflect, Data::Uniform);
-    // Rows of fours, for patches.
+    // Rows that are multiples of four pixels, for kernels with register blocking (patches).
     let (fours, side) = ((64 + 4 * n, 23, 1), 3 + 2 * (n % 3));
     let patches = Case::separable(seed, fours, types(U16), (side, side), Border::Replicate, Data::Uniform);
     let side = 3 + 2 * (n % 4);
@@ -407,7 +409,7 @@ pub fn seldom(seed: u64) -> [Case; 4] {
     [square, pixels, patches, means]
 }
 
-/// A case drawn from everything that the kernels take, for a seed.
+/// Makes a random case of any kind that the kernels support, from a seed.
 pub fn random_case(seed: u64) -> Case {
     let rng = &mut StdRng::seed_from_u64(seed);
     let shape = (rng.random_range(1..=80), rng.random_range(1..=80), rng.random_range(1..=4));
@@ -446,7 +448,7 @@ pub fn random_case(seed: u64) -> Case {
                 u32::min(side, most)
             };
             let size = (side(rng, most_x), side(rng, most_y));
-            // There are boxes of bytes and of f32.
+            // Kernels for box filters take u8 and f32.
             let src = if src == PixelType::F32 { src } else { PixelType::U8 };
             let types = if src == PixelType::F32 { (src, src) } else { (src, types.1) };
             if let (Border::Constant(value), PixelType::U8) = (&mut border, src) {

@@ -1,4 +1,4 @@
-//! Runs a case and compares.
+//! Runs a case, and compares its result with the expected one.
 
 use crate::case::Case;
 use crate::exact;
@@ -10,7 +10,7 @@ use apron_core::{CountProblem, FilterProblem, Problem};
 use apron_plan::Machine;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-/// What came of a case.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The operation.
@@ -19,36 +19,36 @@ pub struct Outcome {
     pub variant: String,
     /// Shape, types, mask and border.
     pub case: String,
-    /// Blocks and threads of each launch, where kernels ran.
+    /// Blocks and threads of each launch, if kernels ran.
     pub geometry: String,
     /// Largest distance from the exact result; for integers and counts, from the reference.
     pub largest_error: f64,
-    /// The largest distance allowed, over the whole image.
+    /// Largest allowed distance over the whole image.
     pub bound: f64,
-    /// The largest distance of a sample as a share of what is allowed there.
+    /// Largest ratio of a sample's distance to its allowed distance.
     pub error_to_bound: f64,
-    /// What is wrong, if anything: the first mismatch, or the error.
+    /// The first mismatch, or the error; `None` for success.
     pub failure: Option<String>,
 }
 
-/// What a case's result must be.
+/// The expected result of a case.
 pub enum Expected {
-    /// The image, to the bit, and how far it is from the exact result: so is each that equals it.
+    /// The image, compared bit for bit, and its distance from the exact result, which an equal image shares.
     Image(AnyImage<'static>, Errors),
-    /// The counts.
+    /// The counts, which must be equal.
     Counts(Vec<u64>),
-    /// The numbers, to the bit.
+    /// The numbers, compared bit for bit.
     Numbers(Vec<f64>),
 }
 
-/// How far samples of f32 are from the exact result. Integers are exact: nothing.
+/// Distances of f32 samples from the exact result. Integers are exact, and have none.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     largest: f64,
     bound: f64,
-    /// The largest share of what is allowed at a sample.
+    /// Largest ratio of a sample's distance to its allowed distance.
     to_bound: f64,
-    /// The first sample that is further away than it may be.
+    /// The first sample whose distance exceeds the allowed one.
     beyond: Option<String>,
 }
 
@@ -78,12 +78,11 @@ impl Errors {
     }
 }
 
-/// Products above which the serial reference would take many seconds.
+/// Number of products above which the serial reference would take many seconds.
 const SERIAL_PRODUCTS: u64 = 400_000_000;
 
 impl Case {
-    /// Whether the serial reference would take too long for it, so that the parallel CPU gives what
-    /// is expected.
+    /// Whether the serial reference would take too long, so that the parallel CPU computes the expected result.
     pub fn is_large(&self) -> bool {
         let taps = match self.filter() {
             Some(FilterProblem::Correlate(problem)) => problem.mask.taps().len() as u64,
@@ -102,11 +101,11 @@ impl Case {
 }
 
 impl Expected {
-    /// The result of the serial reference; for a [large](Case::is_large) case of the parallel CPU,
-    /// which the suite holds to the reference's bits at all other sizes.
+    /// Computes the result by the serial reference; for a [large](Case::is_large) case by the parallel CPU, which the
+    /// suite compares with the reference, bit for bit, at all other sizes.
     ///
     /// # Errors
-    /// What is wrong with the case's problem.
+    /// Errors of the case's problem.
     pub fn of(case: &Case) -> Result<Expected> {
         let filter = match (&case.problem, &case.image) {
             (Problem::Count(CountProblem::Bytes(problem)), AnyImage::U8(image)) => {
@@ -133,7 +132,7 @@ impl Expected {
     }
 }
 
-/// Runs `case` on `device` by `variant` (or the preferred one), and compares with what is expected.
+/// Runs `case` on `device` by `variant` (or the default one), and compares the result with the expected one.
 pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Expected) -> Outcome {
     let mut outcome = Outcome {
         operation: case.solved().operation(),
@@ -157,7 +156,7 @@ pub fn check(device: &Device, case: &Case, variant: Option<&str>, expected: &Exp
     outcome
 }
 
-/// Runs `case` on `device` by every variant that takes it.
+/// Runs `case` on `device` by every variant that supports it.
 pub fn check_all(device: &Device, case: &Case) -> Vec<Outcome> {
     let expected = Expected::of(case);
     let outcomes = variants(device, case).into_iter().map(|variant| match &expected {
@@ -176,13 +175,13 @@ pub fn check_all(device: &Device, case: &Case) -> Vec<Outcome> {
     outcomes.collect()
 }
 
-/// [`check_all`] of many cases, on all cores; the outcomes come in the cases' order, while others still run.
+/// Runs [`check_all`] for many cases, on all cores; outcomes come in the order of the cases, while others still run.
 pub fn check_each<'a>(
     device: &'a Device,
     cases: impl IntoIterator<Item = Case, IntoIter: 'a>,
 ) -> impl Iterator<Item = Outcome> + 'a {
     let mut cases = cases.into_iter();
-    // Few at a time, since cases hold their images.
+    // In small batches, since cases hold their images.
     let batch = 4 * rayon::current_num_threads();
     std::iter::from_fn(move || {
         let some: Vec<Case> = cases.by_ref().take(batch).collect();
@@ -192,8 +191,8 @@ pub fn check_each<'a>(
     .flatten()
 }
 
-/// The variants by which a device can run a case: all whose limits it is within, or the one of a
-/// host device. None on the CPU where the CPU itself gives what is expected.
+/// Returns the variants by which a device can run a case: all that support it, or the only one of a host device. None
+/// on the CPU if the CPU itself computes the expected result.
 pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
     match device.name() {
         DeviceName::Cpu if case.is_large() => Vec::new(),
@@ -209,21 +208,21 @@ pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
     }
 }
 
-/// The variants within whose limits a problem is.
+/// Returns the variants that support a problem.
 pub fn eligible(problem: &Problem, machine: &Machine) -> impl Iterator<Item = &'static str> {
     let all = apron_plan::variants(problem.operation()).map(|variant| variant.name);
     all.filter(|name| !matches!(apron_plan::plan(problem, Some(name), machine), Err(Error::Unsupported { .. })))
 }
 
-/// The blocks and threads of the launches that the plan gives.
+/// Formats the blocks and threads of the planned launches.
 fn geometry(case: &Case, variant: Option<&str>, machine: &Machine) -> String {
     apron_plan::plan(&case.solved(), variant, machine).map_or("-".into(), |recipe| recipe.grid())
 }
 
-/// The filter that solves a problem for an image, ready to run.
+/// Builds the filter that solves a problem for an image.
 ///
 /// # Panics
-/// For one of a filter without weights, and for one that is asked for by a mask.
+/// For a filter without weights, and for one that is given by a mask only.
 pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl Into<Source<'a>>) -> FilterBuilder<'a> {
     match problem {
         FilterProblem::Correlate(p) => {
@@ -239,7 +238,7 @@ pub fn filter_of<'a>(device: &'a Device, problem: &FilterProblem, image: impl In
     }
 }
 
-/// The histogram that solves a problem for an image, ready to run.
+/// Builds the histogram that solves a problem for an image.
 pub fn histogram_of<'a>(
     device: &'a Device,
     problem: &CountProblem,
@@ -329,12 +328,12 @@ fn numbers(
     Ok(wrong.map(|index| format!("number {index}: {} instead of {}", found[index], expected[index])))
 }
 
-/// Whether two numbers have the same bits, or both are none.
+/// Whether two numbers have the same bits, or are both NaN.
 fn is_same(a: f64, b: f64) -> bool {
     (a.is_nan() && b.is_nan()) || a.to_bits() == b.to_bits()
 }
 
-/// Where two images differ first, with both values; NaN equals NaN, and 0 does not equal -0.
+/// Returns the first difference of two images, with both values; NaN equals NaN, and 0 differs from -0.
 pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<String> {
     fn typed<T: Pixel>(found: &Image<'_, T>, expected: &Image<'_, T>) -> Option<String> {
         if found.shape() != expected.shape() {

@@ -1,4 +1,4 @@
-//! Cases in words, as reports name them.
+//! Descriptions of cases for reports.
 
 use crate::Case;
 use crate::extents::Over;

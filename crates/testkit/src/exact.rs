@@ -1,4 +1,4 @@
-//! The exact sums, nearly: f64 throughout, with the magnitude that bounds the rounding of f32.
+//! Nearly exact sums: computed in f64 throughout, with the magnitude that bounds the rounding errors of f32.
 
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
@@ -6,13 +6,13 @@ use apron_core::{
     BOX_CHUNK, BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, Sample, Scale, Separable, each_type,
 };
 
-/// An exact result and how far an f32 result may be from it.
+/// An exact result, and the bound of an f32 result's distance from it.
 pub(crate) struct Exact {
     pub(crate) value: f64,
     pub(crate) bound: f64,
 }
 
-/// The sample at a column and row that may lie outside, as f64.
+/// Returns the sample at a column and row, which may be outside the image, as f64.
 fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) -> f64 {
     let shape = image.shape();
     let (mode, constant) = border.mode();
@@ -22,15 +22,15 @@ fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) ->
     }
 }
 
-/// Sums below this cannot overflow f32 on the way, whatever cancels in the end.
+/// Sums whose magnitude is below this cannot overflow f32 on the way, even if they cancel.
 const LARGEST_MAGNITUDE: f64 = f32::MAX as f64 / 2.0;
 
-/// What rounding a denormal f32 may take away or add: half of its step.
+/// Largest error of rounding to a denormal f32: half of its step.
 const DENORMAL_ROUNDING: f64 = f64::from_bits((1023 - 150) << 52);
 
-/// `(taps + 3) * 2^-24 * magnitude + denormals`, with the magnitude the sum of |tap * sample| and
-/// what denormal sums may lose on the way. NaN where f32 may overflow on the way: no bound holds
-/// there, and the bits are the reference's all the same.
+/// Makes the bound `(taps + 3) * 2^-24 * magnitude + denormals`, with the magnitude the sum of |tap * sample|, and
+/// `denormals` the possible error of denormal sums. The value is NaN if f32 may overflow on the way: then there is no
+/// bound, but the bits still have to equal the reference's.
 fn exact(taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
     let value = match magnitude <= LARGEST_MAGNITUDE {
         true if clamp => value.clamp(0.0, 1.0),
@@ -40,17 +40,17 @@ fn exact(taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -
     Exact { value, bound: (taps + 3) as f64 * 2f64.powi(-24) * magnitude + denormals }
 }
 
-/// Products that all exact sums of a case may take together: a second or so.
+/// Maximum number of products for all exact sums of a case: about a second.
 const MOST_PRODUCTS: u64 = 20_000_000;
 
-/// Every how many output samples the exact sum is taken: 1, but for large cases.
+/// Returns the stride in output samples between exact sums: 1, except for large cases.
 pub(crate) fn stride(problem: &FilterProblem) -> usize {
     let samples = problem.shape().samples();
-    // Odd, so that it falls on every column and channel of most images sooner or later.
+    // Odd, so that it covers all columns and channels of most images.
     (samples.saturating_mul(taps(problem)) / MOST_PRODUCTS) as usize | 1
 }
 
-/// Products of an exact sum.
+/// Returns the number of products of an exact sum.
 pub(crate) fn taps(problem: &FilterProblem) -> u64 {
     match problem {
         FilterProblem::Correlate(problem) => problem.mask.width() as u64 * problem.mask.height() as u64,
@@ -66,7 +66,7 @@ pub(crate) fn taps(problem: &FilterProblem) -> u64 {
     }
 }
 
-/// The exact result of a filter at an output sample.
+/// Computes the exact result of a filter at an output sample.
 pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, channel: u32) -> Exact {
     let image = &case.image;
     match problem {
@@ -77,7 +77,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
         FilterProblem::LocalStd(problem) => local_std(problem, image, x, y, channel),
         FilterProblem::Pointwise(problem) => {
             let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);
-            // Only alpha is the second's.
+            // Only alpha comes from the second image.
             let first = problem.op == PointOp::Alpha && channel + 1 < problem.shape.channels;
             pointwise(problem.op, at(image), case.second.as_ref().filter(|_| !first).map(at))
         }
@@ -124,12 +124,12 @@ fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel:
     exact(taps_x.len() + taps_y.len(), value, magnitude, denormals, false)
 }
 
-/// The terms' results and bounds, and an addition less than there are terms.
+/// Sums the terms' results and bounds, and adds a rounding for each addition between them.
 fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let terms = problem.separables().map(|term| separable(&term, image, x, y, channel));
     let sum = |a: Exact, b: Exact| Exact { value: a.value + b.value, bound: a.bound + b.bound };
     let sum = terms.reduce(sum).expect("checked by the caller");
-    // Sums of terms are below the sums of sizes, of which each bound is so many roundings.
+    // The sum of the terms is bounded by the sum of their magnitudes; each term's bound is `roundings` units of its magnitude.
     let (first, count) = (&problem.terms[0], problem.terms.len());
     let roundings = (first.0.len() + first.1.len() + 3) as f64;
     Exact { bound: sum.bound * (1.0 + (count - 1) as f64 / roundings), ..sum }
@@ -148,21 +148,21 @@ fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel
         Scale::Mean => 1.0 / problem.samples() as f64,
         Scale::Tap(tap) => tap as f64,
     };
-    // Bytes are summed exactly.
+    // u8 samples are summed exactly.
     let roundings = if problem.src == PixelType::U8 { 0 } else { additions(problem.width) + additions(problem.height) };
-    // The unscaled sum must not overflow either; denormals are lost only where it is scaled.
+    // The unscaled sum must not overflow either; only scaling can lose denormals.
     let largest = magnitude * scale.abs().max(1.0);
     let value = if largest <= LARGEST_MAGNITUDE { sum * scale } else { f64::NAN };
     exact(roundings, value, magnitude * scale.abs(), DENORMAL_ROUNDING, false)
 }
 
-/// The most additions that a sample goes through along an axis: those of a chunk, of the chunks, and of the head and
-/// the tail; for a window within a chunk, as many as there are samples.
+/// Returns the maximum number of additions that a sample takes part in along an axis: within its chunk, between chunks,
+/// and with the head and the tail; for a window within a chunk, the number of samples.
 fn additions(samples: u32) -> usize {
     (if samples <= BOX_CHUNK { samples } else { BOX_CHUNK + samples / BOX_CHUNK }) as usize
 }
 
-/// What a value that is computed in f64, to a part in `2^37` of `magnitude`, may be off when it is rounded to f32.
+/// Bounds the error of rounding a value to f32 that was computed in f64 with an error of `2^-37` of `magnitude`.
 fn rounded_once(value: f64, magnitude: f64) -> Exact {
     let bound = 2f64.powi(-24) * value.abs() + 2f64.powi(-37) * magnitude + DENORMAL_ROUNDING;
     Exact { value: if value.abs() <= LARGEST_MAGNITUDE { value } else { f64::NAN }, bound }
@@ -192,12 +192,12 @@ fn local_std(problem: &LocalStd, image: &AnyImage<'_>, x: u32, y: u32, channel: 
         })
         .collect();
     let count = samples.len() as f64;
-    // In two passes, which lose nothing to the mean.
+    // In two passes, which do not cancel.
     let mean = samples.iter().sum::<f64>() / count;
     let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / count;
     let square = samples.iter().map(|sample| sample * sample).sum::<f64>() / count;
     let (value, off) = (variance.sqrt(), (problem.width + problem.height + 6) as f64 * 2f64.powi(-52) * square);
-    // The root of what the variance is off, or less where there is much of it.
+    // The error of the root: at most the root of the variance's error, and less for large variances.
     let rooted = if value > 0.0 { (off / value).min(off.sqrt()) } else { off.sqrt() };
     let Exact { value, bound } = rounded_once(value, value);
     Exact { value, bound: bound + rooted }

@@ -1,4 +1,4 @@
-//! Filters that compute other pixels than the image's.
+//! Filters that compute other pixels than the image's own.
 
 use crate::case::{Case, Data};
 use apron::{Border, Extent, PixelType, Region, Shape};
@@ -8,7 +8,7 @@ use rand::rngs::StdRng;
 use std::fmt;
 
 impl Case {
-    /// The same filter of these pixels; another problem stays as it is.
+    /// Sets the extent of a filter; other problems stay unchanged.
     pub fn over(mut self, extent: Extent) -> Case {
         match self.filter_mut() {
             Some(FilterProblem::Correlate(problem)) => problem.extent = extent,
@@ -23,7 +23,7 @@ impl Case {
     }
 }
 
-/// All, or a region that may lie inside the image, across its edges or outside.
+/// Returns the full extent, or a region inside the image, across its edges or outside.
 pub(crate) fn random_extent(rng: &mut StdRng, (width, height, _): (u32, u32, u32)) -> Extent {
     if rng.random() {
         return Extent::Full;
@@ -33,7 +33,8 @@ pub(crate) fn random_extent(rng: &mut StdRng, (width, height, _): (u32, u32, u32
     Extent::Region(Region { x, y, width, height })
 }
 
-/// Regions inside, at odd offsets, across each edge and outside; and all; of every filter.
+/// Adds all filters over regions inside the image, at odd offsets, across each edge and outside, and over the full
+/// extent.
 pub(crate) fn extents(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     const U8: PixelType = PixelType::U8;
     const F32: PixelType = PixelType::F32;
@@ -51,7 +52,7 @@ pub(crate) fn extents(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     for (n, extent) in all.into_iter().enumerate() {
         for (m, border) in crate::suite::borders().into_iter().filter(|border| *border != Border::Crop).enumerate() {
             let (pixel, channels) = types[(n + m) % types.len()];
-            // Boxes of bytes have bytes outside.
+            // Constant borders of u8 box filters have to be u8 values.
             let border = if let Border::Constant(_) = border { Border::Constant(3.0) } else { border };
             let (size, types) = ((64, 24, channels), (pixel, pixel));
             let mut add = |case: Case| cases.push(case.over(extent));
@@ -65,7 +66,7 @@ pub(crate) fn extents(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     }
 }
 
-/// What tells a case over an extent from one over the image.
+/// The description of an extent and a shape in reports.
 pub(crate) struct Over(pub(crate) Extent, pub(crate) Shape);
 
 impl fmt::Display for Over {

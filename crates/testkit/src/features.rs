@@ -1,4 +1,4 @@
-//! The features of devices: probes, each a small call whose result must be the reference's, and the table made of them.
+//! Features of devices: probes, small calls whose results must equal the reference's, and the table made from them.
 
 use crate::case::{Data, random_image};
 use crate::named;
@@ -9,19 +9,19 @@ use apron::{
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// A row of the table: something that users look for, in parts that a device may have or lack.
+/// A row of the table: a feature, in parts that a device may or may not support.
 struct Feature {
     name: &'static str,
     parts: Vec<(String, Probe)>,
 }
 
-/// Calls a device, and gives all numbers of the result.
+/// A probe: runs a call on a device, and returns all numbers of its result.
 type Probe = Box<dyn Fn(&Device) -> Result<Vec<f64>>>;
 
-/// The table in Markdown: a line for each feature, with a column for each of the devices that have a name here.
+/// Makes the table in Markdown: a line per feature, and a column per named group of devices.
 ///
 /// # Errors
-/// A device whose result is not the reference's, and any error but that a device lacks something.
+/// A device whose result differs from the reference's, and any error other than missing support.
 pub fn table(columns: &[(&str, &[Device])]) -> Result<String, String> {
     let heads: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let mut text = format!("| | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(columns.len()));
@@ -44,7 +44,7 @@ pub fn table(columns: &[(&str, &[Device])]) -> Result<String, String> {
     Ok(text)
 }
 
-/// The names of the parts that a device has.
+/// Returns the names of the parts that a device supports.
 fn has<'p>(parts: &'p [(String, Probe)], device: &Device, feature: &str) -> Result<Vec<&'p str>, String> {
     let mut had = Vec::new();
     for (part, probe) in parts {
@@ -77,7 +77,7 @@ fn photo() -> AnyImage<'static> {
     image(PixelType::U8, 3)
 }
 
-/// All samples of an image.
+/// Returns all samples of an image.
 fn samples(image: Result<DeviceImage>) -> Result<Vec<f64>> {
     Ok(values(&image?.download_any()?))
 }
@@ -86,13 +86,13 @@ fn values(image: &AnyImage<'_>) -> Vec<f64> {
     apron_core::each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
 }
 
-/// A mask of many different taps.
+/// Returns a mask of many different taps.
 fn mask(width: u32, height: u32) -> Mask {
     let taps: Vec<f32> = (0..width * height).map(|i| ((i * 37 % 101) as f32 - 50.0) / 64.0).collect();
     Mask::new(width, height, taps).expect("a valid mask")
 }
 
-/// A mask of 17x17 taps that is a sum of two columns times rows, and no column times a row.
+/// Returns a mask of 17x17 taps of rank two: a sum of two separable masks.
 fn two_bells() -> Mask {
     let bells = [(1.0, 8.0), (2.0, 4.0)].map(|(sigma, cut)| filters::gaussian(sigma, cut).expect("a valid sigma"));
     let tap = |(x, y): (usize, usize)| bells.iter().map(|bell| bell.taps()[x] * bell.taps()[y]).sum();
@@ -104,7 +104,7 @@ fn taps(count: u32) -> Taps {
     Taps::new(mask(count, 1).taps()).expect("valid taps")
 }
 
-/// One part per value.
+/// Makes one part per value.
 fn each<T: std::fmt::Display + Clone + 'static>(
     values: impl IntoIterator<Item = T>,
     probe: impl Fn(&Device, T) -> Result<Vec<f64>> + Copy + 'static,
@@ -117,7 +117,7 @@ fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (S
     (name.into(), Box::new(probe))
 }
 
-/// A filter of a photo.
+/// Makes a part that filters a photo.
 fn of_photo(
     name: &str,
     make: impl for<'a> Fn(&'a Device, &'a AnyImage<'a>) -> FilterBuilder<'a> + 'static,
@@ -275,7 +275,7 @@ fn filtering() -> Vec<Feature> {
     ]
 }
 
-/// The samples of a batch's results; the images of the batch are the channels of the photo.
+/// Returns the samples of a batch's results; the images of the batch are the photo's channels.
 fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceImage>) -> Result<Vec<f64>> {
     let photo = photo();
     let AnyImage::U8(photo) = &photo else { unreachable!("photos are u8") };
@@ -283,7 +283,7 @@ fn batch(device: &Device, run: impl Fn(&Device, &DeviceImage) -> Result<DeviceIm
     Ok(results.into_iter().flat_map(|result| values(&result)).collect())
 }
 
-/// All named filters as their examples have them, and what has no name.
+/// Makes the parts for all named filters, by their examples, and for a formula without a name.
 fn named() -> Vec<(String, Probe)> {
     vec![
         part("all that `apron filters` lists", |device| {

@@ -1,10 +1,10 @@
-//! The cases, the comparison and the suite that every device must pass.
+//! Test cases, comparisons, and the suite that every device must pass.
 //!
-//! A [`Case`] is a problem with its data. [`check_all`] runs it on a device by every variant that
-//! takes it, and compares each result with the serial reference, bit for bit, and f32 results also
-//! with the exact sum, within the stated bound. Tests and `apron verify` run the same cases.
+//! A [`Case`] is a problem with its data. [`check_all`] runs it on a device by every variant that supports it, and
+//! compares each result with the serial reference, bit for bit, and f32 results also with the exact sum, within the
+//! stated bound. Tests and `apron verify` run the same cases.
 //!
-//! [`machine`] and [`nvcc`] are for what is timed: facts for its record, and programs beside it.
+//! [`machine`] and [`nvcc`] support measurements: facts for their records, and CUDA C programs to compare with.
 #![forbid(unsafe_code)]
 
 mod case;
@@ -33,13 +33,13 @@ pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;
 
-/// The GPU, or `None` with a printed line where there is none.
+/// Opens the GPU; `None`, with a printed line, if there is none.
 ///
-/// A test on the GPU that takes longer than `APRON_WATCHDOG` seconds, 600 if not said, ends the process: a kernel whose
-/// threads wait for each other forever would end no other way.
+/// A test on the GPU that takes longer than `APRON_WATCHDOG` seconds, 600 by default, ends the process: a deadlocked
+/// kernel would never end.
 ///
 /// # Panics
-/// If `APRON_REQUIRE_GPU` is 1 and there is no GPU: a skip would hide that nothing was tested.
+/// If `APRON_REQUIRE_GPU` is 1 and there is no GPU: a skipped test would go unnoticed.
 pub fn gpu_or_skip(what: &str) -> Option<Device> {
     match Device::gpu(0) {
         Ok(device) => {

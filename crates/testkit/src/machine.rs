@@ -1,9 +1,9 @@
-//! What measured times depend on, for their record.
+//! Facts about the machine, for the records of measured times.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Key and value of what the machine tells: of GPU `ordinal`, if one is used, of the CPU, and the day.
+/// Returns keys and values: facts about GPU `ordinal`, if one is used, the CPU, and the date.
 pub fn facts(ordinal: Option<u32>) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     let gpus = ordinal.and_then(|ordinal| Some((apron::devices().ok()?, ordinal)));
@@ -25,14 +25,14 @@ pub fn facts(ordinal: Option<u32>) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What nvidia-smi says of a GPU.
+/// Queries nvidia-smi about a GPU.
 fn query(ordinal: u32, fields: &str) -> Option<String> {
     let mut command = Command::new("nvidia-smi");
     command.args([&format!("--query-gpu={fields}"), "--format=csv,noheader,nounits", &format!("--id={ordinal}")]);
     output_of(&mut command)?.lines().next().map(|line| line.trim().to_string())
 }
 
-/// The version of the installed driver: the first word with a digit first and a dot inside.
+/// Returns the version of the installed driver: the first word that starts with a digit and contains a dot.
 fn driver_version(ordinal: u32) -> Option<String> {
     let told = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
     let told = told.or_else(|| query(ordinal, "driver_version"))?;
@@ -40,7 +40,7 @@ fn driver_version(ordinal: u32) -> Option<String> {
     told.split_whitespace().find(version).map(str::to_string)
 }
 
-/// Model and threads of the CPU.
+/// Returns the model and the number of threads of the CPU.
 fn cpu() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -49,15 +49,15 @@ fn cpu() -> String {
     format!("{model}, {threads} threads")
 }
 
-/// Standard output of a command that succeeds.
+/// Returns the standard output of a command; `None` if it fails.
 pub(crate) fn output_of(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The day of a Unix time in UTC, as YYYY-MM-DD.
+/// Converts a Unix time to the UTC date, as YYYY-MM-DD.
 fn date(seconds: u64) -> String {
-    // Years from March on, so that the odd day of leap years is their last; days since 0000-03-01.
+    // Years start in March, so that the leap day is the last of its year; days count from 0000-03-01.
     let days = seconds / 86400 + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36524 - day / 146_096) / 365;

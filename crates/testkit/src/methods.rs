@@ -1,4 +1,4 @@
-//! Cases of box filters and of sums of separable ones, and cases for which a method is chosen.
+//! Cases of box filters and of low-rank filters, and cases for the choice of a method.
 
 use crate::case::{Case, Data};
 use crate::suite::{Scale, borders};
@@ -6,7 +6,7 @@ use apron::{Border, Mask, Method, PixelType, Taps, filters};
 use apron_core::{Kind, LowRank, Separable};
 
 impl Case {
-    /// A sum of so many separable correlations of a random image, with random taps and an anchor.
+    /// Makes a sum of `terms` separable correlations of a random image, with random taps and an anchor.
     pub fn low_rank(
         seed: u64,
         shape: (u32, u32, u32),
@@ -33,7 +33,7 @@ impl Case {
     }
 }
 
-/// Sums of one to four separable correlations, of every type, border and number of channels.
+/// Adds sums of one to four separable correlations, of every type, border and number of channels.
 pub(crate) fn low_ranks(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let mut add = |size, src, taps, terms, border| {
         cases.push(Case::low_rank(next(), size, src, taps, terms, border, Data::Uniform));
@@ -42,7 +42,7 @@ pub(crate) fn low_ranks(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mu
         for (m, border) in borders().into_iter().enumerate() {
             let (channels, terms) = ((n + m) as u32 % 4 + 1, (n + m) as u64 % 4 + 1);
             add((37, 35, channels), src, (7, 4), terms, border);
-            // As many taps on both axes, which may march.
+            // The same number of taps along both axes, as marching kernels need.
             add((48, 20, channels), src, (9, 9), 5 - terms, border);
         }
     }
@@ -60,7 +60,7 @@ pub(crate) fn low_ranks(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mu
     }
 }
 
-/// A border that box filters of this type take, and whose windows fit.
+/// Returns a border that box filters of this type support, and that leaves windows.
 fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32)) -> Border {
     match border {
         Border::Crop if window.0 > size.0 || window.1 > size.1 => Border::Reflect,
@@ -69,7 +69,7 @@ fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32))
     }
 }
 
-/// Box filters of every length, type, border and number of channels, with anchors anywhere.
+/// Adds box filters of every length, type, border and number of channels, with anchors anywhere.
 pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     use PixelType::{F32, I16, U8, U16};
     let mut add = |(width, height, channels): (u32, u32, u32), types: (PixelType, PixelType), window, border, data| {
@@ -85,7 +85,7 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             add((47, 45, channels), types, (21, 18), border, Data::Uniform);
         }
     }
-    // Every length about the chunk's, then those about its multiples; wide, tall and square.
+    // Lengths around the chunk's, then around its multiples; wide, tall and square windows.
     let lengths = (1..=35).chain([47, 48, 49, 63, 64, 65, 96, 101, 127, 128, 129, 255, 256, 257]);
     for (n, length) in lengths.enumerate() {
         let (channels, other) = (n as u32 % 4 + 1, n as u32 * 7 % 23 + 1);
@@ -98,7 +98,8 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             add((size.0, size.1, channels), types, window, borders()[(n + m) % 6], Data::Uniform);
         }
     }
-    // Strips of RGBA: whole and not, rows of whole 16 bytes and not, windows that begin and end anywhere in a chunk.
+    // Strips of RGBA: complete and partial, rows of whole 16 bytes and others, windows that begin and end anywhere in a
+    // chunk.
     let strips = [(300, (3, 3)), (519, (15, 15)), (252, (5, 51)), (601, (63, 7)), (260, (129, 1)), (1000, (1, 35))];
     for (n, (width, window)) in strips.into_iter().chain([(256, (8, 9)), (503, (7, 99)), (124, (129, 99))]).enumerate()
     {
@@ -116,7 +117,7 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
-    // Numbers that are none, and one value everywhere.
+    // NaN and infinities, and images of one value.
     for (window, border) in [(3, 3), (19, 3), (2, 33), (20, 20)].into_iter().flat_map(|w| borders().map(|b| (w, b))) {
         add((40, 50, 2), floats, window, border, Data::Special);
     }
@@ -132,18 +133,18 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
         for types in [floats, (U8, U8)] {
-            // Windows that hardly fit a block, and that fit none.
+            // Windows that barely fit into a block's shared memory, and windows that do not.
             add((1500, 700, 1), types, (1000, 600), Border::Wrap, Data::Uniform);
             add((300, 200, 3), types, (5000, 3), Border::Reflect, Data::Uniform);
             add((200, 300, 3), types, (3, 5000), Border::Reflect, Data::Uniform);
-            // More rows of blocks than CUDA's y has.
+            // More rows of blocks than the grid's y axis allows.
             add((1, 2_100_001, 1), types, (3, 20), Border::Reflect, Data::Uniform);
             add((8191, 33, 1), types, (63, 63), Border::Reflect101, Data::Uniform);
         }
     }
 }
 
-/// Masks, taps and windows with the method that must be chosen for them.
+/// Adds masks, taps and windows with the method that must be chosen for them.
 pub(crate) fn chosen(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     use Method::{Box, Direct, LowRank, Separable};
     use PixelType::{F32, I16, U8};
@@ -168,12 +169,12 @@ pub(crate) fn chosen(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let gauss = |sigma| filters::gaussian(sigma, 3.0).expect("a valid sigma").taps().to_vec();
     let binomial: Vec<f32> = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0].map(|tap| tap / 64.0).to_vec();
     let gauss7 = product(&gauss(1.0), &gauss(1.0));
-    // Half a step of f32 more than roundings explain, and with it a mask that is nearly a product.
+    // A mask that is nearly separable: its middle tap is 12 f32 steps off, more than rounding explains.
     let mut near = gauss7.taps().to_vec();
     near[24] = f32::from_bits(near[24].to_bits() + 12);
     let near = Mask::new(7, 7, near).expect("a valid mask");
 
-    // Bells of these widths and weights, and the same with a tap that is none of theirs.
+    // Sums of Gaussians of these widths and weights, and a copy with one tap set to 0.
     let bells = |width: usize, height: usize, of: &[(f64, f64)]| {
         let bell = |n: usize, count: usize, sigma: f64| (-((n as f64 - count as f64 / 2.0) / sigma).powi(2)).exp();
         let tap = |n: usize| {
@@ -202,7 +203,8 @@ pub(crate) fn chosen(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
         masked(bytes, two.clone(), border, Direct);
         masked(bytes, product(&binomial, &binomial), border, Separable);
         masked((U8, I16), product(&[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], &binomial), border, Separable);
-        // Sums of f32, and factors that round, have integers of their own.
+        // For integer output the mask stays direct if the input is f32 or the factors are inexact: rounding would
+        // differ.
         masked((F32, U8), product(&binomial, &binomial), border, Direct);
         masked(bytes, gauss7.clone(), border, Direct);
         masked(floats, equal(0.01, 19, 5), border, Box);

@@ -1,4 +1,4 @@
-//! Named filters as the examples of their definitions have them.
+//! Named filters, from the examples of their definitions.
 
 use apron::filters::{Definition, definitions};
 use apron::{Border, Borders, Device, FilterBuilder, Formula, PixelType, Source};
@@ -6,20 +6,20 @@ use apron::{Border, Borders, Device, FilterBuilder, Formula, PixelType, Source};
 /// An example of a named filter.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The filter's name and the example's words.
+    /// The filter's name and the example's arguments.
     pub text: String,
-    /// The filter.
+    /// The filter's formula.
     pub formula: Formula,
-    /// The border that it asks for.
+    /// The border of the example.
     pub border: Borders,
-    /// The type of the output's samples, if it asks for one.
+    /// The sample type of the output, if the example sets one.
     pub out_type: Option<PixelType>,
 }
 
-/// Every example of every named filter.
+/// Returns every example of every named filter.
 ///
 /// # Panics
-/// For an example that no test can take.
+/// For an example with options that no test supports.
 pub fn examples() -> impl Iterator<Item = Example> {
     definitions().flat_map(|definition| definition.examples.iter().map(|words| example(definition, words)))
 }
@@ -27,7 +27,7 @@ pub fn examples() -> impl Iterator<Item = Example> {
 fn example(definition: &Definition, words: &str) -> Example {
     let text = format!("{} {words}", definition.name);
     let mut options = Vec::new();
-    // After the files.
+    // Skips the two files.
     let mut words = words.split_whitespace().skip(2);
     while let Some(word) = words.next() {
         let name = word.strip_prefix("--").unwrap_or_else(|| panic!("{text}: {word}"));
@@ -45,7 +45,7 @@ fn example(definition: &Definition, words: &str) -> Example {
 }
 
 impl Example {
-    /// The example, ready to run on an image.
+    /// Builds the example's filter for an image.
     pub fn of<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> FilterBuilder<'a, Formula> {
         let filter = device.apply(image, self.formula.clone()).border(self.border);
         match self.out_type {

@@ -1,10 +1,10 @@
-//! Programs in CUDA C to be timed beside ours, compiled by an nvcc that is there.
+//! CUDA C programs for comparison, compiled by an installed nvcc.
 
 use crate::machine::output_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler: the one that `NVCC` names, else the one on the PATH or where toolkits are installed.
+/// Returns the compiler: `NVCC`, else nvcc on the PATH or in the usual installation folder.
 fn nvcc() -> PathBuf {
     let named = std::env::var_os("NVCC").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -13,28 +13,28 @@ fn nvcc() -> PathBuf {
     named.or_else(found).unwrap_or_else(|| "nvcc".into())
 }
 
-/// The compiler's version, or `None` where there is none.
+/// Returns the compiler's version; `None` if there is no compiler.
 pub fn version() -> Option<String> {
     let told = output_of(Command::new(nvcc()).arg("--version"))?;
     let version = told.split_once("release ").and_then(|(_, rest)| rest.split(',').next());
     Some(version.unwrap_or("of an unknown version").to_string())
 }
 
-/// A compiled program, which goes away when it is dropped.
+/// A compiled program, removed when dropped.
 pub struct Program(PathBuf);
 
 impl Program {
     /// Compiles a source for the GPU of this machine.
     ///
     /// # Errors
-    /// What the compiler complains about, or that there is none.
+    /// The compiler's errors, or that there is no compiler.
     pub fn compile(source: &Path, flags: &[&str]) -> Result<Program, String> {
         let name = source.file_stem().unwrap_or_default().to_string_lossy();
         let program = Program(std::env::temp_dir().join(format!("apron-{name}-{}", std::process::id())));
         let nvcc = nvcc();
         let mut command = Command::new(&nvcc);
         command.args(["-O3", "-std=c++17", "-arch=native", "-o"]).arg(&program.0).arg(source).args(flags);
-        // The toolkit's libraries need not be where the loader looks.
+        // The loader may not search the toolkit's libraries by default.
         let toolkit = nvcc.canonicalize().ok().and_then(|nvcc| Some(nvcc.parent()?.parent()?.join("lib64")));
         if let Some(libraries) = toolkit.filter(|libraries| libraries.is_dir()) {
             command.args(["-Xlinker", "-rpath", "-Xlinker"]).arg(libraries);
@@ -46,7 +46,7 @@ impl Program {
         }
     }
 
-    /// A command that runs it.
+    /// Returns a command that runs the program.
     pub fn command(&self) -> Command {
         Command::new(&self.0)
     }
@@ -54,7 +54,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // What stays behind in the temporary folder does no harm.
+        // A file that is left in the temporary folder does no harm.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Cases of padding, and of alpha that is left alone.
+//! Cases of padding, and of filters that leave alpha alone.
 
 use crate::case::{Case, Data, random_image};
 use crate::exact::Exact;
@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 impl Case {
-    /// A region around, across or beside a random image.
+    /// Pads a random image to a region around, across or beside it.
     pub fn pad(
         seed: u64,
         shape: (u32, u32, u32),
@@ -26,19 +26,19 @@ impl Case {
     }
 }
 
-/// Constants that are samples of every type, another for each channel.
+/// Returns constants that every sample type can represent, a different one per channel.
 fn constants(channels: u32) -> Constants {
     Constants::new(&[7.0, 0.0, 255.0, 77.0][..channels as usize]).expect("a constant for each channel")
 }
 
-/// What lies outside: each map, and constants of either kind.
+/// Returns all borders: each mapping, and constants of both kinds.
 fn outsides(channels: u32) -> [AxisBorder; 6] {
     let all = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(9.0)];
     let [a, b, c, d, e] = all.map(AxisBorder::from);
     [a, b, c, d, e, constants(channels).into()]
 }
 
-/// Any borders and region.
+/// Makes a case with random borders and a random region.
 pub(crate) fn random_pad(rng: &mut StdRng, seed: u64, shape: (u32, u32, u32), pixel: PixelType, data: Data) -> Case {
     let outsides = outsides(shape.2);
     let mut axis = |side: u32| {
@@ -49,7 +49,8 @@ pub(crate) fn random_pad(rng: &mut StdRng, seed: u64, shape: (u32, u32, u32), pi
     Case::pad(seed, shape, pixel, Borders { x, y }, (left, top, width, height), data)
 }
 
-/// Every type, border and number of channels; regions inside, around, across and beside; rows of a block and of a thread.
+/// Adds every type, border and number of channels; regions inside, around, across and beside the image; partial blocks
+/// and partial threads.
 pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let regions =
         [(-5, -7, 50, 51), (3, 2, 20, 31), (-40, 30, 60, 9), (36, -3, 5, 64), (90, 70, 33, 65), (-70, -1, 32, 33)];
@@ -74,7 +75,7 @@ pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec
         for pixel in [PixelType::U8, PixelType::U16, PixelType::F32] {
             let all = (-9, -7, 4127, 1051);
             cases.push(Case::pad(next(), (4099, 1031, 3), pixel, constants(3), all, Data::Uniform));
-            // More rows of blocks than CUDA's y has.
+            // More rows of blocks than the grid's y axis allows.
             cases.push(Case::pad(
                 next(),
                 (1, 2_200_001, 1),
@@ -89,7 +90,7 @@ pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec
     }
 }
 
-/// The sample that is there, which is copied.
+/// Returns the sample that is copied.
 pub(crate) fn exact(problem: &Pad, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let (Borders { x: outside_x, y: outside_y }, Region { x: left, y: top, .. }) = (problem.borders, problem.region);
     let ((mode_x, constants_x), (mode_y, constants_y)) = (outside_x.mode(), outside_y.mode());
@@ -99,6 +100,6 @@ pub(crate) fn exact(problem: &Pad, image: &AnyImage<'_>, x: u32, y: u32, channel
         (_, None) => constants_x[channel as usize].into(),
         (Some(y), Some(x)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).into()),
     };
-    // Infinities are copied, too, but have no distance.
+    // Infinities are copied as well, but have no distance.
     Exact { value: if f64::is_finite(value) { value } else { f64::NAN }, bound: f64::MIN_POSITIVE }
 }

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 impl Case {
-    /// A pointwise operation on a random image, and on a second one if that has a type.
+    /// Makes a pointwise operation on a random image, and on a second one if `second` is given.
     pub fn pointwise(
         seed: u64,
         shape: (u32, u32, u32),
@@ -24,7 +24,7 @@ impl Case {
         Case { problem: Problem::from(Pointwise { shape, src, second, dst, op }), image, second: other, chosen: None }
     }
 
-    /// The local standard deviation of a random image.
+    /// Makes a local standard deviation of a random image.
     pub fn local_std(
         seed: u64,
         shape: (u32, u32, u32),
@@ -41,10 +41,10 @@ impl Case {
     }
 }
 
-/// Types of the first image, of the second, and of the output.
+/// Types of the first image, of the second image, and of the output.
 type Types = (PixelType, Option<PixelType>, PixelType);
 
-/// An operation and types that the kernels have for it, of all that there are.
+/// Returns a random operation, with types for which there is a kernel.
 pub(crate) fn random_point(rng: &mut StdRng) -> (PointOp, Types) {
     let dst = PixelType::ALL[rng.random_range(0..4)];
     let mut weight = || rng.random_range(-3.0..3.0);
@@ -59,13 +59,14 @@ pub(crate) fn random_point(rng: &mut StdRng) -> (PointOp, Types) {
     }
 }
 
-/// Every operation and pair of types, around the samples of a thread and a block; numbers that are none.
+/// Adds every operation and combination of types, at sizes around a thread's and a block's samples, and with NaN and
+/// infinities.
 pub(crate) fn points(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let half = PointOp::weighted(0.5, 0.5, 0.0);
     let sharp = |threshold| PointOp::Weighted { a: 2.5, b: -1.5, c: 0.0, threshold };
     let mut add = |shape, types, op, data| cases.push(Case::pointwise(next(), shape, types, op, data));
     for dst in [U8, U16, I16, F32] {
-        // Half of two bytes is often a tie.
+        // The mean of two u8 samples is often a tie.
         add((37, 35, 1), (U8, Some(U8), dst), half, Data::Uniform);
         add((37, 35, 3), (U8, Some(F32), dst), sharp(0.0), Data::Uniform);
         add((37, 35, 4), (U8, Some(U8), dst), sharp(60.0), Data::Uniform);
@@ -93,7 +94,7 @@ pub(crate) fn points(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut V
     }
 }
 
-/// Deviations in windows of every kind, at every border.
+/// Adds local standard deviations with windows of all kinds, at every border.
 pub(crate) fn deviations(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let mut add = |(width, height, channels): (u32, u32, u32), types, window: (u32, u32), border, data| {
         let fits = window.0 <= width && window.1 <= height;
@@ -120,7 +121,7 @@ pub(crate) fn deviations(scale: Scale, next: &mut impl FnMut() -> u64, cases: &m
         for src in [U8, F32] {
             add((1009, 1013, 3), (src, F32), (15, 15), Border::Reflect101, Data::Uniform);
             add((257, 131, 1), (src, F32), (401, 3), Border::Reflect, Data::Uniform);
-            // More rows of blocks than CUDA's y has.
+            // More rows of blocks than the grid's y axis allows.
             add((1, 600_001, 1), (src, F32), (3, 5), Border::Reflect, Data::Uniform);
         }
     }

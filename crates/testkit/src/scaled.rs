@@ -1,4 +1,4 @@
-//! Cases of sums that are scaled before they become integers.
+//! Cases of sums that are scaled before they are rounded to integers.
 
 use crate::case::{Case, Data, random_image};
 use crate::extents::{Over, random_extent};
@@ -10,10 +10,10 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
 
-/// The types of integers.
+/// The integer types.
 const INTEGERS: [PixelType; 3] = [U8, U16, I16];
 
-/// Taps of up to thousands that sum to nearly nothing, so that sums which were rounded to f32 on the way would be others.
+/// Returns taps of up to 4000 that sum to nearly 0, so that rounding sums to f32 on the way would change results.
 fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
     let mut taps: Vec<f32> = (0..count).map(|_| rng.random_range(-4000.0f32..4000.0).round()).collect();
     let total: f32 = taps.iter().sum();
@@ -22,8 +22,8 @@ fn large_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
 }
 
 impl Case {
-    /// A random image, random large taps with random anchors, and a factor and an offset with which many results are within
-    /// the output's range.
+    /// Makes a scaled sum: a random image, random large taps with random anchors, and a factor and an offset that bring
+    /// many results into the output's range.
     pub fn scaled(
         seed: u64,
         shape: (u32, u32, u32),
@@ -47,7 +47,7 @@ impl Case {
             F16 | F32 => 1.0,
             integer => integer.values().expect("an integer type").1 as f64,
         };
-        // Halves and quarters of results, too.
+        // Powers of two as well, which scale without rounding.
         let factor = match rng.random_range(0..3) {
             0 => 0.25,
             1 => 1.0,
@@ -60,7 +60,7 @@ impl Case {
     }
 }
 
-/// Random sums, with a limit on the taps per axis.
+/// Makes a random case, with a limit on the taps per axis.
 pub(crate) fn random_scaled(
     rng: &mut StdRng,
     seed: u64,
@@ -75,8 +75,8 @@ pub(crate) fn random_scaled(
     Case::scaled(seed, shape, (src, dst), taps, rng.random(), border, data)
 }
 
-/// Every pair of types and every border, by a mask and by axis; images smaller than the mask, blocks and their edges, other
-/// extents than the image, many taps, and numbers that are none.
+/// Adds every combination of types and every border, by mask and by axis; images smaller than the mask, blocks and
+/// their edges, other extents than the image's, many taps, NaN and infinities.
 pub(crate) fn scaled_sums(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     for (n, src) in PixelType::ALL.into_iter().enumerate() {
         for (m, dst) in INTEGERS.into_iter().enumerate() {

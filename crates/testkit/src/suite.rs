@@ -1,32 +1,32 @@
-//! The suite: every variant, every border, every type, at sizes that are ordinary and hostile.
+//! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data};
 use crate::{methods, pad, pointwise, scaled, tone};
 use apron::{Bins, Border, PixelType};
 
-/// How large the suite's images may be.
+/// Size of the suite's images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Sizes for the emulator: seconds.
+    /// Sizes for the emulator, which take seconds.
     Small,
-    /// These and larger ones, for devices that compute at full speed.
+    /// These and larger sizes, for devices that compute at full speed.
     Full,
 }
 
-/// Types that the kernels take, with every type that they give.
+/// Types that the kernels read, with every type that they write.
 fn types() -> impl Iterator<Item = (PixelType, PixelType)> {
     let sources = [PixelType::U8, PixelType::F32];
     sources.into_iter().flat_map(|src| PixelType::ALL.map(|dst| (src, dst)))
 }
 
-/// Borders, with a constant that no image's samples are.
+/// Returns all borders, with a constant that is no sample of any image.
 pub(crate) fn borders() -> [Border; 6] {
     let mut borders = Border::ALL;
     borders[0] = Border::Constant(300.5);
     borders
 }
 
-/// The suite's cases for a seed.
+/// Makes the suite's cases for a seed.
 pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     use PixelType::{F32, I16, U8, U16};
     let mut cases = Vec::new();
@@ -35,7 +35,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         number = number.wrapping_add(1);
         number
     };
-    // Samples of 16 bits, which become f32 first.
+    // 16-bit samples, which are converted to f32 first.
     for (n, src) in [PixelType::U16, PixelType::I16, PixelType::F16].into_iter().enumerate() {
         for (m, dst) in PixelType::ALL.into_iter().enumerate() {
             let (size, types, border) = ((37, 35, (n + m) as u32 % 4 + 1), (src, dst), borders()[(n + m) % 6]);
@@ -44,7 +44,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::local_std(next(), size, types, (4, 3), border, Data::Uniform));
         }
     }
-    // Every pair of types, every border, every number of channels.
+    // Every combination of types, every border, every number of channels.
     for (n, types) in types().enumerate() {
         for (m, border) in borders().into_iter().enumerate() {
             let channels = (n + m) as u32 % 4 + 1;
@@ -52,7 +52,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::separable(next(), (37, 35, channels), types, (7, 4), border, Data::Uniform));
         }
     }
-    // Tile edges and degenerate images, masks of every kind, masks larger than the image.
+    // Tile edges and degenerate images, masks of all kinds, masks larger than the image.
     let sizes = [(1, 1), (1, 67), (67, 1), (2, 3), (31, 33), (32, 32), (33, 31), (64, 33), (65, 7)];
     let masks = [(1, 1), (2, 2), (1, 9), (9, 1), (5, 5), (6, 3), (17, 16)];
     for (n, &(width, height)) in sizes.iter().enumerate() {
@@ -63,12 +63,12 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::separable(next(), (width, height, 2), types, mask, border, Data::Uniform));
         }
     }
-    // Blocks whose tile ends exactly at an edge of the image or one sample beyond it, on each side,
-    // and lies inside in the other axis.
+    // Blocks whose tile ends exactly at an edge of the image or one sample beyond it, on each side, and lies inside the
+    // image along the other axis.
     for size in [(64, 97, 1), (97, 64, 1), (97, 97, 1), (65, 97, 1), (97, 65, 1)] {
         cases.push(Case::correlate(next(), size, (F32, F32), (3, 3), Border::Reflect, Data::Uniform).centered());
     }
-    // RGBA pixels through 3x3 masks: around the 8x4 block and its tile, every border, the articles' uses.
+    // RGBA pixels through 3x3 masks: sizes around the 8x4 block and its tile, every border, the articles' uses.
     let byte_borders =
         borders().map(|border| if let Border::Constant(_) = border { Border::Constant(77.0) } else { border });
     for (n, &(width, height)) in
@@ -89,17 +89,17 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for _ in 0..8 {
         cases.push(Case::cancelling(next(), (9, 5)));
     }
-    // The articles' radii, with tiles that give 30 to 2 outputs.
+    // The articles' radii, for which a tile has 30 down to 2 outputs.
     for radius in 1..=15 {
         let taps = (2 * radius + 1, 2 * radius + 1);
         cases.push(Case::separable(next(), (67, 35, 1), (F32, F32), taps, Border::Replicate, Data::Uniform).centered());
     }
-    // One less and one more than the outputs of a tile along the filtered axis: 28 of 5 taps.
+    // One less and one more than the outputs of a tile along the filtered axis, which are 28 for 5 taps.
     for size in [(27, 29, 1), (28, 28, 2), (29, 27, 1)] {
         cases.push(Case::separable(next(), size, (F32, F32), (5, 5), Border::Reflect, Data::Uniform));
     }
-    // Strips of 512 samples: one and a part of another, or barely one; anchors anywhere and at the
-    // centre; more output rows than a block has.
+    // Strips of 512 samples: a whole one and a part of another, or barely one; anchors anywhere and at the centre; more
+    // output rows than a block computes.
     for (n, side) in (3..=17).step_by(2).enumerate() {
         for (m, channels) in [1, 3, 4].into_iter().enumerate() {
             let types = (F32, F32);
@@ -118,7 +118,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
-    // Long taps: strips of 512 samples, above 33 taps of 256.
+    // Long taps: strips of 512 samples, or of 256 samples for more than 33 taps.
     for (n, side) in (19..=65).step_by(2).enumerate() {
         let (width, border) = ([528, 260, 64][n % 3], borders()[n % 6]);
         let border = if width < side { Border::Replicate } else { border };
@@ -127,7 +127,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         let case = Case::separable(next(), size, (F32, F32), (side, side), border, Data::Uniform);
         cases.push(if n % 2 == 0 { case.centered() } else { case });
     }
-    // More taps than constant memory holds, along one axis or both.
+    // More taps than fit into constant memory, along one axis or both.
     for (n, types) in [(U8, U8), (U8, F32), (F32, F32), (F32, U16), (U16, I16)].into_iter().enumerate() {
         let taps = [(4097, 3), (3, 5000), (4097, 4098)][n % 3];
         cases.push(Case::separable(next(), (9, 7, 1 + n as u32 % 3), types, taps, borders()[n], Data::Uniform));
@@ -138,7 +138,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for mask in [(64, 64), (64, 32), (5, 5)] {
         cases.push(Case::ones(next(), (70, 34, 1), mask));
     }
-    // The articles' masks, sums limited to 0 to 1, numbers that are none, constant images.
+    // The articles' masks, sums clamped to 0..1, NaN and infinities, constant images.
     for mask in [(64, 64), (64, 32), (63, 64)] {
         cases.push(Case::correlate(next(), (45, 40, 1), (F32, F32), mask, Border::Constant(0.0), Data::Uniform));
     }
@@ -151,14 +151,14 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::separable(next(), (40, 20, 2), (F32, dst), (3, 5), Border::Wrap, Data::Special));
         cases.push(Case::correlate(next(), (40, 20, 1), (U8, dst), (3, 3), Border::Reflect101, Data::Constant));
     }
-    // Infinity beside rows of taps that end anywhere in their padding, which must not be summed.
+    // Infinity next to rows of taps with every amount of padding: padded taps must not be summed.
     for width in [1, 2, 5, 6, 7] {
         cases.push(Case::correlate(next(), (40, 20, 1), (F32, F32), (width, 3), Border::Reflect, Data::Special));
         cases.push(Case::separable(next(), (40, 20, 1), (F32, F32), (width, 3), Border::Reflect, Data::Special));
     }
-    // NaN is not limited to anything.
+    // NaN is not clamped.
     cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), (3, 3), Border::Wrap, Data::Special).clamped());
-    // Lengths around words, blocks that find nothing to count, one value only.
+    // Lengths around 32-bit words, blocks without samples, images of one value.
     let small = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (5, 1, 1), (1, 1, 3)];
     for (width, height, channels) in small.into_iter().chain([(129, 257, 2), (67, 33, 3), (257, 129, 4)]) {
         for per_channel in [false, true] {
@@ -167,7 +167,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
-    // Bins of f32: ranges in which arithmetic tells a bin, and those in which f32 has hardly a step a bin.
+    // Bins of f32: ranges in which arithmetic finds the bin, and ranges with hardly one f32 step per bin.
     let ranges = [
         None,
         Some((0.0, 1.0)),
@@ -189,7 +189,8 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::between_edges(next(), (67, 33, channels), bins, per_channel, data));
         }
     }
-    // Lengths around fours of samples, every number of channels, one value only, its own range and another.
+    // Lengths around multiples of four samples, every number of channels, images of one value, given ranges and the
+    // image's own.
     for channels in 1..=4 {
         for (width, height) in [(1, 1), (2, 1), (3, 1), (5, 1), (131, 65)] {
             for per_channel in [false, true] {
@@ -202,12 +203,13 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
-    // Columns that lanes share.
+    // Privatized counters that several lanes share.
     for count in [1801, 3600] {
         let bins = Bins { count, range: Some((-1.0, 1.0)) };
         cases.push(Case::between_edges(next(), (97, 61, 3), bins, false, Data::Uniform));
     }
-    // Integers between edges, all values: on edges and between them, wide bins, those of a value or two, and narrower ones.
+    // Integers between edges, with all values: on edges and between them, bins of many values, of one or two, and of
+    // less than one.
     for (n, src) in [PixelType::U16, PixelType::I16].into_iter().enumerate() {
         let low = src.values().expect("an integer type").0 as f64;
         for (m, (from, to, count)) in [
@@ -228,7 +230,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             let size = (65536 / channels + 1, if m == 0 { 3 } else { 1 }, channels);
             cases.push(Case::values_between_edges(size, src, bins, (n + m / 2) % 2 == 0));
         }
-        // Lengths around eights of samples.
+        // Lengths around multiples of eight samples.
         for width in [1, 3, 7, 8, 9, 23] {
             let bins = Bins { count: 256, range: Some((low, low + 65536.0)) };
             cases.push(Case::values_between_edges((width, 1, width % 4 + 1), src, bins, n == 0));
@@ -262,7 +264,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::correlate(next(), (1009, 1013, 4), types, (5, 5), Border::Reflect101, Data::Uniform));
             cases.push(Case::separable(next(), (1009, 1013, 4), types, (17, 9), Border::Wrap, Data::Uniform));
         }
-        // A mask of more taps than constant memory is given: only one variant takes it.
+        // A mask with more taps than constant memory holds: only one variant supports it.
         cases.push(Case::correlate(next(), (211, 97, 1), (F32, F32), (129, 65), Border::Reflect, Data::Uniform));
         cases.push(Case::correlate(next(), (509, 383, 1), (F32, F32), (64, 64), Border::Constant(0.0), Data::Uniform));
         cases.push(Case::correlate(next(), (1023, 517, 4), (U8, U8), (5, 5), Border::Reflect101, Data::Uniform));
@@ -270,7 +272,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::correlate(next(), (3, 70001, 1), (F32, F32), (3, 3), Border::Reflect, Data::Uniform));
         cases.push(Case::separable(next(), (1023, 517, 3), (U8, U8), (25, 25), Border::Reflect101, Data::Uniform));
         cases.push(Case::separable(next(), (8191, 65, 1), (F32, F32), (31, 31), Border::Replicate, Data::Uniform));
-        // More rows of blocks than CUDA's y has, for every kernel.
+        // More rows of blocks than the grid's y axis allows, for every kernel.
         cases.push(Case::correlate(next(), (1, 2_100_001, 1), (F32, F32), (3, 3), Border::Reflect, Data::Uniform));
         cases.push(Case::rgba(next(), (1, 300_001), "gaussian3", Border::Replicate));
         cases.push(Case::separable(next(), (1, 2_100_001, 1), (F32, F32), (3, 9), Border::Reflect, Data::Uniform));
@@ -288,8 +290,9 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     cases
 }
 
-/// Strips of bytes, 2048 or 1024: one and a part of another, barely one, and few bytes; sums that are exact, and
-/// sums that are not; anchors anywhere and at the centre, constants that are bytes.
+/// Adds u8 cases for marching kernels, whose strips are 2048 or 1024 bytes wide: a whole strip and a part of another,
+/// barely one, and a few bytes; exact and inexact sums; anchors anywhere and at the centre; constants that are u8
+/// values.
 fn marching_bytes(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     let types = (PixelType::U8, PixelType::U8);
     let byte_borders =
@@ -297,7 +300,7 @@ fn marching_bytes(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     for (n, side) in (3..=17).step_by(2).enumerate() {
         for channels in 1..=4 {
             let m = n + channels as usize;
-            // Rows of whole 16 bytes and whole pixels, and of some pixels more.
+            // Rows of whole 16 bytes and whole pixels, some with a few pixels more.
             let (two, one) = if side <= 5 { (2064, 2016) } else { (1056, 1008) };
             let few = if channels == 3 { 48 } else { 16 };
             let sizes = [(two, 19, m), (one, 18, m + 3), (few, 37, m + n + 1)];
@@ -319,7 +322,7 @@ fn marching_bytes(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     }
 }
 
-/// Windows of bytes over odd squares, in rows of fours, half of them means.
+/// Adds u8 box filters with odd square windows, in rows of multiples of four pixels; about half of them are means.
 fn small_means(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     for n in 0..80u32 {
         let channels = [1, 3, 4][n as usize % 3];
@@ -331,8 +334,8 @@ fn small_means(cases: &mut Vec<Case>, mut next: impl FnMut() -> u64) {
     }
 }
 
-/// Every image of 1 to `side` pixels a side with every mask of 1 to `mask` taps a side and every
-/// border that leaves something, dense and separable.
+/// Returns every image with sides up to `side` pixels, every mask with sides up to `mask` taps, and every border that
+/// leaves windows, dense and separable.
 pub fn exhaustive(side: u32, mask: u32, seed: u64) -> impl Iterator<Item = Case> {
     let pairs = |most: u32| (1..=most).flat_map(move |a| (1..=most).map(move |b| (a, b)));
     pairs(side).flat_map(move |size| {

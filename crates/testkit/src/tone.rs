@@ -1,4 +1,4 @@
-//! Cases of operations on values. What they take beside the image follows from its shape.
+//! Cases of histograms, statistics and operations on values. Their second inputs are derived from the image's shape.
 
 use crate::case::{Case, Data, random_image};
 use crate::check::{Errors, Expected};
@@ -14,14 +14,14 @@ use apron_core::{
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// A mask for an image: two pixels of three, by numbers that are not all 1.
+/// Returns a mask that selects about two pixels of three, with values other than 1 as well.
 fn roi(shape: Shape) -> Image<'static, u8> {
     let rng = &mut StdRng::seed_from_u64(shape.pixels());
     let bytes: Vec<u8> = (0..shape.pixels()).map(|_| [0, 1, 200][rng.random_range(0..3)]).collect();
     Image::new(shape.width, shape.height, 1, bytes).expect("the image's shape")
 }
 
-/// Tables for an image.
+/// Returns random tables for an image.
 fn tables(problem: &Lookup) -> Vec<u8> {
     let rng = &mut StdRng::seed_from_u64(problem.shape.pixels());
     (0..256 * problem.tables).map(|_| rng.random()).collect()
@@ -34,13 +34,13 @@ fn binning(problem: &CellHistogram) -> Binning {
     }
 }
 
-/// The histogram that solves a problem, ready to run.
+/// Builds the histogram that solves a problem.
 pub(crate) fn histogram_of<'a>(device: &'a Device, problem: &CellHistogram, image: Source<'a>) -> HistogramBuilder<'a> {
     let histogram = device.histogram(image).binning(binning(problem)).per_channel(problem.per_channel);
     if problem.masked { histogram.roi_mask(Source::Host(AnyImage::U8(roi(problem.shape)))) } else { histogram }
 }
 
-/// The operation that solves a problem, ready to run.
+/// Builds the operation that solves a problem.
 pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> ToneBuilder<'a> {
     match problem {
         MapProblem::Lookup(problem) => device.lookup(image, tables(problem)),
@@ -49,7 +49,7 @@ pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a 
     }
 }
 
-/// The numbers that solve a problem, and the variant that ran.
+/// Computes the numbers that solve a problem; also returns the variant that ran.
 pub(crate) fn numbers_of(
     device: &Device,
     problem: &MeasureProblem,
@@ -91,7 +91,8 @@ fn counts(counts: &[u64]) -> Vec<f64> {
     counts.iter().map(|&count| count as f64).collect()
 }
 
-/// Weights for a problem's image, of sizes whose sums depend on their order; some are infinite where it has whole fives of pixels.
+/// Returns weights of many magnitudes, whose sums depend on their order; some are infinite if the number of pixels is a
+/// multiple of 5.
 fn weights(problem: &WeightedBins) -> Vec<f64> {
     let (shape, single) = (problem.shape, problem.single);
     let rng = &mut StdRng::seed_from_u64(shape.pixels());
@@ -108,7 +109,7 @@ fn numbers(statistics: &[Statistics]) -> Vec<f64> {
     statistics.iter().flat_map(|of| [of.min, of.max, of.mean, of.std]).collect()
 }
 
-/// The counts that the serial reference gives.
+/// Computes the counts by the serial reference.
 pub(crate) fn expected_counts(problem: &CountProblem, image: &AnyImage<'static>) -> Result<Expected> {
     let (binning, apart, roi) = match problem {
         CountProblem::Bytes(problem) => (Bins::default().into(), problem.per_channel, None),
@@ -121,7 +122,7 @@ pub(crate) fn expected_counts(problem: &CountProblem, image: &AnyImage<'static>)
     Ok(Expected::Counts(histogram.counts().to_vec()))
 }
 
-/// The image that the serial reference gives.
+/// Computes the image by the serial reference.
 pub(crate) fn expected_image(problem: &MapProblem, image: &AnyImage<'static>) -> Result<Expected> {
     let image = match (problem, image) {
         (MapProblem::Lookup(problem), AnyImage::U8(image)) => {
@@ -135,7 +136,7 @@ pub(crate) fn expected_image(problem: &MapProblem, image: &AnyImage<'static>) ->
     Ok(Expected::Image(image, Errors::default()))
 }
 
-/// The numbers that the serial reference gives.
+/// Computes the numbers by the serial reference.
 pub(crate) fn expected_numbers(problem: &MeasureProblem, image: &AnyImage<'static>) -> Result<Expected> {
     Ok(Expected::Numbers(match problem {
         MeasureProblem::Statistics(problem) => {
@@ -159,7 +160,8 @@ fn case(seed: u64, pixel: PixelType, data: Data, problem: impl Into<Problem>) ->
     Case { problem, image, second: None, chosen: None }
 }
 
-/// Edges of so many bins of any width, one of them empty if there are three, the last without end.
+/// Returns the edges of `bins` bins of random widths; from three bins on the second is empty, and the last has no upper
+/// end.
 fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
     let mut edges: Vec<f64> = (0..bins).map(|_| rng.random_range(low..high)).chain([f64::INFINITY]).collect();
     edges.sort_by(f64::total_cmp);
@@ -169,18 +171,19 @@ fn uneven(rng: &mut StdRng, (low, high): (f64, f64), bins: usize) -> Edges {
     Edges::new(edges).expect("sorted")
 }
 
-/// Counts of random samples; of f32 in so many bins of any width, some of them empty, the last without end.
+/// Makes a histogram of random samples; for f32 in `bins` bins of random widths, some of them empty, the last without
+/// an upper end.
 fn cells(seed: u64, shape: Shape, src: PixelType, bins: usize, per_channel: bool, masked: bool, data: Data) -> Case {
     let edges = (src == PixelType::F32).then(|| uneven(&mut StdRng::seed_from_u64(seed), (-1.1, 1.1), bins));
     case(seed, src, data, CellHistogram { shape, src, edges, per_channel, masked })
 }
 
-/// The types that are counted as they are; 16-bit floats are counted as f32.
+/// Types that are counted directly; 16-bit floats are converted to f32.
 fn counted() -> [PixelType; 4] {
     [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F32]
 }
 
-/// Every kernel, every number of channels, lengths around what a thread reads, more cells than a slice has.
+/// Adds every kernel, every number of channels, lengths around a thread's samples, more bins than a slice has.
 pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let shape = |width, height, channels| Shape::new(width, height, channels).expect("a valid shape");
     let sizes = [(1, 1), (3, 1), (67, 33), (129, 65)];
@@ -213,7 +216,8 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
-    // Limits that spread none, few and many counts; tiles that are reflected, and of one pixel.
+    // Clip limits that redistribute no, few and many counts; tiles that are extended by reflection, and tiles of one
+    // pixel.
     for (n, (clip, tiles)) in [(2.0, (2, 2)), (0.0, (1, 1)), (60000.0, (2, 1)), (0.3, (1, 3))].into_iter().enumerate() {
         for (m, (width, height)) in [(1, 1), (5, 1), (23, 17)].into_iter().enumerate() {
             for data in [Data::Uniform, Data::Constant] {
@@ -246,7 +250,8 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
     }
 }
 
-/// Parts of a tile, whole ones and several, blocks of some rows and of all, more rows than are folded at a time.
+/// Adds partial tiles, whole ones and several of them, blocks of some rows and of all, more rows than are folded at a
+/// time.
 fn statistics(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let mut push = |width, height, channels, data| {
         for src in [PixelType::F32, PixelType::F16] {
@@ -273,17 +278,17 @@ fn statistics(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case
     }
 }
 
-/// A range around the samples of a type.
+/// Returns a range somewhat wider than the values of a type.
 fn around(src: PixelType) -> (f64, f64) {
     src.values().map_or((-1.1, 1.1), |(low, values)| (low as f64 - 9.5, low as f64 + values as f64 * 1.1))
 }
 
-/// Every type and number of channels, one bin and more than a block's, several blocks of samples.
+/// Adds every type and number of channels, a single bin and more bins than a block takes, several blocks of samples.
 fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let mut push = |width, height, channels, src, bins, per_channel, data| {
         let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));
         let edges = uneven(&mut StdRng::seed_from_u64(seed), around(src), bins);
-        // Kinds of weights in turn.
+        // Alternates between f32 images and f64 numbers as weights.
         let single = cases.len() % 2 == 1;
         cases.push(case(seed, src, data, WeightedBins { shape, src, edges, per_channel, single }));
     };
@@ -304,7 +309,7 @@ fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>)
     }
 }
 
-/// Every type, few pairs of bins and more than a slice has, twice the same channel.
+/// Adds every type, few pairs of bins and more than a slice has, and the same channel twice.
 fn pairs(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let mut push = |width, height, channels: u32, src, bins: [usize; 2], data| {
         let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));

@@ -1,13 +1,13 @@
-//! An end for tests on the GPU that have none: threads of a kernel that wait for each other wait forever.
+//! A time limit for tests on the GPU: a deadlocked kernel never ends.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Longest that a test may take, unless `APRON_WATCHDOG` says another number of seconds.
+/// Default time limit of a test; `APRON_WATCHDOG` sets another, in seconds.
 const LONGEST: Duration = Duration::from_secs(600);
 
 thread_local! {
-    /// Lives as long as the thread of a test, and so as long as the test.
+    /// Dropped when the thread of a test ends, and so when the test ends.
     static TEST: std::cell::RefCell<Option<Sender<()>>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn guard(what: &str) {
     });
 }
 
-/// Calls `bite` unless whoever holds the other end of `test` lets go of it in time.
+/// Calls `bite` unless the other end of `test` is dropped in time.
 fn watch(test: &Receiver<()>, longest: Duration, bite: impl FnOnce()) {
     if test.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
         bite();

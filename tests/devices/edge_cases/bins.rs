@@ -1,4 +1,4 @@
-//! Which bin a sample is in, and ranges that cannot be.
+//! Samples on the edges of bins, and invalid ranges.
 
 use super::{devices, row};
 use apron::{Bins, ErrorKind};
@@ -16,12 +16,13 @@ fn samples_on_an_edge_and_next_to_it() {
             .iter()
             .map(|edge| *edge as f32)
             .collect();
-        // (0.7 - 0) * 10 and others of these are on the wrong side of the integer in f32.
+        // In f32, (0.7 - 0) * 10 and others of these are on the wrong side of the integer.
         for (bin, edge) in edges.iter().enumerate() {
             let samples = [edge.next_down(), *edge, edge.next_up()];
             let counts = device.histogram(&row(&samples)).bins(bins).run().unwrap().counts().to_vec();
             let mut expected = vec![0; 10];
-            // Below the edge, on it, above it: the last bin has its end, and nothing is beyond the ends.
+            // Below the edge, on it, and above it: the last bin includes its end, and samples beyond the ends count
+            // nowhere.
             let below = bin.checked_sub(1);
             let on = if bin == 10 { Some(9) } else { Some(bin) };
             let above = if bin == 10 { None } else { Some(bin) };
@@ -69,7 +70,7 @@ fn nan_and_infinity_are_in_no_bin() {
     for device in devices() {
         let bins = Bins { count: 2, range: Some((0.0, 1.0)) };
         assert_eq!(device.histogram(&image).bins(bins).run().unwrap().counts(), [1, 2], "{}", device.name());
-        // Without a range there is none to be found.
+        // Without a range none can be found.
         for sample in [f32::NAN, f32::INFINITY] {
             let wrong = device.histogram(&row(&[0.0, sample])).run().unwrap_err();
             assert_eq!(wrong.kind(), ErrorKind::Input, "{wrong}");

@@ -1,12 +1,12 @@
-//! Counters: more samples than f32 counts, more bins than a block has memory for. More samples than 32 bits count are
-//! in tests/giants.rs.
+//! Counters: more samples than f32 can count, more bins than shared memory holds. More samples than 32 bits can count
+//! are in tests/giants.rs.
 
 use super::{devices, row};
 use apron::{Bins, Device, DeviceName, Image};
 
 #[test]
 fn more_samples_in_a_bin_than_f32_counts() {
-    // 2^24 + 8193; in f32 the count would stay at 2^24.
+    // 2^24 + 8193; an f32 count would stop at 2^24.
     let side = 4097;
     for device in
         [Some(Device::cpu()), apron_testkit::gpu_or_skip("16 million samples of one value")].into_iter().flatten()
@@ -35,7 +35,7 @@ fn a_bin_for_each_of_65536_values() {
 fn ten_million_bins() {
     let bins = Bins { count: 10_000_000, range: Some((0.0, 1.0)) };
     let image = row(&[0.0f32, 0.25, 0.25, 1.0, 1.5]);
-    // The emulator would take minutes for so many counters.
+    // The emulator would take minutes for this number of counters.
     for device in devices().into_iter().filter(|device| device.name() != DeviceName::Emulator) {
         let counts = device.histogram(&image).bins(bins).run().unwrap();
         let found: Vec<(usize, u64)> = counts.counts().iter().copied().enumerate().filter(|bin| bin.1 > 0).collect();

@@ -1,4 +1,4 @@
-//! Cases that broke other libraries, by name, on every device; docs/edge-cases.md lists them, with tests elsewhere.
+//! Cases that broke other libraries, by name, on every device; docs/edge-cases.md lists them, and the tests elsewhere.
 
 mod bins;
 mod counters;
@@ -9,19 +9,19 @@ mod values;
 
 use apron::{Device, Image, Pixel};
 
-/// Every device that is there.
+/// Returns all available devices.
 fn devices() -> Vec<Device> {
     let mut devices = vec![Device::cpu(), Device::reference(), Device::emulator()];
     devices.extend(apron_testkit::gpu_or_skip("edge cases"));
     devices
 }
 
-/// An image of one row and one channel.
+/// Makes an image of one row and one channel.
 fn row<T: Pixel>(samples: &[T]) -> Image<'static, T> {
     Image::new(samples.len() as u32, 1, 1, samples.to_vec()).unwrap()
 }
 
-/// Small integers, of which every sum is exact.
+/// Makes an image of small integers, whose sums are exact.
 fn integers(width: u32, height: u32) -> Image<'static, f32> {
     let samples = (0..width * height).map(|i| (i * i % 17) as f32 - 8.0);
     Image::new(width, height, 1, samples.collect::<Vec<_>>()).unwrap()

@@ -1,9 +1,9 @@
-//! The page that lists the cases names tests that are there.
+//! The page that lists the cases names existing tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Sections of the page, each with a case or more.
+/// Sections of the page, each with at least one case.
 const SECTIONS: [&str; 8] =
     ["Shapes", "Index width", "Counters", "Bins", "Values", "The kernels' compiler", "Files", "Determinism"];
 

@@ -1,4 +1,4 @@
-//! Shapes: nothing, one pixel, masks beyond the image, anchors, parts, results in the place of their inputs.
+//! Shapes: empty ones, one pixel, masks larger than the image, anchors, parts, results that replace their inputs.
 
 use super::{devices, integers, row};
 use apron::{Border, Device, Error, ErrorKind, Image, Mask, Method, Taps};
@@ -18,7 +18,7 @@ fn an_image_without_columns_or_rows_is_refused_by_name() {
     }
 }
 
-/// Which sample stands at a place of an axis of `n`; none where the constant does.
+/// Returns the index of the sample at a coordinate of an axis of `n` samples; `None` for the constant.
 fn there(border: Border, at: i64, n: i64) -> Option<i64> {
     let mirrored = |period: i64, last: i64| {
         let place = at.rem_euclid(period);
@@ -35,7 +35,7 @@ fn there(border: Border, at: i64, n: i64) -> Option<i64> {
     }
 }
 
-/// The mask over the image, by the definition.
+/// Correlates by the definition.
 fn by_definition(image: &Image<'_, f32>, mask: &Mask, border: Border) -> Vec<f32> {
     let (n, m) = (i64::from(image.width()), i64::from(image.height()));
     let (x0, y0) = (i64::from(mask.anchor().0), i64::from(mask.anchor().1));
@@ -92,7 +92,7 @@ fn masks_up_to_64_over_images_of_1_to_3() {
 
 #[test]
 fn even_masks_hang_where_scipys_do() {
-    // scipy.ndimage.correlate([1, 2, 3, 4], [1, 0]) and convolve of the same, mode="nearest".
+    // Expected values are from scipy.ndimage.correlate([1, 2, 3, 4], [1, 0]) and convolve, with mode="nearest".
     let (image, mask) = (row(&[1f32, 2.0, 3.0, 4.0]), || "1 0".parse::<Mask>().unwrap());
     for device in devices() {
         let correlated = device.correlate(&image, mask()).border(Border::Replicate).run().unwrap();
@@ -117,7 +117,7 @@ fn an_anchor_in_each_corner_of_the_mask() {
 
 #[test]
 fn parts_that_start_at_each_byte_of_a_word() {
-    // The widths and offsets that OpenCV's GPU histograms are tested with.
+    // Widths and offsets from the tests of OpenCV's GPU histograms.
     let bytes: Vec<u8> = (0..140 * 6).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let image = Image::new(140, 6, 1, bytes).unwrap();
     for device in devices() {
@@ -148,7 +148,7 @@ fn a_result_takes_the_place_of_its_input() {
             expected = Image::new(9, 7, 1, samples).unwrap();
         }
         assert_eq!(image.download::<f32>().unwrap(), expected, "{}", device.name());
-        // A recorded chain that is given its own result.
+        // A recorded chain that is loaded with its own result.
         let filtered = |device: &Device, image: &_| device.correlate(image, mask.clone()).border(Border::Wrap).run();
         let mut chain = device.record(&integers(9, 7), filtered).unwrap();
         for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Sizes whose products do not fit where other libraries keep them. Images of so many samples are in tests/giants.rs.
+//! Sizes whose products overflow in other libraries. Images with more than 2^31 samples are in tests/giants.rs.
 
 use apron::{Device, Image, MAX_SIDE, Mask, Region, Shape, Taps};
 
@@ -15,7 +15,7 @@ fn products_of_sides_have_64_bits() {
 
 #[test]
 fn products_that_overflow_are_refused() {
-    // 65536 * 65536 taps are none in 32 bits.
+    // 65536 * 65536 is 0 in 32 bits.
     assert!(Mask::new(65536, 65536, []).is_err());
     assert!(Mask::new(u32::MAX, u32::MAX, [1.0]).is_err());
     assert!(Taps::new(vec![0.0; 65537]).is_err());
@@ -32,7 +32,7 @@ fn regions_at_the_ends_of_32_bits() {
     for device in [Device::cpu(), Device::reference(), Device::emulator()] {
         for x in [i32::MIN, i32::MAX] {
             let region = Region { x, y: 0, width: 1, height: 1 };
-            // All that its window sees is beyond the image, or it is refused.
+            // The window is entirely outside the image, or the region is refused.
             let found = device
                 .correlate(&image, Mask::from_rows([[1.0; 3]]).unwrap())
                 .extent(apron::Extent::Region(region))

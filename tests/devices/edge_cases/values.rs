@@ -1,9 +1,9 @@
-//! Values: halves, ends of types, numbers that are none, zeros with a sign, numbers below the normal ones.
+//! Values: ties, ends of types, NaN and infinities, signed zeros, denormals.
 
 use super::{devices, row};
 use apron::{Border, Device, Image, Mask, Method, PixelType, Taps};
 
-/// Taps along the rows, over one row, by each method that takes them.
+/// Filters one row by taps along it, by each method that supports them.
 fn filtered(device: &Device, image: &Image<'_, f32>, taps: &[f32]) -> [Vec<f32>; 2] {
     [Method::Direct, Method::Separable].map(|method| {
         let filter = match method {
@@ -37,7 +37,7 @@ fn halves_go_to_the_even_neighbour_and_sums_saturate() {
         let ends = device.correlate(&row(&[i16::MIN, -1, 0, 1, i16::MAX]), turned.clone()).run().unwrap();
         let expected = [i16::MAX, 300, 0, -300, i16::MIN];
         assert_eq!(ends.download::<i16>().unwrap().packed().as_ref(), expected, "{}", device.name());
-        // No number is 0, and infinity the end of the type.
+        // NaN becomes 0, and infinity the end of the type.
         let floats = row(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 254.5, 300.0, -0.5]);
         let bytes = device.correlate(&floats, Mask::from_rows([[1.0]]).unwrap()).out_type(PixelType::U8).run().unwrap();
         assert_eq!(bytes.download::<u8>().unwrap().packed().as_ref(), [0, 255, 0, 254, 255, 0], "{}", device.name());
@@ -48,7 +48,7 @@ fn halves_go_to_the_even_neighbour_and_sums_saturate() {
 fn numbers_below_the_normal_ones_are_kept() {
     let small = f32::from_bits(1);
     assert_bits(&[small, small, 0.0], &[1.0, 1.0, 0.0], &[small, 2.0 * small, small]);
-    // A small tap, too: 2^30 * 2^-149.
+    // A denormal tap as well: 2^30 * 2^-149.
     assert_bits(&[2f32.powi(30)], &[small], &[2f32.powi(30) * small]);
     for device in devices() {
         let bins = apron::Bins { count: 2, range: Some((0.0, 4.0 * f64::from(small))) };
@@ -63,7 +63,7 @@ fn nan_stays_in_the_windows_that_hold_it() {
     samples[5] = f32::NAN;
     let (image, tall) = (row(&samples), Image::new(1, 12, 1, samples.to_vec()).unwrap());
     for device in devices() {
-        // Also where the tap over it is 0.
+        // Also where the tap over NaN is 0.
         for found in filtered(&device, &image, &[1.0, 0.0, 1.0]) {
             let nan: Vec<usize> = (0..12).filter(|at| found[*at].is_nan()).collect();
             assert_eq!(nan, [4, 5, 6], "{}", device.name());

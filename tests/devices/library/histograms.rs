@@ -6,7 +6,8 @@ use apron_testkit::{Data, random_image};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// A number of bins and a range may be given apart, in either order; edges take the place of both, and the other way about.
+/// The number of bins and the range may be set separately, in either order; edges replace both, and the other way
+/// round.
 #[test]
 fn bins_and_their_range_are_set_apart_or_at_once() {
     let image = Image::new(4, 1, 1, vec![3.0f32, 10.0, 20.0, 200.0]).unwrap();
@@ -24,7 +25,7 @@ fn bins_and_their_range_are_set_apart_or_at_once() {
         ] {
             assert_eq!(histogram.run().unwrap(), expected, "{}", device.name());
         }
-        // Without a range it is the samples'; without a number of bins there are 256.
+        // By default the range is the samples' own, and there are 256 bins.
         assert_eq!(counting().bins(2).run().unwrap().edges(), [3.0, 101.5, 200.0]);
         let ranged = counting().range(0.0, 256.0).run().unwrap();
         assert_eq!((ranged.counts().len(), ranged.counts()[20]), (256, 1));
@@ -59,7 +60,7 @@ fn histograms_of_floats_are_the_same_everywhere() {
                 counting.run().map_err(|error| error.to_string())
             };
             let expected = count(&Device::reference());
-            // One step of f32 is room for one bin.
+            // A range of one f32 step has room for one bin.
             assert_eq!(expected.is_err(), range == Some((1.0, 1.0000001)) && bins > 1, "{range:?}: {expected:?}");
             for device in devices() {
                 let (found, expected) = match (count(&device), &expected) {
@@ -75,7 +76,7 @@ fn histograms_of_floats_are_the_same_everywhere() {
             }
         }
     }
-    // Of the pixels of a mask: the samples of others are not looked at.
+    // With a mask, samples of other pixels are ignored.
     let selected = |n: u32| if n.is_multiple_of(3) { (n % 255) as u8 + 1 } else { 0 };
     let roi = Image::new(61, 37, 1, (0..61 * 37).map(selected).collect::<Vec<_>>()).unwrap();
     let nobody = Image::new(61, 37, 1, vec![0u8; 61 * 37]).unwrap();
@@ -97,7 +98,7 @@ fn histograms_of_floats_are_the_same_everywhere() {
         assert_eq!(expected.edges()[0], least);
         devices().iter().for_each(|device| assert_eq!(count(device), expected, "{}", device.name()));
     }
-    // What no range can be found from, wherever it is: in a whole four of samples, or behind the last.
+    // Samples for which no range exists, at any position: in a complete group of four samples, and after the last one.
     for (place, value) in [0, 4000, 6770].into_iter().flat_map(|at| [f32::NAN, f32::INFINITY].map(|v| (at, v))) {
         let mut samples = samples.clone();
         samples[place] = value;
@@ -114,7 +115,7 @@ fn histograms_of_floats_are_the_same_everywhere() {
     }
 }
 
-/// Also of samples that are infinite or next to each other, of zeros with a sign, and where one is NaN.
+/// Also for infinite samples, adjacent f32 values, signed zeros and NaN.
 #[test]
 fn percentiles_of_floats_are_the_same_everywhere() {
     let percents = [0.0, 100.0, 50.0, 99.9, 12.5, 50.0];
@@ -153,19 +154,19 @@ fn percentiles_of_floats_are_the_same_everywhere() {
             devices().iter().for_each(|device| assert!(same(of(device, image, apart)), "{}", device.name()));
             let channels = if apart { 3 } else { 1 };
             assert_eq!(expected.len(), channels * percents.len());
-            // Those of a channel are all NaN, or but those that are next to what is infinite.
+            // All percentiles of a channel with NaN are NaN; interpolation next to infinities may also give NaN.
             let alike = expected.chunks(percents.len()).filter(|of| of.iter().all(nan)).count();
             assert_eq!(alike, unknown);
         }
     }
-    // numpy.percentile's own numbers.
+    // Expected values are from numpy.percentile.
     let four = AnyImage::F32(Image::new(4, 1, 1, vec![4.0, -1.5, 0.25, 1e30]).unwrap());
     let expected = [-1.5, 1e30f32.into(), 2.125, 9.970000150e29, -0.84375, 2.125];
     let near = |(found, expected): (&u64, &f64)| (f64::from_bits(*found) - expected).abs() <= 1e-7 * expected.abs();
     assert!(of(&Device::reference(), &four, false).iter().zip(&expected).all(near));
 }
 
-/// Every type, its own range and another, bins of all numbers, images on the host and on the device.
+/// Every type, its own range and a given one, one bin and many, images on the device.
 #[test]
 fn weighted_and_2d_histograms_are_the_same_everywhere() {
     let shape = Shape::new(61, 37, 3).unwrap();
@@ -205,7 +206,7 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
             devices().iter().for_each(|device| assert_eq!(of(device), expected, "{} {pixel}", device.name()));
         }
     }
-    // Weights that are samples, on the host, on the device, and on another: of what they hold.
+    // Weights that are samples of an image, on the host, on the device, and on another device.
     let image = photo();
     for pixel in PixelType::ALL {
         let (width, height) = (image.width(), image.height());
@@ -227,7 +228,7 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
             }
         }
     }
-    // What can never be right, and a range that is none.
+    // Invalid parameters, and a range that cannot be found.
     let image = Image::new(2, 1, 2, vec![f32::NAN, 1.0, 2.0, 3.0]).unwrap();
     let bins = || Bins { count: 4, range: None };
     for device in devices() {
@@ -245,7 +246,7 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
         assert_eq!(other.kind(), ErrorKind::Usage);
         let fine = device.histogram2d(&image, [1, 1]).bins([bins(), bins()]).run().unwrap();
         assert_eq!((fine.count(0, 0), fine.count(3, 3)), (1, 1), "{}", device.name());
-        // A sample that is no number is in no bin.
+        // NaN is in no bin.
         let range = Bins { count: 1, range: Some((0.0, 9.0)) };
         assert_eq!(
             device.weighted_histogram(&image, &[1.0, 2.0]).binning(range).per_channel(true).run().unwrap().sums,
@@ -254,7 +255,7 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
     }
 }
 
-/// Zeros of both signs, numbers that are none, infinities, images with gaps between rows.
+/// Signed zeros, NaN, infinities, images with gaps between rows.
 #[test]
 fn statistics_of_floats_are_the_same_everywhere() {
     let samples: Vec<f32> = (0..104 * 41 * 2).map(|i| (i * i % 1009) as f32 / 504.5 - 1.0).collect();
@@ -267,7 +268,7 @@ fn statistics_of_floats_are_the_same_everywhere() {
         let numbers = all.iter().flat_map(|of| [of.min, of.max, of.mean, of.std]);
         numbers.map(|number| if number.is_nan() { f64::NAN } else { number }.to_bits()).collect::<Vec<_>>()
     };
-    // Rows of whole 16 bytes, and parts that start at such: rows with gaps are read as they lie.
+    // Rows of multiples of 16 bytes, and parts that start at such: rows with gaps are read in place.
     for (samples, (width, height, channels)) in
         [(samples, (104, 41, 2)), (special, (104, 41, 2)), (infinite, (104, 41, 2)), (zeros, (4, 2, 1))]
     {

@@ -1,4 +1,4 @@
-//! The library as its users see it: chains, choices, errors.
+//! The library from its users' view: chains, choices, errors.
 
 mod histograms;
 mod shown;
@@ -121,7 +121,7 @@ fn no_full_window_is_an_input_error_that_names_both() {
 #[test]
 fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     let image = Image::new(8, 8, 1, vec![1.0f32; 64]).unwrap();
-    // More than the variant takes, and not all alike.
+    // More taps than the variant supports, and not all equal.
     let taps = || Taps::new([[0.25; 20], [0.5; 20]].concat()).unwrap();
     let kernels: Vec<Device> = devices()
         .into_iter()
@@ -138,7 +138,7 @@ fn a_device_asked_for_by_name_refuses_what_it_lacks() {
     }
 }
 
-/// More pairs of bins than a device has counters for; only where there is a GPU to refuse, since they take memory.
+/// More pairs of bins than a device has counters for; only with a GPU, since the pairs take much memory.
 #[test]
 fn auto_takes_the_cpu_for_what_the_gpu_lacks_and_says_so() {
     let auto = Device::auto();
@@ -153,7 +153,7 @@ fn auto_takes_the_cpu_for_what_the_gpu_lacks_and_says_so() {
     assert_eq!((report.device.as_str(), report.why.contains("auto: ")), ("cpu", true), "{report:?}");
 }
 
-/// A variant that is named says by which method: the one to which it belongs.
+/// A named variant implies its method.
 #[test]
 fn a_named_variant_has_its_method() {
     let image = Image::new(16, 12, 1, (0..192).map(|i| (i * 7 % 50) as f32).collect::<Vec<_>>()).unwrap();
@@ -184,7 +184,7 @@ fn a_named_variant_has_its_method() {
     }
 }
 
-/// Integers made of integers are what they were, whatever the method; f32 differ in the last places at most.
+/// Integer results of integers do not depend on the method; f32 results differ in the last bits at most.
 #[test]
 fn methods_agree() {
     let (photo, cpu) = (photo(), Device::cpu());

@@ -1,4 +1,4 @@
-//! What types print: short, without samples, and without waiting for a device.
+//! Debug output of types: short, without samples, and without waiting for a device.
 
 use apron::{
     Border, Borders, Constants, Device, DeviceName, Extent, Histogram256, Image, Limit, Mask, Method, PixelType,

@@ -7,26 +7,26 @@ mod tables;
 use crate::made::{self, Made, markers};
 use record::Record;
 
-/// What `cargo bench --bench ladder` measured.
+/// The record of `cargo bench --bench ladder`.
 const RECORD: &str = "benches/record/h100-ladder.csv";
-/// The page whose tables are made; its prose is left as it is.
+/// The page with generated tables; its prose stays as it is.
 const PAGE: &str = "docs/ladder.md";
 const PLOT: &str = "docs/images/ladder.svg";
 
-/// What makes the tables and the plot.
+/// The command that generates the tables and the plot.
 const COMMAND: &str = "cargo xtask ladder";
 
-/// Writes the tables and the plot.
+/// Generates the tables and the plot.
 pub(crate) fn generate() -> Result<(), String> {
     made::write(files()?)
 }
 
-/// Checks that the tables and the plot are what the record gives.
+/// Checks that the tables and the plot match the record.
 pub(crate) fn check() -> Result<(), String> {
     made::compare(files()?, COMMAND)
 }
 
-/// The page and the plot as the record makes them.
+/// Generates the page and the plot from the record.
 fn files() -> Result<Vec<Made>, String> {
     let command = format!("`cargo bench --bench ladder -- --record {RECORD}` makes it, on a machine with a GPU");
     let record = Record::parse(&made::read(RECORD, &command)?).map_err(|error| format!("{RECORD}: {error}"))?;
@@ -35,7 +35,7 @@ fn files() -> Result<Vec<Made>, String> {
     Ok(vec![(PAGE, page), (PLOT, plot::draw(&record)?)])
 }
 
-/// The page with every table, between `<!-- ladder:NAME -->` and `<!-- /ladder -->`, made anew.
+/// Regenerates every table of the page, between `<!-- ladder:NAME -->` and `<!-- /ladder -->`.
 fn fill(page: &str, record: &Record) -> Result<String, String> {
     markers::fill(page, "ladder", &tables::NAMES, |name| tables::table(record, name))
 }

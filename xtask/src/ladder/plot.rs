@@ -6,25 +6,25 @@ use crate::made::picture::*;
 use plotters::prelude::*;
 
 const WIDTH: i32 = 900;
-/// Columns where names end, and where bars start and may end; their times come behind.
+/// Columns: end of the names, start of the bars, and end of the longest bar; times follow the bars.
 const NAMES: i32 = 196;
 const LEFT: i32 = 206;
 const RIGHT: i32 = 806;
-/// Above the first panel: title, machine, legend.
+/// Height above the first panel: title, machine, legend.
 const TOP: i32 = 84;
-/// Heights of a panel's title, of a row and of its bar, and between panels.
+/// Heights of a panel's title, of a row, of a bar, and of the gap between panels.
 const TITLE: i32 = 28;
 const ROW: i32 = 25;
 const BAR: i32 = 17;
 const GAP: i32 = 14;
-/// Below the last panel: the axis.
+/// Height below the last panel: the axis.
 const BOTTOM: i32 = 34;
 
 const SERIAL: RGBColor = GREY_BAR;
 const CPU: RGBColor = BLUE_BAR;
 const GPU: RGBColor = GREEN_BAR;
 
-/// The picture, as SVG.
+/// Draws the plot, as SVG.
 pub(super) fn draw(record: &Record) -> Result<String, String> {
     let rows = record.rows().len() as i32;
     let panels = record.works().count() as i32;
@@ -44,17 +44,17 @@ impl Axis {
     fn over(rows: &[Row]) -> Axis {
         let powers = || rows.iter().map(|row| row.ms.log10());
         let (least, most) = (powers().fold(f64::INFINITY, f64::min), powers().fold(f64::NEG_INFINITY, f64::max));
-        // The shortest bar is still one.
+        // Leaves some length for the shortest bar.
         Axis { low: (least - 0.1).floor() as i32, high: most.ceil() as i32 }
     }
 
-    /// The column of a time.
+    /// Returns the column of a time.
     fn column(&self, ms: f64) -> i32 {
         let share = (ms.log10() - self.low as f64) / (self.high - self.low) as f64;
         LEFT + ((RIGHT - LEFT) as f64 * share).round() as i32
     }
 
-    /// The powers of ten on it, each with its column and name.
+    /// Returns the powers of ten on the axis, each with its column and label.
     fn ticks(&self) -> impl Iterator<Item = (i32, String)> {
         (self.low..=self.high).map(|power| {
             let name = if power < 3 {
@@ -132,7 +132,7 @@ mod tests {
             let fill = format!("fill=\"#{:02X}{:02X}{:02X}\"", colour.0, colour.1, colour.2);
             lines.iter().filter(|line| line.starts_with("<rect") && line.contains(&fill)).count()
         };
-        // One more of each in the legend.
+        // Each with one more in the legend.
         assert_eq!([bars(SERIAL), bars(CPU), bars(GPU)], [4, 2, 6], "{svg}");
     }
 

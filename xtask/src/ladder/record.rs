@@ -3,15 +3,15 @@
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
 const HEADER: &str = "work,level,program,variant,bytes,operations,predicted_ms,ms,twin_ms";
-/// What a record must say of its machine.
+/// Facts that a record must contain.
 const NEEDED: [&str; 4] = ["gpu", "driver", "cpu", "date"];
 
 /// A measured ladder.
 #[derive(Debug)]
 pub(super) struct Record {
-    /// About the machine.
+    /// Facts about the machine.
     facts: Facts,
-    /// In the order of the ladder, those of a workload together.
+    /// In the order of the ladder, grouped by workload.
     rows: Vec<Row>,
 }
 
@@ -19,52 +19,52 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) work: String,
-    /// What is new about the program.
+    /// What the program adds to the previous one.
     pub(super) level: String,
-    /// The articles' name of it, or `-`.
+    /// Its name in the articles, or `-`.
     pub(super) program: String,
     pub(super) variant: String,
-    /// Bytes that must be moved.
+    /// Least memory traffic, in bytes.
     pub(super) bytes: u64,
-    /// Operations that must be computed.
+    /// Arithmetic operations.
     pub(super) operations: u64,
-    /// The time that was computed before the measurement, if one was.
+    /// The time predicted before the measurement, in milliseconds.
     pub(super) predicted_ms: Option<f64>,
     pub(super) ms: f64,
-    /// Time of the same algorithm by nvcc, where it was measured.
+    /// Time of the CUDA C twin, in milliseconds, if it was measured.
     pub(super) twin_ms: Option<f64>,
 }
 
 impl Row {
-    /// Whether it is of the serial program.
+    /// Whether it is the serial program.
     pub(super) fn is_serial(&self) -> bool {
         self.variant == "serial"
     }
 
-    /// Whether it is of the parallel CPU.
+    /// Whether it is the parallel CPU.
     pub(super) fn is_cpu(&self) -> bool {
         self.variant == "parallel"
     }
 }
 
 impl Record {
-    /// Reads a record.
+    /// Parses a record.
     pub(super) fn parse(text: &str) -> Result<Record, String> {
         let (facts, rows) = record::parse(text, HEADER, &NEEDED, row)?;
         Ok(Record { facts, rows })
     }
 
-    /// What it says of its machine.
+    /// Returns the facts about the machine.
     pub(super) fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub(super) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The rows of each workload.
+    /// Returns the rows of each workload.
     pub(super) fn works(&self) -> impl Iterator<Item = &[Row]> {
         self.rows.chunk_by(|row, next| row.work == next.work)
     }

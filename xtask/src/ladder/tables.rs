@@ -3,10 +3,10 @@
 use super::record::{Record, Row};
 use crate::made::markdown::{code, significant, table as markdown};
 
-/// Every table; the first four are those of the workloads whose names begin so.
+/// All tables; each of the first four is for the workloads whose names start with its name.
 pub(super) const NAMES: [&str; 6] = ["separable", "dense", "rgba", "histogram", "nvcc", "machine"];
 
-/// The table of this name.
+/// Makes the table of this name.
 pub(super) fn table(record: &Record, name: &str) -> Result<String, String> {
     match name {
         "nvcc" => Ok(beside_nvcc(record)),
@@ -16,7 +16,7 @@ pub(super) fn table(record: &Record, name: &str) -> Result<String, String> {
     }
 }
 
-/// A table for each workload of a family, under its name.
+/// Makes a table for each workload of a family, under its name.
 fn workloads(record: &Record, family: &str) -> Result<String, String> {
     let works = record.works().filter(|rows| rows[0].work.split(' ').next() == Some(family));
     let tables: Vec<String> = works.map(|rows| format!("**{}**\n\n{}", rows[0].work, ladder(rows))).collect();
@@ -25,7 +25,7 @@ fn workloads(record: &Record, family: &str) -> Result<String, String> {
 
 fn ladder(rows: &[Row]) -> String {
     let serial = rows.iter().find(|row| row.is_serial());
-    // A histogram updates counters; it multiplies nothing.
+    // A histogram updates counters, and does no multiplications.
     let (computed, unit) = if rows[0].work.starts_with("histogram") { ("Gupdate/s", 1e9) } else { ("TFLOP/s", 1e12) };
     let predicted = rows.iter().any(|row| row.predicted_ms.is_some());
     let mut header = vec!["level", "program", "variant"];

@@ -1,6 +1,6 @@
-//! Tables in Markdown, and the numbers in them.
+//! Markdown tables, and the numbers in them.
 
-/// A table whose first `texts` columns are flush left, the others flush right.
+/// Makes a table with the first `texts` columns aligned left, the others right.
 pub(crate) fn table(header: &[&str], texts: usize, lines: impl Iterator<Item = Vec<String>>) -> String {
     let rule = (0..header.len()).map(|column| if column < texts { "---" } else { "---:" });
     let mut table = format!("| {} |\n|{}|\n", header.join(" | "), rule.collect::<Vec<_>>().join("|"));
@@ -10,12 +10,12 @@ pub(crate) fn table(header: &[&str], texts: usize, lines: impl Iterator<Item = V
     table
 }
 
-/// Text as code.
+/// Formats text as code.
 pub(crate) fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A number above 0 with `digits` significant digits, or more if its integer part has more.
+/// Formats a positive number with `digits` significant digits, or more if its integer part has more.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     let decimals = (digits - 1 - value.log10().floor() as i32).max(0) as usize;
     format!("{value:.decimals$}")

@@ -1,10 +1,10 @@
-//! Marked places in a page: `<!-- KIND:NAME -->`, what was made, `<!-- /KIND -->`.
+//! Marked places in a page: `<!-- KIND:NAME -->`, generated text, `<!-- /KIND -->`.
 
 use std::collections::BTreeSet;
 
 const OPENED: &str = " -->";
 
-/// The page with every marked place of a kind filled anew by `make`. Each of `names` must be there.
+/// Fills every marked place of a kind with the text of `make`. Each of `names` must be on the page.
 pub(crate) fn fill(
     page: &str,
     kind: &str,
@@ -17,7 +17,7 @@ pub(crate) fn fill(
     let mut rest = page;
     while let Some((before, after)) = rest.split_once(&open) {
         let (name, after) = after.split_once(OPENED).ok_or(format!("'{open}' without '{OPENED}'"))?;
-        // Markers are not nested: the next one opens another place.
+        // Markers are not nested: another opening marker means that this place was not closed.
         let inside = after.split_once(&open).map_or(after, |(inside, _)| inside);
         let (old, _) = inside.split_once(&close).ok_or(format!("'{open}{name}{OPENED}' without '{close}'"))?;
         missing.remove(name);
@@ -49,7 +49,7 @@ mod tests {
                         <!-- t:two -->\n\nmade two\n\n<!-- /t -->\nthe end\n";
         assert_eq!(filled(PAGE).unwrap(), expected);
         assert_eq!(filled(expected).unwrap(), expected);
-        // Those of another kind are another's.
+        // Markers of another kind are ignored.
         let other = PAGE.replace("# Title", "<!-- u:one -->\n<!-- /u -->");
         assert!(filled(&other).unwrap().starts_with("<!-- u:one -->\n<!-- /u -->\n"));
     }

@@ -1,4 +1,4 @@
-//! Pages and pictures that are made of records of measurements: what `ladder` and `speed` share.
+//! Pages and pictures generated from records of measurements: shared by `ladder` and `speed`.
 
 pub(crate) mod markdown;
 pub(crate) mod markers;
@@ -7,7 +7,7 @@ pub(crate) mod record;
 
 use crate::at;
 
-/// A file's name and its text as it should be.
+/// A file's name, and its expected text.
 pub(crate) type Made = (&'static str, String);
 
 /// Writes the files.
@@ -20,7 +20,7 @@ pub(crate) fn write(files: Vec<Made>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the files are there as `command` makes them.
+/// Checks that the files match what `command` generates.
 pub(crate) fn compare(files: Vec<Made>, command: &str) -> Result<(), String> {
     let mut failures = Vec::new();
     for (name, expected) in files {
@@ -32,13 +32,13 @@ pub(crate) fn compare(files: Vec<Made>, command: &str) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// A file's text, or that it is not there, with a hint.
+/// Reads a file; the error has a hint.
 pub(crate) fn read(name: &str, hint: &str) -> Result<String, String> {
     let path = crate::root().join(name);
     std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}; {hint}"))
 }
 
-/// Where a file is not what it should be, if anywhere: its first line that differs.
+/// Describes the first line in which a file differs from the expected text, if any.
 fn difference(name: &str, found: &str, expected: &str, command: &str) -> Option<String> {
     if found == expected {
         return None;

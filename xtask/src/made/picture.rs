@@ -1,4 +1,4 @@
-//! Pieces of pictures with bars.
+//! Building blocks of bar charts.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) const GREEN_BAR: RGBColor = RGBColor(58, 143, 92);
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// What `paint` draws on white, as SVG.
+/// Draws on a white background, as SVG.
 pub(crate) fn svg(width: i32, height: i32, paint: impl FnOnce(&Area<'_>) -> Drawn) -> Result<String, String> {
     let mut svg = String::new();
     {
@@ -26,14 +26,14 @@ pub(crate) fn svg(width: i32, height: i32, paint: impl FnOnce(&Area<'_>) -> Draw
     Ok(svg)
 }
 
-/// A filled bar from column to column, around a middle row.
+/// Draws a filled bar between two columns, vertically centred on `middle`.
 pub(crate) fn bar(area: &Area<'_>, columns: (i32, i32), middle: i32, height: i32, colour: RGBColor) -> Drawn {
     let top = middle - height / 2;
     area.draw(&Rectangle::new([(columns.0, top), (columns.1, top + height)], colour.filled()))?;
     Ok(())
 }
 
-/// Words at a place, in the middle of their height.
+/// Draws text, vertically centred.
 pub(crate) fn text(area: &Area<'_>, words: &str, place: (i32, i32), style: TextStyle<'_>) -> Drawn {
     area.draw(&Text::new(words, place, style))?;
     Ok(())
@@ -43,27 +43,27 @@ fn styled(font: FontDesc<'static>, colour: RGBColor, across: HPos) -> TextStyle<
     font.color(&colour).pos(Pos::new(across, VPos::Center))
 }
 
-/// Flush left.
+/// Returns the style of left-aligned text.
 pub(crate) fn plain(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font(), colour, HPos::Left)
 }
 
-/// Flush left and bold.
+/// Returns the style of bold, left-aligned text.
 pub(crate) fn bold(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font().style(FontStyle::Bold), colour, HPos::Left)
 }
 
-/// Flush right, of one width a letter.
+/// Returns the style of right-aligned text in a monospaced font.
 pub(crate) fn named(colour: RGBColor) -> TextStyle<'static> {
     styled(("monospace", 16).into_font(), colour, HPos::Right)
 }
 
-/// Flush right.
+/// Returns the style of right-aligned text.
 pub(crate) fn right(size: i32, colour: RGBColor) -> TextStyle<'static> {
     styled(("sans-serif", size).into_font(), colour, HPos::Right)
 }
 
-/// Of an axis.
+/// Returns the style of an axis's labels.
 pub(crate) fn centred() -> TextStyle<'static> {
     styled(("sans-serif", 15).into_font(), PALE, HPos::Center)
 }

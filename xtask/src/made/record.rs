@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-/// What a record says of its machine and run.
+/// Facts about the machine and the run.
 #[derive(Debug, Default)]
 pub(crate) struct Facts(BTreeMap<String, String>);
 
 impl Facts {
-    /// What it says under `key`.
+    /// Returns the fact of this key, unless it is empty.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// A line about the machine and the day.
+    /// Formats a line about the machine and the date.
     pub(crate) fn line(&self) -> String {
         let said = |key, before: &str| self.get(key).map(|value| format!("{before}{value}"));
         let parts = [
@@ -27,8 +27,8 @@ impl Facts {
     }
 }
 
-/// Reads a record that has this header and says at least what is `needed`; each line below the header is
-/// a row, which `row` reads from its fields.
+/// Parses a record that has this header and at least the `needed` facts; `row` parses the fields of each line below the
+/// header.
 pub(crate) fn parse<T, const N: usize>(
     text: &str,
     header: &str,
@@ -62,24 +62,24 @@ pub(crate) fn parse<T, const N: usize>(
     }
 }
 
-/// A field that is not empty.
+/// Checks that a field is not empty.
 pub(crate) fn word(name: &str, value: &str) -> Result<String, String> {
     if value.is_empty() { Err(format!("{name} is empty")) } else { Ok(value.into()) }
 }
 
-/// A whole number above 0.
+/// Parses a positive integer.
 pub(crate) fn whole(name: &str, value: &str) -> Result<u64, String> {
     let number = value.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| format!("{name} is '{value}', and not a whole number above 0"))
 }
 
-/// A number above 0.
+/// Parses a positive number.
 pub(crate) fn number(name: &str, value: &str) -> Result<f64, String> {
     let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("{name} is '{value}', and not a number above 0"))
 }
 
-/// What `read` makes of a field, unless it is empty.
+/// Parses a field by `read`; `None` if it is empty.
 pub(crate) fn optional<T>(
     name: &str,
     value: &str,
@@ -88,7 +88,7 @@ pub(crate) fn optional<T>(
     if value.is_empty() { Ok(None) } else { read(name, value).map(Some) }
 }
 
-/// Other libraries and their times in milliseconds, from `NAME=MS;NAME=MS`; none from an empty field.
+/// Parses other libraries and their times in milliseconds, from `NAME=MS;NAME=MS` or an empty field.
 pub(crate) fn peers(value: &str) -> Result<Vec<(String, f64)>, String> {
     let peer = |text: &str| {
         let (name, ms) = text.split_once('=').ok_or_else(|| format!("peers: '{text}' is not NAME=MS"))?;

@@ -1,17 +1,17 @@
-//! Assembles PTX with NVIDIA's ptxas, for what only it can say: registers, spills, and whether it is legal.
+//! Assembles PTX with NVIDIA's ptxas, to check that it is valid, and to get registers and spills.
 
 use super::Failure;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// NVIDIA's assembler.
+/// The assembler ptxas.
 pub(super) struct Ptxas {
     path: PathBuf,
     /// Its version, such as `13.5.37`.
     pub(super) version: String,
 }
 
-/// What a kernel needs on one architecture.
+/// Resources of a kernel on one architecture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Resources {
     pub(super) entry: String,
@@ -23,18 +23,18 @@ pub(super) struct Resources {
     pub(super) static_shared_bytes: u32,
 }
 
-/// How an assembly ended.
+/// The result of an assembly.
 pub(super) enum Assembled {
-    /// The file is legal: what its kernels need, and the machine code.
+    /// The file is valid: resources of its kernels, and the machine code.
     Kernels(Vec<Resources>, Vec<u8>),
-    /// This ptxas is too old or too new for the architecture.
+    /// This ptxas does not support the architecture.
     UnknownArchitecture,
-    /// What ptxas said.
+    /// The message of ptxas.
     Refused(String),
 }
 
 impl Ptxas {
-    /// Finds ptxas: environment variable `PTXAS`, then `PATH`.
+    /// Finds ptxas: by the environment variable `PTXAS`, then on `PATH`.
     pub(super) fn find() -> Result<Ptxas, String> {
         let path = std::env::var_os("PTXAS").map_or_else(|| PathBuf::from("ptxas"), PathBuf::from);
         let output = Command::new(&path).arg("--version").output().map_err(|error| {
@@ -50,7 +50,7 @@ impl Ptxas {
         Ok(Ptxas { version: version.to_string(), path })
     }
 
-    /// Assembles a text for `architecture`; `number` tells it from others that are at work beside it.
+    /// Assembles a text for `architecture`; `number` keeps the temporary files of concurrent calls apart.
     pub(super) fn assemble(&self, number: usize, text: &str, architecture: &str) -> Result<Assembled, String> {
         let folder = std::env::temp_dir();
         let [ptx, cubin] =
@@ -72,7 +72,7 @@ impl Ptxas {
     }
 }
 
-/// Reads what `ptxas -v` says.
+/// Parses the output of `ptxas -v`.
 fn read(said: &str) -> Vec<Resources> {
     let mut all: Vec<Resources> = Vec::new();
     for line in said.lines() {
@@ -95,7 +95,7 @@ fn read(said: &str) -> Vec<Resources> {
     all
 }
 
-/// Complains of spills and stack frames.
+/// Returns failures for spills and stack frames.
 pub(super) fn complaints(file: &str, architecture: &str, all: &[Resources]) -> Vec<Failure> {
     let mut failures = Vec::new();
     for Resources { entry, spill_bytes, stack_bytes, .. } in all {

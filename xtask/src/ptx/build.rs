@@ -1,4 +1,4 @@
-//! Compiles the kernels to PTX with rustc's own NVPTX backend.
+//! Compiles the kernels to PTX by rustc's own NVPTX backend.
 
 use super::lint::{Expected, VERSION};
 use crate::at;
@@ -7,16 +7,16 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// A rustc that has its sources, with its cargo: `core` must be compiled for the GPU.
+/// A rustc with its sources, and its cargo: `core` has to be compiled for the GPU.
 pub(super) struct Toolchain {
     rustc: OsString,
     cargo: OsString,
-    /// What it is, for the file's first line.
+    /// Its description for the first line of the files.
     pub(super) name: String,
 }
 
 impl Toolchain {
-    /// Finds one: named in the environment, from Debian's packages, or on `PATH`.
+    /// Finds a toolchain: by environment variables, from Debian's packages, or on `PATH`.
     pub(super) fn find() -> Result<Toolchain, String> {
         let rustc = std::env::var_os("APRON_PTX_RUSTC");
         let cargo = std::env::var_os("APRON_PTX_CARGO");
@@ -51,7 +51,7 @@ impl Toolchain {
         if !sources.is_dir() {
             return Err(format!("{shown} has no sources at {}", sources.display()));
         }
-        // Debian's own rustc may be there too, and too old.
+        // Debian's own rustc may be installed too, but too old.
         if !is_at_least(&version, env!("CARGO_PKG_RUST_VERSION")) {
             return Err(format!("{shown} is older than {}", env!("CARGO_PKG_RUST_VERSION")));
         }
@@ -59,10 +59,10 @@ impl Toolchain {
         Ok(Toolchain { rustc, cargo, name })
     }
 
-    /// Compiles the entries of `family` for `target`, and returns the file's text.
+    /// Compiles the entries of `family` for `target`, and returns the PTX.
     pub(super) fn build(&self, family: Family, target: &str) -> Result<String, String> {
         let folder = crate::target_dir().join("ptx");
-        // Cargo would not write the file again for a crate that it holds to be fresh.
+        // Cargo would not write the file again for a crate that it considers fresh.
         remove_kernels(&folder.join("nvptx64-nvidia-cuda/release/.fingerprint"))?;
         let written = folder.join(format!("{}.{target}.s", family.name()));
         if written.exists() {
@@ -73,11 +73,11 @@ impl Toolchain {
 
         let mut command = clean(&self.cargo);
         command.current_dir(crate::root()).env("RUSTC", &self.rustc);
-        // Nightly features of a stable compiler: ptx-kernel, PTX intrinsics and asm, build-std.
+        // Unstable features in a stable compiler: ptx-kernel, PTX intrinsics and asm, build-std.
         command.env("RUSTC_BOOTSTRAP", "1");
-        // Goes over the profile's, and without inlining across crates nothing assembles.
+        // Overrides the profile: incremental builds do not inline across crates, and the PTX would not assemble.
         command.env("CARGO_INCREMENTAL", "0");
-        // The file's text is a property of the kernels, not of the workspace's profiles.
+        // The text must not depend on the workspace's profiles.
         for (key, value) in [
             ("OPT_LEVEL", "3"),
             ("CODEGEN_UNITS", "1"),
@@ -91,19 +91,19 @@ impl Toolchain {
         }
         command.args(["rustc", "--quiet", "--release", "-p", "kernels-gpu", "--lib"]);
         command.args(["--features", family.name(), "--target", "nvptx64-nvidia-cuda"]);
-        // There is no compiled core for this target.
+        // There is no precompiled `core` for this target.
         command.arg("-Zbuild-std=core").arg("--target-dir").arg(&folder).arg("--");
-        // PTX is the assembly of this target. No bitcode linker takes part, so that llvm-args reach the backend.
+        // PTX is this target's assembly. Without the bitcode linker, llvm-args reach the backend.
         command.arg("--emit").arg(&emit);
-        // The least GPU that the file is for.
+        // The lowest compute capability that the file is for.
         command.arg(format!("-Ctarget-cpu={target}"));
-        // PTX 8.1: kernel parameters above 4 KB, for the mask; driver 530 and later.
+        // PTX 8.1, of driver 530 and later: kernel parameters of more than 4 KB, for the mask.
         command.arg(format!("-Ctarget-feature=+ptx{}", VERSION.replace('.', "")));
         // Jump threading copied a barrier into both arms of a divergent branch: rust-lang/rust#137086.
         command.arg("-Zmir-enable-passes=-JumpThreading");
-        // There is no unroll pragma: loops over a mask unroll if the backend may let them grow.
+        // There is no unroll pragma: loops over a mask unroll if the backend's threshold allows.
         command.arg("-Cllvm-args=-unroll-threshold=4000");
-        // The copy engine that signals its end.
+        // Enables bulk asynchronous copies (TMA), which need sm_90.
         if super::number(target) >= 90 {
             command.arg("--cfg").arg("apron_copies");
         }
@@ -117,7 +117,7 @@ impl Toolchain {
     }
 }
 
-/// A command that does not inherit what `cargo xtask`, of another toolchain, set.
+/// Makes a command without the environment variables that the toolchain of `cargo xtask` set.
 fn clean(program: &OsString) -> Command {
     let mut command = Command::new(program);
     for variable in [
@@ -134,29 +134,29 @@ fn clean(program: &OsString) -> Command {
     command
 }
 
-/// `rustc 1.96.0 (…), LLVM 22.1.8` of what `rustc -vV` says.
+/// Returns `rustc 1.96.0 (…), LLVM 22.1.8` for the output of `rustc -vV`.
 fn compiler_name(version: &str) -> Option<String> {
     let first = version.lines().next()?;
     let llvm = version.lines().find_map(|line| line.strip_prefix("LLVM version: "))?;
     Some(format!("{first}, LLVM {llvm}"))
 }
 
-/// Whether what `rustc -vV` says is of release `wanted` or later.
+/// Whether the output of `rustc -vV` is of release `wanted` or later.
 fn is_at_least(version: &str, wanted: &str) -> bool {
     let release = version.lines().find_map(|line| line.strip_prefix("release: ")).unwrap_or("");
     let numbers = |text: &str| -> Vec<u32> { text.split('.').map_while(|part| part.parse().ok()).collect() };
     numbers(release) >= numbers(wanted)
 }
 
-/// Without the comments `// .globl`, which repeat mangled names, and those around inline assembly,
-/// a third of the text; without trailing blanks; and without LLVM's wish that its partly unrolled loops
-/// be left alone, so that the assembler decides.
+/// Normalizes PTX: drops the comments `// .globl`, which repeat mangled names, and those around inline assembly,
+/// together a third of the text; trailing blanks; and the pragmas by which LLVM keeps partly unrolled loops as they
+/// are, so that ptxas decides.
 fn normal(text: &str) -> String {
     let mut result = String::new();
     let dropped = ["// .globl", "// begin inline asm", "// end inline asm", ".pragma \"nounroll\""];
     let kept = |line: &&str| !dropped.iter().any(|start| line.trim_start().starts_with(start));
     for line in text.lines().map(str::trim_end).filter(kept) {
-        // Dropped lines would leave runs of empty ones.
+        // Dropped lines would leave several empty lines in a row.
         if !(line.is_empty() && result.ends_with("\n\n")) {
             result.push_str(line);
             result.push('\n');
@@ -165,9 +165,8 @@ fn normal(text: &str) -> String {
     result
 }
 
-/// With the threads of its block said in each entry: an assembler that does not know them may use
-/// more registers than so many threads can have, and such a kernel does not launch. Rust has no
-/// attribute for it.
+/// Adds the threads per block to each entry: without them, ptxas may use more registers per thread than a block of that
+/// size can have, and the kernel would not launch. Rust has no attribute for launch bounds.
 fn with_block_sizes(text: &str, entries: &[Expected]) -> String {
     let mut result = String::new();
     let mut threads = None;
@@ -180,7 +179,7 @@ fn with_block_sizes(text: &str, entries: &[Expected]) -> String {
                 .map(|expected| (expected.threads, expected.residents));
         }
         if let ("{", Some((threads, residents))) = (line, threads) {
-            // Without the second, ptxas may spill a register or two to fit another block.
+            // Without `.minnctapersm`, ptxas may spill a register or two to fit another block.
             result.push_str(&format!(".maxntid {threads}\n.minnctapersm {residents}\n"));
         }
         if line == "{" {

@@ -1,23 +1,23 @@
-//! What must hold of every PTX file, whichever compiler made it.
+//! Checks of PTX files that do not depend on the compiler.
 
 use super::Failure;
 use super::text::{Module, Parameter, Statement};
 
-/// The PTX version that every file asks for: parameters above 4 KB, driver 530 and later.
+/// The PTX version of all files: kernel parameters of more than 4 KB, driver 530 and later.
 pub(super) const VERSION: &str = "8.1";
 
-/// What the kernel table says of an entry.
+/// The kernel table's facts about an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) entry: &'static str,
     pub(super) barriers: u32,
-    /// Threads of a block.
+    /// Threads per block.
     pub(super) threads: u32,
-    /// Blocks on a multiprocessor.
+    /// Resident blocks per multiprocessor.
     pub(super) residents: u32,
 }
 
-/// Lints a file for `target` that should hold exactly the entries `expected`.
+/// Checks a file for `target`, which must have exactly the entries `expected`.
 pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[Expected]) -> Vec<Failure> {
     let mut failures = Vec::new();
     let mut fail = |entry: &str, found: String, expected: String| {
@@ -56,7 +56,7 @@ pub(super) fn lint(file: &str, module: &Module, target: &str, expected: &[Expect
     failures
 }
 
-/// What is wrong with a statement, said as what should be.
+/// Returns what a statement violates, phrased as what is expected.
 fn faults(statement: &Statement) -> Vec<&'static str> {
     let opcode = statement.opcode();
     let parts: Vec<&str> = opcode.split('.').collect();
@@ -75,7 +75,7 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     if statement.text.contains("nounroll") {
         faults.push("no nounroll pragma");
     }
-    // A `[...]` operand after these is an address, and its space must be said.
+    // A `[...]` operand of these is an address, whose state space must be explicit.
     if ["ld", "ldu", "st", "atom", "red"].contains(&parts[0]) {
         let spaces = ["global", "shared", "param", "const", "local", "shared::cta", "shared::cluster"];
         if !parts.iter().any(|part| spaces.contains(part)) {
@@ -99,7 +99,7 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     faults
 }
 
-/// Differences between two files that another compiler may not make.
+/// Compares two files by the properties that must not depend on the compiler.
 pub(super) fn compare(file: &str, committed: &Module, rebuilt: &Module) -> Vec<Failure> {
     let mut failures = Vec::new();
     let mut fail = |entry: &str, found: String, expected: String| {
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(failures(GOOD), []);
     }
 
-    /// Plants `fault` in entry `two` and expects one failure, which tells of it.
+    /// Inserts `fault` into entry `two`, and expects one failure that names it.
     #[track_caller]
     fn planted(fault: &str, expected: &str) {
         let found = failures(&GOOD.replace("{ ret; }", &format!("{{\n\t{fault}\n\tret;\n}}")));
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn entries_and_barriers_of_the_table() {
-        // Renamed: one entry too many, one too few.
+        // Renamed: one entry is unknown, and one is missing.
         let found = failures(&GOOD.replace(".entry two", ".entry three"));
         assert_eq!(found.iter().map(|failure| failure.entry.as_str()).collect::<Vec<_>>(), ["two", "three"]);
         planted("bar.sync 0;", "1 barriers");

@@ -1,4 +1,4 @@
-//! `cargo xtask ptx`: makes the committed PTX and machine code, a file per kernel and target, and checks them.
+//! `cargo xtask ptx`: generates the committed PTX and machine code, a file per kernel and target, and checks them.
 
 mod assemble;
 mod build;
@@ -17,20 +17,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use text::Module;
 
-/// The GPUs that files are made for, each with the architectures that load its files.
+/// Targets of the PTX files, each with the architectures that load its files.
 const TARGETS: [(&str, &[&str]); 2] =
     [("sm_75", &["sm_75", "sm_80", "sm_86", "sm_89"]), ("sm_90", &["sm_90", "sm_100", "sm_120"])];
 
-/// Those whose machine code is kept beside the PTX that was made for them.
+/// Architectures whose machine code is committed as well.
 const KEPT: &[&str] = &["sm_90"];
 
 const RESOURCES: &str = "crates/plan/resources.csv";
 
-/// Something that a check found.
+/// A failed check.
 #[derive(Debug, PartialEq, Eq)]
 struct Failure {
     file: String,
-    /// Empty where no entry is to blame.
+    /// Empty if the failure is not of a single entry.
     entry: String,
     found: String,
     expected: String,
@@ -44,12 +44,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// 90 of `sm_90`.
+/// Returns 90 for `sm_90`.
 fn number(target: &str) -> u32 {
     target.trim_start_matches("sm_").parse().expect("a target is sm_ and a number")
 }
 
-/// Files by their paths in the workspace.
+/// Contents of files by their paths in the workspace.
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn ptx_path(family: &str, entry: &str, target: &str) -> String {
@@ -60,12 +60,12 @@ fn cubin_path(family: &str, entry: &str, target: &str) -> String {
     format!("crates/cubin/cubin/{family}/{entry}.{target}.cubin")
 }
 
-/// The targets of a family, with the architectures that load its files, from the oldest.
+/// Returns the targets of a family, each with the architectures that load its files, from the oldest.
 fn targets(family: Family) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     TARGETS.into_iter().filter(move |(target, _)| number(target) >= family.lowest_target())
 }
 
-/// Writes the files of every kernel, or of one family's, and the table of resources.
+/// Writes the files of all kernels or of one family, and the table of resources.
 pub(crate) fn generate(only: Option<&str>) -> Result<(), String> {
     if let Some(name) = only.filter(|name| Family::ALL.iter().all(|family| family.name() != *name)) {
         let known: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
@@ -108,11 +108,11 @@ fn lines(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Checks every file: as its source makes it, without faults, accepted by ptxas.
+/// Checks every file: it matches its source, passes the lint, and is accepted by ptxas.
 pub(crate) fn check() -> Result<(), String> {
     let ptx = committed("crates/ptx/ptx")?;
     let (mut failures, assembled) = std::thread::scope(|scope| {
-        // Both take minutes.
+        // In parallel: both take minutes.
         let assembled = scope.spawn(|| Ptxas::find().map(|ptxas| assemble_all(&ptxas, &ptx, |_| true)));
         (compare_all(&ptx), assembled.join().expect("no panic"))
     });
@@ -129,7 +129,7 @@ pub(crate) fn check() -> Result<(), String> {
     verdict(&failures)
 }
 
-/// The files of a family: of each entry for each target, where it is another one than for the target before.
+/// Builds the files of a family: one per entry and target, unless the text is the same as for the previous target.
 fn build_family(toolchain: &Toolchain, family: Family) -> Result<Files, String> {
     let mut files = Files::new();
     let mut older: BTreeMap<String, String> = BTreeMap::new();
@@ -146,7 +146,7 @@ fn build_family(toolchain: &Toolchain, family: Family) -> Result<Files, String> 
     Ok(files)
 }
 
-/// Every file below a folder whose folders are families.
+/// Reads all files of a folder that has a subfolder per family.
 fn committed(folder: &str) -> Result<Files, String> {
     let mut files = Files::new();
     let entries = |path: &Path| -> Result<Vec<PathBuf>, String> {
@@ -162,7 +162,7 @@ fn committed(folder: &str) -> Result<Files, String> {
     Ok(files)
 }
 
-/// Writes files, and removes those of the wanted families that are not among them.
+/// Writes files, and removes other files of the wanted families.
 fn replace(folder: &str, files: &Files, wanted: impl Fn(Family) -> bool) -> Result<(), String> {
     let of = |path: &str| {
         let name = path.strip_prefix(folder)?.trim_start_matches('/').split('/').next()?;
@@ -181,7 +181,7 @@ fn replace(folder: &str, files: &Files, wanted: impl Fn(Family) -> bool) -> Resu
 
 fn write(path: &str, contents: &[u8]) -> Result<(), String> {
     let path = crate::root().join(path);
-    // What did not change keeps its time.
+    // Unchanged files keep their time stamps.
     if std::fs::read(&path).is_ok_and(|there| there == contents) {
         return Ok(());
     }
@@ -189,7 +189,7 @@ fn write(path: &str, contents: &[u8]) -> Result<(), String> {
     std::fs::write(&path, contents).map_err(|error| at(&path, error))
 }
 
-/// Compares every file with what its source makes, and looks for faults.
+/// Compares every file with the output of its source, and lints it.
 fn compare_all(committed: &Files) -> Vec<Failure> {
     let mut failures = Vec::new();
     let toolchain = Toolchain::find().map_err(|why| failures.push(file_failure("", &why, "a compiler"))).ok();
@@ -238,7 +238,7 @@ fn compare_family(family: Family, committed: &Files, rebuilt: &Files) -> Vec<Fai
     failures
 }
 
-/// The family's entries in the kernel table.
+/// Returns the family's entries in the kernel table.
 fn table(family: Family) -> Vec<Expected> {
     let facts = Kernel::ALL.iter().map(|kernel| kernel.facts()).filter(|facts| facts.family == family);
     facts
@@ -265,10 +265,10 @@ fn verdict(failures: &[Failure]) -> Result<(), String> {
     }
 }
 
-/// Compares a committed file with what its source makes now.
+/// Compares a committed file with the output of its source.
 fn compare(name: &str, committed: &str, rebuilt: &str) -> Vec<Failure> {
     let compiler = |text: &str| text.lines().next().unwrap_or("").to_string();
-    // Another compiler writes other text: then only what a launch sees can be compared.
+    // The text of another compiler differs: only what a launch depends on can be compared.
     if compiler(committed) != compiler(rebuilt) {
         let (was, is) = (Module::parse(committed), Module::parse(rebuilt));
         println!("note: {name} is of another compiler ({}): comparing entries only", was.header);
@@ -289,7 +289,7 @@ fn first_difference(name: &str, committed: &str, rebuilt: &str) -> Option<Failur
             (was, is) => break (was.unwrap_or("the end").trim(), is.unwrap_or("the end").trim()),
         }
     };
-    // The function around that line, where it is a line of PTX.
+    // The function that contains the line, if it is a line of PTX.
     let module = Module::parse(committed);
     let entry = module.statements.iter().rfind(|statement| statement.line <= line);
     Some(Failure {
@@ -300,7 +300,7 @@ fn first_difference(name: &str, committed: &str, rebuilt: &str) -> Option<Failur
     })
 }
 
-/// Compares what was assembled, if one ptxas made all.
+/// Compares the assembled files, if both are of the same ptxas.
 fn compare_assembled(made: &Files, committed: &Files) -> Vec<Failure> {
     let [was, is] = [committed, made].map(|files| String::from_utf8_lossy(&files[RESOURCES]).into_owned());
     let ptxas = |table: &str| table.lines().next().unwrap_or("").trim_start_matches("# ").to_string();
@@ -314,7 +314,7 @@ fn compare_assembled(made: &Files, committed: &Files) -> Vec<Failure> {
     first_difference(RESOURCES, &was, &is).into_iter().chain(stale).collect()
 }
 
-/// A table of resources with a family's rows of another.
+/// Returns `table` with the rows of a family taken from `made`.
 fn with_rows(table: &str, family: &str, made: &str) -> String {
     let is_row_of_family = |line: &&str| line.starts_with(&format!("{family}_"));
     let head = made.lines().take(2);
@@ -324,24 +324,25 @@ fn with_rows(table: &str, family: &str, made: &str) -> String {
     head.chain(rows).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What ptxas is to assemble.
+/// An input of ptxas.
 struct Work {
     family: Family,
     target: &'static str,
     architecture: &'static str,
-    /// The one entry whose machine code is kept; none where all of a family are assembled together, for their resources.
+    /// The entry whose machine code is kept; `None` if all entries of a family are assembled together, only for their
+    /// resources.
     entry: Option<&'static str>,
     text: String,
 }
 
 /// Assembles the kernels of the wanted families for every architecture; returns the table of resources and the machine
-/// code that is kept.
+/// code to be committed.
 fn assemble_all(ptxas: &Ptxas, ptx: &Files, wanted: impl Fn(Family) -> bool) -> Result<(Files, Vec<Failure>), String> {
     let (mut made, mut rows, mut failures) = (Files::new(), Vec::new(), Vec::new());
     let mut works = Vec::new();
     for family in Family::ALL.into_iter().filter(|family| wanted(*family)) {
         for (target, architectures) in targets(family) {
-            // Of the newest target up to this one; what is not there is said elsewhere.
+            // The file of the newest target up to this one; missing files are reported elsewhere.
             let newest = |entry: &str| {
                 let older = TARGETS.iter().rev().skip_while(|(older, _)| *older != target);
                 let mut paths = older.map(|(older, _)| ptx_path(family.name(), entry, older));
@@ -360,7 +361,7 @@ fn assemble_all(ptxas: &Ptxas, ptx: &Files, wanted: impl Fn(Family) -> bool) -> 
             }
         }
     }
-    // The longest first, so that no core is left with one in the end.
+    // The longest first, to balance the load of the cores.
     works.sort_by_key(|work| std::cmp::Reverse(work.text.len()));
     for (Work { family, target, architecture, entry, .. }, assembled) in works.iter().zip(assemble_each(ptxas, &works))
     {
@@ -394,7 +395,7 @@ fn assemble_all(ptxas: &Ptxas, ptx: &Files, wanted: impl Fn(Family) -> bool) -> 
     Ok((made, failures))
 }
 
-/// Assembles texts, as many at a time as there are cores: each takes one, some for minutes.
+/// Assembles texts, one per core at a time; some take minutes.
 fn assemble_each(ptxas: &Ptxas, works: &[Work]) -> Vec<Result<Assembled, String>> {
     let next = AtomicUsize::new(0);
     let worker = || {

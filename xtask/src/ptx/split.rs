@@ -1,10 +1,10 @@
-//! A family's PTX, kernel by kernel.
+//! Splits a family's PTX into kernels.
 
-/// The entries of a module as LLVM prints it, each with what stands before all functions. No entry calls a function; the
-/// lint sees to that.
+/// Returns the entries of a module as LLVM prints it, each with the module's header. Entries do not call functions,
+/// which the lint checks.
 ///
-/// Labels lose the number of their function in the module, so that a file changes only with its kernel, and a kernel has
-/// no declaration that it does not use.
+/// Labels lose the number of their function, so that a file changes only with its kernel, and unused declarations are
+/// dropped.
 pub(super) fn split(text: &str) -> Vec<(String, String)> {
     let is_function = |line: &&str| line.starts_with('.') && (line.contains(".entry ") || line.contains(".func "));
     let header: Vec<&str> = text.lines().take_while(|line| !is_function(line)).collect();
@@ -25,13 +25,14 @@ pub(super) fn split(text: &str) -> Vec<(String, String)> {
     entries
 }
 
-/// What a line outside of functions declares: `apron_taps` of `.visible .const .align 16 .b8 apron_taps[16384];`.
+/// Returns the symbol that a line outside of functions declares: `apron_taps` for `.visible .const .align 16 .b8
+/// apron_taps[16384];`.
 fn symbol(line: &str) -> Option<&str> {
     let (declared, _) = line.strip_suffix(';').filter(|line| line.starts_with('.'))?.split_once('[')?;
     declared.split_whitespace().last()
 }
 
-/// `$L__BB_3` of `$L__BB12_3`, also in comments.
+/// Turns `$L__BB12_3` into `$L__BB_3`, also in comments.
 fn without_function_numbers(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut parts = text.split("BB");
@@ -44,13 +45,13 @@ fn without_function_numbers(text: &str) -> String {
     result
 }
 
-/// The text but for the line that names the target, and the comment above it: equal for kernels that a newer GPU runs as
-/// an older one does.
+/// Returns the text without its target and its first line, a comment: equal for kernels that do not depend on the
+/// target.
 pub(super) fn without_target(text: &str) -> impl Iterator<Item = &str> {
     text.lines().skip(1).filter(|line| !line.starts_with(".target "))
 }
 
-/// One text of many kernels of one target: the head of the first, and the entries of all.
+/// Joins the files of several kernels for one target: one header, their declarations, and all entries.
 pub(super) fn joined<'a>(files: impl Iterator<Item = &'a str>, target: &str) -> String {
     let mut text = format!(".version {}\n.target {target}\n.address_size 64\n", super::lint::VERSION);
     let mut declared = Vec::new();

@@ -1,11 +1,11 @@
-//! What the checks need to know of a PTX file, read line by line as LLVM prints it.
+//! A line-based parser of PTX as LLVM prints it, for the checks.
 
 use std::collections::BTreeMap;
 
 /// A PTX file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
-    /// Its first line, if that is a comment: what made it.
+    /// Its first line, if that is a comment: the compiler that made it.
     pub(super) header: String,
     /// Argument of `.version`.
     pub(super) version: String,
@@ -17,12 +17,12 @@ pub(super) struct Module {
     pub(super) statements: Vec<Statement>,
 }
 
-/// A parameter as a launch sees it: `u64` and `b64` are the same to it.
+/// A parameter as a launch sees it: `u64` and `b64` are equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parameter {
-    /// Bytes of one element.
+    /// Size of an element in bytes.
     pub(super) element_bytes: u32,
-    /// Elements.
+    /// Number of elements.
     pub(super) count: u32,
     /// Alignment in bytes.
     pub(super) align: u32,
@@ -33,21 +33,21 @@ pub(super) struct Parameter {
 pub(super) struct Statement {
     /// Line number, from 1.
     pub(super) line: usize,
-    /// The entry or function that holds it; empty outside of all.
+    /// The entry or function that contains it; empty outside of functions.
     pub(super) function: String,
     /// Its text, without label and predicate.
     pub(super) text: String,
 }
 
 impl Statement {
-    /// The first word: `ld.global.u32` or `.pragma`.
+    /// Returns the first word, such as `ld.global.u32` or `.pragma`.
     pub(super) fn opcode(&self) -> &str {
         self.text.split_whitespace().next().unwrap_or("")
     }
 }
 
 impl Module {
-    /// Reads `text`.
+    /// Parses `text`.
     pub(super) fn parse(text: &str) -> Module {
         let mut module = Module::default();
         if let Some(first) = text.lines().next().filter(|line| line.starts_with("//")) {
@@ -67,7 +67,7 @@ impl Module {
                     }
                 }
                 if let Some(entry) = &parameters_of {
-                    // The list may stand on the entry's line or on lines of its own.
+                    // The list may be on the entry's line or on lines of its own.
                     for part in line.split(['(', ',', ')']) {
                         if let Some(parameter) = parameter(part) {
                             module.entries.entry(entry.clone()).or_default().push(parameter);
@@ -99,7 +99,7 @@ impl Module {
         module
     }
 
-    /// Barriers in the text of `entry`.
+    /// Counts the barriers in `entry`.
     pub(super) fn barriers(&self, entry: &str) -> u32 {
         let is_barrier = |statement: &&Statement| {
             statement.function == entry
@@ -110,7 +110,7 @@ impl Module {
         self.statements.iter().filter(is_barrier).count() as u32
     }
 
-    /// The most threads of a block that the entry says it is launched with.
+    /// Returns the maximum number of threads per block that the entry declares.
     pub(super) fn most_threads(&self, entry: &str) -> Option<u32> {
         let said = |statement: &Statement| match statement.text.split_whitespace().collect::<Vec<_>>()[..] {
             [".maxntid", threads] if statement.function == entry => threads.parse().ok(),
@@ -120,11 +120,11 @@ impl Module {
     }
 }
 
-/// Name of the entry or function that a line declares, and whether it is an entry.
+/// Returns the name of the entry or function that a line declares, and whether it is an entry.
 fn declared(line: &str) -> Option<(&str, bool)> {
     let mut words = line.split_whitespace();
     let kind = words.find(|word| [".entry", ".func"].contains(word))?;
-    // A function's result stands in parentheses before its name.
+    // A function's result is in parentheses before its name.
     let mut name = words.next()?;
     if name.starts_with('(') {
         name = line.split_once(')')?.1.trim();
@@ -138,7 +138,7 @@ fn parameter(text: &str) -> Option<Parameter> {
         return None;
     }
     let (mut align, mut element_bytes, mut count) = (None, 0, 1);
-    // `.ptr` and what follows it tell of the memory pointed to, not of the parameter.
+    // `.ptr` and what follows it describe the memory that it points to, not the parameter.
     let mut pointer = false;
     while let Some(word) = words.next() {
         match word {
@@ -177,7 +177,7 @@ fn without_label_and_predicate(text: &str) -> &str {
 pub(super) mod tests {
     use super::*;
 
-    /// A file without a fault, for sm_90: entry `one` with a barrier, entry `two` without.
+    /// A valid file for sm_90: entry `one` with a barrier, entry `two` without.
     pub(in crate::ptx) const GOOD: &str = "\
 // rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8, target sm_90; made by `cargo xtask ptx`
 .version 8.1

@@ -1,4 +1,5 @@
-//! Whole commands, from the start of the program to its end: files read, decoded, filtered, encoded and written.
+//! Times of whole commands, from the program's start to its end, including reading, decoding, encoding and writing
+//! files.
 
 use super::table::beside;
 use crate::made::markdown::{significant, table};
@@ -6,7 +7,7 @@ use crate::made::record::{self, number, word};
 
 const HEADER: &str = "job,ms,peers";
 
-/// A command's time beside that of others.
+/// The time of a command, and of other libraries.
 #[derive(Debug)]
 pub(super) struct Job {
     name: String,
@@ -16,7 +17,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Its name, its time, the fastest other, its time, and how many times as fast ours is.
+    /// Returns its name, its time, the fastest other library with its time, and the ratio of the times.
     pub(super) fn cells(&self) -> [String; 5] {
         let best = self.peers.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, ms)| (name.as_str(), *ms));
         let own = [self.name.clone(), significant(self.ms, 4)];
@@ -25,7 +26,7 @@ impl Job {
     }
 }
 
-/// Reads the record.
+/// Parses the record.
 pub(super) fn parse(text: &str) -> Result<Vec<Job>, String> {
     let (_, jobs) = record::parse(text, HEADER, &["gpu", "cpu", "date"], |[name, ms, peers]| {
         Ok(Job { name: word("job", name)?, ms: number("ms", ms)?, peers: record::peers(peers)? })
@@ -33,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Job>, String> {
     Ok(jobs)
 }
 
-/// A line for each command.
+/// Makes a table with a line per command.
 pub(super) fn commands(jobs: &[Job]) -> String {
     table(&["command", "ms", "best other", "its ms", "times as fast"], 1, jobs.iter().map(|job| job.cells().to_vec()))
 }

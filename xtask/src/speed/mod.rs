@@ -1,5 +1,5 @@
-//! `cargo xtask speed`: the tables of speeds in docs/speed.md and in the README, and their picture, from the record of
-//! `apron bench` and the times of whole commands beside it.
+//! `cargo xtask speed`: the tables of times in docs/speed.md and in the README, and their plot, from the record of
+//! `apron bench` and the times of whole commands.
 
 mod jobs;
 mod plot;
@@ -10,29 +10,29 @@ use crate::made::{self, Made, markers};
 use jobs::Job;
 use record::Record;
 
-/// What `apron bench --peers` measured.
+/// The record of `apron bench --peers`.
 const RECORD: &str = "benches/record/h100-speed.csv";
 /// Times of whole commands.
 const JOBS: &str = "benches/record/h100-jobs.csv";
-/// The pages whose tables are made, with what each has marked places for; their prose is left as it is.
+/// Pages with generated tables, and the marked places of each; their prose stays as it is.
 const PAGES: [(&str, &[&str]); 2] = [("docs/speed.md", &["table", "machine", "jobs"]), ("README.md", &["selection"])];
 const PLOT: &str = "docs/images/speed.svg";
-/// What makes the tables and the picture.
+/// The command that generates the tables and the plot.
 const COMMAND: &str = "cargo xtask speed";
-/// The kind of the pages' markers: `<!-- speed:NAME -->` and `<!-- /speed -->`.
+/// Kind of the pages' markers: `<!-- speed:NAME -->` and `<!-- /speed -->`.
 const KIND: &str = "speed";
 
-/// Writes the tables and the picture.
+/// Generates the tables and the plot.
 pub(crate) fn generate() -> Result<(), String> {
     made::write(files()?)
 }
 
-/// Checks that the tables and the picture are what the records give.
+/// Checks that the tables and the plot match the records.
 pub(crate) fn check() -> Result<(), String> {
     made::compare(files()?, COMMAND)
 }
 
-/// The pages and the picture as the records make them.
+/// Generates the pages and the plot from the records.
 fn files() -> Result<Vec<Made>, String> {
     let command = format!("`apron bench --peers --record {RECORD}` makes it, on a machine with a GPU");
     let record = Record::parse(&made::read(RECORD, &command)?).map_err(|error| format!("{RECORD}: {error}"))?;
@@ -45,7 +45,7 @@ fn files() -> Result<Vec<Made>, String> {
     filled.chain([plot::draw(&record).map(|picture| (PLOT, picture))]).collect()
 }
 
-/// The page with all that is marked made anew.
+/// Regenerates the marked places of a page.
 fn fill(page: &str, places: &[&str], record: &Record, jobs: &[Job]) -> Result<String, String> {
     markers::fill(page, KIND, places, |name| match name {
         "table" => Ok(table::speeds(&record.rows)),

@@ -1,5 +1,5 @@
-//! The speeds as a picture: for each workload one bar for Apron's time and one for the best other library's, both
-//! divided by the machine's limit.
+//! The times as a plot: per workload a bar for Apron's time and one for the best other library's, both divided by the
+//! machine's limit.
 
 use super::record::{Record, Row};
 use crate::made::markdown::significant;
@@ -7,20 +7,20 @@ use crate::made::picture::*;
 use plotters::prelude::*;
 
 const WIDTH: i32 = 960;
-/// Columns where names end, and where bars start and may end; their times come behind.
+/// Columns: end of the names, start of the bars, and end of the longest bar; times follow the bars.
 const NAMES: i32 = 316;
 const LEFT: i32 = 326;
 const RIGHT: i32 = 766;
-/// Above the first bar: title, machine, legend.
+/// Height above the first bar: title, machine, legend.
 const TOP: i32 = 92;
-/// Heights of a row and of its bar, and between workloads.
+/// Heights of a row, of a bar, and of the gap between workloads.
 const ROW: i32 = 19;
 const BAR: i32 = 14;
 const GAP: i32 = 7;
-/// Below the last bar: the axis.
+/// Height below the last bar: the axis.
 const BOTTOM: i32 = 34;
 
-/// The picture, as SVG.
+/// Draws the plot, as SVG.
 pub(super) fn draw(record: &Record) -> Result<String, String> {
     let heights = record.rows.iter().map(|row| GAP + ROW * (1 + row.best_peer().is_some() as i32));
     let height = TOP + heights.sum::<i32>() + BOTTOM;
@@ -39,11 +39,11 @@ impl Axis {
         let powers: Vec<f64> = rows.iter().map(Row::times_the_limit).chain(peers).map(f64::log2).collect();
         let (least, most) =
             powers.iter().fold((0.0, 0.0), |(least, most): (f64, f64), power| (least.min(*power), most.max(*power)));
-        // The limit itself is not at the edge.
+        // Keeps the limit itself away from the edge.
         Axis { low: least.floor().min(-1.0) as i32, high: most.ceil().max(1.0) as i32 }
     }
 
-    /// The column of a time, given as a multiple of the limit.
+    /// Returns the column of a time, given as a multiple of the limit.
     fn column(&self, times: f64) -> i32 {
         let share = (times.log2() - self.low as f64) / (self.high - self.low) as f64;
         LEFT + ((RIGHT - LEFT) as f64 * share).round() as i32
@@ -106,14 +106,14 @@ mod tests {
             let fill = format!("fill=\"#{:02X}{:02X}{:02X}\"", colour.0, colour.1, colour.2);
             lines.iter().filter(|line| line.starts_with("<rect") && line.contains(&fill)).count()
         };
-        // One more of each in the legend.
+        // Each with one more in the legend.
         assert_eq!([bars(GREEN_BAR), bars(GREY_BAR)], [4, 3], "{svg}");
     }
 
     #[test]
     fn the_axis_holds_every_time_and_the_limit() {
         let axis = Axis::over(&Record::parse(SAMPLE).unwrap().rows);
-        // 0.625 to 5 times.
+        // 0.625 to 5 times the limit.
         assert_eq!((axis.low, axis.high), (-1, 3));
         assert_eq!((axis.column(0.5), axis.column(2.0), axis.column(8.0)), (LEFT, (LEFT + RIGHT) / 2, RIGHT));
     }

@@ -2,40 +2,40 @@
 
 use crate::made::record::{self, Facts, number, optional, whole, word};
 
-/// As `apron bench --record` writes it.
+/// The header that `apron bench --record` writes.
 const HEADER: &str = "work,variant,bytes,operations,ms,limit,limit_ms,target,first_ms,copy_in_ms,copy_out_ms,peers";
-/// What a record must say of its machine.
+/// Facts that a record must contain.
 const NEEDED: [&str; 6] = ["gpu", "driver", "date", "copy", "read", "ffma"];
 
-/// A run of the bench.
+/// The record of a run of the bench.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) facts: Facts,
     pub(super) rows: Vec<Row>,
 }
 
-/// A workload's times.
+/// The times of a workload.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) work: String,
     pub(super) variant: String,
-    /// Bytes that must be moved.
+    /// Least memory traffic, in bytes.
     pub(super) bytes: u64,
-    /// Operations that must be computed; filters that multiply have them.
+    /// Arithmetic operations, for filters with multiplications.
     pub(super) operations: Option<u64>,
     pub(super) ms: f64,
     /// The limit that bounds it: `copy`, `read`, `ffma` or `parts`.
     pub(super) limit: String,
     /// The least time that the limit allows, in milliseconds.
     pub(super) limit_ms: f64,
-    /// The time to reach: a multiple of the limit, or microseconds.
+    /// Target of the time: a multiple of the limit's, or microseconds.
     pub(super) target: Option<String>,
     /// Other libraries and their times, in milliseconds.
     peers: Vec<(String, f64)>,
 }
 
 impl Record {
-    /// Reads a record.
+    /// Parses a record.
     pub(super) fn parse(text: &str) -> Result<Record, String> {
         let (facts, rows) = record::parse(text, HEADER, &NEEDED, row)?;
         Ok(Record { facts, rows })
@@ -43,12 +43,12 @@ impl Record {
 }
 
 impl Row {
-    /// Its time divided by the limit's.
+    /// Returns its time divided by the limit's.
     pub(super) fn times_the_limit(&self) -> f64 {
         self.ms / self.limit_ms
     }
 
-    /// The fastest other library.
+    /// Returns the fastest other library.
     pub(super) fn best_peer(&self) -> Option<(&str, f64)> {
         let best = self.peers.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         best.map(|(name, ms)| (name.as_str(), *ms))

@@ -1,10 +1,10 @@
-//! The tables of speeds, in Markdown.
+//! Markdown tables of times.
 
 use super::jobs::Job;
 use super::record::{Record, Row};
 use crate::made::markdown::{code, significant, table};
 
-/// The rows that the README shows: each kind of work, from the largest lead over the best other library to none.
+/// Rows that the README shows: each kind of work, from the largest lead over the best other library to none.
 const SELECTED: [&str; 9] = [
     "box f32 8192x8192 window 63x63",
     "dense f32 8192x8192 mask 7x7",
@@ -17,7 +17,7 @@ const SELECTED: [&str; 9] = [
     "dense u8 1920x1080x3 mask 3x3",
 ];
 
-/// A line for each workload.
+/// Makes a table with a line per workload.
 pub(super) fn speeds(rows: &[Row]) -> String {
     let header = [
         "work",
@@ -34,7 +34,7 @@ pub(super) fn speeds(rows: &[Row]) -> String {
     table(&header, 2, rows.iter().map(cells))
 }
 
-/// The selected workloads and the first whole command, in a few columns, with the machine below.
+/// Makes a short table of the selected workloads and the first whole command, with the machine below.
 pub(super) fn selection(record: &Record, jobs: &[Job]) -> Result<String, String> {
     let job = jobs.first().map(Job::cells).into_iter();
     let rows = SELECTED.iter().map(|name| {
@@ -50,7 +50,7 @@ pub(super) fn selection(record: &Record, jobs: &[Job]) -> Result<String, String>
     Ok(format!("{}\n{}", table(&header, 1, rows.into_iter().chain(job)), record.facts.line()))
 }
 
-/// The best other library, its time, and how many times as fast a time of ours is.
+/// Returns the best other library, its time, and the ratio of its time to ours.
 pub(super) fn beside(ms: f64, peer: Option<(&str, f64)>) -> Vec<String> {
     peer.map_or(vec![String::new(); 3], |(name, its)| vec![name.into(), significant(its, 4), significant(its / ms, 3)])
 }
@@ -70,7 +70,7 @@ fn cells(row: &Row) -> Vec<String> {
     [own, beside(row.ms, row.best_peer())].concat()
 }
 
-/// Lines about the machine, its limits and the day.
+/// Formats lines about the machine, its limits and the date.
 pub(super) fn machine(record: &Record) -> String {
     let limits =
         [("copy", "copy"), ("read", "read"), ("ffma", "FFMA"), ("to-device", "PCIe in"), ("to-host", "PCIe out")];

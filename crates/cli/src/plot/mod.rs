@@ -13,12 +13,12 @@ use std::io::Write;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 540);
-/// The font of all text, as it is registered; an SVG has the viewer's.
+/// The registered font of all text; an SVG uses the viewer's.
 const FONT: &str = "sans-serif";
-/// Most steps of a curve: more than there are columns of pixels.
+/// Maximum number of steps of a curve: more than the plot has columns of pixels.
 const STEPS: usize = 1024;
 
-/// Where a plot goes, and how it is drawn.
+/// The file of a plot, and how it is drawn.
 pub(crate) struct Plot<'a> {
     path: OutputPath<'a>,
     svg: bool,
@@ -69,27 +69,27 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// What is drawn: a curve for each channel.
+/// The data of a plot: one curve per channel.
 struct Curves<'a> {
-    /// What a value is.
+    /// Name of the values.
     what: &'static str,
     /// Edges of the bins.
     edges: &'a [f64],
-    /// A value for each bin, by channel.
+    /// One value per bin, by channel.
     channels: Vec<Vec<f64>>,
 }
 
 fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, curves: &Curves<'_>, log: bool) -> Result<(), Trouble> {
     area.fill(&WHITE).map_err(trouble)?;
     let across = curves.edges[0]..curves.edges[curves.edges.len() - 1];
-    // Counts are whole, and sums may be all negative, or no numbers.
+    // Counts are integers; sums may all be negative, or not finite.
     let values = || curves.channels.iter().flatten().copied().filter(|value| value.is_finite());
     let (low, top) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
     let top = if low == top { 1.0 } else { top };
     let mut chart = ChartBuilder::on(&area);
     chart.margin(16).margin_top(34).margin_right(28).x_label_area_size(34).y_label_area_size(92);
     if log {
-        // Between 0 and 1 there are no counts, and a logarithmic axis has no 0.
+        // There are no counts between 0 and 1, and a logarithmic axis has no 0.
         let chart = chart.build_cartesian_2d(across, (0.5..top * 1.5).log_scale()).map_err(trouble)?;
         draw_curves(chart, curves, 0.5)?;
     } else {
@@ -107,7 +107,7 @@ fn draw<B: DrawingBackend>(area: DrawingArea<B, Shift>, curves: &Curves<'_>, log
     area.present().map_err(trouble)
 }
 
-/// The axes, and a filled curve a channel, which starts at `base`.
+/// Draws the axes, and a filled curve per channel from `base` up.
 fn draw_curves<B, Y>(
     mut chart: ChartContext<'_, B, Cartesian2d<RangedCoordf64, Y>>,
     curves: &Curves<'_>,
@@ -144,7 +144,7 @@ fn label() -> TextStyle<'static> {
     (FONT, 16).into_font().color(&RGBColor(60, 60, 60))
 }
 
-/// What pictures have in their channels.
+/// Returns the name of a channel.
 fn name(channel: u32, channels: u32) -> &'static str {
     match (channel, channels) {
         (0, 1 | 2) => "grey",
@@ -155,7 +155,7 @@ fn name(channel: u32, channels: u32) -> &'static str {
     }
 }
 
-/// Red, green, blue and, for alpha, grey; a channel alone, or with alpha alone, is blue-grey.
+/// Returns the colour of a channel: red, green, blue and, for alpha, grey; blue-grey for a grey channel.
 fn colour(channel: u32, channels: u32) -> RGBColor {
     match (channel, channels) {
         (0, 1 | 2) => RGBColor(52, 84, 128),
@@ -166,8 +166,8 @@ fn colour(channel: u32, channels: u32) -> RGBColor {
     }
 }
 
-/// The outline of the bins: up or down at each edge, and on a logarithmic axis nowhere below its `base`. Where there are more
-/// bins than can be seen, the one farthest from 0 stands for its group, so that no peak is lost.
+/// Returns the outline of the bins: a vertical step at each edge, and on a logarithmic axis nothing below `base`. If
+/// there are more bins than columns, the value farthest from 0 stands for its group, so that no peak is lost.
 fn steps(edges: &[f64], values: &[f64], base: f64) -> Vec<(f64, f64)> {
     let groups = values.len().min(STEPS);
     let at = |group: usize| group * values.len() / groups;
@@ -180,7 +180,7 @@ fn steps(edges: &[f64], values: &[f64], base: f64) -> Vec<(f64, f64)> {
     (0..groups).flat_map(step).collect()
 }
 
-/// Errors of backends, whose types are many, as text.
+/// Converts errors of the plotting backends to text.
 fn trouble(error: impl std::fmt::Display) -> Trouble {
     format!("drawing: {error}").into()
 }

@@ -1,4 +1,4 @@
-//! `apron batch`: many jobs in one process, each a JSON object on a line.
+//! `apron batch`: many jobs in one process; prints a JSON object per job, one on each line.
 
 use super::{Verb, job};
 use crate::args::Devices;
@@ -36,19 +36,19 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let text = std::fs::read_to_string(&args.jobs).map_err(|error| Error::input(&args.jobs, error))?;
-    // Editors may put a byte order mark before the text.
+    // Some editors write a byte order mark at the start.
     let jobs = jobs(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|error| Error::input(&args.jobs, error))?;
     let mut devices = Devices::new(args.device);
     let tell = |(place, _): &(Place, Job), result| print(&job::outcome(place.clone(), &result));
     job::each(&jobs, "job", args.quiet, |(_, job)| one(job, &mut devices), tell)
 }
 
-/// Where a job stands: its line, or its number in the list, from 1.
+/// Position of a job: its line, or its number in the list, from 1.
 type Place = (&'static str, Value);
-/// A job, or what is wrong with its line.
+/// A job, or the error in its text.
 type Job = std::result::Result<Map<String, Value>, String>;
 
-/// The jobs of a file, which is one list, or has one on each line.
+/// Splits a file into jobs: it is one list, or has one job per line.
 fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
     if text.trim_start().starts_with('[') {
         let list: Vec<&RawValue> =
@@ -61,7 +61,7 @@ fn jobs(text: &str) -> std::result::Result<Vec<(Place, Job)>, String> {
     Ok(lines.map(|(index, line)| (("line", (index + 1).into()), job(line))).collect())
 }
 
-/// A job's text, parsed.
+/// Parses the text of a job.
 fn job(text: &str) -> Job {
     serde_json::from_str(text).map(|Keys(job)| job).map_err(|error| format!("not a JSON object: {error}"))
 }

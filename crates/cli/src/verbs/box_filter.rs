@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let (width, height) = args.size;
-    // So that an impossible size or anchor is found before the input is read.
+    // Checks size and anchor before the input is read.
     args.anchor.taps(filters::mean(width)?, filters::mean(height)?)?;
     super::filter::run("box", &args.filter, false, devices, |device, image| {
         device.box_filter(image, width, height).anchor(args.anchor.at)

@@ -1,4 +1,4 @@
-//! `apron completions`: what a shell needs to complete verbs and options.
+//! `apron completions`: scripts by which a shell completes verbs and options.
 
 use crate::error::Result;
 use crate::report::print;

@@ -1,4 +1,4 @@
-//! What all filters do: they are run on the image at hand.
+//! Runs filters on the current image.
 
 use super::image::Target;
 use crate::args::{self, Devices, FilterArgs};
@@ -7,7 +7,7 @@ use crate::limits;
 use crate::report::Report;
 use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, Source};
 
-/// Runs the filter that `make` makes. Its parameters are right by now.
+/// Runs the filter that `make` builds; its parameters are checked before.
 pub(super) fn run(
     verb: &'static str,
     args: &FilterArgs,
@@ -29,7 +29,7 @@ pub(super) fn run(
     })
 }
 
-/// Runs a filter to the type that follows from the input's.
+/// Runs a filter with an output type that is derived from the input's.
 pub(super) fn run_to(
     verb: &'static str,
     args: &FilterArgs,
@@ -42,7 +42,7 @@ pub(super) fn run_to(
     }
     let scales = args.output.rescale.is_some();
     let types = PixelType::ALL.map(&out_type);
-    // Whatever the input is. What is scaled is not rounded before.
+    // The output type, if it does not depend on the input. Results that are rescaled are not rounded before.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
     let always = if scales { args.out_type } else { always };
     let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha };

@@ -1,4 +1,4 @@
-//! `apron filters`: the named filters, to read.
+//! `apron filters`: lists the named filters.
 
 use crate::error::Result;
 use crate::report::{aligned, print};

@@ -62,7 +62,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The bins that are asked for.
+    /// Returns the bins that were asked for.
     fn binning(&self) -> Result<Binning> {
         let even = Bins { count: self.bins.unwrap_or(Bins::default().count), range: self.range };
         let binning = match &self.edges {
@@ -79,7 +79,7 @@ impl Args {
     }
 }
 
-/// Reads the mask that selects an image's pixels: those for which it has another number than 0.
+/// Reads the mask of a region of interest: pixels count where it is not 0.
 fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyImage<'static>> {
     let roi = common.read_unchanged(path)?;
     let (width, height) = (image.shape().width, image.shape().height);
@@ -97,13 +97,13 @@ fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyIma
     Ok(AnyImage::U8(Image::new(width, height, 1, selects)?))
 }
 
-/// What was made.
+/// The result: counts, or sums of weights.
 pub(super) enum Table {
     Counts(Histogram),
     Sums(WeightedHistogram),
 }
 
-/// Counts, writes, and shows the counts where they should be shown.
+/// Counts, writes the files, and prints the counts if no file was asked for.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let (report, table) = take(args, &mut Devices::watched(&args.common))?;
     let histogram = match table {
@@ -126,7 +126,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     Ok((report, &args.common))
 }
 
-/// Counts or sums up, and writes the files that were asked for.
+/// Counts samples or sums weights, and writes the files that were asked for.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Table)> {
     match &args.weights {
         Some(weights) => sum(args, weights, devices).map(|(report, sums)| (report, Table::Sums(sums))),
@@ -134,7 +134,7 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<(Report, Table)
     }
 }
 
-/// Sums up weights.
+/// Sums weights, and writes the files that were asked for.
 fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, WeightedHistogram)> {
     let start = Instant::now();
     let binning = args.binning()?;
@@ -159,7 +159,7 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     Ok((Report { ran, made }, sums))
 }
 
-/// Counts and writes the files that were asked for.
+/// Counts samples, and writes the files that were asked for.
 fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let start = Instant::now();
     let binning = args.binning()?;
@@ -184,7 +184,7 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     out.map_or(Ok(()), |out| out.write(&histogram, args.per_channel))?;
     plot.map_or(Ok(()), |plot| plot.write(&histogram))?;
 
-    // The counts come with the kernels' time: there is no image to copy.
+    // The time of the kernels includes the copy of the counts: there is no image to copy.
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let text = |path: &Option<PathBuf>| path.as_deref().map(Path::display).map(|path| path.to_string());

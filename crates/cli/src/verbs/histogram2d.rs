@@ -45,11 +45,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// The bins of both channels.
+    /// Returns the bins of both channels.
     fn binning(&self) -> Result<[Binning; 2]> {
         let count = Bins::default().count;
         let (first, second) = self.bins.unwrap_or((count, count));
-        // Before there are edges, which are fewer than pairs.
+        // Checked before the edges are allocated, which are fewer than the pairs.
         apron_core::check_memory::<u64>((first as u64).saturating_mul(second as u64), "pairs of bins")?;
         let [range, other_range] = [0, 1].map(|which| self.range.map(|ranges| ranges[which]));
         let binning = match &self.edges {
@@ -65,7 +65,7 @@ impl Args {
     }
 }
 
-/// Counts, and writes the counts where they should be.
+/// Counts, and writes or prints the counts.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let (report, histogram) = count(args, &mut Devices::watched(&args.common))?;
     if args.out.is_none() && !args.common.json {

@@ -1,4 +1,4 @@
-//! What all verbs do that make an image of an image: read, run, write; or, in a pipe, run.
+//! Runs verbs that turn one image into another: read, run, write; or, as a step of a pipe, only run.
 
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
@@ -9,30 +9,31 @@ use apron::{Device, DeviceImage, PixelType, Shape, Source};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What becomes of a result.
+/// Properties of a result.
 pub(super) struct Target<'a> {
-    /// The options that say it.
+    /// Options of the output.
     pub(super) args: &'a OutputArgs,
-    /// The type of its samples, where it is known without the input.
+    /// Sample type of the result, if it does not depend on the input.
     pub(super) out_type: Option<PixelType>,
-    /// Whether its last channel is alpha that was left alone.
+    /// Whether the last channel is alpha, and keeps its values.
     pub(super) keep_alpha: bool,
 }
 
 impl<'a> Target<'a> {
-    /// A result of the input's type.
+    /// Describes a result of the input's type.
     pub(super) fn of(args: &'a OutputArgs) -> Target<'a> {
         Target { args, out_type: None, keep_alpha: false }
     }
 
-    /// The type of the result's samples, of an input of this type and a device's result of that.
+    /// Returns the sample type of the result, for an input of type `input` that the device made a result of type `made`
+    /// from.
     fn out_type(&self, input: PixelType, made: PixelType) -> PixelType {
         if self.args.rescale.is_some() { self.args.out_type(self.out_type, input) } else { made }
     }
 }
 
-/// Runs `make` on the image at hand. Its parameters are right by now; what else can be wrong without the
-/// input, such as an output that does not hold samples of the result's type, is found before the input is read.
+/// Runs `make`, whose parameters are checked, on the current image. Other errors that do not depend on the input, such
+/// as an output format that does not support the result's type, are found before the input is read.
 pub(super) fn run(
     verb: &'static str,
     common: &Common,
@@ -92,7 +93,7 @@ pub(super) fn run(
     }
 }
 
-/// What is known when the kernels are done.
+/// Makes the report when the kernels are done.
 fn report(
     verb: &'static str,
     (input, output): (&Path, &Path),

@@ -36,7 +36,7 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get())
 }
 
-/// The GPUs that were found, or why there are none, and the threads of the CPU.
+/// Lists the GPUs, or the reason why there are none, and the number of CPU threads.
 pub(super) fn found() -> Value {
     let (gpus, error) = match apron::devices() {
         Ok(gpus) => (gpus.iter().map(object).collect(), Value::Null),
@@ -45,12 +45,12 @@ pub(super) fn found() -> Value {
     json!({ "gpus": gpus, "error": error, "cpu_threads": threads() })
 }
 
-/// The PTX that the GPU would load, such as `sm_90`.
+/// Returns the target of the PTX that the GPU would load, such as `sm_90`.
 fn ptx(gpu: &DeviceInfo) -> Option<String> {
     apron::ptx_target(gpu).map(|target| format!("sm_{target}"))
 }
 
-/// A version or capability as people write it.
+/// Formats a version or a compute capability, such as 9.0.
 fn dotted(major: impl std::fmt::Display, minor: impl std::fmt::Display) -> String {
     format!("{major}.{minor}")
 }

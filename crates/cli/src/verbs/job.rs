@@ -1,4 +1,4 @@
-//! Jobs: verbs in words that are not the command line's, and many of them in a row.
+//! Jobs: verbs that are given as data instead of a command line, and loops over them.
 
 use crate::error::{Error, Result, guarded};
 use crate::report::counted;
@@ -7,23 +7,23 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 
-/// A job as the arguments of a command: one grammar for both. Besides the options it has a verb, an image `in`
-/// and a result `out`.
+/// Converts a job to the arguments of a command, so that both have one grammar. Besides options it has a verb, an image
+/// `in` and a result `out`.
 pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     let verb = text("verb", job.remove("verb").unwrap_or_default())?;
     let command = crate::Cli::command();
     let known = command.find_subcommand(&verb).ok_or_else(|| Error::Usage(format!("unknown verb '{verb}'")))?;
     let mut arguments = vec!["apron".into(), OsString::from(&verb)];
     let mut files = Vec::new();
-    // Verbs such as info read nothing.
+    // Verbs such as info read no file.
     if known.get_positionals().next().is_some() {
         files.push(text("in", job.remove("in").unwrap_or_default())?);
     }
-    // The one verb with a file between.
+    // The only verb with a second input file.
     if verb == "match" {
         files.push(text("reference", job.remove("reference").unwrap_or_default())?);
     }
-    // A histogram's output is an option, a filter's the second file.
+    // The output is an option for histograms, and the second file for filters.
     if let Some(out) = job.remove("out") {
         let out = text("out", out)?;
         if verb.starts_with("histogram") { arguments.push(format!("--out={out}").into()) } else { files.push(out) }
@@ -41,18 +41,18 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
             (true, value) => arguments.push(format!("--{key}={}", text(&key, value)?).into()),
         }
     }
-    // Files may start with a dash.
+    // Names of files may start with a dash.
     arguments.push("--".into());
     arguments.extend(files.into_iter().map(OsString::from));
     Ok(arguments)
 }
 
-/// Whether this is the option's name, or another name of it.
+/// Whether `name` is the option's name or an alias.
 pub(super) fn is_called(option: &Arg, name: &str) -> bool {
     option.get_long() == Some(name) || option.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
 }
 
-/// A value as it would be typed: of a list its values with commas, of a list of rows the rows with semicolons.
+/// Formats a value as on the command line: a list with commas, a list of rows with semicolons.
 fn text(key: &str, value: Value) -> Result<String> {
     let row = |values: Vec<Value>| {
         let values = values.into_iter().map(|value| match value {
@@ -77,8 +77,7 @@ fn text(key: &str, value: Value) -> Result<String> {
     }
 }
 
-/// Runs each of the jobs, those after a failure too, under a bar that counts them; `tell` hears how each went. A job is
-/// a `unit`.
+/// Runs all jobs, also after failures, with a progress bar; `tell` receives each result. A job is called a `unit`.
 pub(super) fn each<J>(
     jobs: &[J],
     unit: &str,
@@ -94,7 +93,7 @@ pub(super) fn each<J>(
     for job in jobs {
         let result = guarded(|| run(job));
         failed += result.is_err() as usize;
-        // Not through the bar, which would hide the line where stderr is no terminal.
+        // Printed directly: the bar would suppress the line if stderr is not a terminal.
         bar.suspend(|| tell(job, result))?;
         bar.inc(1);
     }
@@ -105,7 +104,7 @@ pub(super) fn each<J>(
     }
 }
 
-/// The line that says how a job went, which `name` tells from the others.
+/// Formats the result of a job as a JSON line, which `name` identifies.
 pub(super) fn outcome(name: (&str, Value), result: &Result<Value>) -> String {
     let mut object = json!({ "ok": result.is_ok() });
     let more = match result {

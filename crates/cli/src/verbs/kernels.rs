@@ -1,4 +1,4 @@
-//! `apron kernels`: the kernel table, to read.
+//! `apron kernels`: lists the kernels.
 
 use crate::error::Result;
 use crate::report::{aligned, print};
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     ))
 }
 
-/// An architecture that the kernels' registers are known for.
+/// Parses an architecture whose register counts are known.
 fn arch(text: &str) -> Result<String, String> {
     let known = architectures(&apron::kernels());
     match known.contains(&text) {
@@ -53,7 +53,7 @@ fn arch(text: &str) -> Result<String, String> {
     }
 }
 
-/// Every architecture of any kernel, from the oldest.
+/// Lists all architectures of all kernels, from the oldest.
 fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
     let mut known = Vec::new();
     for (arch, _) in kernels.iter().flat_map(|kernel| &kernel.registers) {
@@ -66,15 +66,15 @@ fn architectures(kernels: &[KernelInfo]) -> Vec<&'static str> {
     known
 }
 
-/// `75` of `sm_75`.
+/// Returns `75` for `sm_75`.
 fn number<'a>(arch: &&'a str) -> &'a str {
     arch.strip_prefix("sm_").unwrap_or(arch)
 }
 
-/// In the table for a formula, which stands below it.
+/// Table entry for a size that depends on the problem; its formula is below the table.
 const BY_PROBLEM: &str = "by problem";
 
-/// Every formula of shared memory.
+/// Lists the formulas of shared memory.
 fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
     let mut known = Vec::new();
     for kernel in kernels {
@@ -87,10 +87,10 @@ fn formulas(kernels: &[KernelInfo]) -> Vec<&'static str> {
     known
 }
 
-/// The kernels, under headings.
+/// Makes the table of kernels, with headings.
 fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
     let headings = ["program", "operation", "variant", "stage", "types", "taps", "block", "shared"];
-    // 75 of sm_75: registers have two or three digits.
+    // 75 for sm_75: the columns hold numbers of two or three digits.
     let architectures_by_number = architectures.iter().map(number);
     let headings = headings.into_iter().chain(architectures_by_number).map(String::from).collect();
     let rows = kernels.iter().map(|kernel| {
@@ -117,12 +117,12 @@ fn table(kernels: &[KernelInfo], architectures: &[&str]) -> Vec<Vec<String>> {
     std::iter::once(headings).chain(rows).collect()
 }
 
-/// What each variant takes, under headings.
+/// Makes the table of the variants' limits, with headings.
 fn limits(kernels: &[KernelInfo]) -> Vec<Vec<String>> {
     let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
     let mut rows = vec![row(["operation", "variant", "limits"])];
     rows.extend(kernels.iter().map(|kernel| row([kernel.operation, kernel.variant, kernel.limits])));
-    // The kernels of a variant stand together.
+    // The kernels of a variant are adjacent.
     rows.dedup();
     rows
 }

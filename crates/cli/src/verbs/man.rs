@@ -1,4 +1,4 @@
-//! `apron man`: the manual's pages, of the program and of each verb.
+//! `apron man`: manual pages of the program and of each verb.
 
 use crate::error::{Error, Result};
 use crate::report::print;
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut command = crate::Cli::command();
-    // So that verbs know their full names.
+    // Sets the full names of the verbs.
     command.build();
     let Some(folder) = &args.folder else {
         return print(&String::from_utf8_lossy(&page(&Man::new(command))?));

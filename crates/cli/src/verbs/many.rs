@@ -1,4 +1,4 @@
-//! A verb for one image or for many: at each place, in turn.
+//! Runs a verb for one image or for several, one after the other.
 
 use super::{Verb, job, on_files, tell, work};
 use crate::args::{Common, Devices};
@@ -16,7 +16,7 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
             let mut devices = Devices::watched(common);
             devices.go_to(place);
             let report = work(verb, &mut devices)?;
-            // The line that says what is done goes before the report comes.
+            // Removes the progress line before the report is printed.
             drop(devices);
             return tell(&report, common);
         }
@@ -34,14 +34,14 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
             return print(&job::outcome(("input", input.into()), &result));
         }
         failures.extend(result.err().map(|error| match error.line() {
-            // Troubles with files name them.
+            // Errors of files name the file already.
             line if line.starts_with(&input) => format!("apron: {line}"),
             line => format!("apron: {input}: {line}"),
         }));
         Ok(())
     };
     let ended = job::each(&images, "image", common.quiet || common.json, on_image, told);
-    // After the bar, and so together.
+    // After the progress bar, and so together.
     failures.iter().for_each(|line| complain(line));
     if !common.quiet && !common.json && ended.is_ok() {
         complain(&format!("{}, total {:.1} ms", counted(images.len(), "image"), milliseconds(start.elapsed())));
@@ -49,10 +49,10 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
     ended
 }
 
-/// Runs a verb that reads one image, and says nothing.
+/// Runs a verb that reads one image, without output to the terminal.
 pub(super) fn alone(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     if let Some((files, _)) = on_files(verb) {
-        // Before a folder is made.
+        // Checked before a folder is created.
         if files.are_many() {
             return Err(Error::Usage("a job has one image and one result".into()));
         }

@@ -97,7 +97,7 @@ pub(crate) enum Verb {
     Otsu(otsu::Args),
 }
 
-/// Runs a verb and reports.
+/// Runs a verb, and reports.
 pub(crate) fn run(verb: &Verb) -> Result<()> {
     if let Some((files, common)) = on_files(verb) {
         return many::run(verb, files, &common);
@@ -120,12 +120,13 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
             let report = work(verb, &mut Devices::watched(&args.common))?;
             tell(&report, &args.common)
         }
-        // The rest are on files.
+        // All others read images from files.
         _ => work(verb, &mut Devices::new(Default::default())).map(drop),
     }
 }
 
-/// The files of a verb that makes an image of an image, which so is a step of pipes too, and how it reports.
+/// Returns the files and the reporting options of a verb that makes an image from an image, and so can be a step of a
+/// pipe.
 fn on_files(verb: &Verb) -> Option<(Files, Common)> {
     let filter = match verb {
         Verb::Correlate(args) | Verb::Convolve(args) => &args.filter,
@@ -142,7 +143,7 @@ fn on_files(verb: &Verb) -> Option<(Files, Common)> {
     Some((filter.files.clone(), filter.common.clone()))
 }
 
-/// Runs a verb that reads an image, where the devices are, and says nothing.
+/// Runs a verb that reads an image, without output to the terminal.
 fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     match verb {
         Verb::Correlate(args) => correlate::run("correlate", args, devices),
@@ -164,13 +165,13 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
     }
 }
 
-/// The report in the form that was asked for.
+/// Prints the report in the requested form.
 fn tell(report: &Report, common: &Common) -> Result<()> {
     if common.json {
         return print(&format!("{}\n", report.json()));
     }
     if !common.quiet {
-        // Not on stdout, which is for results.
+        // On stderr: stdout is for results.
         complain(&report.text(log::log_enabled!(target: "apron", log::Level::Debug)));
     }
     Ok(())
@@ -180,7 +181,7 @@ fn tell(report: &Report, common: &Common) -> Result<()> {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    /// Examples are what people copy: each verb has one, and each is taken by the grammar.
+    /// Users copy the examples, so each verb has one, and all of them parse.
     #[test]
     fn every_verb_has_an_example_that_is_right() {
         for verb in crate::Cli::command().get_subcommands() {

@@ -1,4 +1,4 @@
-//! The verbs of named filters, each made of the filter's definition.
+//! The verbs of named filters, generated from the filters' definitions.
 
 use crate::args::{Devices, FilterArgs};
 use crate::error::Result;
@@ -9,32 +9,32 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
-/// A verb that is a named filter, with its options.
+/// The arguments of a named filter's verb.
 pub(crate) struct NamedArgs {
     definition: &'static Definition,
     pub(crate) filter: FilterArgs,
-    /// The parameters as text, which is a value of their type.
+    /// The parameters as text that their types can parse.
     values: Vec<(&'static str, String)>,
 }
 
-/// The definition of a verb, by its name or another one of it.
+/// Finds the definition of a verb, by its name or an alias.
 fn find(verb: &str) -> Option<&'static Definition> {
     definitions().find(|definition| definition.name == verb || definition.aliases.contains(&verb))
 }
 
-/// The grammar of a filter.
+/// Makes the verb of a filter.
 fn command(definition: &'static Definition) -> Command {
     let Definition { name, examples, source, .. } = definition;
     let heading = if examples.len() == 1 { "Example" } else { "Examples" };
     let examples: String = examples.iter().map(|example| format!("\n  apron {name} {example}")).collect();
     let source = source.replace('`', "");
     let after = format!("{}\n\nSource: {source}.\n\n{heading}:{examples}", definition.about());
-    // Its own words come after the shared options, which bring theirs.
+    // The filter's own texts are set last, because the shared options set theirs.
     let command = FilterArgs::augment_args(Command::new(*name)).about(definition.summary()).after_help(after);
     command.visible_aliases(definition.aliases).args(definition.parameters.iter().map(option))
 }
 
-/// The option that gives a parameter.
+/// Makes the option of a parameter.
 fn option(parameter: &'static Parameter) -> Arg {
     let option = Arg::new(parameter.name).long(parameter.name).help(parameter.help());
     if parameter.shape.is_empty() {
@@ -85,13 +85,13 @@ impl FromArgMatches for NamedArgs {
     }
 }
 
-/// Runs a named filter. Parameters that can never be right are found before the input is read.
+/// Runs a named filter. Invalid parameters are found before the input is read.
 pub(super) fn run(args: &NamedArgs, devices: &mut Devices) -> Result<Report> {
     let given = |name: &str| args.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     apply(args.definition.name, &args.filter, args.definition.formula(given)?, devices)
 }
 
-/// Runs a formula with the options that all filters have.
+/// Runs a formula with the options that all filters share.
 pub(super) fn apply(
     verb: &'static str,
     filter: &FilterArgs,

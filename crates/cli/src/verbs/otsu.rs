@@ -32,7 +32,7 @@ pub(crate) struct Args {
     common: Common,
 }
 
-/// Finds the thresholds, writes what was asked for, and prints them.
+/// Finds the thresholds, writes the output that was asked for, and prints them.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let report = find(args, &mut Devices::watched(&args.common))?;
     if let (Made::Thresholds { thresholds, .. }, false) = (&report.made, args.common.json) {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     Ok((report, &args.common))
 }
 
-/// Finds the thresholds, and writes what was asked for.
+/// Finds the thresholds, and writes the output that was asked for.
 pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     if !(2..=5).contains(&args.classes) {
@@ -83,7 +83,7 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(Report { ran: Ran::of("otsu", &args.input, (shape, pixel), ran, Duration::ZERO, start), made })
 }
 
-/// Each sample as its class: 0 for the darkest, 255 for the brightest.
+/// Replaces each sample by its class: 0 for the darkest, 255 for the brightest.
 fn parted(image: &AnyImage<'_>, thresholds: &[usize]) -> Result<Image<'static, u8>> {
     fn typed<T: Pixel>(image: &Image<'_, T>, thresholds: &[usize]) -> Result<Image<'static, u8>> {
         let class = |sample: &T| {

@@ -48,14 +48,15 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     })
 }
 
-/// The image and so many pixels above, below, left and right of it; more than images have are an error later.
+/// Returns the region of the image with these numbers of pixels added on each side. Regions that are too large are
+/// refused later.
 fn around(Shape { width, height, .. }: Shape, [above, below, left, right]: [u32; 4]) -> Region {
     let (x, y) = (-(left as i32), -(above as i32));
     let side = |side: u32, before: u32, after: u32| side.saturating_add(before).saturating_add(after);
     Region { x, y, width: side(width, left, right), height: side(height, above, below) }
 }
 
-/// `N` or `T,B,L,R`.
+/// Parses `N` or `T,B,L,R`.
 fn by(text: &str) -> Result<[u32; 4], String> {
     let numbers: Option<Vec<u32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     let known = numbers.filter(|numbers| numbers.iter().all(|&number| number <= MAX_SIDE));

@@ -1,4 +1,4 @@
-//! `apron pipe`: several verbs in a row, with the image on the device from the first to the last.
+//! `apron pipe`: several verbs in a row; the image stays on the device in between.
 
 use super::Verb;
 use super::image::Target;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     pub(crate) common: Common,
 }
 
-/// Keys that say where the image is and how it is told: the whole pipe has them.
+/// Options of the input, the output and the report, which belong to the whole pipe and not to a step.
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
     "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "grey", "gray", "in-type", "quality",
@@ -44,14 +44,14 @@ const OF_THE_PIPE: &[&str] = &[
 ];
 
 impl Args {
-    /// The files among the words.
+    /// Returns the files among the words.
     pub(super) fn files(&self) -> Files {
         let (inputs, rest) = self.words.split_at(self.words.len().saturating_sub(2));
         let output = rest.first().cloned().unwrap_or_default();
         Files { inputs: inputs.to_vec(), output, format: self.format.clone() }
     }
 
-    /// The steps, parsed by the grammars of their verbs.
+    /// Parses the steps, by the grammars of their verbs.
     fn steps(&self) -> Result<Vec<Step>> {
         let text = self.words.last().map(|word| word.to_string_lossy()).unwrap_or_default();
         let unended = |quote| Error::Usage(format!("the steps end inside {quote}quotes"));
@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-/// One verb of a pipe.
+/// One step of a pipe.
 struct Step {
     number: usize,
     name: String,
@@ -74,7 +74,7 @@ impl Step {
         let wrong = |error| Error::Step { number, verb: name.clone(), error: Box::new(error) };
         let verb = parsed(&name, words).map_err(wrong)?;
         let step = Step { number, name, verb };
-        // Without an image, to find what is wrong with its values before one is read.
+        // Runs it without an image, to find invalid values before one is read.
         match step.run(&mut Devices::new(Default::default())) {
             Err(Error::Step { error, .. }) if matches!(*error, Error::NoImage) => Ok(step),
             other => other.map(|_| step),
@@ -88,7 +88,7 @@ impl Step {
     }
 }
 
-/// The step as a job without files, and so by the verb's own grammar.
+/// Parses a step as a job without files, by the verb's own grammar.
 fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
     let command = crate::Cli::command();
     let known = command.find_subcommand(name).ok_or_else(|| Error::Usage(format!("unknown verb '{name}'")))?;
@@ -118,7 +118,7 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
             return Err(Error::Usage(format!("'{key}' is there twice")));
         }
     }
-    // What stands for the files is not looked at: the pipe has the image.
+    // Placeholders for the files: the pipe holds the image.
     step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
     let cli = crate::Cli::try_parse_from(job::arguments(step)?).map_err(|error| usage(&error))?;
     if super::on_files(&cli.verb).is_none() { Err(no_step()) } else { Ok(cli.verb) }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     common: Common,
 }
 
-/// Takes statistics, and prints them.
+/// Computes statistics, and prints them.
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let report = take(args, &mut Devices::watched(&args.common))?;
     if let (Made::Statistics { statistics, .. }, false) = (&report.made, args.common.json) {
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     Ok((report, &args.common))
 }
 
-/// Takes statistics.
+/// Computes statistics.
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     devices.at(format!("reading {}", args.input.display()));
@@ -61,7 +61,7 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(Report { ran, made: Made::Statistics { per_channel: args.per_channel, statistics } })
 }
 
-/// A line for each channel, under a header.
+/// Makes a table with a line per channel, and a header.
 fn table(statistics: &[ChannelStatistics], args: &Args) -> String {
     let names = ["samples", "min", "max", "mean", "std"].map(String::from).into_iter();
     let head = names.chain(args.percentile.iter().map(|percent| format!("p{percent}")));

@@ -86,7 +86,7 @@ pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result
     run("match", (common, write), devices, |device, image| device.match_histogram(image, &reference))
 }
 
-/// Runs what `make` makes: an image of the input's type.
+/// Runs the operation that `make` builds; its result has the input's type.
 fn run(
     verb: &'static str,
     (common, write): (&Common, &OutputArgs),

@@ -1,4 +1,4 @@
-//! `apron verify`: what the articles' main programs do, for every variant.
+//! `apron verify`: the verification step of the articles' programs, for every variant.
 
 use crate::error::{Error, Result};
 use crate::report::{complain, print};
@@ -7,7 +7,7 @@ use apron_testkit::{Outcome, Scale, check_each, random_case, suite};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Random cases beside the suite's own.
+/// Number of random cases besides the suite's fixed ones.
 const RANDOM_CASES: u64 = 40;
 
 #[derive(clap::Args)]
@@ -92,12 +92,13 @@ fn row(cells: [&str; 6]) -> String {
 fn line(outcome: &Outcome) -> String {
     let result = outcome.failure.as_ref().map_or("pass".into(), |what| format!("FAIL {what}"));
     let (error, bound) = (format!("{:.1e}", outcome.largest_error), format!("{:.1e}", outcome.bound));
-    // Integers and counts are exact.
+    // Results of integers and counts are exact.
     let (error, bound) = if outcome.bound == 0.0 { ("0", "0") } else { (error.as_str(), bound.as_str()) };
     row([&outcome.variant, &outcome.case, &few_launches(&outcome.geometry), error, bound, &result])
 }
 
-/// The geometry of up to four launches; of more, which sums of filters have, the first three and how many there are.
+/// Formats the geometry of up to four launches; for more, as sums of filters have, the first three and the number of
+/// the others.
 fn few_launches(geometry: &str) -> String {
     let launches: Vec<&str> = geometry.split(" + ").collect();
     match launches.len() {
@@ -118,16 +119,16 @@ fn record(outcome: &Outcome) -> Value {
     })
 }
 
-/// What came of a variant's checks.
+/// The results of a variant's checks.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
     checks: usize,
     failed: usize,
-    /// The largest error of a sample, as a share of that sample's bound.
+    /// Largest error of a sample, relative to the error bound of that sample.
     error_to_bound: f64,
 }
 
-/// By operation and variant: operations share names of variants.
+/// By operation and variant, because operations share names of variants.
 type Tallies = BTreeMap<(&'static str, String), Tally>;
 
 fn tally(tallies: &mut Tallies, outcome: &Outcome) {
@@ -137,7 +138,7 @@ fn tally(tallies: &mut Tallies, outcome: &Outcome) {
     tally.error_to_bound = tally.error_to_bound.max(outcome.error_to_bound);
 }
 
-/// A line for each variant.
+/// Formats a line per variant.
 fn summary(tallies: &Tallies) -> String {
     let lines = tallies.iter().map(|((operation, variant), Tally { checks, failed, error_to_bound })| {
         let counts = format!("{checks:>5} checks, {failed:>3} failed");
@@ -146,7 +147,7 @@ fn summary(tallies: &Tallies) -> String {
     lines.collect()
 }
 
-/// The same as an object: operation, then variant.
+/// Makes a JSON object of the tallies, by operation and variant.
 fn by_operation(tallies: &Tallies) -> Value {
     let mut operations = json!({});
     for ((operation, variant), tally) in tallies {

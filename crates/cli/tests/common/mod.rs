@@ -1,5 +1,5 @@
 //! Runs the command line in a folder of its own, and makes its files.
-#![allow(dead_code)] // each test file uses its part
+#![allow(dead_code)] // each test file uses a part
 
 use image::{ExtendedColorType, ImageEncoder};
 use npyz::WriterBuilder;
@@ -7,32 +7,32 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// The program: where cargo built it, or where `APRON_PROGRAM` says, on machines without cargo.
+/// Returns the program: the one that cargo built, or `APRON_PROGRAM` on machines without cargo.
 pub(crate) fn program() -> std::ffi::OsString {
     std::env::var_os("APRON_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_apron").into())
 }
 
-/// A folder that goes away with the test.
+/// A temporary folder.
 pub(crate) struct Folder(tempfile::TempDir);
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Exit code; -1 for a signal.
+    /// Exit code; -1 if a signal ended the program.
     pub(crate) code: i32,
-    /// What was printed.
+    /// Standard output.
     pub(crate) stdout: String,
-    /// What was complained about.
+    /// Standard error.
     pub(crate) stderr: String,
 }
 
 impl Folder {
-    /// An empty folder.
+    /// Makes an empty folder.
     pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
-    /// A path in the folder.
+    /// Returns a path in the folder.
     pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
         self.0.path().join(name)
     }
@@ -42,14 +42,14 @@ impl Folder {
         self.run_with(&[], arguments)
     }
 
-    /// Runs `apron` in the folder, with these variables in its environment.
+    /// Runs `apron` in the folder, with additional environment variables.
     pub(crate) fn run_with(&self, environment: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let mut command = Command::new(program());
         command.env_remove("APRON_VARIANT").env_remove("APRON_LOG").envs(environment.iter().copied());
         self.ended(command.args(arguments))
     }
 
-    /// Runs `apron` in the folder, with so many KiB of addresses.
+    /// Runs `apron` in the folder, with its address space limited to `kib` KiB.
     pub(crate) fn run_within(&self, kib: u32, arguments: &[&str]) -> Ended {
         let mut command = Command::new("sh");
         command.env_remove("APRON_VARIANT").env_remove("APRON_LOG");
@@ -57,7 +57,7 @@ impl Folder {
         self.ended(&mut command)
     }
 
-    /// Runs `apron` in the folder with a file as its standard input; what it prints is bytes.
+    /// Runs `apron` in the folder with a file as its standard input; its output is binary.
     pub(crate) fn filter(&self, input: &str, arguments: &[&str]) -> Output {
         let input = fs::File::open(self.path(input)).unwrap();
         Command::new(program()).args(arguments).current_dir(self.0.path()).stdin(input).output().unwrap()
@@ -70,14 +70,14 @@ impl Folder {
         Ended { code: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// Runs `apron` on the CPU; it must succeed.
+    /// Runs `apron` on the CPU, and asserts success.
     pub(crate) fn ok(&self, arguments: &[&str]) -> Ended {
         let ended = self.run(&[arguments, &["--device", "cpu"]].concat());
         assert_eq!(ended.code, 0, "{arguments:?}: {ended:?}");
         ended
     }
 
-    /// Runs `apron` as given; it must fail with this code and one line that holds `part`.
+    /// Runs `apron`, and asserts that it fails with this code and a single line that contains `part`.
     pub(crate) fn fails(&self, code: i32, part: &str, arguments: &[&str]) {
         let ended = self.run(arguments);
         assert_eq!(ended.code, code, "{arguments:?}: {ended:?}");
@@ -103,14 +103,14 @@ impl Folder {
         writer.finish().unwrap();
     }
 
-    /// Reads an array: its shape and its items.
+    /// Reads an array, and returns its shape and its items.
     pub(crate) fn read<T: npyz::Deserialize>(&self, name: &str) -> (Vec<u64>, Vec<T>) {
         let bytes = fs::read(self.path(name)).unwrap();
         let array = npyz::NpyFile::new(&bytes[..]).unwrap();
         (array.shape().to_vec(), array.into_vec().unwrap())
     }
 
-    /// Writes a PNG of bytes with 1 to 4 channels.
+    /// Writes a PNG of u8 samples with 1 to 4 channels.
     pub(crate) fn png(&self, name: &str, width: u32, height: u32, bytes: &[u8]) {
         let colour = match bytes.len() as u32 / (width * height) {
             1 => ExtendedColorType::L8,
@@ -122,7 +122,7 @@ impl Folder {
         image::codecs::png::PngEncoder::new(file).write_image(bytes, width, height, colour).unwrap();
     }
 
-    /// The names in the folder.
+    /// Returns the sorted names in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -131,20 +131,20 @@ impl Folder {
     }
 }
 
-/// Options of a filter that changes nothing.
+/// Options of a filter that does not change samples.
 pub(crate) const IDENTITY: &[&str] = &["--mask", "identity", "--device", "cpu"];
 
-/// Reads a file and writes its samples to another.
+/// Reads a file, and writes its samples to another.
 pub(crate) fn copy(folder: &Folder, from: &str, to: &str) {
     folder.ok(&["correlate", from, to, "--mask", "identity"]);
 }
 
-/// The samples of a picture, whatever its format.
+/// Decodes a picture of any format.
 pub(crate) fn decode(path: &Path) -> image::DynamicImage {
     image::ImageReader::open(path).unwrap().with_guessed_format().unwrap().decode().unwrap()
 }
 
-/// A `.npy` file with this header and data.
+/// Builds a `.npy` file from a header and data.
 pub(crate) fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
@@ -153,7 +153,7 @@ pub(crate) fn npy(header: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header of an array in C order.
+/// Builds the header of an array in C order.
 pub(crate) fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
 }

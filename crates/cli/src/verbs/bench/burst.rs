@@ -1,23 +1,23 @@
-//! Workloads of a few microseconds, run one behind the other without a pause.
+//! Bursts: workloads of a few microseconds, whose runs follow each other without a pause.
 //!
-//! On a stream with nothing to do the event before a run is recorded when the host has enqueued it, and the run's first
-//! kernel comes when the host has enqueued that: the time between the events is then also the host's. So the runs are
-//! enqueued behind work that the GPU is still busy with when the host is done.
+//! On an idle stream, the event before a run is recorded when the host enqueues it, and the run's first kernel starts
+//! only after the host has enqueued the kernel as well: the time between the events then includes launch overhead of
+//! the host. So the runs are enqueued behind other work, which keeps the GPU busy until the host is done.
 
 use super::workloads::{Enqueued, Workload};
 use super::{Pace, median};
 use apron::{Device, DeviceImage, DeviceName, Image, Mask, Result};
 use std::time::{Duration, Instant};
 
-/// Runs that take less are timed so, in milliseconds.
+/// Runs shorter than this are timed in bursts, in milliseconds.
 pub(in crate::verbs) const SHORT_MS: f64 = 0.05;
-/// Runs that are enqueued together.
+/// Runs per burst.
 pub(super) const RUNS: usize = 20;
 
-/// The median of the times of a workload's runs, in milliseconds.
+/// Returns the median time of a workload's runs, in milliseconds.
 pub(super) fn median_ms(workload: &Workload, device: &Device, image: &DeviceImage, pace: Pace) -> Result<f64> {
     let mut bursts = Bursts::new(device)?;
-    // While the host made that, the GPU lowered its clock.
+    // The GPU lowered its clock while the host prepared the bursts.
     let start = Instant::now();
     while bursts.0.image.is_some() && start.elapsed() < Pace::WARM {
         bursts.times(|| workload.enqueue(device, image))?;
@@ -37,18 +37,18 @@ impl<'a> Bursts<'a> {
         Before::new(device).map(Bursts)
     }
 
-    /// The times of [`RUNS`] runs.
+    /// Returns the times of [`RUNS`] runs.
     pub(in crate::verbs) fn times(&mut self, run: impl Fn() -> Result<Enqueued>) -> Result<Vec<Duration>> {
         let Bursts(before) = self;
         let mut repeats = Before::LEAST;
         loop {
-            // The GPU may be at it before all of it is enqueued.
+            // Measured from here, as the GPU may start before everything is enqueued.
             let start = Instant::now();
             before.start(repeats)?;
             let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
             let enqueueing = start.elapsed();
             let burst = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
-            // Else the GPU may have waited for the host.
+            // Otherwise the GPU may have waited for the host.
             if before.image.is_none() || repeats >= Before::MOST || before.took()? > enqueueing {
                 return Ok(burst);
             }
@@ -57,7 +57,7 @@ impl<'a> Bursts<'a> {
     }
 }
 
-/// Work before the runs; none on a device of the host, which has done a run when it is enqueued.
+/// Work that precedes the runs; none on host devices, whose runs are complete when `enqueue` returns.
 struct Before<'a> {
     device: &'a Device,
     image: Option<DeviceImage>,
@@ -65,22 +65,22 @@ struct Before<'a> {
 }
 
 impl<'a> Before<'a> {
-    /// Repetitions, each of which takes an H100 half a millisecond.
+    /// Initial number of repetitions, of half a millisecond each on an H100.
     const LEAST: usize = 4;
-    /// Most: some seconds, after which the host is taken for too slow to ever be ahead.
+    /// Maximum number of repetitions, some seconds: beyond that the host is too slow to ever be ahead.
     const MOST: usize = 1 << 10;
 
     fn new(device: &'a Device) -> Result<Before<'a>> {
         let is_gpu = matches!(device.name(), DeviceName::Gpu(_));
         let image = || device.upload(&Image::new(2048, 2048, 1, vec![0.5f32; 2048 * 2048])?);
         let mut before = Before { device, image: is_gpu.then(image).transpose()?, running: Vec::new() };
-        // Its kernel is compiled when it first runs.
+        // The first run compiles the kernel.
         before.start(1)?;
         before.took()?;
         Ok(before)
     }
 
-    /// Enqueues it.
+    /// Enqueues the work.
     fn start(&mut self, repeats: usize) -> Result<()> {
         self.running.clear();
         if let Some(image) = &self.image {
@@ -92,7 +92,7 @@ impl<'a> Before<'a> {
         Ok(())
     }
 
-    /// How long it took, by the GPU's clock; waits for it.
+    /// Returns the time that the work took on the GPU; waits for it.
     fn took(&self) -> Result<Duration> {
         self.running.iter().map(|run| Ok(run.report()?.kernels)).sum()
     }

@@ -1,4 +1,4 @@
-//! The chain among the workloads: what its operations take together, recorded, and each alone.
+//! The workload `chain`: times several operations as a recorded chain, and each of them alone.
 
 use super::Pace;
 use super::workloads::Solved;
@@ -6,7 +6,7 @@ use apron::filters::{self, Gaussian};
 use apron::{Device, DeviceHistogram, DeviceImage, FilterBuilder, Report, Result, Source};
 use std::time::Duration;
 
-/// Its operations.
+/// Operations of the chain.
 pub(super) const CHAIN: &str = "gaussian sobel histogram";
 
 fn gaussian<'a>(device: &'a Device, image: &'a DeviceImage) -> FilterBuilder<'a, Gaussian> {
@@ -17,7 +17,7 @@ fn sobel<'a>(device: &'a Device, image: &'a DeviceImage) -> FilterBuilder<'a> {
     device.correlate(image, filters::named_mask("sobel-x").expect("a mask of this name"))
 }
 
-/// What the operations make of an image, one after the other.
+/// Results of the chain's operations.
 struct Made {
     blurred: DeviceImage,
     edges: DeviceImage,
@@ -31,7 +31,7 @@ fn work(device: &Device, image: &DeviceImage) -> Result<Made> {
     Ok(Made { blurred, edges, counts })
 }
 
-/// The counts that a recorded chain gives, and its variants.
+/// Runs the recorded chain, and returns its counts and variants.
 pub(super) fn solve(device: &Device, image: Source<'_>) -> Result<Solved> {
     let mut chain = device.record(image, work)?;
     let made = chain.run()?;
@@ -42,7 +42,8 @@ pub(super) fn solve(device: &Device, image: Source<'_>) -> Result<Solved> {
     Ok(Solved::Counts(counts, report))
 }
 
-/// The median of a recorded chain's runs, and the sum of those of its operations, each alone; in milliseconds.
+/// Returns the median time of the recorded chain, and the sum of the median times of its operations, each run alone; in
+/// milliseconds.
 pub(super) fn times(device: &Device, image: &DeviceImage, pace: Pace) -> Result<(f64, f64)> {
     let mut chain = device.record(image, work)?;
     let together = pace.median(|| {

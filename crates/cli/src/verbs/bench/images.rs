@@ -1,33 +1,33 @@
-//! The images of the workloads: made anew in every run, the same in each.
+//! Images of the workloads: generated in each run, always with the same samples.
 
 use apron::{AnyImage, Image, Pixel, PixelType, Result, Shape, f16};
 use std::f32::consts::TAU;
 use std::fmt;
 
-/// An image to make.
+/// Description of a generated image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::verbs) struct Picture {
     pub(in crate::verbs) pixel: PixelType,
     pub(in crate::verbs) width: u32,
     pub(in crate::verbs) height: u32,
     pub(in crate::verbs) channels: u32,
-    /// Pixels that lie in memory from the end of a row to the start of the next.
+    /// Pixels in memory between the end of a row and the start of the next.
     pub(in crate::verbs) gap: u32,
     pub(in crate::verbs) data: Data,
 }
 
-/// What its samples are.
+/// Distribution of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::verbs) enum Data {
-    /// Every value alike; f32 from 0 to 1.
+    /// Uniformly distributed over all values; f32 over 0 to 1.
     Uniform,
-    /// One value.
+    /// A single value.
     Constant,
-    /// Slopes and waves with noise on them, as photographs have.
+    /// Slopes and waves with noise, as in photographs.
     Natural,
-    /// Black and white, mixed.
+    /// Black and white in random order.
     TwoValued,
-    /// From black to white, so that neighbours are equal.
+    /// Ascending from black to white, so that neighbours are equal.
     Sorted,
 }
 
@@ -65,8 +65,8 @@ impl Picture {
         self.samples() * self.pixel.size_bytes() as u64
     }
 
-    /// The image, and what lies beside it: of a picture with gaps it is the [part](AnyImage::region) without them. f32
-    /// samples are the bytes' values as parts of 256, with more digits where they are uniform.
+    /// Generates the image. A picture with gaps is a [part](AnyImage::region) of a wider image. f32 samples are u8
+    /// values divided by 256, or have 24 random bits if uniform.
     pub(in crate::verbs) fn make(&self) -> Result<AnyImage<'static>> {
         let uniform = |index: u32| (mix(index) >> 8) as f32 / (1 << 24) as f32;
         match (self.pixel, self.data) {
@@ -104,7 +104,7 @@ impl Picture {
         }
     }
 
-    /// The image whose samples are given by their index.
+    /// Generates the image from a function of the sample's index.
     fn filled<T: Pixel>(&self, sample: impl Fn(u32) -> T) -> Result<AnyImage<'static>> {
         let shape = Shape::new(self.width + self.gap, self.height, self.channels)?;
         let samples: Vec<T> = (0..shape.samples() as u32).map(sample).collect();
@@ -112,9 +112,9 @@ impl Picture {
     }
 }
 
-/// Scrambles bits, so that neighbouring indices give unrelated numbers.
+/// Scrambles the bits of an index, so that neighbouring indices give unrelated numbers.
 pub(super) fn mix(index: u32) -> u32 {
-    // Chris Wellons' lowbias32, which the peers have, too.
+    // Chris Wellons' lowbias32, which the peers' programs use as well.
     let mut bits = index;
     bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
     bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use apron::{Device, Source};
 
-    /// How often each byte occurs in an image of this kind.
+    /// Returns the histogram of an image of this kind.
     fn counts(data: Data) -> Vec<u64> {
         let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, channels: 1, gap: 0, data };
         let image = picture.make().unwrap();

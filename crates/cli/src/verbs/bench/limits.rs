@@ -1,28 +1,28 @@
-//! The machine's own limits, measured before anything is held against them.
+//! The machine's limits, measured before the workloads that are compared with them.
 
 use super::Pace;
 use apron::{Device, Error, Limit, Result};
 
-/// The limits that the device has.
+/// The measured limits of the device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits(pub(super) Vec<Measured>);
 
-/// A limit's time.
+/// The measurement of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     pub(super) limit: Limit,
-    /// What was moved or computed: bytes, or operations.
+    /// Amount of work: bytes moved, or operations.
     pub(super) amount: u64,
     pub(super) ms: f64,
 }
 
 impl Measured {
-    /// Bytes or operations a second.
+    /// Returns bytes or operations per second.
     pub(super) fn rate(&self) -> f64 {
         self.amount as f64 / (self.ms / 1e3)
     }
 
-    /// The rate in its unit.
+    /// Formats the rate with its unit.
     pub(super) fn text(&self) -> String {
         match self.limit {
             Limit::Ffma => format!("{:.1} TFLOP/s", self.rate() / 1e12),
@@ -32,7 +32,7 @@ impl Measured {
 }
 
 impl Limits {
-    /// Measures them; none on devices that have no such limits.
+    /// Measures the limits; devices other than GPUs have none.
     pub(super) fn measure(device: &Device, pace: Pace, quick: bool) -> Result<Limits> {
         let mut measured = Vec::new();
         for limit in Limit::ALL {
@@ -46,19 +46,19 @@ impl Limits {
         Ok(Limits(measured))
     }
 
-    /// The least time for this much of a limit, in milliseconds.
+    /// Returns the least time for an amount of work, in milliseconds.
     pub(super) fn ms(&self, limit: Limit, amount: u64) -> Option<f64> {
         let measured = self.0.iter().find(|measured| measured.limit == limit)?;
         Some(amount as f64 / measured.rate() * 1e3)
     }
 }
 
-/// By how much a limit is measured.
+/// Returns the amount of work by which a limit is measured.
 fn amount(limit: Limit) -> u64 {
     match limit {
-        // Some milliseconds, beside which a launch is nothing.
+        // Some milliseconds, so that launch overhead is negligible.
         Limit::Ffma => 200_000_000_000,
-        // 256 MiB read, and written.
+        // 256 MiB read, and 256 MiB written.
         Limit::Copy => 512 << 20,
         Limit::Read => 1 << 30,
         Limit::ToDevice | Limit::ToHost => 256 << 20,

@@ -1,4 +1,4 @@
-//! `apron bench`: every workload beside the machine's own limits and, if asked for, beside other libraries.
+//! `apron bench`: times every workload, compared with the machine's limits and, optionally, with other libraries.
 
 pub(super) mod burst;
 mod chain;
@@ -39,7 +39,7 @@ Examples:
   apron bench --only separable --peers --record benches/record/h100-speed.csv
   apron bench --work 'box u8 1920x1080 window 5x5' --work 'histogram u8 1920x1080 natural' --peers")]
 pub(crate) struct Args {
-    /// The device to measure: gpu[:N], cpu, emulator or reference; limits are those of GPUs only
+    /// The device to measure: gpu[:N], cpu, emulator or reference; limits are measured on GPUs only
     #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Where the programs are that time other libraries
     #[arg(long, value_name = "DIR", default_value = "benches/peers")]
     peers_dir: PathBuf,
-    /// Runs of which the median is taken, after 5 or more to warm up
+    /// Timed runs, whose median is reported, after 5 or more to warm up
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     reps: u32,
     /// Small images: shows that all works, and no speed
@@ -73,9 +73,9 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let workloads = chosen(args)?;
-    // Checked first: a record that cannot be written should not be measured.
+    // Checked first: nothing should be measured whose record cannot be written.
     let record = args.record.as_deref().map(OutputPath::new).transpose()?;
-    // Open all the time, so that the handles of single workloads need not start the driver anew.
+    // Kept open, so that the handles of single workloads do not initialise the driver again.
     let device = Device::open(args.device)?;
     let pace = Pace { reps: args.reps as usize };
     let tell = |line: &str| {
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for workload in workloads {
         tell(&workload.to_string());
         if last.as_ref().is_none_or(|(picture, _)| *picture != workload.picture) {
-            // The old one goes before the new one comes: they are large.
+            // Drops the previous image first: they are large.
             drop(last.take());
             last = Some((workload.picture, workload.picture.make()?));
         }
@@ -99,11 +99,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         rows.push(Row::new(workload, &limits, outcome));
     }
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
-    // Asked for now: the clock is still that of the work.
+    // Queried now, while the clock is still the one under load.
     let mut bench = Bench::new(device.name(), pace, ordinal, limits, rows);
     drop(last);
     if args.peers {
-        // The others' programs make images without gaps.
+        // The programs of other libraries generate images without gaps.
         let plain = bench.rows.iter().filter(|row| row.workload.picture.gap == 0);
         let names: Vec<String> = plain.map(|row| row.workload.to_string()).collect();
         bench.add(peers::run(&args.peers_dir, &names, ordinal.unwrap_or(0), tell));
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// The workloads that were asked for.
+/// Returns the workloads that were asked for.
 fn chosen(args: &Args) -> Result<Vec<Workload>> {
     let all = if args.work.is_empty() { WORKLOADS } else { &args.work };
     let all = all.iter().map(|workload| if args.quick { workload.quick() } else { *workload });
@@ -139,7 +139,7 @@ fn measured(
     pace: Pace,
     quick: bool,
 ) -> apron::Result<Outcome> {
-    // A handle of its own has compiled nothing yet, so that the first call is one.
+    // A new handle has not compiled any kernel, so that its first call includes compilation.
     let device = Device::open(device.name())?;
     let copy_in_ms = median_of_3(|| device.upload(image).map(drop))?;
     let Picture { width, height, .. } = workload.picture;
@@ -153,7 +153,7 @@ fn measured(
         Solved::Image(image) => Some(median_of_3(|| image.download_any().map(drop))?),
         Solved::Counts(..) => None,
     };
-    // The suite holds the CPU to the reference, which would take minutes here.
+    // The suite compares the CPU with the reference, which would take minutes here.
     let judge = if quick { Device::reference() } else { Device::cpu() };
     if let Some(difference) = solved.difference(workload.solve(&judge, &image.region(0, 0, width, height)?)?)? {
         return Ok(Outcome::Failed(format!("wrong: {difference}")));
@@ -179,7 +179,7 @@ impl From<apron::Error> for Outcome {
     }
 }
 
-/// How often things run.
+/// Number of repetitions.
 #[derive(Clone, Copy)]
 struct Pace {
     reps: usize,
@@ -187,10 +187,10 @@ struct Pace {
 
 impl Pace {
     const WARM_UPS: usize = 5;
-    /// A GPU that had nothing to do takes some time to raise its clock.
+    /// An idle GPU takes some time to raise its clock.
     const WARM: Duration = Duration::from_millis(50);
 
-    /// The median of the times that runs give, after some to warm up, in milliseconds.
+    /// Returns the median of the times that `run` returns, after warm-up runs, in milliseconds.
     fn median(self, mut run: impl FnMut() -> apron::Result<Duration>) -> apron::Result<f64> {
         let start = Instant::now();
         let mut warm_ups = 0;
@@ -203,7 +203,7 @@ impl Pace {
     }
 }
 
-/// The median of the times that something takes on the host, in milliseconds.
+/// Returns the median wall-clock time of three runs on the host, in milliseconds.
 fn median_of_3(mut run: impl FnMut() -> apron::Result<()>) -> apron::Result<f64> {
     let timed = |_| {
         let start = Instant::now();

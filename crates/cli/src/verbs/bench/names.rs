@@ -1,6 +1,6 @@
-//! The names of workloads, by which they are asked for and other libraries' programs take them.
+//! Names of workloads, which select them and tell the programs of other libraries what to time.
 //!
-//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST`, where the rest is what the operation needs.
+//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST`, where the rest depends on the operation.
 
 use super::chain::CHAIN;
 use super::images::{Data, Picture};
@@ -76,19 +76,19 @@ impl FromStr for Workload {
         let limit = match operation {
             Histogram | PerChannel | Range => Some(Limit::Read),
             Chain => None,
-            // An H100 then multiplies for twice as long as it moves bytes.
+            // On an H100 arithmetic then takes twice the time of the memory traffic.
             _ if workload.operations().is_some_and(|operations| operations > 45 * workload.bytes()) => {
                 Some(Limit::Ffma)
             }
             _ => Some(Limit::Copy),
         };
         let workload = Workload { limit, ..workload };
-        // Spelt in one way alone: other libraries' programs read it, too.
+        // The spelling is unique: the programs of other libraries parse it as well.
         if workload.to_string() == name { Ok(workload) } else { Err(wrong()) }
     }
 }
 
-/// Numbers above 0, with an x between.
+/// Parses numbers above 0, separated by x.
 fn numbers(text: &str) -> Option<Vec<u32>> {
     text.split('x').map(|number| number.parse().ok().filter(|number| *number > 0)).collect()
 }

@@ -1,7 +1,7 @@
-//! Other libraries, timed by programs of their own: whatever of them is there.
+//! Other libraries, timed by programs of their own; those not installed are skipped.
 //!
-//! A program takes the names of workloads, and prints `NAME,PEER,MILLISECONDS` for each that it can time
-//! and `# KEY: VALUE` for what it runs on. What goes wrong with it is said, and costs its rows alone.
+//! A program takes names of workloads, and prints `NAME,PEER,MILLISECONDS` for each that it can time and `# KEY: VALUE`
+//! for facts about its libraries. Its errors are reported, and affect its own rows only.
 
 use apron_testkit::nvcc::Program;
 use std::fs::File;
@@ -10,26 +10,26 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The programs, and what nvcc needs to link them.
+/// The programs, and the linker options of nvcc for them.
 const PEERS: &[(&str, &[&str])] =
     &[("npp.cu", &["-lnppif", "-lnppist", "-lnppc"]), ("cub.cu", &[]), ("torch_peer.py", &[]), ("cupy_peer.py", &[])];
 
-/// A program that has not ended by then hangs.
+/// Time limit of a program, after which it counts as hung.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Characters of what is told of a peer that fails: compilers say much.
+/// Maximum length of a reported error, in characters: compilers print a lot.
 const LONGEST: usize = 300;
 
-/// What the peers said.
+/// The output of the peers.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Workload, peer, milliseconds.
+    /// Name of the workload, peer, milliseconds.
     pub(super) times: Vec<(String, String, f64)>,
-    /// About their libraries.
+    /// Facts about their libraries.
     pub(super) facts: Vec<(String, String)>,
 }
 
-/// Times the workloads of these names by every peer that is there.
+/// Times the workloads of these names with every peer that is installed.
 pub(super) fn run(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&str)) -> Found {
     let mut found = Found::default();
     for (file, libraries) in PEERS {
@@ -43,19 +43,19 @@ pub(super) fn run(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&
     found
 }
 
-/// Times by one peer; what it told before it failed counts.
+/// Times with one peer; results that it printed before an error are kept.
 fn one(source: &Path, libraries: &[&str], names: &[String], ordinal: u32, found: &mut Found) -> Result<(), String> {
     if !source.exists() {
         return Err(format!("left out: no {}", source.display()));
     }
-    // Kept until it has run.
+    // Keeps the compiled program until it has run.
     let mut program = None;
     let mut command = if source.extension().is_some_and(|extension| extension == "cu") {
         let program = program.insert(Program::compile(source, libraries).map_err(|why| format!("left out: {why}"))?);
         program.command()
     } else {
         let mut python = Command::new("python3");
-        // Without a folder of compiled modules beside the sources.
+        // Prevents a folder of compiled modules next to the sources.
         python.arg("-B").arg(source);
         python
     };
@@ -67,7 +67,7 @@ fn one(source: &Path, libraries: &[&str], names: &[String], ordinal: u32, found:
     ended.trouble.map_or(Ok(()), Err)
 }
 
-/// Takes what a peer printed.
+/// Parses the output of a peer.
 fn read(printed: &str, names: &[String], found: &mut Found) {
     for line in printed.lines() {
         if let Some((key, value)) = line.strip_prefix("# ").and_then(|line| line.split_once(": ")) {
@@ -83,15 +83,15 @@ fn read(printed: &str, names: &[String], found: &mut Found) {
     }
 }
 
-/// How a program ended.
+/// The end of a program.
 struct Ended {
     stdout: String,
-    /// Why it is not to be trusted to have done all, if so.
+    /// Why its output may be incomplete; `None` if it is not.
     trouble: Option<String>,
 }
 
-/// Runs a program to its end, or stops it after a while. Its output goes to files: a pipe that
-/// nobody reads would stop it, too.
+/// Runs a program to its end, or kills it after a while. Its output goes to files: a full pipe without a reader would
+/// block it.
 fn finish(command: &mut Command, patience: Duration) -> std::io::Result<Ended> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut child = command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn()?;
@@ -115,7 +115,7 @@ fn finish(command: &mut Command, patience: Duration) -> std::io::Result<Ended> {
     Ok(Ended { stdout: text(&mut stdout)?, trouble })
 }
 
-/// All of a file, whatever its bytes are.
+/// Reads a whole file, also if it is not UTF-8.
 fn text(file: &mut File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;

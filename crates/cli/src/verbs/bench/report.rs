@@ -1,4 +1,4 @@
-//! What the bench found: as a table, as JSON, and as a record.
+//! Results of the bench: as a table, as JSON, and as a record.
 
 use super::limits::Limits;
 use super::peers::Found;
@@ -13,44 +13,44 @@ use std::collections::BTreeMap;
 /// A run of the bench.
 pub(super) struct Bench {
     device: String,
-    /// About the machine and the run.
+    /// Facts about the machine and the run.
     facts: Vec<(String, String)>,
     limits: Limits,
     pub(super) rows: Vec<Row>,
 }
 
-/// A workload and what came of it.
+/// A workload and its result.
 pub(super) struct Row {
     pub(super) workload: Workload,
-    /// The least time that the machine allows, where it is known.
+    /// The least time that the machine's limits allow, if they are known.
     pub(super) limit_ms: Option<f64>,
     pub(super) outcome: Outcome,
-    /// Other libraries and their times.
+    /// Other libraries and their times, in milliseconds.
     pub(super) peers: Vec<(String, f64)>,
 }
 
-/// What came of a workload.
+/// The result of a workload.
 pub(super) enum Outcome {
     Timed(Timed),
-    /// The device does not have it.
+    /// The device does not support it.
     Refused(String),
-    /// The result was wrong, or there was none.
+    /// The result was wrong, or there was an error.
     Failed(String),
 }
 
-/// The times of a workload with a right result, in milliseconds.
+/// The times of a workload with a correct result, in milliseconds.
 pub(super) struct Timed {
     pub(super) variant: String,
     pub(super) why: String,
-    /// Of the kernels, the median.
+    /// Median time of the kernels.
     pub(super) ms: f64,
-    /// Whether the runs were enqueued one behind the other.
+    /// Whether the runs were timed in bursts.
     pub(super) is_burst: bool,
-    /// Of the first call, with compiling.
+    /// Time of the first call, including compilation.
     pub(super) first_ms: f64,
     pub(super) copy_in_ms: f64,
     pub(super) copy_out_ms: Option<f64>,
-    /// Of a chain's parts, each alone.
+    /// For a chain, the sum of the times of its operations, each run alone.
     pub(super) parts_ms: Option<f64>,
 }
 
@@ -68,12 +68,12 @@ impl Row {
         if let Outcome::Timed(timed) = &self.outcome { Some(timed) } else { None }
     }
 
-    /// Its time as so many times the limit's.
+    /// Returns its time divided by the limit's.
     fn times_the_limit(&self) -> Option<f64> {
         Some(self.timed()?.ms / self.limit_ms?)
     }
 
-    /// Whether it is as good as it should be, on a machine whose limits are known.
+    /// Whether it meets its target; `None` if it has none, or if the limit is not known.
     fn is_good(&self) -> Option<bool> {
         let (target, times) = (self.workload.target?, self.times_the_limit()?);
         match target {
@@ -99,12 +99,12 @@ impl Row {
         }
     }
 
-    /// The fastest other library.
+    /// Returns the fastest other library.
     fn best_peer(&self) -> Option<&(String, f64)> {
         self.peers.iter().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// GB/s and TFLOP/s.
+    /// Returns GB/s and TFLOP/s.
     fn rates(&self) -> (Option<f64>, Option<f64>) {
         let a_second = |amount: u64| self.timed().map(|timed| amount as f64 / (timed.ms / 1e3));
         (
@@ -148,7 +148,7 @@ impl Bench {
         Bench { device: device.to_string(), facts, limits, rows }
     }
 
-    /// Adds what other libraries took.
+    /// Adds the times of other libraries.
     pub(super) fn add(&mut self, found: Found) {
         for (work, peer, ms) in found.times {
             if let Some(row) = self.rows.iter_mut().find(|row| row.workload.to_string() == work) {
@@ -158,7 +158,7 @@ impl Bench {
         self.facts.extend(found.facts);
     }
 
-    /// What failed, and why.
+    /// Returns the workloads that failed, and why.
     pub(super) fn failures(&self) -> impl Iterator<Item = (&Workload, &str)> {
         self.rows.iter().filter_map(|row| match &row.outcome {
             Outcome::Failed(why) => Some((&row.workload, why.as_str())),
@@ -166,7 +166,7 @@ impl Bench {
         })
     }
 
-    /// To read.
+    /// Formats the results as text.
     pub(super) fn text(&self) -> String {
         let mut text: String = self.facts.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
         let headings = HEADINGS.map(String::from).to_vec();
@@ -186,7 +186,7 @@ impl Bench {
         text
     }
 
-    /// How far the times of histograms that differ by their data alone lie apart.
+    /// Returns how much the times of histograms differ that differ only by their data.
     fn spreads(&self) -> BTreeMap<String, f64> {
         let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for row in self.rows.iter().filter(|row| row.workload.operation == Operation::Histogram) {
@@ -213,7 +213,7 @@ impl Bench {
         })
     }
 
-    /// The record: lines `# key: value`, a header, a row for each workload that was timed.
+    /// Formats the record: lines `# key: value`, a header, and a row for each timed workload.
     pub(super) fn csv(&self) -> String {
         let facts: String = self.facts.iter().map(|(key, value)| format!("# {key}: {value}\n")).collect();
         let rows = self.rows.iter().filter_map(|row| {
@@ -247,7 +247,7 @@ fn target(target: Target) -> String {
     }
 }
 
-/// A row of the table.
+/// Formats a row of the table.
 fn cells(row: &Row) -> Vec<String> {
     let number = |value: Option<f64>, decimals: usize| value.map_or("-".into(), |value| format!("{value:.decimals$}"));
     let (timed, (bandwidth, compute)) = (row.timed(), row.rates());
@@ -318,7 +318,7 @@ mod tests {
         Outcome::Timed(Timed { parts_ms: Some(parts), ..timed })
     }
 
-    /// Invented times.
+    /// Makes a bench with invented times.
     fn bench() -> Bench {
         let copy = Measured { limit: Limit::Copy, amount: 512 << 20, ms: 0.185 };
         let limits = Limits(vec![copy, Measured { limit: Limit::Read, amount: 1 << 30, ms: 0.4 }]);

@@ -1,4 +1,4 @@
-//! What is timed: a row of a table each.
+//! The workloads, as rows of a table.
 
 use super::chain;
 use super::images::{Data, Picture, mix};
@@ -7,43 +7,43 @@ use apron::{
 };
 use apron_testkit::first_mismatch;
 
-/// An operation on an image, what bounds it, and how near to that it should be.
+/// An operation on an image, the limit that bounds it, and a target relative to that limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Workload {
     pub(super) operation: Operation,
     pub(super) picture: Picture,
-    /// What bounds it; of a chain, its parts do.
+    /// The limit that bounds it; a chain is bounded by its parts.
     pub(super) limit: Option<Limit>,
     pub(super) target: Option<Target>,
 }
 
-/// What is asked of the image.
+/// The operation of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// Taps of this radius along both axes.
+    /// Separable filter with taps of this radius along both axes.
     Separable(u32),
-    /// A mask of this width and height that is no product.
+    /// Mask of this width and height that is not separable.
     Dense(u32, u32),
-    /// The mean over this width and height.
+    /// Mean over a window of this width and height.
     Box(u32, u32),
-    /// Binomial taps of this radius.
+    /// Separable filter with binomial taps of this radius.
     Gauss(u32),
-    /// A histogram of all samples.
+    /// Histogram of all samples.
     Histogram,
-    /// A histogram a channel.
+    /// Histogram of each channel.
     PerChannel,
-    /// 256 bins over the [range] of its samples.
+    /// Histogram of 256 bins over the [range] of its samples.
     Range,
-    /// Several operations, recorded.
+    /// Several operations as a recorded chain.
     Chain,
 }
 
-/// When a time is good.
+/// Target of a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
-    /// So many times the limit's time, or less.
+    /// Longest time, as a multiple of the limit's.
     Times(f64),
-    /// So many microseconds, or less.
+    /// Longest time, in microseconds.
     Microseconds(f64),
 }
 
@@ -56,51 +56,51 @@ const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Pictu
 }
 
 const LARGE: [u32; 3] = [8192, 8192, 1];
-/// What a screen shows.
+/// Full HD.
 const SCREEN: [u32; 3] = [1920, 1080, 1];
 const SMALL: [u32; 3] = [512, 512, 1];
 const PLANE: Picture = picture(F32, LARGE);
 const RGBA: Picture = picture(U8, [8192, 8192, 4]);
-/// A width that is a multiple of nothing.
+/// An odd width, which is a multiple of no vector size.
 const AWKWARD: Picture = picture(F32, [8191, 8192, 1]);
-/// A part of a wider image, read where it lies.
+/// A part of a wider image, read in place.
 const STRIDED: Picture = Picture { gap: 64, ..PLANE };
 
 const fn row(operation: Operation, picture: Picture, limit: Limit, target: Option<Target>) -> Workload {
     Workload { operation, picture, limit: Some(limit), target }
 }
 
-/// Bounded by copying the image.
+/// Makes a workload that is bounded by copying the image.
 const fn copied(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Copy, Some(Target::Times(times)))
 }
 
-/// Bounded by multiplying.
+/// Makes a workload that is bounded by multiplications.
 const fn multiplied(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Ffma, Some(Target::Times(times)))
 }
 
-/// Bounded by reading the image.
+/// Makes a workload that is bounded by reading the image.
 const fn read(operation: Operation, picture: Picture, times: f64) -> Workload {
     row(operation, picture, Limit::Read, Some(Target::Times(times)))
 }
 
-/// A byte a sample, one GiB of them.
+/// Makes a histogram of 1 GiB of u8 samples.
 const fn gibibyte(data: Data) -> Workload {
     read(Counts, Picture { data, ..picture(U8, [32768, 32768, 1]) }, 1.06)
 }
 
-/// Bounded by what its parts take, each measured alone.
+/// Makes a workload that is bounded by the sum of its operations' times, each run alone.
 const fn chained(picture: Picture, times: f64) -> Workload {
     Workload { operation: Chain, picture, limit: None, target: Some(Target::Times(times)) }
 }
 
-/// Shows what a shape or a type costs.
+/// Makes a workload without a target, which shows the cost of a shape or a type.
 const fn shown(operation: Operation, picture: Picture) -> Workload {
     row(operation, picture, Limit::Copy, None)
 }
 
-/// Every workload; those of one image stand together, which saves making it again.
+/// All workloads; those with the same image are adjacent, so that it is generated once.
 pub(super) const WORKLOADS: &[Workload] = &[
     copied(Separable(1), PLANE, 1.12),
     copied(Separable(2), PLANE, 1.12),
@@ -165,7 +165,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
 ];
 
 impl Workload {
-    /// The same of a small image, which takes no time even in the emulator, and without a target.
+    /// Returns the workload with a small image, fast even in the emulator, and without a target.
     pub(super) fn quick(self) -> Workload {
         let small = |side: u32| (side / 128).max(16);
         let Picture { width, height, .. } = self.picture;
@@ -173,8 +173,8 @@ impl Workload {
         Workload { picture, target: None, ..self }
     }
 
-    /// What must at least be moved: the image read once and, by filters, written once; by two filters and a
-    /// histogram, five times.
+    /// Returns the least memory traffic, in bytes: the image is read once and, for filters, written once; a chain of
+    /// two filters and a histogram moves it five times.
     pub(super) fn bytes(&self) -> u64 {
         let times = match self.operation {
             Counts | PerChannel | Range => 1,
@@ -184,28 +184,28 @@ impl Workload {
         self.picture.bytes() * times
     }
 
-    /// The limit's name.
+    /// Returns the name of the limit.
     pub(super) fn limit_name(&self) -> &'static str {
         self.limit.map_or("parts", Limit::name)
     }
 
-    /// A product and a sum for each tap and sample, for filters that need them.
+    /// Returns a multiplication and an addition per tap and sample, for filters that need them.
     pub(super) fn operations(&self) -> Option<u64> {
         let taps = match self.operation {
             Separable(radius) | Gauss(radius) => 2 * (2 * radius + 1),
             Dense(width, height) => width * height,
-            // A mean is had by less; a histogram multiplies nothing.
+            // A mean takes fewer operations; a histogram multiplies nothing.
             Box(..) | Counts | PerChannel | Range | Chain => return None,
         };
         Some(2 * taps as u64 * self.picture.samples())
     }
 
-    /// How much of its limit it needs: bytes, or operations.
+    /// Returns the work that its limit counts: bytes, or operations.
     pub(super) fn amount(&self) -> u64 {
         if self.limit == Some(Limit::Ffma) { self.operations().unwrap_or(0) } else { self.bytes() }
     }
 
-    /// Solves it on a device.
+    /// Runs it on a device.
     pub(super) fn solve<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Solved> {
         Ok(match self.enqueue(device, image)? {
             Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
@@ -213,7 +213,7 @@ impl Workload {
         })
     }
 
-    /// Enqueues it on a device, and waits for nothing but a chain.
+    /// Enqueues it on a device; waits only for a chain.
     pub(super) fn enqueue<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Enqueued> {
         let filter = match self.operation {
             Separable(radius) => {
@@ -241,17 +241,17 @@ impl Workload {
     }
 }
 
-/// From 0 to 1, or all values of an integer type.
+/// Returns the range of the type: 0 to 1, or all values of an integer type.
 pub(super) fn range(pixel: PixelType) -> (f64, f64) {
     Bins::of_values(pixel).and_then(|bins| bins.range).unwrap_or((0.0, 1.0))
 }
 
-/// Weights above 0 that no row is a multiple of another of.
+/// Returns positive weights for masks that are not separable.
 fn weights(count: u32) -> Vec<f32> {
     (1..=count).map(|i| (mix(i) >> 8) as f32 / (1 << 24) as f32 + 0.1).collect()
 }
 
-/// The numbers of ways to choose from `n`.
+/// Returns the binomial coefficients of `n`.
 fn binomial(n: u32) -> Vec<f32> {
     let mut row = vec![1.0];
     for k in 0..n {
@@ -260,15 +260,15 @@ fn binomial(n: u32) -> Vec<f32> {
     row
 }
 
-/// A workload on its way.
+/// An enqueued workload.
 pub(in crate::verbs) enum Enqueued {
     Counts(DeviceHistogram),
-    /// Of an image, which waits by itself when it is looked at.
+    /// An image, which waits for its kernels when it is read, or finished counts.
     Done(Solved),
 }
 
 impl Enqueued {
-    /// What ran, and how long; waits for it.
+    /// Returns the report; waits for the kernels.
     pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Enqueued::Counts(counts) => counts.report(),
@@ -277,7 +277,7 @@ impl Enqueued {
     }
 }
 
-/// A workload's result.
+/// The result of a workload.
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant)] // there is one at a time
 pub(in crate::verbs) enum Solved {
@@ -286,7 +286,7 @@ pub(in crate::verbs) enum Solved {
 }
 
 impl Solved {
-    /// What ran, and how long; waits for it.
+    /// Returns the report; waits for the kernels.
     pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Solved::Image(image) => image.report(),
@@ -294,12 +294,12 @@ impl Solved {
         }
     }
 
-    /// Where it is not, bit for bit, what was expected.
+    /// Returns the first difference from the expected result, bit for bit.
     pub(in crate::verbs) fn difference(self, expected: Solved) -> Result<Option<String>> {
         match (self, expected) {
             (Solved::Image(found), Solved::Image(expected)) => {
                 let (found, expected) = (found.into_host()?, expected.into_host()?);
-                // The long way only to say where.
+                // The slow comparison only locates the difference.
                 Ok(if found.bytes() == expected.bytes() { None } else { first_mismatch(&found, &expected) })
             }
             (Solved::Counts(found, _), Solved::Counts(expected, _)) => {

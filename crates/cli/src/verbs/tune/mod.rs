@@ -1,4 +1,4 @@
-//! `apron tune`: the sweep behind the tuning table.
+//! `apron tune`: measures the tuning table.
 
 mod report;
 mod sweep;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Some((made, image)) if made == *picture => image,
             _ => {
                 let image = device.upload(&picture.make()?)?;
-                // While the host made it, the GPU lowered its clock.
+                // The GPU lowered its clock while the host generated the image.
                 if !args.quick {
                     let task = Task { device: &device, problem, image: &image };
                     warm_up(|| task.solve(None, None)?.report().map(drop))?;
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Keeps the device busy until its clock is up.
+/// Keeps the device busy until its clock has risen.
 fn warm_up(run: impl Fn() -> apron::Result<()>) -> apron::Result<()> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(100) {

@@ -1,4 +1,4 @@
-//! What a sweep found: times to read, and the table.
+//! Results of a sweep: times as text, and the table.
 
 use super::sweep::Found;
 use crate::report::aligned;
@@ -7,13 +7,13 @@ use apron_plan::tuning::{COLUMNS, Row};
 use apron_plan::{VARIANTS, variants};
 use serde_json::{Value, json};
 
-/// A sweep.
+/// The results of a sweep.
 pub(super) struct Sweep {
     pub(super) device: String,
-    /// The GPU's name.
+    /// Name of the GPU.
     pub(super) gpu: String,
     pub(super) machine: Machine,
-    /// About the machine and the run.
+    /// Facts about the machine and the run.
     pub(super) facts: Vec<(String, String)>,
     pub(super) found: Vec<Found>,
 }
@@ -23,7 +23,7 @@ impl Sweep {
         self.found.iter().filter_map(|found| Some(format!("{}: {}", found.work, found.failure.as_ref()?)))
     }
 
-    /// The tuning table that follows.
+    /// Formats the tuning table.
     pub(super) fn table(&self) -> String {
         let facts: String = self.facts.iter().map(|(key, value)| format!("# {key}: {value}\n")).collect();
         let rows = self.found.iter().filter(|found| !found.times.is_empty()).map(|found| {
@@ -34,7 +34,7 @@ impl Sweep {
         format!("{facts}{COLUMNS}\n{}", rows.collect::<String>())
     }
 
-    /// To read: for each operation a line a workload, with a column for each variant.
+    /// Formats the times as text: per operation a line per workload, with a column per variant.
     pub(super) fn text(&self) -> String {
         let mut operations: Vec<&str> = VARIANTS.iter().map(|variant| variant.operation).collect();
         operations.dedup();
@@ -77,7 +77,7 @@ impl Sweep {
     }
 }
 
-/// What would run now, where another variant is faster.
+/// Describes the change if the present table chooses another variant than the fastest.
 fn change(found: &Found) -> Option<String> {
     let best = found.times.first()?;
     let now = found.times.iter().find(|time| time.variant == found.now)?;
@@ -148,7 +148,7 @@ mod tests {
         assert!(table.starts_with(&format!("# date: today\n{COLUMNS}\n")), "{table}");
         let table_read = Table::parse(&table);
         let rows = table_read.rows();
-        // What failed is left out.
+        // Workloads that failed are left out.
         assert_eq!((rows.len(), table.lines().count()), (1, 3), "{table}");
         assert_eq!((rows[0].gpu.as_str(), rows[0].target, rows[0].multiprocessors), ("Some GPU", 90, 132));
         assert_eq!((rows[0].work, &rows[0].times), (sweep().found[0].work, &sweep().found[0].times));

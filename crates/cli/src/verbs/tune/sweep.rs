@@ -1,4 +1,4 @@
-//! Times the variants of a workload, and compares what they give.
+//! Times the variants of a workload, and compares their results.
 
 use crate::verbs::bench::burst::{Bursts, SHORT_MS};
 use crate::verbs::bench::workloads::{Enqueued, Solved};
@@ -9,27 +9,27 @@ use apron_plan::tuning::{Time, Work, candidates};
 use apron_plan::{Machine, Recipe};
 use apron_testkit::{eligible, filter_of, histogram_of};
 
-/// What was found of a workload.
+/// The result of a workload.
 pub(super) struct Found {
     pub(super) work: Work,
-    /// The variant that would be chosen now.
+    /// The variant that the present table chooses.
     pub(super) now: &'static str,
-    /// The times, the shortest first; none if something failed.
+    /// The times, ascending; empty if something failed.
     pub(super) times: Vec<Time>,
-    /// What failed, and how.
+    /// The variant that failed, and why.
     pub(super) failure: Option<String>,
 }
 
-/// A later time must be as much shorter than an earlier one, to be no accident.
+/// A later time replaces an earlier one only below this fraction of it, so as to ignore noise.
 const CLEARLY: f64 = 0.995;
-/// A variant that takes so many times the best is timed once.
+/// A variant that takes this many times the best time is timed only once.
 const FAR_BEHIND: f64 = 4.0;
-/// What a run alone takes longer than one of a burst, at most, in milliseconds.
+/// Upper bound of the overhead of a single run over a run in a burst, in milliseconds.
 const ALONE_MS: f64 = 0.01;
-/// Of results with more bytes only those of the two fastest variants are compared: they are copied to the host.
+/// For larger results, in bytes, only the two fastest variants are compared, since results are copied to the host.
 const LARGE_RESULT: u64 = 64 << 20;
 
-/// A problem, for an image on a device.
+/// A problem, and an image on a device to solve it for.
 pub(super) struct Task<'a> {
     pub(super) device: &'a Device,
     pub(super) problem: &'a Problem,
@@ -37,7 +37,7 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Solves it by a variant and a grid, or as it would be now, and waits for that.
+    /// Solves the problem by a variant and a grid, or as planned by default, and waits for the result.
     pub(super) fn solve(&self, variant: Option<&str>, tuning: Option<Tuning>) -> Result<Solved> {
         Ok(match self.enqueue(variant, tuning)? {
             Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
@@ -45,7 +45,7 @@ impl Task<'_> {
         })
     }
 
-    /// Enqueues that, and waits for nothing.
+    /// Enqueues the problem without waiting.
     fn enqueue(&self, variant: Option<&str>, tuning: Option<Tuning>) -> Result<Enqueued> {
         match self.problem {
             Problem::Count(problem) => {
@@ -63,7 +63,7 @@ impl Task<'_> {
     }
 }
 
-/// Times every variant that takes the problem, with every grid that a variant leaves open.
+/// Times every variant that supports the problem, with every grid that the variant leaves open.
 pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result<Found> {
     let machine = task.device.machine().expect("a device that runs kernels");
     let work = Work::of(task.problem);
@@ -77,7 +77,7 @@ pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result
             Err(error) => failure = Some(format!("{variant}: {error}")),
         }
     }
-    // Of equal times the first in the order of the variants stays the first.
+    // The sort is stable: equal times keep the order of the variants.
     times.sort_by(|a, b| a.ms.total_cmp(&b.ms));
     let samples = task.image.shape().samples();
     let result_bytes = if work.operation == "histogram" { 0 } else { samples * work.dst.size_bytes() as u64 };
@@ -90,7 +90,7 @@ pub(super) fn sweep(task: &Task<'_>, bursts: &mut Bursts, quick: bool) -> Result
     Ok(Found { work, now, times, failure })
 }
 
-/// The first difference between the results of the first variant and another.
+/// Returns the first difference between the results of the first variant and of another one.
 fn disagreement(times: &[Time], solve: impl Fn(&Time) -> Result<Solved>) -> Result<Option<String>> {
     let Some((first, others)) = times.split_first() else { return Ok(None) };
     let expected = solve(first)?;
@@ -102,7 +102,7 @@ fn disagreement(times: &[Time], solve: impl Fn(&Time) -> Result<Solved>) -> Resu
     Ok(None)
 }
 
-/// The time of a variant with the grid that is the best for it.
+/// Returns the time of a variant with its best grid.
 fn fastest(task: &Task<'_>, variant: &'static str, best: f64, bursts: &mut Bursts, quick: bool) -> Result<Time> {
     let mut found = Time { variant, ms: f64::INFINITY, tuning: None };
     let machine = task.device.machine().expect("a device that runs kernels");
@@ -117,7 +117,7 @@ fn fastest(task: &Task<'_>, variant: &'static str, best: f64, bursts: &mut Burst
     Ok(found)
 }
 
-/// The numbers to try, but for those that give a grid again; `None` where a variant leaves none open.
+/// Returns the tunings to try, without those that give the same grid; `None` where the variant leaves nothing open.
 fn grids(problem: &Problem, variant: &'static str, machine: &Machine, quick: bool) -> Result<Vec<Option<Tuning>>> {
     let mut tried: Vec<Recipe> = Vec::new();
     let mut grids = Vec::new();
@@ -132,7 +132,7 @@ fn grids(problem: &Problem, variant: &'static str, machine: &Machine, quick: boo
     Ok(if grids.is_empty() { vec![None] } else { grids })
 }
 
-/// The median of a run's times, in milliseconds: of runs alone, or, where they take little, of a burst.
+/// Returns the median time in milliseconds: of single runs or, if they are short, of a burst.
 fn median_ms(
     mut alone: impl FnMut() -> Result<f64>,
     burst: impl FnOnce() -> Result<f64>,
@@ -142,7 +142,7 @@ fn median_ms(
     if quick {
         return alone();
     }
-    // The first compiles the kernel.
+    // The first run compiles the kernel.
     alone()?;
     let second = alone()?;
     if second > (best + ALONE_MS) * FAR_BEHIND {
@@ -151,7 +151,7 @@ fn median_ms(
     if second < SHORT_MS {
         return burst();
     }
-    // About 5 ms.
+    // About 5 ms in total.
     let reps = (5.0 / second).clamp(7.0, 25.0) as usize;
     let mut times = (0..reps).map(|_| alone()).collect::<Result<Vec<f64>>>()?;
     times.sort_by(f64::total_cmp);
@@ -201,10 +201,10 @@ mod tests {
             (median_ms(|| timed(&runs), || Ok(0.5), best, false).unwrap(), runs.get())
         };
         assert_eq!(counted([900.0, 5.0, 0.0, 0.0], 1.0), (5.0, 2));
-        // Two to warm up, and seven of which two are odd ones.
+        // Two warm-up runs, then seven runs with two outliers.
         assert_eq!(counted([900.0, 1.0, 700.0, 2.0], 1.0), (2.0, 9));
         assert_eq!(counted([900.0, 0.06, 0.06, 0.07], 1.0), (0.07, 27));
-        // What takes little, in a burst.
+        // Short runs are timed in a burst.
         assert_eq!(counted([900.0, 0.04, 0.0, 0.0], 1.0), (0.5, 2));
         assert_eq!(counted([900.0, 0.04, 0.0, 0.0], 0.001), (0.5, 2));
     }

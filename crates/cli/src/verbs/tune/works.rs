@@ -1,4 +1,4 @@
-//! What a sweep times: problems with the images to solve them for.
+//! The workloads of a sweep: problems, and the images to solve them for.
 
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
@@ -7,17 +7,17 @@ use apron_core::{
 };
 use apron_plan::tuning::Work;
 
-/// Filters of one pair of types, and of one number of channels.
+/// Filters for one pair of types and one number of channels.
 struct Filters {
     types: (PixelType, PixelType),
     channels: u32,
     /// Widths and heights.
     images: &'static [Size],
-    /// Taps along each axis.
+    /// Numbers of taps along each axis.
     separable: &'static [u32],
-    /// Sides of masks.
+    /// Sides of square masks.
     dense: &'static [u32],
-    /// Sides of windows.
+    /// Sides of square windows.
     boxes: &'static [u32],
 }
 
@@ -26,17 +26,17 @@ type Size = (u32, u32);
 
 use PixelType::{F32, U8, U16};
 
-/// Few blocks; a screen; what fits into the L2 cache; and what must come from memory.
+/// From a few blocks over a full HD screen and images that fit into the L2 cache to images that do not.
 const TINY: Size = (256, 256);
 const SMALL: Size = (512, 512);
 const SCREEN: Size = (1920, 1080);
 const MIDDLE: Size = (2048, 2048);
 const LARGE: Size = (4096, 4096);
 const HUGE: Size = (8192, 8192);
-/// A screen and a large image whose rows are no multiple of 16 bytes, but for f32 of four channels.
+/// A screen and a large image whose rows are not multiples of 16 bytes, except for f32 with four channels.
 const ODD: &[Size] = &[(1366, 768), (4094, 4094)];
 
-/// Types, sizes, taps and masks that are common.
+/// Common types, sizes, taps and masks.
 const FILTERS: &[Filters] = &[
     Filters {
         types: (F32, F32),
@@ -120,7 +120,7 @@ const FILTERS: &[Filters] = &[
     },
 ];
 
-/// Type, channels that are counted apart, bins, and sizes.
+/// Type, channels that are counted separately, bins, and sizes.
 const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
     (U8, 1, 256, &[TINY, SMALL, SCREEN, MIDDLE, (16384, 16384)]),
     (U8, 3, 256, &[TINY, SCREEN, LARGE]),
@@ -129,10 +129,10 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
     (F32, 1, 4096, &[TINY, HUGE]),
 ];
 
-/// Products above which the slow variants would take seconds.
+/// Number of products above which the slow variants would take seconds.
 const MOST_PRODUCTS: u64 = 1 << 37;
 
-/// Everything, those of one image together; in a quick sweep a little of each, of a small image.
+/// Returns all workloads, grouped by image; for a quick sweep a few of each kind, of a small image.
 pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     let mut works = Vec::new();
     let few = |sides: &'static [u32]| if quick { &sides[..sides.len().min(2)] } else { sides };
@@ -179,17 +179,17 @@ fn shape(picture: &Picture) -> Result<Shape> {
     Shape::new(picture.width, picture.height, picture.channels)
 }
 
-/// So many, that are no product.
+/// A generator of weights that do not form a separable mask.
 type Weights = fn(u32) -> Vec<f32>;
 
-/// No multiples of a power of two; they sum to 1.
+/// Returns weights that sum to 1 and are not multiples of a power of two.
 fn uneven(count: u32) -> Vec<f32> {
     let weights = (0..count).map(|i| 1.0 / (3 + i * i % 23) as f32);
     let sum: f32 = weights.clone().sum();
     weights.map(|weight| weight / sum).collect()
 }
 
-/// Multiples of a power of two, as a binomial filter's: sums of bytes in f32 are exact.
+/// Returns multiples of a power of two, as binomial filters have: their f32 sums of u8 samples are exact.
 fn few_bits(count: u32) -> Vec<f32> {
     (0..count).map(|i| (1 + i * i % 23 % 7) as f32 / 64.0).collect()
 }
