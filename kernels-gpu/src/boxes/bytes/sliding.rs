@@ -7,8 +7,8 @@ use crate::Body;
 use apron_abi::{box_pitch, box_pixels, box_sums_pitch, BoxParams, ElementType, Pixel, BOX_BLOCK, BOX_BYTES};
 use core::marker::PhantomData;
 
-/// The kernel for strips of `W` words: `PIXELS` of four channels, or packed pixels of fewer; `LARGE` for windows
-/// whose sums of bytes do not fit into 16 bits.
+/// The kernel for strips of `W` words: each a pixel of four channels if `PIXELS`, else of fewer channels; `LARGE` for
+/// windows whose sums of bytes do not fit into 16 bits.
 ///
 /// Launch contract: see the [module](crate::boxes); windows are at most [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
 pub struct Bytes<O, const LARGE: bool, const PIXELS: bool, const W: u32>(PhantomData<O>);

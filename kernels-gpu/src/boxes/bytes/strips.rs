@@ -384,7 +384,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 let low = self.load_sum(self.sums(PARITY, self.low[k]));
                 let high = self.load_sum(self.sums(PARITY, self.high[k]));
                 let mut middle = if k as u32 >= self.turns[1] { far } else { near };
-                // Returns the pixel of a window's sums: if `LARGE`, they are the lowest bits of f32 at 2^23.
+                // A strip starts up to 3 pixels before its first window.
                 if k + 3 >= CHUNK && k as u32 >= self.turns[0] {
                     middle = taken(middle, own);
                 }
@@ -404,7 +404,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// The pixel of a window's sums: of `LARGE` ones, as the lowest bits of f32 at 2^23.
+    /// Returns the pixel of a window's sums: if `LARGE`, they are the lowest bits of f32 at 2^23.
     #[inline(always)]
     fn output(&self, sums: Four) -> u32 {
         let d = self.part.d;
