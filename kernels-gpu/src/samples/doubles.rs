@@ -1,5 +1,4 @@
-//! Samples of 8 and 16 bits summed in f64, as in all exact kernels for integers: nothing is checked or computed
-//! again.
+//! Samples of 8 and 16 bits summed in f64: no sum is checked or computed again.
 //!
 //! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
 //! Taps are scaled by [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the
