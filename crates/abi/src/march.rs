@@ -1,4 +1,5 @@
-//! Correlation by blocks that walk down strips of the image: parameters, and the ring of input rows in shared memory.
+//! Correlation by blocks that march down strips of the image: parameters, and the ring of input rows in shared
+//! memory.
 
 use crate::{ElementType, SharedMemory};
 

@@ -67,7 +67,7 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
 pub struct PointwiseParams {
     /// Number of samples of each image.
     pub samples: u64,
-    /// Address of the second image; in a recipe, the number of its buffer. Without a second image, that of the first.
+    /// Address of the second image; in a recipe, the number of its buffer. Without a second image, the first image's.
     pub second: u64,
     /// Weight of the first image.
     pub a: f64,

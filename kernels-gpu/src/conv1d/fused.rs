@@ -342,8 +342,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     }
 }
 
-/// Returns [`SUMS`] adjacent sums of `count` taps from `tap` on. The samples come in groups of four, of which `next`
-/// returns the samples from one index up to another. The first `SKIPPED` samples of all are under no tap.
+/// Returns [`SUMS`] adjacent sums of `count` taps from `tap` on. The samples come in groups of four: `next` returns
+/// the samples of the next group from one index up to another. The first `SKIPPED` samples of all are under no tap.
 ///
 /// # Safety
 /// The taps exist up to the next multiple of 4.

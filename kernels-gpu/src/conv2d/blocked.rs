@@ -220,7 +220,7 @@ fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
     window[ACROSS / 4] = first;
 }
 
-/// Returns what a thread's sums are stored as, in f32, which holds every integer result exactly.
+/// Converts a thread's sums to results, in f32, which holds every integer result exactly.
 #[inline(always)]
 unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
     d: D,

@@ -7,10 +7,10 @@
 //! tree reduction in shared memory: the extremes of the block
 //! thread 0 writes the pair
 //! ```
+//!
 //! The least is NaN where a sample is, and the largest is then meaningless. Per sample: 1/4 of a global load, five
 //! instructions; nine barriers per block. With a mask: two loads per sample. The pairs are few, and the host joins
 //! them.
-//! five instructions; nine barriers a block. With a mask two loads of a sample each. The pairs are few, and the host joins them.
 
 use super::pixel_of;
 use crate::device::{Device, Global, Shared};

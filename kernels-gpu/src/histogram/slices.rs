@@ -7,6 +7,7 @@
 //!     find the sample's cell; if it is in the slice, increment its counter   (atomically)
 //! barrier; write the counters to the row's part of the output
 //! ```
+//!
 //! Each row of the grid counts one slice, so the image is read once per slice; each column of the grid writes one row
 //! of counts, which [`Sums`](super::Sums) adds up. Integers are their own cells. For f32 the edges are searched in
 //! global memory.
@@ -83,8 +84,8 @@ pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32,
 /// The kernel, with a mask or without: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
 ///
 /// Launch contract: the input holds `pixels * channels` samples, a mask one byte per pixel; the output has a row of
-/// `apart * bins` counts per column of blocks, fewer than 2^32 / 1024 columns; there are at least as many rows of
-/// blocks as slices; the shared memory is as in the kernel table, and no block counts 2^32 samples or more.
+/// `apart * bins` counts per column of blocks, fewer than 2^32 / 1024 columns; there is at least one row of blocks
+/// per slice; the shared memory is as in the kernel table, and no block counts 2^32 samples or more.
 pub struct Slices<T, const MASKED: bool>(PhantomData<T>);
 
 impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {

@@ -50,9 +50,9 @@ valued!(u16, i16);
 ///
 /// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds distribute the
 /// whole groups of eight samples over the threads of a row of blocks, whose number is a multiple of the number of
-/// channels; the output has a row of [`WIDE_VALUES`] counts per channel for each column of blocks; there are as many
-/// rows of blocks as slices of these; the shared memory is as in the kernel table, and no block counts 2^32 samples
-/// or more.
+/// channels; the output has a row of [`WIDE_VALUES`] counts per channel for each column of blocks; there is one row
+/// of blocks per slice of these; the shared memory is as in the kernel table, and no block counts 2^32 samples or
+/// more.
 pub struct Values<T>(PhantomData<T>);
 
 impl<T: Valued> Body for Values<T> {

@@ -65,7 +65,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         input_rows: u32,
     ) -> Self {
         let border = BorderMode::from_u32(p.border);
-        // Samples that threads with outputs in the image need, and those of them inside the image.
+        // Samples that threads with outputs in the image need, and the part of them inside the image.
         let outputs = p.out_samples as i32 - (strip_left - p.left) - p.first;
         let threads = (outputs as u32).div_ceil(P as u32);
         let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::Element::TYPE));
@@ -272,7 +272,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
-        // SAFETY: the row has come.
+        // SAFETY: the row's copy is complete, or `complete_words` waits for it.
         unsafe {
             if PIECES {
                 self.complete_words(row);

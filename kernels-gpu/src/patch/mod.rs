@@ -47,7 +47,7 @@ impl<F: Rows<ACROSS, K, C>, S: Packed<ACROSS>, const K: usize, const C: usize> B
         let whole = p.aligned >= ACROSS as u32 / S::OF_WORD * 4 && first >= 0 && first + ACROSS as i32 <= samples;
         let row_bytes = p.out_samples as u64 * S::Element::TYPE.size_bytes() as u64;
         let place = Place { row: dst.address + first_row as u64 * row_bytes, first, samples, whole };
-        // A thread past the last output loads what the last thread with an output loads.
+        // A thread past the last output loads the samples of the last thread with an output.
         let threads = ((samples - p.first) as u32).div_ceil(ACROSS as u32);
         let seer = |thread: u32| if thread < threads { thread } else { threads - 1 };
         let lead = march_lead(S::Element::TYPE, K as u32, C as u32) as i32;

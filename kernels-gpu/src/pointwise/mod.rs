@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! each thread, striding by the whole grid: four samples, a block's width apart, so that a warp's are adjacent
-//! weighted:  a * x + b * y + c, or x where x and y hardly differ
+//! weighted:  a * x + b * y + c, or x where x and y differ by less than the threshold
 //! magnitude: sqrt(x^2 + y^2)
 //! direction: atan2(y, x)
 //! ```

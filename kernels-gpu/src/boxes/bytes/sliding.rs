@@ -214,7 +214,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
     }
 
     /// Slides the window over rows `first` to `first + COUNT - 1` of a step; stores all outputs, or, unless `ALL`,
-    /// those inside the block's output rows. The first would be row `y`.
+    /// the outputs inside the block's output rows. The first would be row `y`.
     #[inline(always)]
     unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());

@@ -166,7 +166,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
     unsafe fn clear(&self) {
         let mut word = self.part.d.thread_x();
         while word < Sums::<LARGE>::PITCH / 4 {
-            // SAFETY: in the sums, which nobody uses before the next barrier.
+            // SAFETY: in the sums, which no thread uses before the next barrier.
             unsafe {
                 self.part.d.shared_store(self.sums::<u32>(0, 0), word, 0);
                 self.part.d.shared_store(self.sums::<u32>(1, 0), word, 0);
@@ -198,7 +198,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
     #[inline(always)]
     unsafe fn bring(&self, row: u32, slot: u32, rows: u32) {
         let p = self.part.p;
-        // SAFETY: nobody uses the slots before the next barrier.
+        // SAFETY: no thread uses the slots before the next barrier.
         unsafe {
             if row < rows {
                 self.bring_row(row, self.ring(slot));
