@@ -1,4 +1,4 @@
-//! Writes the kernel table of the families' axes.
+//! Generates the kernel table from the families' axes.
 
 #[path = "kernels/mod.rs"]
 mod kernels;

@@ -1,6 +1,6 @@
 //! The entries that a launch names, generated from the kernel table: each calls its body.
 
-// A PTX build holds one family, and needs not all of these.
+// A PTX build contains one family, and does not need all of these.
 #[allow(unused_imports)]
 use crate::{
     boxes, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, samples,
@@ -32,11 +32,12 @@ macro_rules! define_entries {
     };
 }
 
-/// A body in a function of its own: all in one take the compiler minutes. As a method it is compiled with its body's module,
-/// beside others; functions of one module would be compiled one after the other.
+/// A body in a function of its own: one function with all bodies takes the compiler minutes. As a method it is
+/// compiled with its body's module, in parallel with other modules; functions of one module would be compiled one
+/// after another.
 #[cfg(not(target_arch = "nvptx64"))]
 trait Alone: Body {
-    /// Runs it.
+    /// Runs the body.
     ///
     /// # Safety
     /// The launch contract of the body holds.
@@ -54,14 +55,14 @@ impl<B: Body> Alone for B {}
 #[allow(unused_imports)]
 use crate::device::nvptx::{Buffer, Nvptx, Parameter, Symbol};
 
-// The symbol's size is that of `Taps`.
+// The symbol's size in bytes equals the size of `Taps<MAX_TAPS>`.
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda"), feature = "conv2d"))]
 core::arch::global_asm!(".visible .const .align 16 .b8 apron_taps[16384];");
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 const _: () = assert!(size_of::<Taps<MAX_TAPS>>() == 16384);
 
-/// The buffers of the thread's own image.
+/// Returns the source and the destination of the thread's own image.
 #[cfg(any(target_arch = "nvptx64", feature = "rust-cuda"))]
 #[inline(always)]
 fn of_image<D: crate::device::Device, S, T>(

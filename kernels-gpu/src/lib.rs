@@ -1,9 +1,9 @@
 //! Apron's GPU kernels.
 //!
-//! A kernel's body is written once, generic over [`device::Device`], the few things that a GPU
-//! thread can do. Three implementations run it: inline PTX on the GPU (compiled by rustc),
-//! `cuda_std` (compiled by Rust-CUDA, feature `rust-cuda`), and host code in the emulator.
-//! The entries that a launch names are generated from the kernel table in `apron-abi`.
+//! A kernel's body is written once, generic over [`device::Device`], the few operations of a GPU thread. Three
+//! implementations run it: inline PTX on the GPU (compiled by rustc), `cuda_std` (compiled by Rust-CUDA, feature
+//! `rust-cuda`), and host code in the emulator. The entries that a launch names are generated from the kernel table
+//! in `apron-abi`.
 #![no_std]
 // An iterator over an array would keep it in local memory; an index that unrolls leaves it in registers.
 #![allow(clippy::needless_range_loop)]
@@ -38,14 +38,14 @@ use device::{Device, Global};
 
 /// A kernel's body, the same for every device.
 pub trait Body {
-    /// Element of the buffer that is read.
+    /// Element type of the source buffer.
     type Src;
-    /// Element of the buffer that is written.
+    /// Element type of the destination buffer.
     type Dst;
     /// The launch's parameters.
     type Params;
 
-    /// What one thread does.
+    /// Runs the kernel as one thread.
     ///
     /// # Safety
     /// The launch contract in the body's documentation holds.
@@ -55,12 +55,12 @@ pub trait Body {
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    // A kernel has nobody to tell: stop it, which the host sees as a failed launch.
+    // A kernel cannot report a panic: it traps, which the host sees as a failed launch.
     device::nvptx::trap()
 }
 
-/// Quotient and remainder by a divisor that the launch contract keeps from being 0; without the
-/// check for it, which would put a panic, and so a call, into the kernel.
+/// Returns quotient and remainder by a divisor that the launch contract keeps from being 0; without the check for it,
+/// which would put a panic, and so a call, into the kernel.
 ///
 /// # Safety
 /// `divisor` is not 0.

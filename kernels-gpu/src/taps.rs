@@ -3,11 +3,11 @@
 use crate::device::{Device, Shared};
 use apron_abi::{Accumulator, Sample, TAPS_AT_ONCE};
 
-/// Adds `count` taps from `tap` on, times the tile's elements at `element`, `element + step`, ...
+/// Adds the products of `count` taps, from `tap` on, and the tile's elements at `element`, `element + step`, ...
 ///
 /// # Safety
-/// `tap` is a multiple of 4, the taps are there up to the next one behind the last, and the
-/// elements are in the tile, which nobody writes any more.
+/// `tap` is a multiple of 4, the taps exist up to the next multiple of 4, and the elements are in the tile, which no
+/// thread writes any more.
 #[inline(always)]
 pub(crate) unsafe fn add_row<D: Device, S: Sample, A: Accumulator>(
     d: D,
@@ -33,7 +33,7 @@ pub(crate) unsafe fn add_row<D: Device, S: Sample, A: Accumulator>(
     }
 }
 
-/// Adds the first `COUNT` of four taps. Padding is left out: 0 times infinity is no 0.
+/// Adds the first `COUNT` of four taps. Padding is skipped: 0 times infinity is not 0.
 #[inline(always)]
 unsafe fn add<D: Device, S: Sample, A: Accumulator, const COUNT: u32>(
     d: D,

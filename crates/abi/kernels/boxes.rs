@@ -16,7 +16,7 @@ fn rows() -> Vec<Row> {
         let body = format!("boxes::Floats<{channels}, {strip}>");
         rows.push(chunks(format!("c{channels}"), ["f32", "f32"], body).residents(if channels == 1 { 3 } else { 2 }));
     }
-    // Sums along rows in 16 bits or in 32, over strips of 128 words of 4 bytes or of 64.
+    // Window sums of 16 bits, two per word, or of 32 bits; strips of 128 or 64 words of 4 bytes.
     for (stage, wide, strip) in [("small", false, 128), ("large", true, 128), ("narrow", true, 64)] {
         for dst in DST {
             for (suffix, rgba) in [("", false), ("-rgba", true)] {

@@ -7,7 +7,7 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// Sums in f32 for results in f32, in f64 for integers.
+/// Returns the type of sums: f32 for results in f32, f64 for integers.
 fn sum(dst: &str) -> &'static str {
     if dst == "f32" { "f32" } else { "f64" }
 }
@@ -21,7 +21,7 @@ fn rows() -> Vec<Row> {
             rows.push(fused.residents(if dst == "f32" { 6 } else { 4 }));
         }
     }
-    // Two launches: along rows into sums, and along columns from sums.
+    // Two launches: along rows from samples into sums, then along columns from these sums.
     let passes = || {
         let along_rows = ["u8", "f32"].into_iter().flat_map(|src| ["f32", "f64"].map(|sum| (0, [src, sum], sum)));
         along_rows.chain(["u8", "u16", "i16", "f32"].map(|dst| (1, [sum(dst), dst], sum(dst))))

@@ -2,12 +2,12 @@ use super::{Family, Row, kernel};
 
 pub(crate) const FAMILY: Family = Family { name: "conv2d", about: "Dense correlation.", lowest_target: 75, rows };
 
-/// Pairs of sample types of all dense kernels but those of the ladder.
+/// Returns the pairs of sample types of all dense kernels except the rungs of the ladder.
 fn pairs() -> impl Iterator<Item = [&'static str; 2]> {
     ["u8", "f32"].into_iter().flat_map(|src| ["u8", "u16", "i16", "f32"].map(|dst| [src, dst]))
 }
 
-/// Those of the kernels that are rungs of the ladder.
+/// Pairs of sample types of the kernels that are rungs of the ladder.
 const RUNGS: [[&str; 2]; 3] = [["u8", "u8"], ["u8", "f32"], ["f32", "f32"]];
 
 /// Masks of up to `FEW_TAPS` taps, and larger ones.
@@ -29,7 +29,7 @@ fn rows() -> Vec<Row> {
             rows.push(row.residents(if floats && !large { 2 } else { 1 }));
         }
     }
-    // Sums of bytes in f32, the doubtful ones again in f64.
+    // Bytes summed in f32; doubtful sums are computed again in f64.
     for dst in ["u8", "u16", "i16"] {
         rows.push(blocked("checked", ["u8", dst], "f32", false, 8).taps("SmallParameter").residents(2));
     }
@@ -56,7 +56,8 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// Sums in f64, of a mask or along rows and then columns, and from them integers, scaled and rounded once.
+/// Returns the kernels that sum in f64, with a dense mask or along rows and then columns, and the kernels that scale
+/// these sums and round them once to integers.
 fn scaled() -> impl Iterator<Item = Row> {
     let stage = |stage, types, body: String, params| kernel("scaled", stage, types, body, params);
     let sums = ["u8", "f32"].into_iter().flat_map(move |src| {

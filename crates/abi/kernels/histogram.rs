@@ -2,7 +2,7 @@ use super::{Family, Row, kernel};
 
 pub(crate) const FAMILY: Family = Family { name: "histogram", about: "Histograms.", lowest_target: 75, rows };
 
-/// Kernels that count cells by slices of counters.
+/// Returns a kernel that counts cells by slices of counters.
 fn slices(
     variant: &'static str,
     stage: &'static str,
@@ -17,7 +17,7 @@ fn slices(
 fn extremes(variant: &'static str, masked: bool) -> Row {
     let body = format!("histogram::Extremes<{masked}>");
     let row = kernel(variant, "extremes", ["f32", "f32"], body, "HistogramExtremesParams");
-    // A pair of f32 for each thread.
+    // A pair of f32 per thread.
     row.block("[EXTREMES_BLOCK, 1]").shared("SharedMemory::Bytes(EXTREMES_BLOCK * 8)", 9)
 }
 
@@ -63,7 +63,7 @@ fn rows() -> Vec<Row> {
     let cells = |src, stage, masked| {
         let body = format!("histogram::Slices<{src}, {masked}>");
         let row = slices("slices", stage, [src, "u32"], body, "HistogramCellsParams");
-        // The edges of bins of f32.
+        // For f32, the taps are the edges of the bins.
         row.taps(if src == "f32" { "Global" } else { "None" })
     };
     rows.push(cells("f32", "all", false));
@@ -85,7 +85,7 @@ fn rows() -> Vec<Row> {
             for (stage, weight) in [("weights", "f64"), ("f32-weights", "f32")] {
                 let body = format!("histogram::Weights<{weight}>");
                 let row = kernel(variant, stage, ["u32", "f64"], body, "HistogramWeightsParams");
-                // Bin and weight of each sample of a batch.
+                // Bin and weight of each sample of a batch, 4 and 8 bytes.
                 rows.push(row.block("[WEIGHTS_BLOCK, 1]").shared("SharedMemory::Bytes(WEIGHTS_BATCH * 12)", 2));
             }
             rows.push(sums(variant, ["f64", "f64"]));

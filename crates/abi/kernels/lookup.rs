@@ -6,7 +6,7 @@ pub(crate) const FAMILY: Family =
 fn rows() -> Vec<Row> {
     let tiles = |stage, types, body: &str| kernel("tiles", stage, types, format!("lookup::{body}"), "TilesParams");
     vec![
-        // Tables of 4 channels, a word an entry.
+        // Tables of 4 channels, one word of 32 bits per entry.
         kernel("table", "", ["u8", "u8"], "lookup::Table", "LookupParams")
             .block("[LOOKUP_BLOCK, 1]")
             .shared("SharedMemory::Bytes(4 * BYTE_BINS * 4)", 1),
@@ -18,7 +18,7 @@ fn rows() -> Vec<Row> {
         tiles("counts", ["u16", "u32"], "Counts")
             .block("[SLICES_BLOCK, 1]")
             .shared("SharedMemory::Bytes(SLICE_CELLS * 4)", 2),
-        // Two words for each warp.
+        // Two words of 32 bits per warp.
         tiles("wide-tables", ["u32", "u16"], "WideTables")
             .block("[WIDE_BLOCK, 1]")
             .shared("SharedMemory::Bytes(WIDE_BLOCK / 32 * 8)", 2),

@@ -8,17 +8,17 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// A method, what it sums in, the sample type, and the axes: sides of the mask by channels.
+/// The axes of a variant: its sample type, and sides of the mask by channels.
 struct Axes {
     variant: &'static str,
     src: &'static str,
     sides: fn(channels: u32) -> u32,
     channels: &'static [u32],
-    /// Whether there is a kernel for rows whose bytes are no multiple of 16, too.
+    /// Whether there is also a kernel for rows whose length is no multiple of 16 bytes.
     any: fn(side: u32, channels: u32) -> bool,
 }
 
-/// The largest side; masks begin at 3.
+/// Every variant's axes; `sides` gives the largest side of the mask, from 3 on.
 const AXES: [Axes; 8] = [
     Axes {
         variant: "separable",
@@ -43,7 +43,8 @@ const AXES: [Axes; 8] = [
     Axes { variant: "dense-f64", src: "u16", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
 ];
 
-/// Blocks per multiprocessor that registers are left for: measured, as the fastest that do not spill.
+/// Returns the resident blocks per multiprocessor for which registers are limited: the fastest measured choice that
+/// does not spill.
 fn residents(variant: &str, src: &str, side: u32) -> u32 {
     match (variant, src, side) {
         (_, "f32", 0..=17 | 33) => 1,
@@ -74,7 +75,8 @@ fn rows() -> Vec<Row> {
                         format!("march::{body}<{samples}, {{ {across} as usize }}, {side}, {channels}, {aligned}>");
                     let stage = format!("{side}-c{channels}{}", if aligned { "" } else { "-any" });
                     let shared = format!("marching({}, MarchSums::{sums}, {dense}, {side}, {channels})", element(src));
-                    // Rows that are no multiple of 16 bytes are moved into place behind a barrier, where words hold several.
+                    // Where words hold several samples, unaligned rows take one more barrier before their border
+                    // samples are filled in.
                     let barriers = if aligned || src == "f32" { 2 } else { 3 };
                     let row = kernel(variant, stage, [src, src], body, "MarchParams").taps("SmallParameter");
                     let row = row.block("[MARCH_BLOCK, 1]").shared(shared, barriers);

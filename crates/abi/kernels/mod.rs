@@ -1,8 +1,8 @@
-//! The kernel table, as code that runs when this crate is built: each family states its axes (sides, channels,
-//! types, alignment of rows) once, as lists, and gives a row for each kernel that comes of them.
+//! The kernel table, as code that runs when this crate is built: each family states its axes (sides, channels, types,
+//! alignment of rows) once, as lists, and derives one row per kernel from them.
 //!
-//! The rows become the macro `for_each_kernel!` in `kernels.rs` of `OUT_DIR`. The kernel table of the host and the
-//! entries of the PTX are made of that one macro, so neither can have a kernel that the other lacks.
+//! The rows become the macro `for_each_kernel!` in `kernels.rs` of `OUT_DIR`. Both the host's kernel table and the
+//! entries of the PTX are generated from that macro, so neither can have a kernel that the other lacks.
 
 mod boxes;
 mod conv1d;
@@ -24,11 +24,11 @@ use std::fmt::Write;
 /// the first part of the names of its kernels and variants.
 pub(crate) struct Family {
     name: &'static str,
-    /// What its kernels do, as documentation.
+    /// Description of its kernels, as documentation.
     about: &'static str,
     /// Compute capability, times ten, of the oldest GPUs that run it.
     lowest_target: u32,
-    /// Its kernels, those of a variant together.
+    /// Returns its kernels; the kernels of a variant are adjacent.
     rows: fn() -> Vec<Row>,
 }
 
@@ -49,7 +49,7 @@ const FAMILIES: &[Family] = &[
     lookup::FAMILY,
 ];
 
-/// A kernel: expressions of Rust, for the scope of `src/kernel.rs`, or of `entry.rs` in `kernels-gpu`.
+/// A kernel. Its fields are Rust expressions, for the scope of `src/kernel.rs`, or of `entry.rs` in `kernels-gpu`.
 pub(crate) struct Row {
     variant: &'static str,
     stage: String,
@@ -65,8 +65,9 @@ pub(crate) struct Row {
     residents: u32,
 }
 
-/// A kernel of `variant` (without the family's name) that reads and writes buffers of `types`, with `params`, and runs
-/// `body`, a path in `kernels-gpu`. Without taps, shared memory and barriers, in blocks of 32x8 threads, if not said.
+/// Returns the row of a kernel of `variant` (without the family's name) that reads and writes buffers of `types`,
+/// with `params`, and runs `body`, a path in `kernels-gpu`. By default it has no taps, no shared memory, no barriers,
+/// and blocks of 32x8 threads.
 pub(crate) fn kernel(
     variant: &'static str,
     stage: impl Into<String>,
@@ -91,48 +92,48 @@ pub(crate) fn kernel(
 }
 
 impl Row {
-    /// The program of the source articles that it implements.
+    /// Sets the program of the source articles that the kernel implements.
     pub(crate) fn program(self, program: &'static str) -> Row {
         Row { program, ..self }
     }
 
-    /// Reads a texture instead of a buffer.
+    /// Makes the kernel read a texture instead of a buffer.
     pub(crate) fn texture(self) -> Row {
         Row { source: "Texture", ..self }
     }
 
-    /// A variant of `TapSpace`.
+    /// Sets the location of the taps, a variant of `TapSpace`.
     pub(crate) fn taps(self, taps: &'static str) -> Row {
         Row { taps, ..self }
     }
 
-    /// Threads per block, x and y.
+    /// Sets the threads per block, x and y.
     pub(crate) fn block(self, block: &'static str) -> Row {
         Row { block, ..self }
     }
 
-    /// Shared memory per block, and calls of the barrier per thread, loops of fixed length counted out.
+    /// Sets the shared memory per block, and the barriers per thread, with loops of fixed length unrolled.
     pub(crate) fn shared(self, shared: impl Into<String>, barriers: u32) -> Row {
         Row { shared: shared.into(), barriers, ..self }
     }
 
-    /// Blocks per multiprocessor that the assembler must leave registers for.
+    /// Sets the minimum resident blocks per multiprocessor, for which the assembler limits registers.
     pub(crate) fn residents(self, residents: u32) -> Row {
         Row { residents, ..self }
     }
 }
 
-/// As names have it: kernels hold the bits of an f16 in a `Half`.
+/// Returns the type's name as entries contain it: kernels hold the bits of an f16 in a `Half`.
 fn type_name(rust: &str) -> &str {
     if rust == "Half" { "f16" } else { rust }
 }
 
-/// Odd numbers.
+/// Returns the odd numbers from `from` to `to`.
 fn odd(from: u32, to: u32) -> impl Iterator<Item = u32> {
     (from..=to).step_by(2)
 }
 
-/// `ElementType::F32` of `f32`.
+/// Returns the tag of a type: `ElementType::F32` for `f32`.
 fn element(rust: &str) -> String {
     format!("ElementType::{}", type_name(rust).to_uppercase())
 }
@@ -142,19 +143,19 @@ fn camel(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The variant's full name: the family's, and the variant's own if it has one.
+/// Returns the variant's full name: the family's, and the variant's own if it has one.
 fn variant_name(family: &Family, row: &Row) -> String {
     if row.variant.is_empty() { family.name.into() } else { format!("{}-{}", family.name, row.variant) }
 }
 
-/// The entry's name: variant, stage and types.
+/// Returns the entry's name: variant, stage and types.
 fn entry_name(family: &Family, row: &Row) -> String {
     let stage = if row.stage.is_empty() { String::new() } else { format!("_{}", row.stage) };
     let [src, dst] = row.types.map(type_name);
     format!("{}{stage}_{src}_{dst}", variant_name(family, row)).replace('-', "_")
 }
 
-/// `kernels.rs`: the families, and the macro of all kernels.
+/// Returns the text of `kernels.rs`: the families, and the macro of all kernels.
 pub(crate) fn generated() -> String {
     let mut text = String::new();
     let names = |of: &dyn Fn(&Family) -> String| FAMILIES.iter().map(of).collect::<Vec<_>>().concat();

@@ -8,7 +8,7 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// The largest side of the mask; masks begin at 3.
+/// Returns the largest side of the mask; sides start at 3.
 fn largest(method: &str, src: &str, channels: u32) -> u32 {
     match (channels, method, src) {
         (1, "separable", "f32" | "u8") => 9,

@@ -23,7 +23,7 @@ fn rows() -> Vec<Row> {
     rows.push(weighted("narrowed", "f32", "f32", "Half"));
     rows.extend(DST.map(|dst| row("magnitude", ["f32", dst], format!("Magnitude<{dst}>"))));
     rows.push(row("direction", ["f32", "f32"], "Direction".into()));
-    // What is moved is moved by its bits.
+    // Samples that are only copied are copied as integers of their size.
     rows.extend(["u8", "u16", "u32"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
     let pad = |bits| kernel("pad", "", [bits, bits], format!("pointwise::Pad<{bits}>"), "PadParams");
     rows.extend(["u8", "u16", "u32"].map(pad));

@@ -8,7 +8,7 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// A method's tiles: types, outputs across and down a thread, barriers.
+/// A method's tiles: sample types, outputs per thread across and down, barriers per thread.
 struct Tile {
     variant: &'static str,
     types: &'static [&'static str],
@@ -16,7 +16,7 @@ struct Tile {
     shared: &'static str,
     outputs: [u32; 2],
     barriers: u32,
-    /// Of sums in f64.
+    /// Minimum resident blocks per multiprocessor.
     residents: u32,
 }
 

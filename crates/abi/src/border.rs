@@ -1,4 +1,4 @@
-//! The index map: which pixel stands in for one outside the image.
+//! The index map of borders: which pixel replaces one outside the image.
 
 /// How coordinates outside an axis of length `n` are mapped back into it.
 ///
@@ -26,12 +26,11 @@ pub enum BorderMode {
 }
 
 impl BorderMode {
-    /// Every mode, in the order of its number.
+    /// Every mode, ordered by number.
     pub const ALL: [BorderMode; 5] =
         [BorderMode::Constant, BorderMode::Replicate, BorderMode::Reflect, BorderMode::Reflect101, BorderMode::Wrap];
 
-    /// The mode with this number, as kernels receive it.
-    /// Numbers beyond the last mean [`BorderMode::Wrap`].
+    /// Returns the mode with this number, as kernels receive it. Numbers past the last mean [`BorderMode::Wrap`].
     #[inline(always)]
     pub const fn from_u32(number: u32) -> BorderMode {
         match number {
@@ -43,15 +42,15 @@ impl BorderMode {
         }
     }
 
-    /// The index in `0..n` that stands for `index`, or `None` where the constant does.
+    /// Returns the index in `0..n` that replaces `index`, or `None` where the constant does.
     ///
-    /// Right at any distance from the image. `n` is at least 1 and below 2^30.
+    /// Correct at any distance from the image. `n` is at least 1 and below 2^30.
     #[inline(always)]
     pub const fn map(self, index: i32, n: i32) -> Option<i32> {
         if index >= 0 && index < n {
             return Some(index);
         }
-        // One remainder for all modes: it is what the map costs a kernel.
+        // One remainder for all modes: it dominates the cost of the map in a kernel.
         let period = match self {
             // The image and its mirror image.
             BorderMode::Reflect => 2 * n,
@@ -71,8 +70,8 @@ impl BorderMode {
     }
 }
 
-/// The remainder in `0..period`. Not `rem_euclid`, whose check for zero would put a panic, and so
-/// a call, into every kernel.
+/// Returns the remainder in `0..period`. Not `rem_euclid`, whose check for zero would put a panic, and so a call,
+/// into every kernel.
 #[inline(always)]
 const fn modulo(index: i32, period: i32) -> i32 {
     match index.checked_rem(period) {

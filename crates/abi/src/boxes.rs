@@ -1,10 +1,10 @@
-//! The order in which box filters sum f32 samples.
+//! Box filters: the order in which f32 samples are summed, shared memory layouts, and parameters.
 
-/// Samples of a chunk: windows of more samples are summed by chunks of their axis.
+/// Samples per chunk: longer windows are summed by chunks of their axis.
 ///
-/// Chunk `c` of an axis is its samples `16 c` to `16 c + 15`; index 0 is the image's first sample, and chunks go on
-/// outside, where the border gives the samples. A window of more than 16 samples begins in one chunk and ends in
-/// another; its sum is `(head + middle) + tail`:
+/// Chunk `c` of an axis is its samples `16 c` to `16 c + 15`; index 0 is the image's first sample, and chunks
+/// continue outside, where the border supplies the samples. A window of more than 16 samples begins in one chunk and
+/// ends in another; its sum is `(head + middle) + tail`:
 ///
 /// - `head`, the window's samples in its first chunk, summed from the chunk's last sample down to the window's first;
 /// - `middle`, the sums of the chunks between, added up from 0 from the left, each summed from its first sample up;
@@ -13,42 +13,42 @@
 /// A window of up to 16 samples is summed from 0, from its first sample to its last.
 ///
 /// Windows share heads, tails and chunks, so that a sum costs about three additions, however long the window is; no
-/// sample outside a window touches its sum; and no sum takes more additions, one after another, than there are samples.
+/// sample outside a window affects its sum; and no chain of dependent additions is longer than the number of samples.
 pub const BOX_CHUNK: u32 = 16;
 
-/// Threads of a block of the box filters that sum by chunks.
+/// Threads per block of the box filters that sum by chunks.
 pub const BOX_BLOCK: u32 = 256;
 
 /// Widest window whose sums of bytes along a row fit into 16 bits: `257 * 255` is 65535.
 pub const BOX_PACKED: u32 = 257;
 
-/// Rows of a step for bytes, and samples of a chunk: they are summed in any order.
+/// Rows per step for bytes, and samples per chunk: they are summed in any order.
 pub const BOX_BYTES: u32 = 8;
 
-/// Pixels of a strip of the box filter of RGBA bytes in strips: [`BOX_BYTES`] for each thread of its block, a warp.
+/// Pixels per strip of the kernel for RGBA bytes in strips: [`BOX_BYTES`] per thread of its block, a warp.
 pub const BOX_STRIP: u32 = 256;
-/// Rows of it that are on their way.
+/// Input rows of a strip that are prefetched.
 pub const BOX_STRIP_AHEAD: u32 = 3;
-/// The largest window, in pixels, whose mean of bytes is the highest byte of `sum * round(2^24 / pixels) + 2^23`.
+/// Largest window, in pixels, whose mean of bytes is the highest byte of `sum * round(2^24 / pixels) + 2^23`.
 pub const BOX_STRIP_SMALL: u32 = 255;
 
-/// The reciprocal of a number of pixels, rounded to f32, as a factor for [`BOX_STRIP_SMALL`].
+/// Returns the factor for [`BOX_STRIP_SMALL`] from the reciprocal of the number of pixels, rounded to f32.
 #[inline(always)]
 pub fn box_factor(reciprocal: f32) -> u32 {
     (reciprocal * (1 << 24) as f32 + 0.5) as u32
 }
 
-/// What such a block sums.
+/// Samples that the box filters by chunks sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxSums {
     /// f32 samples.
     Floats,
-    /// Bytes, four at once.
+    /// Bytes, four per word.
     Bytes,
 }
 
 impl BoxSums {
-    /// Rows of a step, and samples of a chunk.
+    /// Returns the rows per step, which are also the samples per chunk.
     pub const fn chunk(self) -> u32 {
         match self {
             BoxSums::Floats => BOX_CHUNK,
@@ -57,34 +57,35 @@ impl BoxSums {
     }
 }
 
-/// The shared memory of such a block: which columns of the image its input has, the input rows of two steps, sums
-/// along them, a ring of rows of sums of windows, and the sums of chunks of it.
+/// Shared memory layout of a block that sums by chunks: the border map of its input columns, the input rows of two
+/// steps, sums along them, a ring of rows of window sums, and the sums of the ring's chunks.
 ///
-/// Threads of a warp work on all rows of a step at once, so rows start one bank after another; with an even number of
-/// channels two, since they then work on two channels, too.
+/// Threads of a warp work on all rows of a step at once, so row pitches are padded against bank conflicts: by one
+/// bank, or with an even number of channels by two, since the threads then work on two channels, too.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct BoxTile {
-    /// Chunks of an input row, for each channel.
+    /// Chunks per input row and channel.
     pub chunks: u32,
-    /// Words from one input row to the next.
+    /// Pitch of the input rows, in words of 32 bits.
     pub input_pitch: u32,
     /// Chunks of rows in the ring.
     pub slots: u32,
-    /// Where the input starts, in bytes.
+    /// Offset of the input rows, in bytes.
     pub input_at: u32,
-    /// Where sums of chunks of bytes along the input start; prefix sums of f32 take the input's place.
+    /// Offset of the chunk sums of bytes along the input rows, in bytes; prefix sums of f32 overwrite the input.
     pub sums_at: u32,
-    /// Where the ring starts.
+    /// Offset of the ring, in bytes.
     pub ring_at: u32,
-    /// Where the chunks' sums start; of strips, where rows that leave wait, or 0 if they are in the ring.
+    /// Offset of the ring's chunk sums, in bytes; for strips, of the rows that are copied again when they leave the
+    /// window, or 0 if these are still in the ring.
     pub totals_at: u32,
-    /// The size of all.
+    /// Total size, in bytes.
     pub bytes: u32,
 }
 
 impl BoxTile {
-    /// For windows of this width and height, and strips of so many pixels, or words of four bytes.
+    /// Returns the layout for windows of this width and height, and strips of `strip` pixels (f32) or words (bytes).
     pub const fn of(sums: BoxSums, channels: u32, [width, height]: [u32; 2], strip: u32) -> BoxTile {
         let chunk = sums.chunk();
         let chunks = (strip + width - 1).div_ceil(chunk);
@@ -115,9 +116,10 @@ impl BoxTile {
 }
 
 impl BoxTile {
-    /// Of the kernel in strips: the list of columns, the input rows that wait, and the sums along two. Strips start so
-    /// many pixels before their first window; the chunks are those of their outputs, 0 where windows are too wide. Rows
-    /// wait in a ring until they leave the window, or are brought `again` then.
+    /// Returns the layout of the kernel in strips: the border map of the columns, the prefetched input rows, and the
+    /// prefix sums along two rows. A strip's input starts `lead` pixels before its first window; `chunks` counts the
+    /// chunks of its outputs, 0 where windows are too wide. Input rows stay in a ring until they leave the window, or
+    /// are copied `again` then.
     pub const fn of_strip([width, height]: [u32; 2], lead: u32, again: bool) -> BoxTile {
         let chunks = (BOX_STRIP + 1).saturating_sub(lead + width) / BOX_BYTES;
         let slots = BOX_STRIP_AHEAD + 1 + if again { 0 } else { height };
@@ -130,17 +132,17 @@ impl BoxTile {
     }
 }
 
-/// Elements from one row of so many to the next.
+/// Returns the pitch of rows of `elements` elements, padded against bank conflicts.
 pub const fn box_pitch(elements: u32, channels: u32) -> u32 {
     elements + if channels.is_multiple_of(2) { 2 } else { 1 }
 }
 
-/// Sums of chunks of bytes from one row of so many to the next: so that threads on all rows of two meet no bank twice.
+/// Returns the pitch of a row of chunk sums of bytes, padded against bank conflicts.
 pub const fn box_sums_pitch(chunks: u32) -> u32 {
     (chunks + 1) / 4 * 4 + 2
 }
 
-/// Pixels of a word of four bytes, each in a part of the strip of its own.
+/// Returns the pixels per word of four bytes; each belongs to a different part of the strip.
 pub const fn box_pixels(channels: u32) -> u32 {
     match channels {
         1 => 4,
@@ -153,17 +155,17 @@ pub const fn box_pixels(channels: u32) -> u32 {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct BoxParams {
-    /// Samples from the start of an input row to the start of the next. First: elsewhere ptxas spills for sm_120.
+    /// Input row stride, in samples. First field: elsewhere ptxas spills registers for sm_120.
     pub row_stride: u32,
-    /// By what exact sums are multiplied.
+    /// Factor of exact sums.
     pub factor: f64,
-    /// By what they are divided, where the factor is its reciprocal; else 0.
+    /// Divisor of exact sums, where the factor is its reciprocal; else 0.
     pub divisor: f64,
-    /// By what sums in f32 are multiplied: the factor, rounded.
+    /// Factor of sums in f32: `factor`, rounded.
     pub scale: f32,
-    /// Whether sums of bytes, multiplied in f32, all round to the right integers: 0 or 1.
+    /// Whether sums of bytes, scaled in f32, all round to the correct integers: 0 or 1.
     pub plain: u32,
-    /// The value outside the image, where the border is constant.
+    /// Value outside the image, where the border is constant.
     pub constant: f32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
@@ -183,18 +185,18 @@ pub struct BoxParams {
     pub window_y: u32,
     /// Input column of the first window's first pixel.
     pub origin_x: i32,
-    /// Its row.
+    /// Input row of the first window's first pixel.
     pub origin_y: i32,
-    /// Input column at which the first strip starts: up to 15 before the first window.
+    /// Input column at which the first strip starts: up to 15 columns before the first window.
     pub left: i32,
-    /// Input row at which the first block starts: as much.
+    /// Input row at which the first block starts: up to 15 rows before the first window.
     pub top: i32,
-    /// Output rows of a block, a multiple of a step's.
+    /// Output rows per block, a multiple of the rows per step.
     pub rows: u32,
-    /// The first step, 0. Here, as the next one is, lest the compiler peels it off.
+    /// Number of the first step, 0: as a parameter, so that the compiler does not peel the first iteration.
     pub first_step: u32,
-    /// Rows that are stored at a time, where the compiler should not unroll for it: 1.
+    /// The increment 1: as a parameter, so that the compiler does not unroll loops that step by it.
     pub one: u32,
-    /// The block's shared memory.
+    /// Layout of the block's shared memory.
     pub tile: BoxTile,
 }

@@ -4,14 +4,13 @@
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Conv1dParams {
-    /// The value outside the image, where the border is constant; in the second pass, what the
-    /// first would have made of it.
+    /// Value outside the image, where the border is constant; for the second pass, the first pass's result for it.
     pub constant: f64,
     /// Input width, in pixels.
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
-    /// Samples from the start of an input row to the start of the next.
+    /// Input row stride, in samples.
     pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
@@ -19,7 +18,7 @@ pub struct Conv1dParams {
     pub out_height: u32,
     /// Interleaved channels, of input and output.
     pub channels: u32,
-    /// Taps of the filter.
+    /// Number of taps of the filter.
     pub taps: u32,
     /// Input index, along the filtered axis, under the first tap at output index 0.
     pub origin: i32,
@@ -37,7 +36,7 @@ pub struct FusedParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
-    /// Samples from the start of an input row to the start of the next.
+    /// Input row stride, in samples.
     pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
@@ -45,9 +44,9 @@ pub struct FusedParams {
     pub out_height: u32,
     /// Interleaved channels, of input and output.
     pub channels: u32,
-    /// Taps along the rows.
+    /// Number of taps along the rows.
     pub taps_x: u32,
-    /// Taps along the columns.
+    /// Number of taps along the columns.
     pub taps_y: u32,
     /// Input column under the first tap at output column 0.
     pub origin_x: i32,
@@ -55,29 +54,30 @@ pub struct FusedParams {
     pub origin_y: i32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
-    /// The value outside the image, where the border is constant.
+    /// Value outside the image, where the border is constant.
     pub constant: f32,
-    /// Output rows of a block.
+    /// Output rows per block.
     pub rows: u32,
-    /// [`fused_input_plane`](crate::fused_input_plane).
+    /// Samples between channel planes of an input row: [`fused_input_plane`](crate::fused_input_plane).
     pub input_plane: u32,
-    /// [`fused_input_pitch`](crate::fused_input_pitch).
+    /// Pitch of the input rows, in samples: [`fused_input_pitch`](crate::fused_input_pitch).
     pub input_pitch: u32,
-    /// [`fused_ring_rows`](crate::fused_ring_rows).
+    /// Rows of the ring: [`fused_ring_rows`](crate::fused_ring_rows).
     pub ring_rows: u32,
     /// Rows of the first step that no output depends on.
     pub skipped: u32,
-    /// By which to divide by the channels, see [`reciprocal`](crate::reciprocal).
+    /// Reciprocal of the number of channels, for [`reciprocal`](crate::reciprocal).
     pub channel_reciprocal: u32,
 }
 
-/// Threads of a block of the fused separable kernel, and columns of its strip of all channels, or a few less.
+/// Threads per block of the fused separable kernel. Its strip has at most that many samples per row, over all
+/// channels.
 pub const FUSED_BLOCK: u32 = 128;
 
-/// Rows that it takes at a time, and neighbours that a thread sums at once along a row and down a column.
+/// Rows per step of that kernel, and adjacent outputs that a thread sums at once along a row or down a column.
 pub const FUSED_ROWS: u32 = 16;
 
-/// Pixels of an output row that a block of the fused kernel computes: whole threads' neighbours.
+/// Returns the output pixels per row of the fused kernel's strip: a multiple of 16.
 pub const fn fused_plane(channels: u32) -> u32 {
     match channels {
         1 => 128,
@@ -86,35 +86,36 @@ pub const fn fused_plane(channels: u32) -> u32 {
     }
 }
 
-/// Where in a row of its ring the sum of a pixel is: lanes that read all channels of neighbouring pixels meet no bank
-/// twice; of three channels, few.
+/// Returns the index of a pixel's sum in a row of the fused kernel's ring, swizzled: lanes that read all channels of
+/// adjacent pixels have no bank conflicts, or few for three channels.
 pub const fn fused_ring_place(channels: u32, pixel: u32, channel: u32) -> u32 {
     let apart = if channels == 2 { 16 } else { 8 };
     channel * fused_plane(channels) + (pixel ^ (channel * apart))
 }
 
-/// Pitch of its ring, in accumulators of `sum_bytes` bytes: lanes on neighbouring rows have no bank conflicts.
+/// Returns the pitch of the ring, in accumulators of `sum_bytes` bytes, padded: lanes on adjacent rows have no bank
+/// conflicts.
 pub const fn fused_ring_pitch(sum_bytes: u32) -> u32 {
     FUSED_BLOCK + if sum_bytes == 4 { 4 } else { 1 }
 }
 
-/// Samples from one channel to the next in its input rows.
+/// Returns the samples between channel planes of an input row in shared memory.
 pub const fn fused_input_plane(channels: u32, taps_x: u32) -> u32 {
     (fused_plane(channels) + taps_x - 1).next_multiple_of(4)
 }
 
-/// Samples from one input row to the next, as for the ring.
+/// Returns the pitch of the input rows in shared memory, in samples, padded against bank conflicts.
 pub const fn fused_input_pitch(channels: u32, taps_x: u32) -> u32 {
     (channels * fused_input_plane(channels, taps_x)).next_multiple_of(32) + 4
 }
 
-/// Rows of its ring: those under the taps of the first output of a step, and the step's own.
+/// Returns the rows of the ring: the halo above a step's first output, in whole steps, and the step's own rows.
 pub const fn fused_ring_rows(taps_y: u32) -> u32 {
     (taps_y - 1).next_multiple_of(FUSED_ROWS) + FUSED_ROWS
 }
 
-/// Its shared memory, in bytes, with accumulators of `sum_bytes` bytes: two steps' input rows, the ring, and the image's columns that
-/// stand for those of the strip.
+/// Returns the shared memory per block of the fused kernel, in bytes, with accumulators of `sum_bytes` bytes: the
+/// input rows of two steps, the ring, and the border map of the strip's input columns.
 pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32) -> u32 {
     let input = 2 * FUSED_ROWS * fused_input_pitch(channels, taps_x) * 4;
     let ring = fused_ring_rows(taps_y) * fused_ring_pitch(sum_bytes) * sum_bytes;

@@ -11,7 +11,7 @@ pub struct Conv2dParams {
     pub width: u32,
     /// Input height, in pixels.
     pub height: u32,
-    /// Samples from the start of an input row to the start of the next.
+    /// Input row stride, in samples.
     pub row_stride: u32,
     /// Output width, in pixels.
     pub out_width: u32,
@@ -29,26 +29,26 @@ pub struct Conv2dParams {
     pub origin_y: i32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
-    /// The value outside the image, where the border is constant.
+    /// Value outside the image, where the border is constant.
     pub constant: f32,
-    /// Whether sums are limited to 0 to 1: 0 or 1.
+    /// Whether sums are clamped to the range 0 to 1: 0 or 1.
     pub clamp: u32,
-    /// How far a sum of bytes in f32 may be from the exact one, where it is rounded to an integer.
+    /// Error bound of an f32 sum of bytes that is rounded to an integer.
     pub slack: f32,
-    /// By which to divide by the width of the shared tile, see [`reciprocal`](crate::reciprocal).
+    /// Reciprocal of the width of the shared tile, for [`reciprocal`](crate::reciprocal).
     pub tile_reciprocal: u32,
 }
 
-/// Width and height of a tiled kernel's block; of dense ones, also of the output that it computes.
+/// Width and height of a tiled kernel's block, in threads; for dense masks also of its output, in pixels.
 pub const TILE_WIDTH: u32 = 32;
 
 /// Largest side of a mask for the tiled dense kernel.
 pub const MAX_MASK_SIDE: u32 = 64;
 
-/// Threads of a block of the dense kernel with several outputs a thread.
+/// Threads per block of the dense kernel with register blocking.
 pub const BLOCKED_BLOCK: u32 = 256;
 
-/// Output pixels of its blocks across; samples, where the tile has all channels.
+/// Output pixels per row of its blocks; samples, where the tile has all channels.
 pub const BLOCKED_COLUMNS: u32 = 128;
 
 /// Output pixels per block, across and down, when each thread computes four rows of `across` outputs.
@@ -56,7 +56,7 @@ pub const fn blocked_tile(across: u32) -> [u32; 2] {
     [BLOCKED_COLUMNS, BLOCKED_BLOCK * across * 4 / BLOCKED_COLUMNS]
 }
 
-/// Samples from one row of its tile to the next.
+/// Returns the pitch of its tile, in samples.
 pub const fn blocked_pitch(mask_width: u32) -> u32 {
     (BLOCKED_COLUMNS + mask_width - 1).next_multiple_of(8)
 }

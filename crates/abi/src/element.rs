@@ -1,4 +1,4 @@
-//! The types that buffers hold.
+//! Element types of buffers.
 
 /// The type of a buffer's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// Size of one element, in bytes.
+    /// Returns the size of an element, in bytes.
     pub const fn size_bytes(self) -> u32 {
         match self {
             ElementType::U8 => 1,
@@ -25,7 +25,7 @@ impl ElementType {
         }
     }
 
-    /// The unsigned type of its size, for samples that are moved as they are.
+    /// Returns the unsigned type of the same size, for samples that are copied without conversion.
     pub const fn bits(self) -> ElementType {
         match self.size_bytes() {
             1 => ElementType::U8,
@@ -35,7 +35,7 @@ impl ElementType {
         }
     }
 
-    /// The type's name in Rust.
+    /// Returns the type's name in Rust.
     pub const fn name(self) -> &'static str {
         match self {
             ElementType::U8 => "u8",
@@ -50,7 +50,7 @@ impl ElementType {
     }
 }
 
-/// A type that buffers hold.
+/// A type of buffer elements.
 pub trait Element: Copy + Default + PartialEq + Send + Sync + core::fmt::Debug + 'static {
     /// The type's tag.
     const TYPE: ElementType;

@@ -1,4 +1,5 @@
-//! Floats of 16 bits, converted by their bits: the same on every device, also where they are no numbers.
+//! 16-bit floats, converted by integer operations on their bits, so that every device gives the same bits, NaN
+//! included.
 
 use crate::{Element, ElementType, FromSum, Pixel, Sample};
 use core::cmp::Ordering;
@@ -7,21 +8,21 @@ use core::cmp::Ordering;
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Half(
-    /// Its bits: the sign, 5 of the exponent, 10 of the fraction.
+    /// Its bits: 1 of the sign, 5 of the exponent, 10 of the fraction.
     pub u16,
 );
 
 impl Half {
-    /// The nearest to `value`, the even one of two; infinity from 65520 on.
+    /// Returns the f16 nearest to `value`, ties to even; infinity from 65520 on.
     #[inline(always)]
     pub fn from_f32(value: f32) -> Half {
-        /// The bits of the least normal one, 2^-14, as f32, and of the first f32 beyond all, 2^16.
+        /// Bits, as f32, of the least normal f16, 2^-14, and of 2^16, from which on the result is infinity.
         const NORMAL: u32 = 0x3880_0000;
         const BEYOND: u32 = 0x4780_0000;
         let (sign, size) = ((value.to_bits() >> 16) & 0x8000, value.to_bits() & 0x7fff_ffff);
-        // The fraction's last 13 bits are rounded off; a carry goes into the exponent, as it should.
+        // Rounds off the lowest 13 bits of the fraction; a carry correctly increments the exponent.
         let normal = (size.wrapping_add(0xfff + ((size >> 13) & 1)) >> 13).wrapping_sub((127 - 15) << 10);
-        // At 0.5 the spacing of f32 is 2^-24, that of those below the normal ones.
+        // At 0.5 the spacing of f32 is 2^-24, the spacing of subnormal f16.
         let small = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
         let finite = if size < NORMAL { small } else { normal };
         let limited = if size < BEYOND { finite } else { 0x7c00 };
@@ -30,7 +31,7 @@ impl Half {
     }
 }
 
-/// A type that holds such a float's bits.
+/// Implements the traits of samples for a type that holds the bits of an f16.
 macro_rules! half {
     ($type:ty: $bits:expr, $of:expr) => {
         impl Element for $type {
@@ -50,7 +51,7 @@ macro_rules! half {
             fn to_f32(self) -> f32 {
                 let bits = ($bits)(self) as u32;
                 let (sign, size) = ((bits & 0x8000) << 16, bits & 0x7fff);
-                // In units of 2^-24 these are whole numbers.
+                // Subnormal numbers are integers in units of 2^-24.
                 let small = (size as f32 * (1.0 / 16777216.0)).to_bits();
                 let normal = (size << 13) + ((127 - 15) << 23);
                 let number = if size < 0x400 { small } else { normal };
@@ -63,7 +64,7 @@ macro_rules! half {
             }
         }
 
-        /// The f32 result, rounded once more.
+        /// Sums in f32, and rounds the result once more, to f16.
         impl Pixel for $type {
             type Sum = f32;
         }
@@ -93,7 +94,7 @@ impl PartialOrd for Half {
 }
 
 #[cfg(test)]
-#[allow(clippy::excessive_precision)] // all digits of what the bits stand for
+#[allow(clippy::excessive_precision)] // all digits of the values of the bits
 mod tests {
     use super::*;
 
@@ -114,7 +115,7 @@ mod tests {
             assert_eq!(Half::from_f32(value).0, bits, "{value}");
         }
         assert_eq!((Half::from_f32(-0.0).0, Half(0x8000).to_f32().to_bits()), (0x8000, (-0.0f32).to_bits()));
-        // Ties to the even one, also at the ends of what there is.
+        // Ties to even, at both ends of the range, too.
         for (value, bits) in [
             (2049.0, 0x6800),
             (2051.0, 0x6802),
@@ -133,14 +134,14 @@ mod tests {
         assert!(Half(0x3c00) > Half(0xbc00) && Half(0) == Half(0x8000) && Half(0x7e00) != Half(0x7e00));
     }
 
-    /// All of them, and all f32 around the middles between them.
+    /// Checks every finite value, and all f32 next to the midpoints between them.
     #[test]
     fn every_one_and_its_neighbours() {
         for bits in 0..0x7c00u16 {
             let (value, above) = (Half(bits).to_f32(), Half(bits + 1).to_f32());
             assert!(value < above, "{bits:04x}");
             assert_eq!(Half::from_f32(value).0, bits);
-            // Beyond the largest one is 65536, if it were one.
+            // The value after the largest would be 65536.
             let above = if bits == 0x7bff { 65536.0 } else { above };
             let middle = (value + above) / 2.0;
             let even = bits + (bits & 1);

@@ -1,28 +1,27 @@
-//! The kernel table: every kernel once, with all that host and kernels must know of it. Its rows come of the families'
-//! axes, in the folder `kernels` of this crate.
+//! The kernel table: every kernel once, with all facts that the host and the kernels share. Its rows are generated
+//! from the families' axes, in the folder `kernels` of this crate.
 
 use crate::*;
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
 impl Family {
-    /// Whether its kernels solve problems, as variants of an operation.
+    /// Whether its kernels are variants of an operation.
     pub const fn has_variants(self) -> bool {
         !matches!(self, Family::Limits)
     }
 }
 
-/// Where a kernel finds the taps of its mask.
+/// Location of the taps of a kernel's mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TapSpace {
-    /// It takes none.
+    /// The kernel takes no taps.
     None,
-    /// In constant memory, as a parameter of the launch: its last, [`Taps`](crate::Taps) of
-    /// [`FEW_TAPS`].
+    /// In constant memory, as the launch's last parameter: [`Taps`](crate::Taps) of [`FEW_TAPS`].
     SmallParameter,
-    /// As [`SmallParameter`](TapSpace::SmallParameter), of [`FEWEST_TAPS`].
+    /// As [`SmallParameter`](TapSpace::SmallParameter), but of [`FEWEST_TAPS`].
     FewestParameter,
-    /// As [`SmallParameter`](TapSpace::SmallParameter), of [`MAX_TAPS`].
+    /// As [`SmallParameter`](TapSpace::SmallParameter), but of [`MAX_TAPS`].
     Parameter,
     /// In constant memory, as the module's symbol [`TAPS_SYMBOL`]: one mask at a time.
     Symbol,
@@ -31,7 +30,7 @@ pub enum TapSpace {
 }
 
 impl TapSpace {
-    /// Taps that it holds.
+    /// Returns the capacity, in taps.
     pub const fn capacity(self) -> usize {
         match self {
             TapSpace::None => 0,
@@ -43,15 +42,15 @@ impl TapSpace {
     }
 }
 
-/// The constant symbol of [`TapSpace::Symbol`], of [`MAX_TAPS`].
+/// Name of the constant symbol of [`TapSpace::Symbol`], which holds [`MAX_TAPS`] taps.
 pub const TAPS_SYMBOL: &str = "apron_taps";
 
-/// What a kernel reads through the first of its addresses.
+/// Kind of the source that a kernel's first address argument refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SourceSpace {
     /// A buffer in global memory.
     Buffer,
-    /// A texture of RGBA pixels of 8 bits a channel; the address is its handle.
+    /// A texture of RGBA pixels, 8 bits per channel; the address is its handle.
     Texture,
 }
 
@@ -60,28 +59,29 @@ pub enum SourceSpace {
 pub enum SharedMemory {
     /// Bytes, the same for every launch.
     Bytes(u32),
-    /// An f32 for each pixel under the mask at any pixel of the block.
+    /// An f32 per pixel of the block's tile with the mask's halo.
     MaskTile,
-    /// What [`fused_bytes`] says.
+    /// As [`fused_bytes`] computes it.
     FusedRows,
-    /// An f32 for each pixel under the mask at any pixel of a [`blocked_tile`]. Field: output columns per thread.
+    /// An f32 per pixel of a [`blocked_tile`] with the mask's halo. Field: output columns per thread.
     Blocked(u32),
     /// Mask taps (accumulator type), then the packed input tile with its halo, [`BLOCKED_COLUMNS`] samples wide.
     /// Fields: sample type, channels, output rows.
     Words(ElementType, u32, u32),
-    /// Taps of both axes (accumulator type), the packed input tile, then an accumulator for each sample of its rows.
-    /// Fields as of [`Words`](SharedMemory::Words).
+    /// Taps of both axes (accumulator type), the packed input tile, then [`BLOCKED_COLUMNS`] accumulators per row of
+    /// the tile. Fields as of [`Words`](SharedMemory::Words).
     WordsAndSums(ElementType, u32, u32),
-    /// What [`edges_bytes`] says.
+    /// As [`edges_bytes`] computes it.
     Edges,
-    /// What [`BoxTile`] says.
+    /// As [`BoxTile`] lays it out.
     BoxTile,
 }
 
 impl SharedMemory {
-    /// Bytes per block for a mask of this width and height. [`FusedRows`](SharedMemory::FusedRows) is given for one channel
-    /// and f32 accumulators, [`Edges`](SharedMemory::Edges) for one channel and 256 bins,
-    /// [`BoxTile`](SharedMemory::BoxTile) for one channel of f32 and 128 columns.
+    /// Returns the bytes per block for a mask of this width and height. Where they depend on more, assumes one
+    /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
+    /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
+    /// ([`BoxTile`](SharedMemory::BoxTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -106,34 +106,34 @@ impl SharedMemory {
     }
 }
 
-/// What is fixed about a kernel.
+/// Properties of a kernel that are the same for every launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelFacts {
     /// Entry name in the PTX.
     pub entry: &'static str,
-    /// The folder of its body in `kernels-gpu`, and of its PTX.
+    /// Family: the folder of its body in `kernels-gpu`, and of its PTX.
     pub family: Family,
     /// Program of the source articles that it implements; `-` for a rung of the ladder between them.
     pub program: &'static str,
-    /// The operation's implementation to which it belongs, as `--variant` names it.
+    /// Variant to which it belongs, as `--variant` names it.
     pub variant: &'static str,
-    /// Which of the variant's kernels it is; empty where there is one for each pair of types.
+    /// Stage of the variant; empty where the variant has one kernel per pair of types.
     pub stage: &'static str,
-    /// What the first address leads to.
+    /// Kind of its source.
     pub source: SourceSpace,
-    /// Element type of what is read.
+    /// Element type of the source.
     pub src: ElementType,
-    /// Element type of the second buffer, which is written.
+    /// Element type of the destination.
     pub dst: ElementType,
-    /// Where the taps are.
+    /// Location of its taps.
     pub taps: TapSpace,
     /// Threads per block, x and y.
     pub block: [u32; 2],
     /// Shared memory per block.
     pub shared: SharedMemory,
-    /// Barriers per thread in the source, loops of fixed length counted out: the number in the PTX.
+    /// Barriers per thread, with loops of fixed length unrolled: their number in the PTX.
     pub barriers: u32,
-    /// Minimum blocks per multiprocessor: the assembler leaves registers for them.
+    /// Minimum resident blocks per multiprocessor (`.minnctapersm`), for which the assembler limits registers.
     pub residents: u32,
 }
 
@@ -169,7 +169,7 @@ macro_rules! define_table {
         },)*];
 
         impl Kernel {
-            /// Every kernel, in the order of the table: those of a variant together.
+            /// Every kernel, in the order of the table; the kernels of a variant are adjacent.
             pub const ALL: &'static [Kernel] = &[$(Kernel::$entry,)*];
         }
     };
@@ -177,14 +177,14 @@ macro_rules! define_table {
 for_each_kernel!(define_table);
 
 impl Kernel {
-    /// What is fixed about the kernel.
+    /// Returns the kernel's properties.
     pub fn facts(self) -> &'static KernelFacts {
         &FACTS[self as usize]
     }
 
-    /// The kernel of a variant and stage from `src` to `dst`, if there is one.
+    /// Returns the kernel of a variant and stage from `src` to `dst`, if there is one.
     pub fn find(variant: &str, stage: &str, src: ElementType, dst: ElementType) -> Option<Kernel> {
-        // The variants' names differ at their ends, and so at their lengths: few are compared to the end.
+        // Variant names share prefixes but mostly differ in length, so few are compared character by character.
         let of = |facts: &KernelFacts| {
             (facts.src, facts.dst) == (src, dst) && facts.variant == variant && facts.stage == stage
         };
@@ -216,7 +216,7 @@ mod tests {
     fn kernels_that_share_memory_have_barriers() {
         for kernel in Kernel::ALL {
             let facts = kernel.facts();
-            // Without a barrier no thread can read what another wrote; those of patches read their own.
+            // Shared memory without barriers holds data of a single thread: the patch kernels' index maps.
             let shares = facts.shared != SharedMemory::Bytes(0) && facts.family != Family::Patch;
             assert_eq!(shares, facts.barriers > 0, "{}", facts.entry);
         }

@@ -1,4 +1,4 @@
-//! What the host and the kernels agree on, each fact written once.
+//! Definitions that the host and the kernels share, each written once.
 //!
 //! `no_std` and free of `unsafe`: this crate is compiled for the host and for the GPU.
 #![no_std]

@@ -1,6 +1,6 @@
-//! The kernels that measure the machine.
+//! Kernels that measure the hardware's limits: parameters and sizes.
 
-/// Parameters of the kernel that reads memory as fast as it can.
+/// Parameters of the kernel that measures the read bandwidth of global memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct LimitsReadParams {
@@ -8,26 +8,25 @@ pub struct LimitsReadParams {
     pub words: u64,
 }
 
-/// Parameters of the kernel that multiplies and adds as fast as it can.
+/// Parameters of the kernel that measures the throughput of f32 multiply-adds.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct LimitsFfmaParams {
-    /// Rounds of [`FFMA_A_ROUND`](crate::FFMA_A_ROUND) instructions, for each thread.
+    /// Rounds per thread, of [`FFMA_A_ROUND`](crate::FFMA_A_ROUND) instructions each.
     pub rounds: u32,
 }
 
-/// Threads of a block of the kernels that measure the machine.
+/// Threads per block of the kernels that measure limits.
 pub const LIMITS_BLOCK: u32 = 256;
 
-/// Words of 32 bits that a thread reads at once, in one access.
+/// Words of 32 bits per vector load.
 pub const WORDS_AT_ONCE: u64 = 4;
 
-/// Such reads that a thread of the read kernel has in flight.
+/// Vector loads that a thread of the read kernel has in flight.
 pub const READS_IN_FLIGHT: u64 = 4;
 
-/// Sums that a thread of the FFMA kernel keeps, each waiting for itself alone.
+/// Independent sums per thread of the FFMA kernel: each depends only on itself.
 pub const FFMA_CHAINS: usize = 8;
 
-/// FFMA instructions of a thread in a round of the FFMA kernel: many, so that the loop around them is
-/// no part of what is measured.
+/// FFMA instructions per thread in a round of the FFMA kernel: enough to make the loop overhead negligible.
 pub const FFMA_A_ROUND: usize = 64 * FFMA_CHAINS;

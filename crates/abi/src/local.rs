@@ -1,4 +1,4 @@
-//! Statistics of windows: parameters.
+//! Local statistics of windows: parameters.
 
 /// Parameters of the local standard deviation.
 #[repr(C)]
@@ -20,7 +20,7 @@ pub struct LocalParams {
     pub window_y: u32,
     /// Input column of the first window's first pixel.
     pub origin_x: i32,
-    /// Its row.
+    /// Input row of the first window's first pixel.
     pub origin_y: i32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,

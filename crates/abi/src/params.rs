@@ -1,62 +1,62 @@
-//! What a launch hands its kernel, beside the addresses of its buffers.
+//! Parameters that a launch passes to its kernel besides the buffer addresses.
 
 use crate::*;
 
-/// Taps that travel with a launch as a kernel parameter. A parameter lives in the GPU's constant
-/// memory like a `__constant__` symbol, but belongs to its launch: launches in flight on several
-/// streams cannot overwrite each other's mask.
+/// Most taps that a launch passes as a kernel parameter. A parameter lives in the GPU's constant memory like a
+/// `__constant__` symbol, but belongs to its launch: launches in flight on several streams cannot overwrite each
+/// other's mask.
 pub const MAX_TAPS: usize = 64 * 64;
 
-/// Taps of a parameter for small masks.
+/// Capacity, in taps, of the parameter for small masks.
 pub const FEW_TAPS: usize = 1024;
 
-/// Taps of kernels whose launches are to take as little time as can be.
+/// Capacity, in taps, of the parameter of kernels that must launch as fast as possible.
 pub const FEWEST_TAPS: usize = 128;
 
-/// Taps that kernels of dense masks read at once: their rows start at multiples of this.
+/// Taps that kernels of dense masks read at once; rows of taps start at multiples of this.
 pub const TAPS_AT_ONCE: u32 = 4;
 
-/// Taps from the start of one row of a dense mask to the start of the next.
+/// Returns the distance between the starts of two rows of a dense mask, in taps.
 pub const fn tap_stride(mask_width: u32) -> u32 {
     mask_width.next_multiple_of(TAPS_AT_ONCE)
 }
 
-/// What one is worth in the bytes that a device unpacks, and so the inverse of what taps for them are times: a
-/// GPU takes bytes for numbers of 16 bits below all normal ones, which it widens as fast as it adds.
+/// Unpacked bytes are scaled by this; their taps are scaled by its inverse. A GPU reads a byte, zero-extended to 16
+/// bits, as a subnormal f16, and converts that to f32 at the rate of additions.
 pub const BYTE_UNIT: f32 = 1.0 / (1 << 24) as f32;
 
-/// What taps are times for the marching kernels that sum in f64. They have the bits of an integer in the upper half of
-/// an f64, below all normal numbers, where 1 is worth 2^-1042; 2^1042 would leave f64, and so [`DOUBLE_REST`] is left.
+/// Factor of the taps of the marching kernels that sum in f64. Their samples are integers in the upper half of an
+/// f64, subnormal numbers in units of 2^-1042. The inverse, 2^1042, exceeds f64, so [`DOUBLE_REST`] remains.
 pub const DOUBLE_SCALE: f64 = f64::from_bits((1023 + 1010) << 52);
 
-/// What their sums are times in the end.
+/// Factor of the sums of those kernels, applied when a sum is rounded.
 pub const DOUBLE_REST: f64 = (1u64 << 32) as f64;
 
-/// The taps of one launch; those beyond the mask's own are not read. A launch takes longer for large
-/// parameters, 0.17 us a KiB on an H100, so kernels of small masks take [`FEW_TAPS`].
+/// The taps of one launch; elements past the mask's own taps are not read. A launch takes longer for large
+/// parameters, 0.17 us per KiB on an H100, so kernels of small masks take [`FEW_TAPS`].
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub struct Taps<const N: usize>(pub [f32; N]);
 
-/// What the layers of a grid are, the blocks of one z: further rows of one image's blocks, or the images of a batch. Every
-/// kernel takes them behind its parameters.
+/// Meaning of a grid's layers (the blocks of one z): further rows of blocks of one image, or the images of a batch.
+/// Every kernel takes this struct after its own parameters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Layers {
-    /// Rows of blocks from one layer to the next: 0 where layers are images.
+    /// Rows of blocks per layer; 0 where layers are images.
     pub rows: u32,
-    /// From what one layer reads to what the next one does, in [`IMAGE_ALIGNMENT`]s: 0 where layers are rows.
+    /// Source stride between layers, in units of [`IMAGE_ALIGNMENT`] bytes; 0 where layers are rows of blocks.
     pub src_step: u32,
-    /// The same of what is written.
+    /// Destination stride between layers, in the same unit; 0 where layers are rows of blocks.
     pub dst_step: u32,
 }
 
-/// Multiples of what lies from one image of a batch to the next, in bytes: as memory comes from the driver.
+/// Alignment of the images of a batch, in bytes: strides between them are multiples of this, as allocations are.
 pub const IMAGE_ALIGNMENT: u64 = 256;
 
-/// The parameters of any launch.
+/// Parameters of a launch of any kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)] // each holds the parameters of its name
+#[allow(missing_docs)] // each variant holds the struct of its name
 pub enum Params {
     Conv2dParams(Conv2dParams),
     Conv1dParams(Conv1dParams),
@@ -85,7 +85,7 @@ pub enum Params {
 }
 
 impl Params {
-    /// With another row stride of the input, in samples; `None` for kernels that take no rows.
+    /// Returns the parameters with another row stride of the input, in samples; `None` for kernels without one.
     pub fn with_row_stride(self, row_stride: u32) -> Option<Params> {
         Some(match self {
             Params::Conv2dParams(p) => Params::Conv2dParams(Conv2dParams { row_stride, ..p }),
@@ -99,8 +99,8 @@ impl Params {
         })
     }
 
-    /// Of a batch: with what lies from one image to the next in the buffer of a number, in [`IMAGE_ALIGNMENT`]s, where they
-    /// have one in which each image has its part.
+    /// Returns the parameters for a batch. `of` maps the number of a buffer that holds a part per image to the stride
+    /// between these parts, in units of [`IMAGE_ALIGNMENT`] bytes. Parameters without such a buffer stay as they are.
     pub fn with_steps(self, of: impl Fn(usize) -> u32) -> Params {
         match self {
             Params::PointwiseParams(p) => {
@@ -110,7 +110,7 @@ impl Params {
         }
     }
 
-    /// With the address of a buffer in place of its number, where they have one.
+    /// Returns the parameters with the number of a buffer replaced by its address, where they contain one.
     pub fn with_addresses(self, of: impl Fn(usize) -> u64) -> Params {
         match self {
             Params::HistogramTotalsParams(p) => {

@@ -9,9 +9,9 @@ use crate::Element;
 pub trait Accumulator: Sample {
     /// The zero with which every sum starts.
     const ZERO: Self;
-    /// A sample, exactly; f64 samples are summed in f64 only.
+    /// Converts a sample, exactly; f64 samples are summed in f64 only.
     fn of<S: Sample>(sample: S) -> Self;
-    /// The nearest value to `value`.
+    /// Returns the value nearest to `value`.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -39,11 +39,11 @@ impl Accumulator for f64 {
     }
 }
 
-/// A number that is read and weighted: a pixel's sample, or the sum of a first pass.
+/// A number that is read and weighted: a sample of a pixel, or the sum of a first pass.
 pub trait Sample: Element + PartialOrd {
-    /// The sample's value; exact but for f64.
+    /// Returns the sample's value; exact except for f64.
     fn to_f32(self) -> f32;
-    /// The sample's value, exactly.
+    /// Returns the sample's value, exactly.
     fn to_f64(self) -> f64;
 }
 
@@ -65,7 +65,7 @@ sample!(u8, u16, i16, f32, f64);
 
 /// A type in which a finished sum of type `A` is stored.
 pub trait FromSum<A: Accumulator>: Element {
-    /// The sum as stored: integers round half to even, then saturate; NaN becomes 0.
+    /// Converts a sum: integers round half to even, then saturate; NaN becomes 0.
     fn from_sum(sum: A) -> Self;
 }
 
@@ -85,7 +85,7 @@ impl FromSum<f64> for f64 {
 
 /// A type of pixel samples, with the accumulator that results of this type are summed in.
 pub trait Pixel: Sample + FromSum<Self::Sum> {
-    /// f32 for f32, f64 for the integers and for f64.
+    /// f32 for f16 and f32, f64 for the integers and for f64.
     type Sum: Accumulator;
 }
 
@@ -93,7 +93,7 @@ impl Pixel for f32 {
     type Sum = f32;
 }
 
-// What is kept of a sum that is scaled before it is rounded.
+// For intermediate sums that are scaled before they are rounded.
 impl Pixel for f64 {
     type Sum = f64;
 }
@@ -108,7 +108,7 @@ macro_rules! integer_pixel {
             #[inline(always)]
             fn from_sum(sum: f64) -> $type {
                 let (low, high) = (<$type>::MIN as f64, <$type>::MAX as f64);
-                // Comparisons are false for NaN, which so reaches the cast, where it becomes 0.
+                // Comparisons with NaN are false, so NaN reaches the cast, which makes it 0.
                 let inside = if sum < low { low } else if sum > high { high } else { sum };
                 // At 1.5 * 2^52 the spacing of f64 is 1: the addition rounds half to even.
                 const MAGIC: f64 = 6755399441055744.0;

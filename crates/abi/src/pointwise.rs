@@ -1,18 +1,18 @@
-//! Pointwise operations, and the one angle that all devices compute.
+//! Pointwise operations: parameters, and the arctangent that all devices share.
 
 use core::f64::consts::{FRAC_PI_2, PI};
 
-/// Threads of a block of the pointwise kernels.
+/// Threads per block of the pointwise kernels.
 pub const POINTWISE_BLOCK: u32 = 256;
-/// Samples that a thread of theirs computes at a time, a block's width apart.
+/// Samples that a thread of the pointwise kernels computes at a time, a block's width apart.
 pub const POINTWISE_AT_ONCE: u32 = 4;
-/// Rows that a thread of the padding kernels computes, a block's height apart.
+/// Rows per thread of the padding kernel, a block's height apart.
 pub const PAD_ROWS: u32 = 4;
-/// Most blocks of a launch: each strides by all of them.
+/// Most blocks per launch; threads stride by the whole grid.
 pub const POINTWISE_BLOCKS: u64 = 1 << 20;
 
-/// `atan(t) / t` in powers of `t^2`, lowest first, for `t` from 0 to 1: through its values at 14 Chebyshev nodes, with
-/// a first factor of 1. Off by 3.7e-12 of itself at most.
+/// Coefficients of `atan(t) / t` in powers of `t^2`, lowest first, for `t` from 0 to 1: interpolation at 14 Chebyshev
+/// nodes, with a first coefficient of 1. The relative error is at most 3.7e-12.
 const ARCTAN: [f64; 14] = [
     1.0,
     -0.3333333326248311,
@@ -30,9 +30,9 @@ const ARCTAN: [f64; 14] = [
     -0.0002666010394055167,
 ];
 
-/// The angle of the vector `(x, y)` in radians, `atan2(y, x)`, off by 4e-12 of itself at most: rounded to f32, within
-/// 0.5001 of the last place. Zeros, infinities and NaN as in IEEE 754. The order of operations is fixed, with `fma` for
-/// `a * b + c` rounded once, so that every device gives the same bits.
+/// Returns the angle of the vector `(x, y)` in radians, `atan2(y, x)`, with a relative error of at most 4e-12:
+/// rounded to f32, within 0.5001 units in the last place. Zeros, infinities and NaN as in IEEE 754. The order of
+/// operations is fixed, with `fma` for `a * b + c` rounded once, so that every device gives the same bits.
 pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let (across, down) = (x.abs(), y.abs());
     let steep = down > across;
@@ -49,7 +49,7 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
         power -= 1;
         sum = fma(sum, square, ARCTAN[power]);
     }
-    // The quarter turns from which t turns back, or on.
+    // The multiple of a quarter turn to which the angle of t is added, or from which it is subtracted.
     let behind = x.is_sign_negative();
     let base = match (steep, behind) {
         (false, false) => 0.0,
@@ -57,7 +57,7 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
         (true, _) => FRAC_PI_2,
     };
     let angle = fma(if steep == behind { t } else { -t }, sum, base);
-    // Comparisons are false for NaN, which would be lost above.
+    // Comparisons with NaN are false, so some NaN would be lost above.
     if x.is_nan() || y.is_nan() { f64::NAN } else { angle.copysign(y) }
 }
 
@@ -65,33 +65,33 @@ pub fn direction(y: f64, x: f64, fma: impl Fn(f64, f64, f64) -> f64) -> f64 {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PointwiseParams {
-    /// Samples of each image.
+    /// Number of samples of each image.
     pub samples: u64,
-    /// Address of the second image; in a recipe, the number of its buffer. Of one image alone, its own.
+    /// Address of the second image; in a recipe, the number of its buffer. Without a second image, the first image's.
     pub second: u64,
-    /// The weight of the first image.
+    /// Weight of the first image.
     pub a: f64,
-    /// The weight of the second.
+    /// Weight of the second image.
     pub b: f64,
-    /// What is added.
+    /// Addend.
     pub c: f64,
-    /// The least difference that counts.
+    /// Samples of the first image stay as they are where the two images differ by less than this.
     pub threshold: f64,
     /// Whether there is a second image: 0 or 1.
     pub two: u32,
     /// Interleaved channels.
     pub channels: u32,
-    /// Of a batch: from one second image to the next, in [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT)s.
+    /// Stride between the second images of a batch, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
     pub second_step: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Parameters of the kernels that pad.
+/// Parameters of the padding kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PadParams {
-    /// Samples from the start of an input row to the start of the next.
+    /// Input row stride, in samples.
     pub row_stride: u32,
     /// Input width, in pixels.
     pub width: u32,
@@ -109,11 +109,11 @@ pub struct PadParams {
     pub origin_y: i32,
     /// Number of the [`BorderMode`](crate::BorderMode) left and right.
     pub border_x: u32,
-    /// The same above and below.
+    /// Number of the [`BorderMode`](crate::BorderMode) above and below.
     pub border_y: u32,
-    /// The bits of the samples left and right, by channel, where the border is constant.
+    /// Bits of the samples left and right, by channel, where the border is constant.
     pub constants_x: [u32; 4],
-    /// The same above and below.
+    /// Bits of the samples above and below, by channel, where the border is constant.
     pub constants_y: [u32; 4],
 }
 
@@ -157,7 +157,7 @@ mod tests {
         let mut state = 1u64;
         let mut number = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Numbers of either sign, of all sizes that f32 has.
+            // Numbers of either sign, over many powers of two.
             let size = ((state >> 40) % 200) as i32 - 100;
             (((state >> 8) as u32 as f64 / 2147483648.0 - 1.0) * 2f64.powi(size / 4)) as f32 as f64
         };

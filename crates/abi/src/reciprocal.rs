@@ -1,17 +1,17 @@
-//! Division by a small number that a whole launch shares, as a multiplication.
+//! Division by a small divisor that is constant for a launch, as a multiplication.
 //!
-//! A GPU has no instruction for integer division; by a divisor known only at launch it takes some
-//! twenty others.
+//! A GPU has no instruction for integer division; division by a value known only at launch takes about twenty
+//! instructions.
 
 const BITS: u32 = 20;
 
-/// The factor that stands for division by `divisor`, which is not 0.
+/// Returns the factor that replaces division by `divisor`, which is not 0.
 pub const fn of(divisor: u32) -> u32 {
     (1 << BITS) / divisor + 1
 }
 
-/// `value / divisor`, for the factor `of(divisor)`: right as long as `value * divisor` is below
-/// 2^20 and `value` below 2^11 times the divisor.
+/// Returns `value / divisor`, for the factor `of(divisor)`: correct as long as `value * divisor` is below 2^20 and
+/// `value` below 2^11 times the divisor.
 #[inline(always)]
 pub const fn divide(value: u32, factor: u32) -> u32 {
     (value * factor) >> BITS

@@ -1,16 +1,16 @@
-//! 3x3 masks over RGBA images of 8 bits a channel: the tile.
+//! 3x3 masks over RGBA images of 8 bits per channel: the tile.
 
-/// Threads of a block of the RGBA kernels, and so the output pixels that it computes.
+/// Threads per block of the RGBA kernels, across and down; each computes one output pixel.
 pub const RGBA_BLOCK: [u32; 2] = [8, 4];
 
 /// Width and height of the RGBA kernels' mask.
 pub const RGBA_MASK: u32 = 3;
 
-/// Width and height of the RGBA kernels' shared tile: the block and its halo.
+/// Width and height of the RGBA kernels' shared tile, in pixels: the block and its halo.
 pub const RGBA_TILE: [u32; 2] = [RGBA_BLOCK[0] + RGBA_MASK - 1, RGBA_BLOCK[1] + RGBA_MASK - 1];
 
-/// Shared memory of the RGBA kernels with a tile, in bytes: 4 a pixel.
+/// Shared memory per block of the RGBA kernels with a tile, in bytes: 4 per pixel.
 pub const RGBA_TILE_BYTES: u32 = RGBA_TILE[0] * RGBA_TILE[1] * 4;
 
-/// Largest width and height of a texture on every GPU that the kernels run on.
+/// Largest width and height of a texture, in pixels, on every GPU that the kernels run on.
 pub const MAX_TEXTURE: [u32; 2] = [131_072, 65_536];

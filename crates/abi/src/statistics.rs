@@ -4,38 +4,38 @@
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct StatisticsParams {
-    /// Address of what was found, [`FOUND_NUMBERS`](crate::FOUND_NUMBERS) a channel; in a recipe, the number of its
-    /// buffer.
+    /// Address of the results, [`FOUND_NUMBERS`](crate::FOUND_NUMBERS) numbers per channel; in a recipe, the number
+    /// of their buffer.
     pub found: u64,
-    /// Samples of a channel in the whole image.
+    /// Samples per channel in the whole image.
     pub count: f64,
     /// Height of the image, in pixels.
     pub height: u32,
-    /// Samples of a row.
+    /// Samples per row.
     pub samples: u32,
-    /// Samples from the start of a row to the start of the next.
+    /// Row stride, in samples.
     pub row_stride: u32,
-    /// Channels that are summed apart: all of them, or 1.
+    /// Channels that are summed separately: all of them, or 1.
     pub apart: u32,
 }
 
-/// Rows of a block of the kernels that sum rows: each lane of a warp has one, and each warp a channel.
+/// Rows per block of the kernels that sum rows: each lane of a warp sums one row, and each warp one channel.
 pub const SUMMED_ROWS: u32 = 32;
 
-/// Samples of a row that it holds at a time: whole pixels of 1 to 4 channels, and whole fours of each channel.
+/// Samples of a row in the shared tile: whole pixels of 1 to 4 channels, and a multiple of 4 samples of each channel.
 pub const SUMMED_COLUMNS: u32 = 96;
 
-/// Samples from a row to the next there: lanes that read fours of neighbouring rows meet no bank twice.
+/// Pitch of the tile, in samples, padded: lanes that read 4 samples each of adjacent rows have no bank conflicts.
 pub const SUMMED_PITCH: u32 = SUMMED_COLUMNS + 4;
 
-/// Their shared memory, in bytes: one tile that is summed, and one that is on its way.
+/// Shared memory per block of those kernels, in bytes: one tile that is summed, and one that is prefetched.
 pub const SUMMED_BYTES: u32 = 2 * SUMMED_ROWS * SUMMED_PITCH * 4;
 
-/// Numbers for each row and channel that they write: the sum, the least and the largest sample.
+/// Numbers per row and channel that those kernels write: the sum, the least and the largest sample.
 pub const SUMMED_PARTS: u32 = 3;
 
-/// Threads of a block of the kernel that sums those of all rows.
+/// Threads per block of the kernel that adds up the sums of all rows.
 pub const FOLD_BLOCK: u32 = 256;
 
-/// Numbers that it writes for each channel: the least and the largest sample, the mean, the sum of squared distances.
+/// Numbers per channel in the results: the least and the largest sample, the mean, the sum of squared deviations.
 pub const FOUND_NUMBERS: u32 = 4;

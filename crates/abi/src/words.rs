@@ -1,4 +1,4 @@
-//! Correlation over tiles of the image's own 32-bit words: the tiles.
+//! Correlation over tiles of packed samples (32-bit words): sizes of the tiles.
 
 use crate::{BLOCKED_BLOCK, BLOCKED_COLUMNS, ElementType, tap_stride};
 
@@ -7,14 +7,14 @@ pub const fn words_rows(across: u32, down: u32) -> u32 {
     BLOCKED_BLOCK * across * down / BLOCKED_COLUMNS
 }
 
-/// Words from one row of their tile to the next: what windows see, taps counted in fours, and where they may start inside
-/// a word, one more.
+/// Returns the pitch of a tile, in words: a block's samples with the mask's width rounded up to multiples of 4 taps,
+/// and one word more where windows may start inside a word.
 pub const fn words_pitch(src: ElementType, mask_width: u32, channels: u32) -> u32 {
     let of_word = 4 / src.size_bytes();
     (BLOCKED_COLUMNS + tap_stride(mask_width) * channels) / of_word + (of_word > 1) as u32
 }
 
-/// Bytes of their sums: f32, or f64 of integers.
+/// Returns the size of an accumulator, in bytes: f32, or f64 for integers.
 pub(crate) const fn words_sum_bytes(src: ElementType) -> u32 {
     if src.size_bytes() == 4 { 4 } else { 8 }
 }

@@ -1,17 +1,19 @@
 //! Box filters of f32, in the order of [`apron_abi::BOX_CHUNK`]: see the [module](super).
 //!
-//! Along a row, and down a column, the windows of a chunk begin at its samples, and end in two others: a window's sum
-//! is that of its samples in the chunk, from its end down, and the chunks between, and the prefix sum at its end. Per
-//! sample and axis 4 shared accesses and 4 additions, and of both `window / 256` for the chunks between.
+//! Along a row, and down a column, the windows that begin in one chunk end in two others. A window's sum consists of
+//! its samples in the first chunk, summed from the chunk's end down, of the chunks between, and of the prefix sum at
+//! the window's end. Per sample and axis: 4 shared accesses and 4 additions, and `window / 256` more of both for the
+//! chunks between.
 
 use super::{march, slot_after, Part, Steps, NONE};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{box_pitch, BoxParams, BOX_BLOCK, BOX_CHUNK};
 
-/// The kernel for `C` channels and strips of `W` pixels. Windows of up to 16 samples along an axis are summed plainly.
+/// The kernel for `C` channels and strips of `W` pixels. Windows of up to 16 samples along an axis are summed
+/// directly.
 ///
-/// Launch contract: that of the [module](super).
+/// Launch contract: see the [module](super).
 pub struct Floats<const C: u32, const W: u32>;
 
 impl<const C: u32, const W: u32> Body for Floats<C, W> {
@@ -52,46 +54,46 @@ struct Block<'p, D, const C: u32, const W: u32> {
     part: Part<'p, D>,
     src: Global<f32>,
     dst: Global<f32>,
-    /// The samples of this thread's chunk.
+    /// Samples of this thread's chunk.
     kept: [f32; CHUNK],
-    /// The output sample of its column, or [`NONE`].
+    /// Output sample of this thread's column, or [`NONE`].
     sample: u32,
-    /// The ring's chunk of the present step.
+    /// Chunk of the ring for the current step.
     slot: u32,
-    /// The chunks between for the first windows of the next step.
+    /// Sum of the chunks between, for the first windows of the next step.
     far: f32,
 }
 
 impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
-    /// Samples from one row of the ring to the next.
+    /// Pitch of the ring's rows, in samples.
     const PITCH: u32 = box_pitch(W * C, C);
 
-    /// Input rows of a step; two steps take turns.
+    /// Returns input row `row` of a step; two steps alternate.
     #[inline(always)]
     fn input(&self, step: u32, row: u32) -> Shared<f32> {
         let tile = &self.part.p.tile;
         Shared::at(tile.input_at + (step % 2 * BOX_CHUNK + row) * tile.input_pitch * 4)
     }
 
-    /// Row `row` of chunk `slot` of the ring, from column `column` on.
+    /// Returns row `row` of chunk `slot` of the ring, from column `column` on.
     #[inline(always)]
     fn ring(&self, slot: u32, row: u32, column: u32) -> Shared<f32> {
         Shared::at(self.part.p.tile.ring_at + ((slot * BOX_CHUNK + row) * Self::PITCH + column) * 4)
     }
 
-    /// The input of task `task`: a chunk of a row and channel.
+    /// Returns the input of task `task`: a chunk of a row and channel.
     #[inline(always)]
     fn chunk(&self, step: u32, task: u32) -> Shared<f32> {
         let row = self.input(step, task % BOX_CHUNK);
         Shared::at(row.offset + column_of::<C>(task) * 4)
     }
 
-    /// The samples of a chunk, whose prefix sums take their place.
+    /// Returns the samples of a chunk, and replaces them in shared memory by their prefix sums.
     #[inline(always)]
     unsafe fn prefix(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let d = self.part.d;
         let mut samples = [0.0; CHUNK];
-        // SAFETY: inside the input row, of which this chunk is this thread's.
+        // SAFETY: inside the input row; the chunk is this thread's.
         unsafe {
             for k in 0..CHUNK {
                 samples[k] = d.shared_load(chunk, k as u32 * C);
@@ -105,7 +107,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         samples
     }
 
-    /// A chunk of windows of over a chunk along a row, the first of which begins with the chunk at `chunk`.
+    /// Returns the sums of a chunk of windows along a row, each longer than a chunk; the first begins at `chunk`.
     #[inline(always)]
     unsafe fn windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let (d, last) = (self.part.d, self.part.p.window_x - 1);
@@ -129,7 +131,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sums
     }
 
-    /// The same of windows up to a chunk.
+    /// As `windows`, for windows of up to a chunk.
     #[inline(always)]
     unsafe fn short_windows(&self, chunk: Shared<f32>) -> [f32; CHUNK] {
         let mut sums = [0.0; CHUNK];
@@ -144,10 +146,10 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sums
     }
 
-    /// Clears this thread's column of the ring, where columns are read from that no output depends on.
+    /// Clears this thread's column of the ring: the first steps read rows from it that no output depends on.
     ///
     /// # Safety
-    /// Nobody uses the ring before the next barrier.
+    /// No thread uses the ring before the next barrier.
     #[inline(always)]
     unsafe fn clear(&self) {
         let mut row = 0;
@@ -160,14 +162,14 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         }
     }
 
-    /// A chunk of windows of over a chunk down a column.
+    /// Computes a chunk of windows down a column, each longer than a chunk.
     #[inline(always)]
     unsafe fn long_columns(&mut self, step: u32) {
         let (d, thread) = (self.part.d, self.part.d.anew(self.part.d.thread_x()));
         let (slots, last) = (self.part.p.tile.slots, self.part.p.window_y - 1);
         let here = self.ring(self.slot, 0, thread);
-        // The windows that end in the first rows begin in the chunk that is next in the ring, since it is the oldest,
-        // at its end; the others behind it.
+        // The windows that end in the first `turn` rows begin at the end of the oldest chunk, which is next in the
+        // ring; the others begin in the chunk after it.
         let turn = d.anew(last % BOX_CHUNK);
         let oldest = slot_after(self.slot, 1, slots);
         let upper = self.ring(oldest, BOX_CHUNK - turn, thread).offset;
@@ -190,19 +192,20 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
             let whole = y >= 0 && y as u32 + BOX_CHUNK <= self.part.count;
             let total =
                 if whole { self.store_windows::<true>(&windows, y) } else { self.store_windows::<false>(&windows, y) };
-            // In the next step, the first windows begin where now the others do, and the present chunk lies between.
+            // In the next step, the first windows begin where the others begin now, and the current chunk lies
+            // between.
             self.far = windows.near + total;
             self.keep_total(total);
         }
     }
 
-    /// Stores a chunk of windows, all or those of output rows, the first of which would be row `y`; gives the sum of
-    /// the rows.
+    /// Stores a chunk of windows, or, unless `ALL`, the output rows among them; the first is row `y`. Returns the sum
+    /// of the chunk's rows.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // as above
     unsafe fn store_windows<const ALL: bool>(&self, windows: &Windows, y: i32) -> f32 {
         let (mut at, mut sum) = (self.place(y), 0.0);
-        // Half of the heads are read before the first sum, the other half after half of them.
+        // Half of the heads are read before the first sum, the other half after half of the sums.
         for first in [0, HALF] {
             let mut heads = [0.0; HALF];
             for k in 0..HALF {
@@ -225,7 +228,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         sum
     }
 
-    /// Where the output of its column is in row `y` of the block's, which need not be one.
+    /// Returns the output index of this thread's column in row `y` of the block, which may lie outside.
     #[inline(always)]
     fn place(&self, y: i32) -> i64 {
         let row = self.part.first_row as i64 + y as i64;
@@ -239,14 +242,15 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         unsafe { self.part.d.store(self.dst, at as u64, sum * self.part.p.scale) };
     }
 
-    /// The sums of the ring's chunks, from that of the present step on: kept twice, so that they follow one another.
+    /// Returns the sums of the ring's chunks, from the current step's on; they are stored twice, so as to be
+    /// contiguous.
     #[inline(always)]
     fn totals(&self) -> Shared<f32> {
         let thread = self.part.d.anew(self.part.d.thread_x());
         Shared::at(self.part.p.tile.totals_at + (self.slot * W * C + thread) * 4)
     }
 
-    /// The sum of the chunks that lie between, for windows that begin in the second oldest chunk.
+    /// Returns the sum of the chunks between, for windows that begin in the second oldest chunk.
     #[inline(always)]
     unsafe fn between(&self) -> f32 {
         let (p, totals) = (self.part.p, self.totals());
@@ -264,7 +268,7 @@ impl<D: Device, const C: u32, const W: u32> Block<'_, D, C, W> {
         }
     }
 
-    /// Windows up to a chunk down a column.
+    /// Computes windows of up to a chunk down a column.
     #[inline(always)]
     unsafe fn short_columns(&self, step: u32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
@@ -300,7 +304,7 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 
     #[inline(always)]
     unsafe fn prefixes(&mut self, step: u32) {
-        // What was kept of the last step must not take registers until here.
+        // The samples kept in the last step must not take registers until here.
         self.kept = [0.0; CHUNK];
         if self.part.p.window_x <= BOX_CHUNK {
             return;
@@ -356,27 +360,27 @@ impl<D: Device, const C: u32, const W: u32> Steps<D, BOX_CHUNK> for Block<'_, D,
 
 /// A chunk of windows down a column.
 struct Windows {
-    /// What ends in each row: the rows' sums that come.
+    /// Row sums of the current step, in which the windows end.
     rows: [f32; CHUNK],
-    /// Where the sums of the chunks are in which they begin, from there on, in bytes: of the first windows and the
-    /// others, each for the first window.
+    /// Offsets of the windows' heads in shared memory, in bytes, less the offset of the window's row: for the first
+    /// windows, and for the others.
     upper: u32,
     lower: u32,
-    /// The first of those others.
+    /// Index of the first of the other windows.
     turn: u32,
-    /// The chunks between for those before, and for the others.
+    /// Sum of the chunks between: for the first windows, and for the others.
     far: f32,
     near: f32,
 }
 
-/// The first sample, in a row, of a task's chunk.
+/// Returns the index, in a row, of the first sample of a task's chunk.
 #[inline(always)]
 fn column_of<const C: u32>(task: u32) -> u32 {
     let chunk = task / BOX_CHUNK;
     chunk / C * BOX_CHUNK * C + chunk % C
 }
 
-/// A sum and the numbers from `first` up to `end`, in steps of one, four of which are read before any is added.
+/// Adds the numbers from `first` up to `end` to a sum, one after another; four are read before any is added.
 #[inline(always)]
 fn add_up(one: u32, mut sum: f32, mut first: u32, end: u32, number: impl Fn(u32) -> f32) -> f32 {
     while first + 4 <= end {

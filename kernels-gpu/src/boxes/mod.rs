@@ -1,23 +1,23 @@
-//! Box filters: sums over windows of any size, for a few additions a sample.
+//! Box filters: sums over windows of any size, for a few additions per sample.
 //!
-//! A block of [`BOX_BLOCK`] threads goes down a strip of the image, a chunk of rows a step:
+//! A block of [`BOX_BLOCK`] threads marches down a strip of the image, one chunk of rows per step:
 //!
 //! ```text
-//! wait for the step's input rows; barrier                     (nobody uses the last step's rows)
+//! wait for the step's input rows; barrier                     (no thread uses the last step's rows any more)
 //! start copying the next step's input rows                    (border by index map)
-//! prefixes: each thread sums the samples of a chunk of a row, one after another
+//! prefixes: each thread computes the prefix sums of a chunk of a row
 //! barrier
 //! rows:     each thread sums a chunk of windows along a row, from its own chunk, the chunks between and the prefix
 //!           sums of the last one, into a ring of rows
 //! barrier
-//! columns:  each thread makes a chunk of sums of these down a column, and stores the results
+//! columns:  each thread computes a chunk of window sums down a column of the ring, and stores the results
 //! ```
 //!
-//! What a sum costs depends on the window's size only where chunks lie between: one more addition for each of
-//! them, for a chunk of sums. Any channels, borders, rows that start anywhere.
+//! The cost of a sum depends on the window's size only by the chunks between: one more addition per chunk between and
+//! chunk of sums. Any number of channels, any border, rows of any alignment.
 //!
 //! Launch contract of the kernels by chunks: the buffers are as large as the parameters say, the shared memory is
-//! [`apron_abi::BoxTile`], and the parameters are those that the plan gives.
+//! [`apron_abi::BoxTile`], and the parameters are as the plan computes them.
 
 mod bytes;
 mod floats;
@@ -30,16 +30,16 @@ pub use simple::{SimpleColumns, SimpleRows};
 use crate::device::{Device, Global, Shared};
 use apron_abi::{BorderMode, BoxParams, Element, BOX_BLOCK};
 
-/// Lanes of a warp; a warp brings a row at a time.
+/// Lanes of a warp; a warp copies a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = BOX_BLOCK / LANES;
 
-/// What a block does at each step, of `N` rows.
+/// The work of a block in each step, of `N` rows.
 trait Steps<D: Device, const N: u32> {
-    /// Starts copying input row `row` of a step: the image's row `y`, or one outside where all is constant.
+    /// Starts copying input row `row` of a step from row `y` of the image; without `y`, fills it with the constant.
     ///
     /// # Safety
-    /// As all methods: the launch is as the [module](self) says, and the order of calls that of [`march`].
+    /// As for all methods: the launch is as the [module](self) says, and the calls come in the order of [`march`].
     unsafe fn bring(&self, step: u32, row: u32, y: Option<u32>);
     /// Sums chunks along rows.
     unsafe fn prefixes(&mut self, step: u32);
@@ -54,23 +54,23 @@ trait Steps<D: Device, const N: u32> {
 struct Part<'p, D> {
     d: D,
     p: &'p BoxParams,
-    /// The image's column of the strip's first pixel.
+    /// Image column of the strip's first input pixel.
     left: i32,
-    /// The image's row of the first input row.
+    /// Image row of the first input row.
     top: i32,
-    /// The block's output rows.
+    /// First output row of the block, and number of its output rows.
     first_row: u32,
     count: u32,
-    /// Whether the strip's input is all inside the image's width.
+    /// Whether the strip's input is inside the image's width.
     inside: bool,
 }
 
-/// No column of the image, and no output.
+/// Stands for no column of the image, and for no output.
 const NONE: u32 = u32::MAX;
 
 impl<'p, D: Device> Part<'p, D> {
-    /// The block's part of strips of so many pixels, whose input is so wide; none for blocks below the image, since a
-    /// grid may have more rows of blocks than were asked for.
+    /// Returns the block's part, for strips of `strip` pixels with an input of `input` pixels; `None` for blocks
+    /// below the image, since a grid may have more rows of blocks than its launch needs.
     #[inline(always)]
     fn of(d: D, p: &'p BoxParams, strip: u32, input: u32) -> Option<Self> {
         let first_row = d.block_y() * p.rows;
@@ -83,10 +83,10 @@ impl<'p, D: Device> Part<'p, D> {
         Some(Part { d, p, left, top: p.top + first_row as i32, first_row, count, inside })
     }
 
-    /// Lists the image's columns that stand for those of the input, by so many threads.
+    /// Lists the image columns that replace the input's columns (border by index map), with `threads` threads.
     ///
     /// # Safety
-    /// Nobody uses the list before the next barrier.
+    /// No thread uses the list before the next barrier.
     #[inline(always)]
     unsafe fn list(&self, input: u32, threads: u32) {
         let border = BorderMode::from_u32(self.p.border);
@@ -99,7 +99,7 @@ impl<'p, D: Device> Part<'p, D> {
         }
     }
 
-    /// The image's column that stands for column `x` of the input.
+    /// Returns the image column that replaces column `x` of the input.
     ///
     /// # Safety
     /// It is in the list, which is complete.
@@ -112,11 +112,11 @@ impl<'p, D: Device> Part<'p, D> {
         }
     }
 
-    /// Starts copying an input row of `input` pixels of `channels` elements: those of the image's row that starts at
-    /// element `start`, or, where there is none, `constant` ones.
+    /// Starts copying an input row of `input` pixels of `channels` elements from the image row that starts at element
+    /// `start`; without `start`, fills it with `constant`.
     ///
     /// # Safety
-    /// The row is in the image, the list complete, and nobody uses the input row before the next barrier.
+    /// The row is in the image, the list is complete, and no thread uses the input row before the next barrier.
     #[inline(always)]
     unsafe fn bring_row<T: Element>(
         &self,
@@ -136,8 +136,8 @@ impl<'p, D: Device> Part<'p, D> {
                     self.copy_inside(to, from, first, lane, input * channels);
                 }
                 _ => {
-                    // What the image's row has is copied as inside, what lies beside it by the list, and what no
-                    // output needs is anything. Computed anew for each row: few blocks come here.
+                    // Elements inside the image are copied as in other blocks, elements beside it by the list;
+                    // elements that no output needs are arbitrary. Recomputed for each row: few blocks come here.
                     let left = self.d.anew(self.left as u32) as i32;
                     let pixels = |end: i32, most: u32| {
                         let count = end - left;
@@ -177,8 +177,8 @@ impl<'p, D: Device> Part<'p, D> {
         }
     }
 
-    /// Starts copying elements `index` of a row, and every one a warp's width further, up to `end`, of which `first`
-    /// would be the first.
+    /// Starts copying elements `index`, `index + LANES`, and so on up to `end` of a row whose element 0 is element
+    /// `first` of the source.
     #[inline(always)]
     unsafe fn copy_inside<T: Element>(&self, to: Shared<T>, from: Global<T>, first: u64, mut index: u32, end: u32) {
         let mut at = first.wrapping_add(index as u64);
@@ -198,15 +198,15 @@ impl<'p, D: Device> Part<'p, D> {
         }
     }
 
-    /// The output row that the first input row of a step of `rows` completes, from the block's first: negative where
-    /// there is none yet.
+    /// Returns the output row, relative to the block's first, that the first input row of a step of `rows` rows
+    /// completes: negative where there is none yet.
     #[inline(always)]
     fn completed(&self, step: u32, rows: u32) -> i32 {
         (step * rows) as i32 + self.p.top - self.p.origin_y - (self.p.window_y - 1) as i32
     }
 }
 
-/// Runs a block whose input is so wide.
+/// Runs a block with an input of `input` pixels.
 ///
 /// # Safety
 /// As [`Steps`].
@@ -214,12 +214,12 @@ impl<'p, D: Device> Part<'p, D> {
 unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut impl Steps<D, N>) {
     let (d, p) = (part.d, part.p);
     let rows = part.count as i32;
-    // SAFETY: barriers stand between all that threads exchange.
+    // SAFETY: barriers separate all that threads exchange.
     unsafe {
         part.list(input, BOX_BLOCK);
         d.barrier();
         let mut step = p.first_step;
-        // The rows of a step come during the one before, those of the first during one that does nothing else.
+        // The rows of a step are copied during the step before; the first iteration only copies.
         while part.completed(step, N) < rows + N as i32 {
             d.wait_copies::<0>();
             d.barrier();
@@ -250,7 +250,7 @@ unsafe fn march<D: Device, const N: u32>(part: &Part<D>, input: u32, steps: &mut
     }
 }
 
-/// The chunk of a ring of `slots` chunks that comes so many behind another.
+/// Returns the chunk that comes `count` chunks after chunk `slot` in a ring of `slots` chunks.
 #[inline(always)]
 fn slot_after(slot: u32, count: u32, slots: u32) -> u32 {
     let slot = slot + count;

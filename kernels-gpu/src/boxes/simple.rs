@@ -1,9 +1,10 @@
-//! Box filters of windows of any size, a thread an output, in two launches: sums along rows, and then down columns.
+//! Box filters of windows of any size, one thread per output, in two launches: sums along rows, and then down
+//! columns.
 //!
-//! The sums along rows have one row more than the image: that of the rows outside where the border is constant,
-//! whose sums of f32 are not the same in every column.
+//! The sums along rows have one row more than the image, for the rows outside where the border is constant: their f32
+//! sums are not the same in every column, since the order of summation depends on the column.
 //!
-//! Per output and pass one global load a sample of the window's side, no shared memory, no barrier.
+//! Per output and pass: one global load per sample of the window's side, no shared memory, no barrier.
 
 use super::bytes::scaled;
 use crate::device::{Device, Global};
@@ -16,12 +17,12 @@ use core::marker::PhantomData;
 /// Launch contract: the buffers are as large as the parameters say, the second with one row more than the image.
 pub struct SimpleRows<I>(PhantomData<I>);
 
-/// The kernel that sums these down columns.
+/// The kernel that sums the sums along rows down columns.
 ///
 /// Launch contract: as of [`SimpleRows`].
 pub struct SimpleColumns<I, O>(PhantomData<(I, O)>);
 
-/// An output of this thread: sample of the row, column, channel and row; none where the image ends.
+/// Returns this thread's output: sample of the row, column, channel and row; `None` outside the image.
 #[inline(always)]
 fn place<D: Device>(d: D, p: &BoxParams, rows: u32) -> Option<(u32, u32, u32, u32)> {
     let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
@@ -34,11 +35,11 @@ fn place<D: Device>(d: D, p: &BoxParams, rows: u32) -> Option<(u32, u32, u32, u3
     Some((sample, x, channel, y))
 }
 
-/// A type of samples along a row: f32, or bytes, whose sums are u32.
+/// A type of samples that are summed along rows: f32, or bytes, whose sums are u32.
 pub trait BoxSample: Sample {
     /// The type of their sums.
     type Sum: Element;
-    /// The sum of as many numbers from index `first` on.
+    /// Returns the sum of `count` numbers from index `first` on.
     fn sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> Self::Sum;
 }
 
@@ -116,14 +117,14 @@ impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
     }
 }
 
-/// The sum of as many numbers from index `first` on, in the order of [`BOX_CHUNK`].
+/// Returns the sum of `count` numbers from index `first` on, in the order of [`BOX_CHUNK`].
 #[inline(always)]
 fn ordered_sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
     let (chunk, end) = (BOX_CHUNK as i32, first + count as i32);
     if count <= BOX_CHUNK {
         return upwards(0.0, first, end, &at);
     }
-    // Where the first chunk ends, and where the last one begins.
+    // End of the first chunk, and start of the last one.
     let (near, far) = ((first & -chunk) + chunk, (end - 1) & -chunk);
     let mut i = near - 1;
     let mut head = at(i);
@@ -139,7 +140,7 @@ fn ordered_sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
     (head + middle) + upwards(at(far), far + 1, end, &at)
 }
 
-/// A sum and the numbers from index `i` up to `end`.
+/// Adds the numbers from index `i` up to `end` to a sum.
 #[inline(always)]
 fn upwards(mut sum: f32, mut i: i32, end: i32, at: &impl Fn(i32) -> f32) -> f32 {
     while i < end {

@@ -1,22 +1,22 @@
 //! Both passes of a separable filter in one launch: the sums between them stay in shared memory.
 //!
-//! A block goes down a strip of the image, [`FUSED_ROWS`] rows a step:
+//! A block marches down a strip of the image, [`FUSED_ROWS`] rows per step:
 //!
 //! ```text
-//! wait for the step's input rows; barrier                     (nobody reads the last step's rows)
+//! wait for the step's input rows; barrier                     (no thread reads the last step's rows any more)
 //! start copying the next step's input rows                   (border by index map)
-//! rows:    each thread sums 16 neighbours along a row, into a ring of rows of sums
-//! barrier                                                     (the sums are there)
-//! columns: each thread sums 16 neighbours down a column of the ring, and stores them
+//! rows:    each thread sums 16 adjacent outputs along a row, into a ring of rows of sums
+//! barrier                                                     (the sums are complete)
+//! columns: each thread sums 16 adjacent outputs down a column of the ring, and stores them
 //! ```
 //!
-//! Neighbouring outputs share their samples, which wait in registers: of `t` taps an output costs
-//! `(t + 15) / 64` shared loads of 16 bytes along the row, `(t + 15) / 16` shared loads down the column and
-//! an eighth of a read of constant memory a tap for all neighbours together. One global load (and the
-//! halo's share), two barriers a step. Taps of any number, any channels, rows that start anywhere.
+//! Adjacent outputs share their samples, which stay in registers: with `t` taps an output costs `(t + 15) / 64`
+//! shared loads of 16 bytes along the row, `(t + 15) / 16` shared loads down the column and, for all 16 outputs
+//! together, one read of constant memory per four taps. One global load (and the halo's share), two barriers per
+//! step. Any number of taps and channels, rows of any alignment.
 //!
-//! Channels lie apart in shared memory. Along the rows the threads of a warp work on all rows of a step, which start
-//! so that the threads meet no bank twice.
+//! Shared memory holds the channels in separate planes. Along the rows the threads of a warp work on all rows of a
+//! step, whose pitch is padded against bank conflicts.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -28,14 +28,13 @@ use core::marker::PhantomData;
 
 /// The kernel.
 ///
-/// Launch contract: the buffers are as large as the parameters say, the shared memory is
-/// [`apron_abi::fused_bytes`], the parameters are those that the plan gives, and the columns' taps start
-/// [`tap_stride`] behind the rows'.
+/// Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::fused_bytes`],
+/// the parameters are as the plan computes them, and the columns' taps start [`tap_stride`] taps after the rows'.
 pub struct Fused<I, O>(PhantomData<(I, O)>);
 
 /// Outputs that a thread sums at once.
 const SUMS: usize = FUSED_ROWS as usize;
-/// Lanes of a warp; a warp brings a row at a time.
+/// Lanes of a warp; a warp copies a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = FUSED_BLOCK / LANES;
 
@@ -47,7 +46,7 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &FusedParams) {
         let first_row = d.block_y() * p.rows;
-        // A grid may have more rows of blocks than were asked for.
+        // A grid may have more rows of blocks than its launch needs.
         if first_row >= p.out_height {
             return;
         }
@@ -61,14 +60,14 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
             slot: 0,
             types: PhantomData,
         };
-        // Steps before the first output: those that fill the ring.
+        // Steps before the first output, which fill the ring.
         let before = p.ring_rows / FUSED_ROWS - 1;
         let steps = before + (last_row - first_row).div_ceil(FUSED_ROWS);
-        // SAFETY: the launch keeps the contract; barriers stand between all that threads exchange.
+        // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
         unsafe {
             strip.list();
             let mut step = 0;
-            // The rows of a step come during the one before, those of the first during one that does nothing else.
+            // The rows of a step are copied during the step before; the first iteration only copies.
             while step <= steps {
                 d.wait_copies::<0>();
                 d.barrier();
@@ -90,7 +89,7 @@ impl<I: Pixel, O: Pixel> Body for Fused<I, O> {
     }
 }
 
-/// No column of the image.
+/// Stands for no column of the image.
 const NONE: u32 = u32::MAX;
 
 /// A block's strip of the image.
@@ -98,37 +97,37 @@ struct Strip<'p, D, I, O> {
     d: D,
     src: Global<I>,
     p: &'p FusedParams,
-    /// The image's column and row of the first sample.
+    /// Image column and row of the strip's first input sample.
     left: i32,
     top: i32,
-    /// The ring's row at which the next step starts.
+    /// Row of the ring at which the next step starts.
     slot: u32,
     types: PhantomData<O>,
 }
 
 impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
-    /// Input rows of a step; two steps take turns.
+    /// Returns input row `row` of a step; two steps alternate.
     #[inline(always)]
     fn input(&self, step: u32, row: u32) -> Shared<f32> {
         Shared::at((step % 2 * FUSED_ROWS + row) * self.p.input_pitch * 4)
     }
 
-    /// The ring of rows of sums behind them.
+    /// Returns the ring of rows of sums, which follows the input rows.
     #[inline(always)]
     fn ring(&self) -> Shared<O::Sum> {
         Shared::at(2 * FUSED_ROWS * self.p.input_pitch * 4)
     }
 
-    /// Sums from one row of the ring to the next.
+    /// Pitch of the ring, in sums.
     const PITCH: u32 = fused_ring_pitch(O::Sum::TYPE.size_bytes());
 
-    /// The image's columns that stand for those of the strip, behind the ring.
+    /// Returns the list of the image columns that replace the strip's columns, which follows the ring.
     #[inline(always)]
     fn columns(&self) -> Shared<u32> {
         Shared::at(self.ring().offset + self.p.ring_rows * Self::PITCH * O::Sum::TYPE.size_bytes())
     }
 
-    /// Lists them. Nobody reads the list before the next barrier.
+    /// Fills the list of columns (border by index map). No thread reads it before the next barrier.
     #[inline(always)]
     unsafe fn list(&self) {
         let (d, p) = (self.d, self.p);
@@ -142,7 +141,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// The first row of a step that anything depends on: those above are skipped.
+    /// Returns the first row of a step that an output depends on: the rows above are skipped.
     #[inline(always)]
     fn first(&self, step: u32) -> u32 {
         if step == 0 {
@@ -152,7 +151,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// Starts copying a step's input rows, a warp each.
+    /// Starts copying a step's input rows, one row per warp.
     #[inline(always)]
     unsafe fn bring(&self, step: u32) {
         let (d, p) = (self.d, self.p);
@@ -164,7 +163,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
                 let input = self.input(step, row);
                 let y = border.map(self.top + (step * FUSED_ROWS + row) as i32, p.height as i32);
                 let start = y.map(|y| y as u32 as u64 * p.row_stride as u64);
-                // SAFETY: the row is in the image; its place is this warp's, and nobody reads it before the next step.
+                // SAFETY: the row is in the image; its place is this warp's, and no thread reads it before the next
+                // step.
                 unsafe {
                     match start {
                         Some(start) if inside => {
@@ -199,7 +199,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
                         d.start_copy_as_f32(input, place(index + k * LANES), self.src, at(k));
                     }
                 } else {
-                    // All are on their way before the first is stored.
+                    // All loads are in flight before the first sample is stored.
                     let samples = [0, 1, 2, 3].map(|k| d.load(self.src, at(k)));
                     for k in 0..4 {
                         d.shared_store(input, place(index + k * LANES), samples[k as usize].to_f32());
@@ -214,7 +214,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// Starts copying the row of the image that starts at sample `start`, or one outside where all is constant.
+    /// Starts copying the image row that starts at sample `start`, border by index map; without `start`, stores
+    /// constants.
     #[inline(always)]
     unsafe fn bring_any(&self, input: Shared<f32>, start: Option<u64>) {
         let (d, p) = (self.d, self.p);
@@ -247,20 +248,20 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// The pixel of sample `index` of a row.
+    /// Returns the pixel of sample `index` of a row.
     #[inline(always)]
     fn pixel_of(&self, index: u32) -> u32 {
         reciprocal::divide(index, self.p.channel_reciprocal)
     }
 
-    /// Where sample `index` of a row of the image is in an input row.
+    /// Returns the place in an input row of sample `index` of an image row.
     #[inline(always)]
     fn place(&self, index: u32) -> u32 {
         let pixel = self.pixel_of(index);
         (index - pixel * self.p.channels) * self.p.input_plane + pixel
     }
 
-    /// The first pass: each thread a part of a row.
+    /// The first pass: each thread sums part of a row.
     #[inline(always)]
     unsafe fn sum_rows(&self, step: u32) {
         let (d, p) = (self.d, self.p);
@@ -274,12 +275,12 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         let input = self.input(step, row);
         let mut at = channel * p.input_plane + pixel;
         let mut next = |_, _| {
-            // SAFETY: the samples of all taps are in the row, up to the next multiple of 4 behind the last.
+            // SAFETY: the samples of all taps are in the row, up to the next multiple of 4.
             let four = unsafe { d.shared_load4(input, at) };
             at += 4;
             [O::Sum::of(four[0]), O::Sum::of(four[1]), O::Sum::of(four[2]), O::Sum::of(four[3])]
         };
-        // SAFETY: there are as many taps.
+        // SAFETY: there are `taps_x` taps.
         let sums = unsafe { sum::<D, O::Sum, 0>(d, 0, p.taps_x, &mut next) };
         let mut slot = self.slot + row + 1 + p.ring_rows - p.skipped;
         slot -= if slot < p.ring_rows { 0 } else { p.ring_rows };
@@ -287,7 +288,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         for k in [0, 4, 8, 12] {
             let four = [sums[k], sums[k + 1], sums[k + 2], sums[k + 3]];
             let to = slot * Self::PITCH + fused_ring_place(p.channels, pixel + k as u32, channel);
-            // SAFETY: in the ring; nobody else's, and nobody reads it before the next barrier.
+            // SAFETY: in the ring; this thread's place, which no thread reads before the next barrier.
             unsafe {
                 if O::Sum::TYPE == ElementType::F32 {
                     d.shared_store4(self.ring(), to, four);
@@ -300,7 +301,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         }
     }
 
-    /// The second pass: each thread a column, of output rows from `first_row` on.
+    /// The second pass: each thread sums a column, for output rows from `first_row` on.
     #[inline(always)]
     unsafe fn sum_columns(&self, dst: Global<O>, first_row: u32, last_row: u32) {
         let (d, p) = (self.d, self.p);
@@ -311,7 +312,8 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
         if pixel >= fused_plane(p.channels) || column >= p.out_width {
             return;
         }
-        // The first row under the outputs' taps is the second of four: they turn the ring's end together.
+        // The first row under the outputs' taps is the second of a group of four: groups wrap at the ring's end as a
+        // whole.
         let at = fused_ring_place(p.channels, pixel, channel);
         let (mut place, end) = (self.slot * Self::PITCH + at, p.ring_rows * Self::PITCH);
         let mut next = |from: u32, to: u32| {
@@ -326,7 +328,7 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
             place = if place >= end { place - end } else { place };
             four
         };
-        // SAFETY: there are as many taps.
+        // SAFETY: there are `taps_y` taps.
         let sums = unsafe { sum::<D, O::Sum, 1>(d, tap_stride(p.taps_x), p.taps_y, &mut next) };
         let samples = p.out_width as u64 * p.channels as u64;
         let mut out = first_row as u64 * samples + column as u64 * p.channels as u64 + channel as u64;
@@ -340,11 +342,11 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     }
 }
 
-/// Neighbouring sums of `count` taps from `tap` on, over samples that come four at a time, of which `next` gives those
-/// from one to another. The first `SKIPPED` of all are under no tap.
+/// Returns [`SUMS`] adjacent sums of `count` taps from `tap` on. The samples come in groups of four: `next` returns
+/// the samples of the next group from one index up to another. The first `SKIPPED` samples of all are under no tap.
 ///
 /// # Safety
-/// The taps are there, up to the next multiple of 4.
+/// The taps exist up to the next multiple of 4.
 #[inline(always)]
 unsafe fn sum<D: Device, A: Accumulator, const SKIPPED: u32>(
     d: D,
@@ -373,7 +375,7 @@ unsafe fn sum<D: Device, A: Accumulator, const SKIPPED: u32>(
         *window = [rest[0], rest[1], rest[2], rest[3], first];
         tap += 4;
     };
-    // Five fours at a time, so that no sample changes its register.
+    // Five groups of four at a time, so that no sample moves to another register.
     while count >= 20 {
         for _ in 0..5 {
             add_four(&mut window);

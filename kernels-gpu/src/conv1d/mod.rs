@@ -1,4 +1,4 @@
-//! Separable correlation, a pass at a time or both at once, a file a variant.
+//! Separable correlation, one pass at a time or both at once; one file per variant.
 
 mod fused;
 mod simple;

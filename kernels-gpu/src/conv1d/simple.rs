@@ -1,14 +1,14 @@
-//! P2: one thread an output sample, no tile; the axis is a compile-time parameter.
+//! P2: one thread per output sample, no tile; the axis is a compile-time parameter.
 //!
-//! Two launches filter an image, rows and then columns; what the first stores is the sum itself
-//! (f32, or f64 where the result is an integer), and it stays on the device.
+//! Two launches filter an image, along rows and then along columns; the first stores the sums without rounding (f32,
+//! or f64 where the result is an integer), and they stay on the device.
 //!
-//! Per output sample and pass: one global load a tap (neighbouring threads hit the same cache
-//! lines), no shared memory, no barrier.
+//! Per output sample and pass: one global load per tap (adjacent threads hit the same cache lines), no shared memory,
+//! no barrier.
 //!
-//! Departures from the article: interleaved channels (a thread is a sample, and its neighbours
-//! along the row are `channels` apart), all borders, output windows that need not start at the
-//! image's corner (crop), taps in constant memory.
+//! Departures from the article: interleaved channels (a thread computes a sample, and its neighbours along the row
+//! are `channels` samples apart), all borders, output windows that need not start at the image's corner (crop), taps
+//! in constant memory.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};

@@ -1,7 +1,7 @@
-//! P3: one thread a *loaded* pixel; a shared tile along the filtered axis.
+//! P3: one thread per *loaded* pixel; a shared tile along the filtered axis.
 //!
-//! A tile has 32 threads along the filtered axis and gives `32 - (taps - 1)` outputs of it, so
-//! that the tiles of a row overlap by the halo:
+//! A tile has 32 threads along the filtered axis and computes `32 - (taps - 1)` outputs of it, so that the tiles of a
+//! row overlap by the halo:
 //!
 //! ```text
 //! thread: load the input pixel tile * outputs + local + origin (border by index map) -> shared
@@ -9,14 +9,13 @@
 //! threads with local < outputs: sum of tap * tile element local + i
 //! ```
 //!
-//! Per output sample and pass: `32 / (33 - taps)` global loads instead of P2's one a tap, as many
-//! shared stores, one shared load a tap, taps four at a time, one barrier; 4 KiB of shared memory (8 KiB where the sums
-//! are f64). The price is idle threads: of 32, `taps - 1` compute nothing.
+//! Per output sample and pass: `32 / (33 - taps)` global loads instead of P2's one per tap, equally many shared
+//! stores, one shared load per tap, taps four at a time, one barrier; 4 KiB of shared memory (8 KiB where the sums
+//! are f64). The cost is idle threads: of 32, `taps - 1` compute nothing.
 //!
-//! Departures from the article: 32 tiles lie side by side in a block, along the other axis;
-//! a thread computes the output whose window *starts* at its pixel, not the one in the middle,
-//! which is the same number of threads and holds for every anchor and for border crop; interleaved
-//! channels, a tile for each; all borders.
+//! Departures from the article: 32 tiles per block, side by side along the other axis; a thread computes the output
+//! whose window *starts* at its pixel, not the output in the middle, which takes the same number of threads and holds
+//! for every anchor and for border crop; interleaved channels, one tile per channel; all borders.
 
 use crate::device::{Device, Global, Shared};
 use crate::taps::add_row;
@@ -26,8 +25,8 @@ use core::marker::PhantomData;
 
 /// The kernel. `AXIS` 0 filters along rows, 1 along columns.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and there are 1 to 32 taps, padded to a multiple of 4.
-/// The blocks of a row are its tiles, times the channels along rows.
+/// Launch contract: the buffers are as large as the parameters say, and there are 1 to 32 taps, padded to a multiple
+/// of 4. A row of the grid has one block per tile; along rows, one per tile and channel.
 pub struct Tiled<I, O, A, const AXIS: u32>(PhantomData<(I, O, A)>);
 
 impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I, O, A, AXIS> {
@@ -70,7 +69,7 @@ impl<I: Sample, O: FromSum<A>, A: Accumulator, const AXIS: u32> Body for Tiled<I
                 None => A::from_f64(p.constant),
             };
         }
-        // SAFETY: an element a thread.
+        // SAFETY: one element per thread.
         unsafe { d.shared_store(tile, element, value) };
         d.barrier();
 

@@ -1,20 +1,20 @@
-//! A dense mask over a shared tile, with 8x4 or 16x4 neighbouring outputs a thread in registers.
+//! A dense mask over a shared tile, with 8x4 or 16x4 adjacent outputs per thread in registers.
 //!
 //! A block of 256 threads computes 128x64 or 128x128 output pixels:
 //!
 //! ```text
 //! for each channel:
-//!     bring the tile: the input under the outputs and their halo    (border by index map); barrier
+//!     copy the tile: the input under the outputs and their halo    (border by index map); barrier
 //!     for each row of the tile under the thread's outputs:
-//!         add its share to the sums of all four output rows that the mask puts it under
-//!     barrier; pass the sums on in shared memory; barrier; store them, neighbours by neighbours; barrier
+//!         add its contribution to the sums of all four output rows whose mask covers it
+//!     barrier; write the results to shared memory; barrier; store them, adjacent lanes adjacent results; barrier
 //! ```
 //!
-//! Along a row eight or sixteen outputs share their samples, which wait in registers, and four output rows
-//! share each sample once it is there. Per 128 or 256 multiply-adds: a shared load of 16 bytes, and four reads
-//! of four taps. Per output and channel, of 8x4: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers
-//! a channel. The more outputs, the fewer reads; but sums of 16x4 leave room for one block a multiprocessor,
-//! which pays for large masks alone.
+//! Along a row, eight or sixteen outputs share their samples, which stay in registers, and four output rows share
+//! each sample once it is loaded. Per 128 or 256 multiply-adds: one shared load of 16 bytes, and four reads of four
+//! taps. Per output and channel, with 8x4: (128 + w - 1)(64 + h - 1) / 8192 global loads; four barriers per channel.
+//! With more outputs per thread there are fewer reads; but sums of 16x4 leave registers for one resident block per
+//! multiprocessor only, which pays off for large masks alone.
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
@@ -25,19 +25,19 @@ use apron_abi::{
 };
 use core::marker::PhantomData;
 
-/// The kernel, which sums in `A`. `LARGE` is that of [`Tiled`](super::Tiled).
+/// The kernel, which sums in `A`. `LARGE` is as in [`Tiled`](super::Tiled).
 ///
-/// Sums of bytes in f32 are off by at most the parameters' `slack`, which the plan gives. Where all
-/// numbers within it round to one integer, that is the result; where not, and that is rare, the thread
-/// sums again in f64. Integer results are so the same as of sums in f64.
+/// Sums of bytes in f32 are off by at most the parameters' `slack`, which the plan computes. Where all numbers within
+/// it round to one integer, that is the result; otherwise, which is rare, the thread sums again in f64. So integer
+/// results equal the results of sums in f64.
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
-/// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] apart.
+/// [`apron_abi::SharedMemory::Blocked`], and the taps' rows are [`tap_stride`] taps apart.
 pub struct Blocked<I, O, A, const LARGE: bool, const ACROSS: usize>(PhantomData<(I, O, A)>);
 
-/// Outputs of a thread down; it has `ACROSS` of them in each row.
+/// Output rows per thread; it has `ACROSS` outputs in each row.
 const DOWN: usize = 4;
-/// Lanes of a warp; a warp brings and stores a row at a time.
+/// Lanes of a warp; a warp copies and stores a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = BLOCKED_BLOCK / LANES;
 
@@ -52,13 +52,13 @@ impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool, const A
     unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv2dParams) {
         let tile = blocked_tile(ACROSS as u32);
         let (x, y) = (d.block_x() * tile[0], d.block_y() * tile[1]);
-        // Threads beside each other.
+        // Threads side by side.
         let columns = tile[0] / ACROSS as u32;
         let (column, row) = (d.thread_x() % columns * ACROSS as u32, d.thread_x() / columns * DOWN as u32);
         // Always 0, which the compiler cannot know: see `LARGE`.
         let tap = if LARGE { d.thread_x() / BLOCKED_BLOCK * TAPS_AT_ONCE } else { 0 };
         for channel in 0..p.channels {
-            // SAFETY: the launch keeps the contract; barriers stand between all that threads exchange.
+            // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
             unsafe {
                 bring::<D, I, ACROSS>(d, src, p, (x, y), channel);
                 d.end_copies();
@@ -76,7 +76,7 @@ impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool, const A
     }
 }
 
-/// Starts copying a channel's tile, a warp a row.
+/// Starts copying a channel's tile, one row per warp.
 #[inline(always)]
 unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
     d: D,
@@ -98,8 +98,8 @@ unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
             let from = left + column as i32;
             let from = if inside { Some(from) } else { border.map(from, p.width as i32) };
             let to = swizzled::<ACROSS>(row * pitch + column);
-            // SAFETY: the sample is in the image; its place is this thread's, and nobody reads it before
-            // the next barrier.
+            // SAFETY: the sample is in the image; its place is this thread's, and no thread reads it before the next
+            // barrier.
             unsafe {
                 match (from_row, from) {
                     (Some(from_row), Some(from)) => {
@@ -116,7 +116,7 @@ unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
     }
 }
 
-/// The sums of a thread's outputs, the first of which is at (`column`, `first_row`) of the block.
+/// Returns the sums of a thread's outputs; the first is at (`column`, `first_row`) of the block.
 #[inline(always)]
 unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
     d: D,
@@ -129,8 +129,8 @@ unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
     let mut at = first_row * pitch + column;
     let mut row = 0;
     while row < p.mask_height + DOWN as u32 - 1 {
-        // Output row k sees this row under mask row `row - k`.
-        // SAFETY: the taps are those of the mask's rows, and the samples are in the tile.
+        // For output row k, this row is under mask row `row - k`.
+        // SAFETY: the taps are in the mask's rows, and the samples are in the tile.
         unsafe {
             if row >= DOWN as u32 - 1 && row < p.mask_height {
                 add_row::<D, A, true, ACROSS>(d, p, at, tap + row * stride, row, &mut sums);
@@ -144,8 +144,8 @@ unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
     sums
 }
 
-/// Adds a row of the tile, from its sample `at` on, to the sums of the output rows that see it: `ALL`, or
-/// those for which there is such a mask row. The first output row sees it under the taps at `tap`.
+/// Adds a row of the tile, from its sample `at` on, to the sums of the output rows whose mask covers it: `ALL`, or
+/// only the output rows with such a mask row. For the first output row it is under the taps at `tap`.
 #[inline(always)]
 unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usize>(
     d: D,
@@ -162,8 +162,8 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usiz
         at += 4;
         [A::of(four[0]), A::of(four[1]), A::of(four[2]), A::of(four[3])]
     };
-    // The samples under four taps of all outputs: the first `ACROSS / 4` fours, of which one goes and one
-    // comes with every four taps.
+    // The samples under four taps of all outputs, in groups of four: the first `ACROSS / 4` groups, and one more;
+    // with every four taps one group leaves and one enters.
     let mut window = [[A::ZERO; 4]; 5];
     for four in 0..ACROSS / 4 {
         window[four] = next();
@@ -186,7 +186,7 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usiz
     };
     let fours = ACROSS as u32 / 4 + 1;
     let mut count = p.mask_width;
-    // As many at a time as no sample changes its register for.
+    // A whole rotation of the window at a time, so that no sample moves to another register.
     while ALL && count >= fours * 4 {
         for _ in 0..fours {
             window[ACROSS / 4] = next();
@@ -210,7 +210,7 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usiz
     }
 }
 
-/// Moves the fours of a window one place down; the first becomes the last.
+/// Rotates the groups of four of a window by one; the first becomes the last.
 #[inline(always)]
 fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
     let first = window[0];
@@ -220,7 +220,7 @@ fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
     window[ACROSS / 4] = first;
 }
 
-/// What a thread's sums are stored as, in f32, which holds every integer result exactly.
+/// Converts a thread's sums to results, in f32, which holds every integer result exactly.
 #[inline(always)]
 unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
     d: D,
@@ -230,7 +230,7 @@ unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS
     sums: [[A; ACROSS]; DOWN],
 ) -> [[f32; ACROSS]; DOWN] {
     let mut results = [[0.0; ACROSS]; DOWN];
-    // Kernels that check have 32 outputs a thread.
+    // Kernels that check have 32 outputs per thread, one bit each.
     let mut unsure = 0u32;
     for k in 0..DOWN {
         for x in 0..ACROSS {
@@ -261,7 +261,7 @@ unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS
     results
 }
 
-/// The sum of one output, tap by tap.
+/// Returns the sum of one output, tap by tap.
 #[inline(always)]
 unsafe fn sum_one<D: Device, A: Accumulator, const ACROSS: usize>(
     d: D,
@@ -286,19 +286,19 @@ unsafe fn sum_one<D: Device, A: Accumulator, const ACROSS: usize>(
     sum
 }
 
-/// Leaves a thread's results in shared memory.
+/// Writes a thread's results to shared memory.
 #[inline(always)]
 unsafe fn pass_on<D: Device, const ACROSS: usize>(d: D, (column, row): (u32, u32), results: [[f32; ACROSS]; DOWN]) {
     for k in 0..DOWN {
         for x in 0..ACROSS {
             let at = (row + k as u32) * BLOCKED_COLUMNS + column + x as u32;
-            // SAFETY: in the tile, which nobody reads any more; this thread's place.
+            // SAFETY: in the tile, which no thread reads any more; this thread's place.
             unsafe { d.shared_store(Shared::<f32>::at(0), result_swizzled::<ACROSS>(at), results[k][x]) };
         }
     }
 }
 
-/// Stores the block's results, a warp a row.
+/// Stores the block's results, one row per warp.
 #[inline(always)]
 unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
     d: D,
@@ -325,15 +325,15 @@ unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
     }
 }
 
-/// Where a sample of the tile lies: eight lanes that each read 16 bytes, 32 or 64 bytes apart, so meet no bank
-/// twice.
+/// Returns the place of a sample of the tile, swizzled: eight lanes that each read 16 bytes, 32 or 64 bytes apart,
+/// have no bank conflicts.
 #[inline(always)]
 fn swizzled<const ACROSS: usize>(index: u32) -> u32 {
     index ^ (index >> 5 & (ACROSS as u32 / 8 * 2 - 1)) << 2
 }
 
-/// Where a result lies: a warp's lanes, which write eight or sixteen apart and these rows four apart, so meet
-/// no bank twice.
+/// Returns the place of a result, swizzled: the lanes of a warp, which write eight or sixteen results apart in rows
+/// that are four apart, have no bank conflicts.
 #[inline(always)]
 fn result_swizzled<const ACROSS: usize>(index: u32) -> u32 {
     if ACROSS == 8 {

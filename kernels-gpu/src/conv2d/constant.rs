@@ -1,12 +1,11 @@
 //! Dense, the mask in constant memory: [`Naive`](super::Naive), with its taps moved.
 //!
-//! All threads of a warp need the same tap at the same time, which is what constant memory is made
-//! for: one read serves 32 threads. Four taps are read at once, and by an address that might
-//! differ from thread to thread: read one by one, by the same address, a mask of 64x64 taps makes
-//! this kernel slower than the naive one (docs/decisions/mask-reads.md).
+//! All threads of a warp need the same tap at the same time, which suits constant memory: one read serves 32 threads.
+//! Four taps are read at once, at an address that might differ from thread to thread: read one by one, at a uniform
+//! address, a mask of 64x64 taps makes this kernel slower than the naive one (docs/decisions/mask-reads.md).
 //!
-//! Per output sample: `w * h` global loads of the image, each of which asks the border first, a
-//! quarter as many constant reads a warp; no shared memory, no barrier.
+//! Per output sample: `w * h` global loads of the image, each after the border's index map, and `w * h / 4` constant
+//! reads per warp; no shared memory, no barrier.
 
 use crate::conv2d::{sample, store};
 use crate::device::{Device, Global};
@@ -16,8 +15,8 @@ use core::marker::PhantomData;
 
 /// The kernel.
 ///
-/// Launch contract: the buffers are as large as the parameters say, and the taps' rows are
-/// [`apron_abi::tap_stride`] apart.
+/// Launch contract: the buffers are as large as the parameters say, and the taps' rows are [`apron_abi::tap_stride`]
+/// taps apart.
 pub struct Constant<I, O>(PhantomData<(I, O)>);
 
 impl<I: Pixel, O: Pixel> Body for Constant<I, O> {
@@ -49,7 +48,7 @@ impl<I: Pixel, O: Pixel> Body for Constant<I, O> {
                     // SAFETY: the taps are in the mask, whose rows are padded.
                     let [a, b, c, e] = unsafe { d.taps4(first_tap + j * tap_stride(p.mask_width) + i) };
                     sum = add(a, i, sum);
-                    // Padding is left out: 0 times infinity is no 0.
+                    // Padding is skipped: 0 times infinity is not 0.
                     if i + 1 < p.mask_width {
                         sum = add(b, i + 1, sum);
                     }

@@ -1,4 +1,4 @@
-//! Dense 2-D correlation, a file a variant.
+//! Dense 2-D correlation, one file per variant.
 
 mod blocked;
 mod constant;
@@ -15,7 +15,7 @@ pub use tiled_symbol::TiledSymbol;
 use crate::device::{Device, Global};
 use apron_abi::{Accumulator, Conv2dParams, Pixel};
 
-/// The sample at a row and column that the border mapped, or its constant where it mapped none.
+/// Returns the sample at a row and column that the border mapped, or the constant where it mapped none.
 ///
 /// # Safety
 /// Row and column are in the image, and the source is as large as the parameters say.
@@ -37,7 +37,7 @@ unsafe fn sample<D: Device, I: Pixel, A: Accumulator>(
     }
 }
 
-/// Stores the output sample that a sum gives, limited to 0 to 1 if that is asked for.
+/// Stores the output sample of a sum, clamped to the range 0 to 1 if the parameters say so.
 ///
 /// # Safety
 /// (x, y) is in the output, which is as large as the parameters say, and no other thread's.
@@ -56,7 +56,7 @@ unsafe fn store<D: Device, O: Pixel>(
     unsafe { d.store(dst, pixel * p.channels as u64 + channel as u64, O::from_sum(sum)) };
 }
 
-/// The sum limited to 0 to 1. Comparisons, not min and max: NaN stays NaN.
+/// Returns the sum, clamped to the range 0 to 1. Comparisons, not min and max: NaN stays NaN.
 #[inline(always)]
 fn clamped<A: Accumulator>(sum: A) -> A {
     let one = A::of(1.0f32);

@@ -1,10 +1,10 @@
-//! Dense, naive: one thread an output pixel, image and mask from global memory.
+//! Dense, naive: one thread per output pixel, image and mask from global memory.
 //!
-//! The loops of the host reference P5, with the two outer ones replaced by the grid. Where the
-//! ladder of `docs/ladder.md` starts.
+//! The loops of the host reference P5, with the two outer ones replaced by the grid. It is the first rung of the
+//! ladder of `docs/ladder.md`.
 //!
-//! Per output sample: `w * h` global loads of the image and as many of the mask, through the
-//! caches and nothing else; no shared memory, no barrier. Every image load asks the border first.
+//! Per output sample: `w * h` global loads of the image and `w * h` of the mask, through the caches only; no shared
+//! memory, no barrier. Every image load applies the border's index map first.
 
 use crate::conv2d::{sample, store};
 use crate::device::{Device, Global};

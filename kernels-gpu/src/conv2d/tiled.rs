@@ -8,18 +8,17 @@
 //!     batch i: thread t loads tile element t + i * 1024       (coalesced; border by index map)
 //!     barrier                                                 (the tile is complete)
 //!     thread (x, y): sum over the mask of tap * tile element
-//!     barrier                                                 (nobody reads the tile any more)
+//!     barrier                                                 (no thread reads the tile any more)
 //! ```
 //!
-//! Per output and channel: (32 + w - 1)(32 + h - 1) / 1024 global loads, w * h shared loads and
-//! as many taps, four at a time, which every thread of a warp reads at the same address: one
-//! constant-cache read. Two barriers a channel; 4 (31 + w)(31 + h) bytes of shared memory a block.
+//! Per output and channel: (32 + w - 1)(32 + h - 1) / 1024 global loads, w * h shared loads and w * h taps, four at a
+//! time, which all threads of a warp read at the same address: one constant-cache read. Two barriers per channel; 4
+//! (31 + w)(31 + h) bytes of shared memory per block.
 //!
-//! Departures from the article: the tile holds f32 whatever the pixels are, so a byte is converted
-//! once and not once a tap, and the border's constant may be any number; all borders, not only
-//! zero, and only blocks at the border ask for it; the division by the tile's width is a
-//! multiplication ([`reciprocal`]); the mask is a kernel parameter (see [`Taps`](apron_abi::Taps)),
-//! so launches in flight cannot disturb each other.
+//! Departures from the article: the tile holds f32 for all pixel types, so a byte is converted once and not once per
+//! tap, and the border's constant may be any number; all borders, not only zero, and only blocks at the border map
+//! indices; the division by the tile's width is a multiplication ([`reciprocal`]); the mask is a kernel parameter
+//! (see [`Taps`](apron_abi::Taps)), so launches in flight cannot disturb each other.
 
 use crate::conv2d::{sample, store};
 use crate::device::{Device, Global, Shared};
@@ -28,12 +27,12 @@ use crate::Body;
 use apron_abi::{reciprocal, tap_stride, Accumulator, BorderMode, Conv2dParams, Pixel, TAPS_AT_ONCE, TILE_WIDTH};
 use core::marker::PhantomData;
 
-/// The kernel. `LARGE` chooses between two ways through constant memory: an address that is the
-/// same for all threads is the faster one as long as the cache holds the mask, and one that might
-/// differ is read through a larger cache (docs/decisions/mask-reads.md).
+/// The kernel. `LARGE` chooses between two ways through constant memory: a uniform address is faster as long as the
+/// cache holds the mask, and an address that might differ from thread to thread is read through a larger cache
+/// (docs/decisions/mask-reads.md).
 ///
 /// Launch contract: the buffers are as large as the parameters say, the shared memory is
-/// [`apron_abi::SharedMemory::MaskTile`], and the taps' rows are [`apron_abi::tap_stride`] apart.
+/// [`apron_abi::SharedMemory::MaskTile`], and the taps' rows are [`apron_abi::tap_stride`] taps apart.
 pub struct Tiled<I, O, const LARGE: bool>(PhantomData<(I, O)>);
 
 impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
@@ -51,7 +50,7 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
         let thread = d.thread_y() * TILE_WIDTH + d.thread_x();
         let (left, top) = (block_x as i32 + p.origin_x, block_y as i32 + p.origin_y);
         let border = BorderMode::from_u32(p.border);
-        // The border costs only at the border.
+        // Only blocks at the border map indices.
         let inside = left >= 0
             && top >= 0
             && left + tile_width as i32 <= p.width as i32
@@ -87,10 +86,10 @@ impl<I: Pixel, O: Pixel, const LARGE: bool> Body for Tiled<I, O, LARGE> {
     }
 }
 
-/// The sum of a thread's window, whose first tap is `tap_row`.
+/// Returns the sum of a thread's window; its first tap is `tap_row`.
 ///
 /// # Safety
-/// The tile and the taps are there, rows of taps padded to a multiple of 4.
+/// The tile and the taps are complete, rows of taps padded to a multiple of 4.
 #[inline(always)]
 unsafe fn sum_window<D: Device, A: Accumulator>(
     d: D,

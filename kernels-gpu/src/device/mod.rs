@@ -1,4 +1,4 @@
-//! What a GPU thread can do, and nothing more: the only surface between kernels and machines.
+//! The operations of a GPU thread: the only interface between kernels and devices.
 
 #[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
 pub mod nvptx;
@@ -25,21 +25,21 @@ impl<T> Clone for Global<T> {
 impl<T> Copy for Global<T> {}
 
 impl<T> Global<T> {
-    /// The buffer at `address`.
+    /// Returns the buffer at `address`.
     pub const fn at(address: u64) -> Self {
         Global { address, element: PhantomData }
     }
 
-    /// The buffer of image `image` of a batch, whose images are `step` times [`IMAGE_ALIGNMENT`] bytes apart.
+    /// Returns the buffer of image `image` of a batch, whose images are `step` times [`IMAGE_ALIGNMENT`] bytes apart.
     #[inline(always)]
     pub const fn of_image(self, image: u32, step: u32) -> Self {
         Global::at(self.address + image as u64 * step as u64 * IMAGE_ALIGNMENT)
     }
 }
 
-/// A place in the block's shared memory: an array of `T` at a byte offset.
+/// An array of `T` at a byte offset in the block's shared memory.
 pub struct Shared<T> {
-    /// Bytes from the start of the block's shared memory; a multiple of the element's size.
+    /// Offset from the start of the block's shared memory, in bytes; a multiple of the element's size.
     pub offset: u32,
     element: PhantomData<fn() -> T>,
 }
@@ -53,62 +53,64 @@ impl<T> Clone for Shared<T> {
 impl<T> Copy for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The array at `offset` bytes.
+    /// Returns the array at `offset` bytes.
     pub const fn at(offset: u32) -> Self {
         Shared { offset, element: PhantomData }
     }
 }
 
-/// A texture of RGBA pixels of 8 bits a channel.
+/// A texture of RGBA pixels, 8 bits per channel.
 #[derive(Clone, Copy)]
 pub struct TextureHandle(pub u64);
 
-/// One thread of a running kernel. Its value is the thread's identity, cheap to copy.
+/// One thread of a running kernel. The value identifies the thread and is cheap to copy.
 ///
-/// Grids and blocks have two axes. A grid may have more rows of blocks than its launch asked for.
+/// Grids and blocks have two axes. A grid may have more rows of blocks than its launch needs.
 ///
 /// # Safety
 ///
-/// The accesses are unchecked where a GPU runs them: indices lie inside the buffer or the
-/// launch's shared memory, global reads are of buffers that the launch does not write, and
-/// every thread of the block reaches every barrier. A warp is 32 threads of a block, in order, rows first.
+/// Accesses are unchecked on a GPU: indices lie inside the buffer or the launch's shared memory, global loads are
+/// from buffers that the launch does not write, and every thread of the block reaches every barrier. A warp is 32
+/// consecutive threads of a block, numbered row by row.
 pub trait Device: Copy {
-    /// Column of the thread in its block.
+    /// Returns the thread's column in its block.
     fn thread_x(self) -> u32;
-    /// Row of the thread in its block.
+    /// Returns the thread's row in its block.
     fn thread_y(self) -> u32;
-    /// Column of the block in the grid.
+    /// Returns the block's column in the grid.
     fn block_x(self) -> u32;
-    /// Row of the block in the grid.
+    /// Returns the block's row in the grid.
     fn block_y(self) -> u32;
-    /// Number of the image in a batch; where there is one image, and its grid has one layer, 0.
+    /// Returns the number of the image in a batch; 0 for a single image whose grid has one layer.
     fn image(self) -> u32;
-    /// Blocks in a row of the grid.
+    /// Returns the number of blocks in a row of the grid.
     fn blocks_x(self) -> u32;
-    /// Waits until every thread of the block is here; what they wrote before is visible after.
+    /// Waits until every thread of the block arrives; what they wrote before is visible afterwards.
     fn barrier(self);
-    /// Which threads of the warp say yes, the first in the lowest bit. All of them call this together.
+    /// Returns one bit per thread of the warp, the first in the lowest bit: its `yes`. All threads of the warp call
+    /// this together.
     fn ballot(self, yes: bool) -> u32;
-    /// The value that thread `lane` of the warp has, 0 to 31. All of them call this together, for any lanes.
+    /// Returns the value of lane `lane` of the warp, 0 to 31. All threads of the warp call this together, for any
+    /// lanes.
     fn shuffle(self, value: u32, lane: u32) -> u32;
-    /// The same for 64 bits.
+    /// As [`shuffle`](Device::shuffle), for 64 bits.
     #[inline(always)]
     fn shuffle_f64(self, value: f64, lane: u32) -> f64 {
         let bits = value.to_bits();
         let (low, high) = (self.shuffle(bits as u32, lane), self.shuffle((bits >> 32) as u32, lane));
         f64::from_bits(low as u64 | (high as u64) << 32)
     }
-    /// Tap `index` of the launch's mask, from wherever the kernel table says that it is.
+    /// Returns tap `index` of the launch's mask, from the tap space in the kernel table.
     ///
     /// # Safety
     /// `index` is below the number of taps.
     unsafe fn tap(self, index: u32) -> f32;
-    /// Taps `index` to `index + 3` of the launch's mask.
+    /// Returns taps `index` to `index + 3` of the launch's mask.
     ///
     /// # Safety
     /// `index` is a multiple of 4, and all four are below the number of taps.
     unsafe fn taps4(self, index: u32) -> [f32; 4];
-    /// Tap `index` of a mask of f64, each of which is two of the launch's taps by its bits, the lower half first.
+    /// Returns tap `index` of a mask of f64. Its bits are two of the launch's f32 taps, the lower half first.
     ///
     /// # Safety
     /// As [`tap`](Device::tap) for both.
@@ -123,25 +125,25 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, which nothing writes during the launch.
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
-    /// Reads words `index` to `index + 3` of a buffer that the launch only reads, in one access.
+    /// Reads 32-bit words `index` to `index + 3` of a buffer that the launch only reads, in one access.
     ///
     /// # Safety
     /// `index` is a multiple of 4, the buffer starts at a multiple of 16 bytes, and all four words are
     /// inside it; nothing writes it during the launch.
     unsafe fn load_words(self, from: Global<u32>, index: u64) -> [u32; 4];
-    /// Reads a pixel of a texture, its channels as numbers from 0 to 1: the f32 nearest to `byte / 255`.
-    /// Columns and rows outside stand for the nearest inside.
+    /// Reads a pixel of a texture, its channels as numbers from 0 to 1: the f32 nearest to `byte / 255`. Columns and
+    /// rows outside are clamped to the edge.
     ///
     /// # Safety
-    /// The handle is that of a texture which nothing writes during the launch.
+    /// `texture` is the handle of a texture that nothing writes during the launch.
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4];
     /// Writes an element of a buffer.
     ///
     /// # Safety
     /// `index` is inside the buffer, and no other thread accesses that element.
     unsafe fn store<T: Element>(self, to: Global<T>, index: u64, value: T);
-    /// Adds to an element of a buffer, atomically among all threads of the launch, and gives what it was before.
-    /// This orders no other access: what else the threads wrote need not be visible to who comes later.
+    /// Adds to an element of a buffer, atomically among all threads of the launch, and returns its previous value.
+    /// Relaxed: it orders no other access, so what else the threads wrote need not be visible to other threads.
     ///
     /// # Safety
     /// `index` is inside the buffer, and in this launch the element is accessed by this call only.
@@ -159,46 +161,50 @@ pub trait Device: Copy {
     /// Reads four elements of 4 bytes of shared memory.
     ///
     /// # Safety
-    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 4, and so is the array's offset of 16.
+    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 4, and the array's offset of 16
+    /// bytes.
     unsafe fn shared_load4<T: Element>(self, from: Shared<T>, index: u32) -> [T; 4];
     /// Reads two elements of 4 bytes of shared memory.
     ///
     /// # Safety
-    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 2, and so is the array's offset of 8.
+    /// As [`shared_load`](Device::shared_load) for each; `index` is a multiple of 2, and the array's offset of 8
+    /// bytes.
     unsafe fn shared_load2<T: Element>(self, from: Shared<T>, index: u32) -> [T; 2];
     /// Writes four elements of 4 bytes of shared memory.
     ///
     /// # Safety
-    /// As [`shared_store`](Device::shared_store) for each; `index` is a multiple of 4, and so is the array's offset of 16.
+    /// As [`shared_store`](Device::shared_store) for each; `index` is a multiple of 4, and the array's offset of 16
+    /// bytes.
     unsafe fn shared_store4<T: Element>(self, to: Shared<T>, index: u32, values: [T; 4]);
     /// Writes four elements of 4 bytes of a buffer.
     ///
     /// # Safety
-    /// As [`store`](Device::store) for each; `index` is a multiple of 4, and so is the buffer's address of 16.
+    /// As [`store`](Device::store) for each; `index` is a multiple of 4, and the buffer's address of 16.
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]);
     /// Writes two elements of 4 bytes of a buffer.
     ///
     /// # Safety
-    /// As [`store`](Device::store) for each; `index` is a multiple of 2, and so is the buffer's address of 8.
+    /// As [`store`](Device::store) for each; `index` is a multiple of 2, and the buffer's address of 8.
     unsafe fn store2<T: Element>(self, to: Global<T>, index: u64, values: [T; 2]);
-    /// A word of four bytes out of the eight of `low` and, behind them, `high`: which, a digit of `BYTES` says for each,
-    /// the last one for the lowest.
+    /// Selects a word of four bytes from the eight bytes of `low` and `high`, as PTX's `prmt`: each hexadecimal digit
+    /// of `BYTES` is the number of a byte, 0 to 3 in `low` and 4 to 7 in `high`; the last digit selects the lowest
+    /// byte.
     #[inline(always)]
     fn pick<const BYTES: u32>(self, low: u32, high: u32) -> u32 {
         let both = low as u64 | (high as u64) << 32;
         let byte = |k: u32| (both >> (((BYTES >> (4 * k)) & 7) * 8)) as u32 & 0xff;
         byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24
     }
-    /// The bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).
+    /// Returns the bytes of a word, the lowest first, each times [`BYTE_UNIT`](apron_abi::BYTE_UNIT).
     fn bytes_of(self, word: u32) -> [f32; 4];
-    /// The word of four bytes, the lowest first: the integers nearest to `values`, half to even, limited to 0 to 255.
+    /// Packs four bytes into a word, the lowest first: `values` rounded half to even and clamped to 0 to 255.
     fn word_of(self, values: [f32; 4]) -> u32;
-    /// The word of four integers as bytes, the lowest first, limited to 0 to 255.
+    /// Packs four integers into a word as bytes, the lowest first, clamped to 0 to 255.
     #[inline(always)]
     fn word_of_bytes(self, values: [i32; 4]) -> u32 {
         u32::from_le_bytes(values.map(|value| value.clamp(0, 255) as u8))
     }
-    /// The word of two integers as 16 bits each, the lower first, limited to 0 to 65535.
+    /// Packs two integers into a word as 16 bits each, the lower first, clamped to 0 to 65535.
     #[inline(always)]
     fn word_of_halves(self, values: [i32; 2]) -> u32 {
         let [low, high] = values.map(|value| value.clamp(0, 65535) as u32);
@@ -207,19 +213,20 @@ pub trait Device: Copy {
     /// Initializes an mbarrier, 8 bytes of shared memory, for one arrival per phase. It may be used after the next barrier.
     ///
     /// # Safety
-    /// Nobody uses it, and the device has bulk asynchronous copies.
+    /// No thread uses it, and the device has bulk asynchronous copies.
     unsafe fn mbarrier_init(self, mbarrier: Shared<u64>);
     /// Arrives at an mbarrier, which completes its phase.
     ///
     /// # Safety
-    /// It is initialized, and arrives once more only when every thread has waited for its phase.
+    /// It is initialized, and its next arrival comes only when every thread has waited for this phase.
     unsafe fn mbarrier_arrive(self, mbarrier: Shared<u64>);
     /// Starts a bulk asynchronous copy of `count` elements of a buffer into shared memory, which completes a phase of an
     /// mbarrier when it is done.
     ///
     /// # Safety
-    /// As [`mbarrier_arrive`](Device::mbarrier_arrive), [`load`](Device::load) and [`shared_store`](Device::shared_store); addresses
-    /// and length are multiples of 16 bytes. Nobody reads them without waiting for the phase.
+    /// As [`mbarrier_arrive`](Device::mbarrier_arrive), [`load`](Device::load) and
+    /// [`shared_store`](Device::shared_store); addresses and length are multiples of 16 bytes. No thread reads the
+    /// elements without waiting for the phase.
     unsafe fn bulk_copy<T: Element>(
         self,
         to: Shared<T>,
@@ -231,20 +238,20 @@ pub trait Device: Copy {
     /// Waits until an mbarrier has completed `times + 1` phases.
     ///
     /// # Safety
-    /// It has been waited for `times` times, and the phase will complete.
+    /// The thread has waited for it `times` times, and the phase will complete.
     unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32);
-    /// Starts copying an element of 4 bytes of a buffer into shared memory.
+    /// Starts copying an element of 4 bytes of a buffer into shared memory (`cp.async`).
     ///
     /// # Safety
-    /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); nobody, not even this thread, reads
-    /// it before the barrier behind the [wait](Device::wait_copies) for it.
+    /// As [`load`](Device::load) and [`shared_store`](Device::shared_store); no thread, not even this one, reads it
+    /// before the barrier after the [wait](Device::wait_copies) for it.
     unsafe fn start_copy<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
-    /// The same of elements `at` to `at + 3`, to `index` to `index + 3`.
+    /// Starts copying elements `at` to `at + 3`, of 4 bytes each, to elements `index` to `index + 3`.
     ///
     /// # Safety
     /// As [`start_copy`](Device::start_copy) for each; both addresses are multiples of 16 bytes.
     unsafe fn start_copy4<T: Element>(self, to: Shared<T>, index: u32, from: Global<T>, at: u64);
-    /// The same of a sample, as f32; at once where it has not 4 bytes.
+    /// Starts copying a sample, as f32; samples of other types are loaded, converted and stored at once.
     ///
     /// # Safety
     /// As [`start_copy`](Device::start_copy).
@@ -259,20 +266,20 @@ pub trait Device: Copy {
             }
         }
     }
-    /// Makes a group of the copies that this thread started since the last one: perhaps none.
+    /// Commits the copies that this thread started since the last call as one group, which may be empty.
     fn end_copies(self);
-    /// Waits for all groups of copies of this thread but the last `PENDING`.
+    /// Waits for all groups of copies of this thread except the last `PENDING`.
     fn wait_copies<const PENDING: u32>(self);
     /// Adds 1 to a counter in shared memory, atomically.
     ///
     /// # Safety
     /// The counter is inside the launch's shared memory, and until the next barrier is accessed by this call only.
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32);
-    /// The same number, of which the compiler does not know that: so that in a loop it computes what depends on it each
-    /// time, and keeps no register for it.
+    /// Returns the same number, opaque to the compiler: values derived from it in a loop are recomputed in each
+    /// iteration, and take no registers in between.
     fn anew(self, number: u32) -> u32;
-    /// `a * b + c`, rounded once.
+    /// Returns `a * b + c`, rounded once.
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
-    /// The square root, rounded once.
+    /// Returns the square root, rounded once.
     fn sqrt(self, value: f64) -> f64;
 }

@@ -11,19 +11,19 @@ use cuda_std::{shared::dynamic_shared_mem, thread, GpuFloat};
 pub struct RustCuda {
     /// The first tap of the mask, in any space; null where the kernel takes none.
     pub taps: *const f32,
-    /// Rows of blocks from one layer of the grid to the next.
+    /// Rows of blocks per layer of the grid.
     pub layer_rows: u32,
 }
 
 #[inline(always)]
 fn shared_pointer<T: Element>(at: Shared<T>, index: u32) -> *mut T {
     let base: *mut u8 = dynamic_shared_mem();
-    // Wrapping: whether the element is there is the caller's promise, made at the access.
+    // Wrapping: the caller promises at the access that the element exists.
     base.wrapping_add((at.offset + index * T::TYPE.size_bytes()) as usize).cast()
 }
 
-// SAFETY (every unsafe block below): the caller promises that the element is there, and the
-// transmutes are between a type and the type that its tag names.
+// SAFETY (every unsafe block below): the caller promises that the element exists, and the transmutes are between a
+// type and the type that its tag names.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Device for RustCuda {
     #[inline(always)]
@@ -84,7 +84,7 @@ impl Device for RustCuda {
     #[inline(always)]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         let texel = [0.0f32; 4];
-        // The middle of a texel is half a pixel in.
+        // The centre of a texel is half a pixel in.
         let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
         // cuda_std has no textures. Its type check runs on the host, which has no PTX registers.
         #[cfg(target_arch = "nvptx64")]
@@ -158,7 +158,8 @@ impl Device for RustCuda {
         u32::from_le_bytes(values.map(u8::from_sum))
     }
 
-    // No kernel gets here without bulk asynchronous copies, and cuda_std has no shuffles.
+    // Stubs, up to `mbarrier_wait`: kernels with votes, shuffles or bulk asynchronous copies do not work under
+    // Rust-CUDA.
     fn ballot(self, _: bool) -> u32 {
         0
     }

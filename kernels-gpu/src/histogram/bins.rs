@@ -1,7 +1,7 @@
-//! The number of each sample's bin, or of each pixel's pair of bins: what the kernels that count and sum by such numbers
-//! read.
+//! The number of each sample's bin, or of each pixel's pair of bins: input of the kernels that count and sum by such
+//! numbers.
 //!
-//! Per sample: one global load, one more for each doubling of the bins, one global store.
+//! Per sample: one global load, one more per doubling of the number of bins, one global store.
 
 use super::slices::bin_of;
 use crate::device::{Device, Global};
@@ -9,11 +9,11 @@ use crate::Body;
 use apron_abi::{HistogramBinsParams, HistogramPairsParams, Sample, BINS_BLOCK};
 use core::marker::PhantomData;
 
-/// The kernel: writes the bin of each sample, `u32::MAX` for none; of channels apart those of the first channel, then
-/// those of the next.
+/// The kernel: writes the bin of each sample, `u32::MAX` for none; with separate channels the bins of the first
+/// channel, then the bins of the next.
 ///
-/// Launch contract: the input holds `pixels * channels` samples, the output as many numbers, and the taps are the least
-/// f32 in each bin, rising.
+/// Launch contract: the input holds `pixels * channels` samples, the output equally many numbers, and the taps are
+/// the least f32 in each bin, ascending.
 pub struct Bins<T>(PhantomData<T>);
 
 impl<T: Sample> Body for Bins<T> {
@@ -29,7 +29,7 @@ impl<T: Sample> Body for Bins<T> {
             while channel < p.channels {
                 let sample = pixel * p.channels as u64 + channel as u64;
                 let place = if p.apart > 1 { channel as u64 * p.pixels + pixel } else { sample };
-                // SAFETY: one of the samples; the launch contract's; a number is one thread's.
+                // SAFETY: one of the samples; the taps are as in the launch contract; each number is one thread's.
                 unsafe {
                     let bin = bin_of(d, d.load(src, sample).to_f32(), 0, p.bins, p.last);
                     d.store(bins, place, bin);
@@ -41,11 +41,13 @@ impl<T: Sample> Body for Bins<T> {
     }
 }
 
-/// The kernel: writes for each pixel the bin of its sample of the one channel, times the bins of the other, and that of
-/// its sample there; `u32::MAX` where one is in none.
+/// The kernel: writes the cell of each pixel, which is the bin of its sample of the first channel, times the number
+/// of the second channel's bins, plus the bin of its sample of the second channel; `u32::MAX` where a sample is in no
+/// bin.
 ///
-/// Launch contract: the input holds `pixels * channels` samples, the output a number a pixel; the taps are the least f32
-/// in each of the first channel's bins, rising, then those of the second's, of which there are fewer than 2^32 pairs.
+/// Launch contract: the input holds `pixels * channels` samples, the output one number per pixel; the taps are the
+/// least f32 in each of the first channel's bins, ascending, then in the second channel's; there are fewer than 2^32
+/// pairs.
 pub struct Pairs<T>(PhantomData<T>);
 
 impl<T: Sample> Body for Pairs<T> {
@@ -58,7 +60,7 @@ impl<T: Sample> Body for Pairs<T> {
         let mut pixel = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
         while pixel < p.pixels {
             let first = pixel * p.channels as u64;
-            // SAFETY: samples of the pixel; the launch contract's; a number is one thread's.
+            // SAFETY: samples of the pixel; the taps are as in the launch contract; each number is one thread's.
             unsafe {
                 let one = d.load(src, first + p.channel as u64).to_f32();
                 let other = d.load(src, first + p.other_channel as u64).to_f32();

@@ -1,4 +1,4 @@
-//! 256-bin histograms of bytes, with a column of counters for each lane of a warp.
+//! 256-bin histograms of bytes, with one column of counters per lane of a warp.
 //!
 //! ```text
 //! zero the block's counters; barrier
@@ -7,20 +7,19 @@
 //! barrier; sum each bin's counters into the block's row in global memory
 //! ```
 //!
-//! A lane's counters are all in one bank of shared memory, the bank of no other lane: whatever the
-//! bytes are, the increments of a warp take one pass. (One histogram for a warp takes 3.15 passes for
-//! random bytes.) 32 KiB of shared memory a channel. Per byte: 1/16 of a global load, one shared
-//! atomic; two barriers a block.
+//! All counters of a lane are in one bank of shared memory, which no other lane uses: whatever the bytes are, the
+//! increments of a warp take one pass. (One histogram per warp takes 3.15 passes for random bytes.) 32 KiB of shared
+//! memory per channel. Per byte: 1/16 of a global load, one shared atomic; two barriers per block.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{HistogramPartialParams, BYTE_BINS, COLUMNS_BLOCK, HISTOGRAM_COLUMNS, WORDS_AT_ONCE};
 
-/// The kernel, for `C` channels counted apart: writes `C * 256` counts to row `block` of its output.
+/// The kernel, for `C` channels counted separately: writes `C * 256` counts to row `block` of its output.
 ///
-/// Launch contract: the input holds `bytes` bytes and is aligned to 16, the output has a row for each
-/// block, the shared memory is what the kernel table says, the number of blocks is a multiple of the
-/// channels, and no block counts 2^32 bytes or more.
+/// Launch contract: the input holds `bytes` bytes and is aligned to 16, the output has one row per block, the shared
+/// memory is as in the kernel table, the number of blocks is a multiple of the number of channels, and no block
+/// counts 2^32 bytes or more.
 pub struct Columns<const C: u32>;
 
 /// Loads of 16 bytes that a thread has in flight.
@@ -35,7 +34,7 @@ impl<const C: u32> Body for Columns<C> {
     unsafe fn run<D: Device>(d: D, src: Global<u8>, partials: Global<u32>, p: &HistogramPartialParams) {
         let counters = Shared::<u32>::at(0);
         let thread = d.thread_x();
-        // SAFETY: nobody has accessed the counters.
+        // SAFETY: no thread has accessed the counters.
         unsafe { zero::<D, C>(d, thread) };
         d.barrier();
 
@@ -43,7 +42,7 @@ impl<const C: u32> Body for Columns<C> {
         let packed = Global::<u32>::at(src.address);
         let stride = d.blocks_x() as u64 * COLUMNS_BLOCK as u64;
         let first = d.block_x() as u64 * COLUMNS_BLOCK as u64 + thread as u64;
-        // The same for all that a thread reads: their distance is a multiple of the channels.
+        // The same for all loads of a thread: their distance is a multiple of the number of channels.
         let channel = if C == 3 { (first % 3) as u32 } else { 0 };
         let sixteens = p.bytes / 16;
         let mut at = first;
@@ -65,7 +64,7 @@ impl<const C: u32> Body for Columns<C> {
                 at += stride;
             }
         }
-        // SAFETY: the input holds so many bytes.
+        // SAFETY: the input holds `bytes` bytes.
         unsafe { add_tail::<D, C>(d, lane, src, p.bytes, first) };
         d.barrier();
 
@@ -73,13 +72,13 @@ impl<const C: u32> Body for Columns<C> {
         while bin < C * BYTE_BINS {
             let mut sum = 0;
             for column in 0..HISTOGRAM_COLUMNS {
-                // Each thread starts at another column, so that no two of a warp meet in a bank.
+                // Each thread starts at another column, so that the threads of a warp have no bank conflicts.
                 let column = (column + bin) % HISTOGRAM_COLUMNS;
-                // SAFETY: inside the counters, which nobody changes any more.
+                // SAFETY: inside the counters, which no thread changes any more.
                 sum += unsafe { d.shared_load(counters, bin * HISTOGRAM_COLUMNS + column) };
             }
             let row = d.block_x() as u64 * (C * BYTE_BINS) as u64;
-            // SAFETY: inside the block's row; a bin is one thread's.
+            // SAFETY: inside the block's row; each bin is one thread's.
             unsafe { d.store(partials, row + bin as u64, sum) };
             bin += COLUMNS_BLOCK;
         }
@@ -91,19 +90,19 @@ impl<const C: u32> Body for Columns<C> {
 pub(super) unsafe fn zero<D: Device, const C: u32>(d: D, thread: u32) {
     let mut counter = thread;
     while counter < C * BYTE_BINS * HISTOGRAM_COLUMNS {
-        // SAFETY: inside the counters; a counter is one thread's.
+        // SAFETY: inside the counters; each counter is one thread's.
         unsafe { d.shared_store(Shared::<u32>::at(0), counter, 0) };
         counter += COLUMNS_BLOCK;
     }
 }
 
-/// A lane's counters of a channel, every one [`HISTOGRAM_COLUMNS`] behind the last.
+/// Returns a lane's counters of a channel, which are [`HISTOGRAM_COLUMNS`] apart.
 #[inline(always)]
 fn column_of(channel: u32, lane: u32) -> Shared<u32> {
     Shared::at((channel * BYTE_BINS * HISTOGRAM_COLUMNS + lane) * 4)
 }
 
-/// Counts 16 samples, of which the first is of `channel`.
+/// Counts 16 samples, the first of `channel`.
 #[inline(always)]
 pub(super) unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32, words: [u32; 4]) {
     for w in 0..4 {
@@ -119,8 +118,8 @@ pub(super) unsafe fn add<D: Device, const C: u32>(d: D, lane: u32, channel: u32,
     }
 }
 
-/// Counts, over all threads, the 0 to 15 bytes behind the last whole sixteen; `first` is the thread's number
-/// in the grid.
+/// Counts, over all threads, the 0 to 15 bytes after the last whole group of 16; `first` is the thread's number in
+/// the grid.
 #[inline(always)]
 pub(super) unsafe fn add_tail<D: Device, const C: u32>(d: D, lane: u32, src: Global<u8>, bytes: u64, first: u64) {
     let tail = bytes / 16 * 16 + first;

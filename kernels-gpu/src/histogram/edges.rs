@@ -1,24 +1,23 @@
-//! Histograms of f32, and of integers of 16 bits, between edges, with as many columns of counters as shared memory
-//! holds, in one launch.
+//! Histograms of f32, and of 16-bit integers, between edges, in one launch, with the most columns of counters that
+//! shared memory holds.
 //!
 //! ```text
-//! start reading 4 x 16 bytes; zero the block's counters, copy the edges to shared memory; barrier
-//! each thread, striding by the whole grid: for each sample of four more reads on their way
+//! start loading 4 x 16 bytes; zero the block's counters, copy the edges to shared memory; barrier
+//! each thread, striding by the whole grid: for each sample, with four more loads in flight
 //!     find its row, and increment counter (row, own column)                  (atomically)
 //! barrier; sum each bin's counters, and add that to its total in global memory (atomically)
-//! who was the last to add to a total writes it to the output
+//! the last thread to add to a total writes it to the output
 //! ```
 //!
-//! Samples and edges are f32 numbers, so that comparing them is exact: no bin depends on rounding. What
-//! arithmetic tells is only which edge to compare with ([`Nearest`]); where it cannot tell that, edges
-//! are searched ([`Search`]).
+//! Samples and edges are f32 numbers, so comparisons are exact: no bin depends on rounding. Arithmetic only finds the
+//! edge to compare with ([`Nearest`]); where it cannot, the edges are searched ([`Search`]).
 //!
-//! What lies outside the range has counters, too, which nobody reads: so every sample is treated alike, without a
+//! Samples outside the range have counters, too, which are never read: so every sample is processed alike, without a
 //! branch.
 //!
-//! With 32 columns a lane has its own, all in one bank of shared memory: whatever the samples are, the
-//! increments of a warp take one pass. Per sample: 1/4 of a global load (1/8 for integers), one shared load (of `Search`
-//! one for each doubling of the bins), one shared atomic; two barriers a block, a global atomic a bin.
+//! With 32 columns each lane has its own, in its own bank of shared memory: whatever the samples are, the increments
+//! of a warp take one pass. Per sample: 1/4 of a global load (1/8 for integers), one shared load (with `Search` one
+//! per doubling of the number of bins), one shared atomic; two barriers per block, one global atomic per bin.
 
 use super::channel_of;
 use super::reads::{Count, Numbered, Reads};
@@ -28,21 +27,21 @@ use crate::Body;
 use apron_abi::{channel_row, edge_rows, nearest_edge, HistogramEdgesParams, EDGES_BLOCK, WORDS_AT_ONCE};
 use core::marker::PhantomData;
 
-/// A way to find out where a sample belongs.
+/// A way to find the row of counters of a sample.
 pub trait Place {
-    /// The sample's row: 0 if it is below the first edge, else one more than its bin; where it is above the range, or
-    /// NaN, `p.bins + 1` or `p.bins + 2`.
+    /// Returns the sample's row: one more than its bin; outside the range, and for NaN, 0, `p.bins + 1` or `p.bins +
+    /// 2`.
     ///
     /// # Safety
-    /// The edges are in shared memory, which nobody writes any more: those of the bins, the first number above the
-    /// range, infinity.
+    /// The edges are in shared memory, which no thread writes any more: the lower edges of the bins, the first number
+    /// above the range, infinity.
     unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32;
 }
 
 /// Compares with the nearest edge: the sample belongs to the bin on one side of it or on the other.
 ///
-/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`, and for the range's
-/// end the last. So it is the first for samples below the range, or a number beyond all edges, as for NaN.
+/// Launch contract: for every sample of bin `b` the [nearest edge](nearest_edge) is `b` or `b + 1`, and for the
+/// range's end the last. Then for samples below the range it is the first, or a number past all edges, as for NaN.
 pub struct Nearest;
 
 impl Place for Nearest {
@@ -55,13 +54,13 @@ impl Place for Nearest {
     }
 }
 
-/// Halves the edges until one is left, wherever they are.
+/// Binary search of the edges, however they are spaced.
 pub struct Search;
 
 impl Place for Search {
     #[inline(always)]
     unsafe fn row<D: Device>(d: D, edges: Shared<f32>, p: &HistogramEdgesParams, x: f32) -> u32 {
-        // The edges that the sample is not below: at least so many, and at most.
+        // Number of edges that the sample is not below: lower and upper bound.
         let (mut least, mut most) = (0, p.bins + 1);
         while least < most {
             let middle = (least + most) / 2;
@@ -78,10 +77,10 @@ impl Place for Search {
 
 /// The kernel: writes `channels * bins` counts.
 ///
-/// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of its
-/// whole sixteens of bytes; the taps are the edges as `Place::row` wants them; the totals are as `totals::add` wants them, the
-/// shared memory is what the kernel table says, the number of blocks is a multiple of the channels and below 2^16, and
-/// no block counts 2^32 samples or more.
+/// Launch contract: the input holds `samples` samples, fewer than 2^48, and is aligned to 16; the rounds distribute
+/// its whole groups of 16 bytes; the taps are the edges as `Place::row` requires them; the totals are as
+/// `totals::add` requires them; the shared memory is as in the kernel table; the number of blocks is a multiple of
+/// the number of channels and below 2^16; and no block counts 2^32 samples or more.
 pub struct Edges<P, T>(PhantomData<(P, T)>);
 
 impl<P: Place, T: Numbered> Body for Edges<P, T> {
@@ -95,7 +94,7 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
         let (first, threads) = (d.block_x() * EDGES_BLOCK + thread, d.blocks_x() * EDGES_BLOCK);
         let counters = edge_rows(p.bins, p.channels) * p.columns;
         let edges = Shared::<f32>::at(counters * 4);
-        // SAFETY: the launch contract's. Counters and edges are each one thread's, in their places.
+        // SAFETY: the launch contract. Each counter and each edge is one thread's, in its place.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut counter = thread;
@@ -112,21 +111,21 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
         };
         d.barrier();
 
-        // By which a remainder is taken: the columns are a power of two.
+        // The remainder by the number of columns, a power of two.
         let column = thread & (p.columns - 1);
         let of = |sample: u64| {
             let channel = channel_of(sample, p.channels);
             Shared::<u32>::at((channel_row(p.bins, channel) * p.columns + column) * 4)
         };
-        // The same for all that the thread reads: its distance is a multiple of the channels.
+        // The same for all loads of the thread: their distance is a multiple of the number of channels.
         let (of_word, of_read) = (T::OF_WORD as u64, T::OF_WORD as u64 * WORDS_AT_ONCE);
         let own_of =
             |sample: u64| [of(sample), of(sample + of_word), of(sample + 2 * of_word), of(sample + 3 * of_word)];
         let own = first as u64 * of_read;
         let own = Own::<P, T> { edges, counters: [own_of(own), own_of(own + 1)], p, of: PhantomData };
-        // The samples behind the last whole read.
+        // The samples after the last whole load.
         let tail = p.samples / of_read * of_read + first as u64;
-        // SAFETY: the input holds so many samples; every row has a counter.
+        // SAFETY: the input holds `samples` samples; every row has a counter.
         unsafe {
             reads.count(d, own);
             if tail < p.samples {
@@ -137,26 +136,26 @@ impl<P: Place, T: Numbered> Body for Edges<P, T> {
 
         let mut cell = thread;
         while cell < cells {
-            // There are up to 4 channels. The first of a channel's rows is of what lies below its bins.
+            // There are up to 4 channels. The first row of a channel counts samples below its bins.
             let channel = (1..4).map(|channel| (cell >= channel * p.bins) as u32).sum::<u32>();
             let row = channel_row(p.bins, channel) + 1 + (cell - channel * p.bins);
-            // SAFETY: nobody changes the counters any more; the launch contract's.
+            // SAFETY: no thread changes the counters any more; the launch contract.
             unsafe { totals::add(d, Global::at(p.totals), counts, cell, cells, sum(d, row, p.columns)) };
             cell += EDGES_BLOCK;
         }
     }
 }
 
-/// The sum of a row's counters.
+/// Returns the sum of a row's counters.
 #[inline(always)]
 unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
     let counters = Shared::<u32>::at(0);
     let mut sum = 0;
     let mut column = 0;
-    // SAFETY: inside the counters, which nobody changes any more.
+    // SAFETY: inside the counters, which no thread changes any more.
     unsafe {
         while column + 4 <= columns {
-            // Each thread starts at another four, so that few of a warp meet in a bank.
+            // Each thread starts at another group of four columns, so that few threads of a warp have bank conflicts.
             let fours = (column ^ (row * 4)) & (columns - 1);
             let [a, b, c, e] = d.shared_load4(counters, row * columns + fours);
             sum += a + b + c + e;
@@ -170,11 +169,11 @@ unsafe fn sum<D: Device>(d: D, row: u32, columns: u32) -> u32 {
     sum
 }
 
-/// What a thread counts by.
+/// What a thread needs to count: the edges, and its counters.
 struct Own<'a, P, T> {
     edges: Shared<f32>,
-    /// Of the first sample of each of four words, and of the second if there is one: the thread's counter of its
-    /// channel's first row.
+    /// The thread's counter of the first row of a sample's channel: for the first sample of each of four words, and
+    /// for the second if there is one.
     counters: [[Shared<u32>; 4]; 2],
     p: &'a HistogramEdgesParams,
     of: PhantomData<(P, T)>,
@@ -202,11 +201,11 @@ impl<P: Place, T: Numbered> Count for Own<'_, P, T> {
 }
 
 impl<P: Place, T: Numbered> Own<'_, P, T> {
-    /// Counts samples, each among the counters of its channel.
+    /// Counts samples, each in the counters of its channel.
     #[inline(always)]
     #[allow(clippy::needless_range_loop)] // an iterator over the array would keep it in local memory
     unsafe fn add<D: Device, const N: usize>(self, d: D, counters: [Shared<u32>; N], samples: [f32; N]) {
-        // All of them are looked up before the first is counted, so that none waits for another.
+        // All rows are found before the first is counted, so that no sample waits for another.
         let mut rows = [0; N];
         for k in 0..N {
             // SAFETY: the caller's promise.

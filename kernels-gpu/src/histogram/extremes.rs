@@ -1,26 +1,27 @@
-//! The least and the largest of f32 samples, of all or of those that a mask selects, of each block's share: what a range
-//! is found from.
+//! The least and the largest f32 sample of each block's share, of all samples or of the samples that a mask selects:
+//! a range is found from them.
 //!
 //! ```text
 //! each thread, striding by the whole grid: read 4 x 16 bytes, keep the least and the largest sample
-//!     (with a mask: 4 x a sample and its pixel's byte, keep those of samples whose byte is not 0)
-//! by a tree in shared memory: those of the block
+//!     (with a mask: 4 x one sample and its pixel's byte, keep the extremes of samples whose byte is not 0)
+//! tree reduction in shared memory: the extremes of the block
 //! thread 0 writes the pair
 //! ```
 //!
-//! The least is NaN where a sample is, and the largest then means nothing. Per sample: 1/4 of a global load,
-//! five instructions; nine barriers a block. With a mask two loads of a sample each. The pairs are few, and the host joins them.
+//! The least is NaN where a sample is, and the largest is then meaningless. Per sample: 1/4 of a global load, five
+//! instructions; nine barriers per block. With a mask: two loads per sample. The pairs are few, and the host joins
+//! them.
 
 use super::pixel_of;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{HistogramExtremesParams, EXTREMES_BLOCK, WORDS_AT_ONCE};
 
-/// The kernel, with a mask or without: writes the least and the largest sample of its block's share to elements `2 * block` and
-/// `2 * block + 1`; of none, infinity and negative infinity.
+/// The kernel, with a mask or without: writes the least and the largest sample of its block's share to elements `2 *
+/// block` and `2 * block + 1`; without any samples, infinity and negative infinity.
 ///
-/// Launch contract: the input holds `samples` samples and is aligned to 16, a mask a byte for each `channels` of them,
-/// the output a pair a block, and the shared memory is what the kernel table says.
+/// Launch contract: the input holds `samples` samples and is aligned to 16, a mask one byte per `channels` samples,
+/// the output one pair per block, and the shared memory is as in the kernel table.
 pub struct Extremes<const MASKED: bool>;
 
 /// Loads of samples that a thread has in flight.
@@ -31,7 +32,7 @@ const AT_ONCE: u64 = 4;
 struct Pair(f32, f32);
 
 impl Pair {
-    /// Of all samples of both: a least one that is NaN, once found, stays.
+    /// Returns the extremes of all samples of both; a NaN that is the least stays the least.
     #[inline(always)]
     fn join(self, Pair(least, largest): Pair) -> Pair {
         let Pair(low, high) = self;
@@ -45,10 +46,10 @@ impl Pair {
     }
 }
 
-/// Of no samples.
+/// The extremes of no samples.
 const NONE: Pair = Pair(f32::INFINITY, f32::NEG_INFINITY);
 
-/// Of all samples that are the thread's.
+/// Returns the extremes of all of the thread's samples.
 ///
 /// # Safety
 /// The kernel's launch contract.
@@ -72,7 +73,7 @@ unsafe fn of_all<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams,
             at += stride;
         }
     }
-    // The 0 to 3 samples behind the last whole four.
+    // The 0 to 3 samples after the last whole group of four.
     let tail = fours * WORDS_AT_ONCE + first;
     if tail < p.samples {
         // SAFETY: tail < samples.
@@ -82,7 +83,7 @@ unsafe fn of_all<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesParams,
     pair
 }
 
-/// Of those that the mask selects.
+/// Returns the extremes of the thread's samples that the mask selects.
 ///
 /// # Safety
 /// The kernel's launch contract.
@@ -91,7 +92,7 @@ unsafe fn of_selected<D: Device>(d: D, src: Global<f32>, p: &HistogramExtremesPa
     let mask = Global::<u8>::at(p.beside);
     // SAFETY: called for samples of the image.
     let of = |at: u64| unsafe {
-        // Both are read, that neither load waits for the other.
+        // Both are loaded, so that neither load waits for the other.
         let (sample, selected) = (d.load(src, at), d.load(mask, pixel_of(at, p.channels)));
         if selected != 0 {
             Pair(sample, sample)
@@ -131,12 +132,12 @@ impl<const MASKED: bool> Body for Extremes<MASKED> {
         };
 
         let (least, largest) = (Shared::<f32>::at(0), Shared::<f32>::at(EXTREMES_BLOCK * 4));
-        // SAFETY: called for threads of the block, where nobody else writes.
+        // SAFETY: called for threads of the block; each thread writes its own places.
         let put = |pair: Pair| unsafe {
             d.shared_store(least, thread, pair.0);
             d.shared_store(largest, thread, pair.1);
         };
-        // SAFETY: called for threads of the block, whose pairs are behind a barrier.
+        // SAFETY: called for threads of the block, whose pairs are complete since a barrier.
         let of = |thread: u32| unsafe { Pair(d.shared_load(least, thread), d.shared_load(largest, thread)) };
         put(pair);
         d.barrier();
@@ -152,7 +153,7 @@ impl<const MASKED: bool> Body for Extremes<MASKED> {
         if thread == 0 {
             let Pair(low, high) = of(0);
             let block = d.block_x() as u64;
-            // SAFETY: a pair a block.
+            // SAFETY: one pair per block.
             unsafe {
                 d.store(pairs, 2 * block, low);
                 d.store(pairs, 2 * block + 1, high);

@@ -1,4 +1,4 @@
-//! P7: one block a bin sums that bin over the partial histograms, by a tree in shared memory.
+//! P7: one block per bin sums that bin over the partial histograms, by a tree in shared memory.
 //!
 //! ```text
 //! thread t: sum of rows t, t + 256, ...  -> shared[t]; barrier
@@ -6,8 +6,8 @@
 //! thread 0 writes shared[0]
 //! ```
 //!
-//! Per bin: one global load for each partial histogram, four at a time; 256 64-bit sums in shared
-//! memory (2 KiB), nine barriers.
+//! Per bin: one global load per partial histogram, four at a time; 256 64-bit sums in shared memory (2 KiB), nine
+//! barriers.
 //!
 //! Departure from the article: the sums are 64 bits wide, so no input is too long to count.
 
@@ -17,8 +17,8 @@ use apron_abi::{HistogramMergeParams, MERGE_BLOCK};
 
 /// The kernel: block `b` writes the sum of bin `b`.
 ///
-/// Launch contract: the input holds `partials * bins` counts, the output `bins`, the grid has
-/// `bins` blocks, and the shared memory is what the kernel table says.
+/// Launch contract: the input holds `partials * bins` counts, the output `bins`, the grid has `bins` blocks, and the
+/// shared memory is as in the kernel table.
 pub struct Merge;
 
 impl Body for Merge {
@@ -35,7 +35,7 @@ impl Body for Merge {
         let count = |row: u32| unsafe { d.load(partials, row as u64 * p.bins as u64 + bin as u64) } as u64;
         let mut sum = 0u64;
         let mut row = thread;
-        // Four at once: each alone would be waited for.
+        // Four loads in flight: one by one, each would be waited for.
         while row + 3 * MERGE_BLOCK < p.partials {
             let [a, b, c, e] =
                 [count(row), count(row + MERGE_BLOCK), count(row + 2 * MERGE_BLOCK), count(row + 3 * MERGE_BLOCK)];
@@ -46,7 +46,7 @@ impl Body for Merge {
             sum += count(row);
             row += MERGE_BLOCK;
         }
-        // SAFETY: one sum a thread.
+        // SAFETY: one sum per thread.
         unsafe { d.shared_store(sums, thread, sum) };
         d.barrier();
 
@@ -63,7 +63,7 @@ impl Body for Merge {
             active /= 2;
         }
         if thread == 0 {
-            // SAFETY: one bin a block.
+            // SAFETY: one bin per block.
             unsafe { d.store(counts, bin as u64, d.shared_load(sums, 0)) };
         }
     }

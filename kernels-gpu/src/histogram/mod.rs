@@ -1,5 +1,5 @@
-//! Histograms of bytes, of others between edges, and of any samples by slices: partial histograms in shared memory, and
-//! their sum. Sums of weights by bins.
+//! Histograms of bytes, of other samples between edges, and of any samples by slices: partial histograms in shared
+//! memory, and their sums. Sums of weights by bin.
 
 mod bins;
 mod columns;
@@ -28,10 +28,10 @@ pub use sums::Sums;
 pub use values::{Valued, Values};
 pub use weights::Weights;
 
-/// The pixel of a sample.
+/// Returns the pixel of a sample.
 #[inline(always)]
 fn pixel_of(sample: u64, channels: u32) -> u64 {
-    // A 64-bit division would be a call; the channels are few enough to name.
+    // A 64-bit division by a variable would be a call; by a constant it is not.
     match channels {
         1 => sample,
         2 => sample / 2,
@@ -40,7 +40,7 @@ fn pixel_of(sample: u64, channels: u32) -> u64 {
     }
 }
 
-/// The channel of a sample.
+/// Returns the channel of a sample.
 #[inline(always)]
 fn channel_of(sample: u64, channels: u32) -> u32 {
     match channels {

@@ -1,4 +1,4 @@
-//! P6: 256-bin histograms of bytes, several partial ones a block, by atomics in shared memory.
+//! P6: 256-bin histograms of bytes, several partial histograms per block, by atomics in shared memory.
 //!
 //! ```text
 //! zero the block's partial histograms; barrier
@@ -7,10 +7,9 @@
 //! barrier; sum the groups' histograms into the block's row in global memory
 //! ```
 //!
-//! 32 threads (a group) share a partial histogram, so that equal bytes meet on one counter less
-//! often. Channels counted apart have a histogram each, and so fewer groups: 8 rows of 256 bins
-//! in all, 8 KiB of shared memory. Per byte: a quarter of a global load, one shared atomic; two
-//! barriers a block.
+//! 32 threads (a group) share a partial histogram, so that equal bytes contend for one counter less often. Channels
+//! counted separately have one histogram each, and so fewer groups: 8 rows of 256 bins in all, 8 KiB of shared
+//! memory. Per byte: a quarter of a global load, one shared atomic; two barriers per block.
 //!
 //! Departures from the article: the last bytes of an input that is no multiple of 4 are counted;
 //! interleaved channels.
@@ -22,9 +21,9 @@ use apron_abi::{HistogramPartialParams, BYTE_BINS, GROUP_THREADS, PARTIAL_BLOCK,
 
 /// The kernel: writes `channels * 256` counts to row `block` of its output.
 ///
-/// Launch contract: the input holds `bytes` bytes and is aligned to 4, the output has a row for
-/// each block, the shared memory is what the kernel table says, the number of blocks is a multiple
-/// of the channels, and no block counts 2^32 bytes or more.
+/// Launch contract: the input holds `bytes` bytes and is aligned to 4, the output has one row per block, the shared
+/// memory is as in the kernel table, the number of blocks is a multiple of the number of channels, and no block
+/// counts 2^32 bytes or more.
 pub struct Partial;
 
 impl Body for Partial {
@@ -38,7 +37,7 @@ impl Body for Partial {
         let thread = d.thread_x();
         let mut counter = thread;
         while counter < PARTIAL_ROWS * BYTE_BINS {
-            // SAFETY: inside the rows; a counter is one thread's.
+            // SAFETY: inside the rows; each counter is one thread's.
             unsafe { d.shared_store(rows, counter, 0) };
             counter += PARTIAL_BLOCK;
         }
@@ -53,7 +52,7 @@ impl Body for Partial {
         let words = p.bytes / 4;
         let stride = d.blocks_x() as u64 * PARTIAL_BLOCK as u64;
         let first = d.block_x() as u64 * PARTIAL_BLOCK as u64 + thread as u64;
-        // The same for all of the thread's words: their distance is a multiple of the channels.
+        // The same for all of the thread's words: their distance is a multiple of the number of channels.
         let counters = |k: u64| Shared::<u32>::at((own_row + channel_of(first * 4 + k, p.channels)) * BYTE_BINS * 4);
         let word_counters = [counters(0), counters(1), counters(2), counters(3)];
         let packed = Global::<u32>::at(src.address);
@@ -63,7 +62,7 @@ impl Body for Partial {
             unsafe { add_word(d, word_counters, d.load(packed, word)) };
             word += stride;
         }
-        // The 0 to 3 bytes behind the last whole word.
+        // The 0 to 3 bytes after the last whole word.
         let tail = words * 4 + first;
         if tail < p.bytes {
             let counters = Shared::<u32>::at((own_row + channel_of(tail, p.channels)) * BYTE_BINS * 4);
@@ -76,18 +75,18 @@ impl Body for Partial {
         while bin < p.channels * BYTE_BINS {
             let mut sum = 0;
             for group in 0..groups {
-                // SAFETY: inside the rows, which nobody writes any more.
+                // SAFETY: inside the rows, which no thread writes any more.
                 sum += unsafe { d.shared_load(rows, group * p.channels * BYTE_BINS + bin) };
             }
             let row = d.block_x() as u64 * (p.channels * BYTE_BINS) as u64;
-            // SAFETY: inside the block's row; a bin is one thread's.
+            // SAFETY: inside the block's row; each bin is one thread's.
             unsafe { d.store(partials, row + bin as u64, sum) };
             bin += PARTIAL_BLOCK;
         }
     }
 }
 
-/// Splits a word into four samples, the first in its low byte, and counts each among its counters.
+/// Splits a word into four samples, the first in its low byte, and counts each in its counters.
 #[inline(always)]
 unsafe fn add_word<D: Device>(d: D, [a, b, c, e]: [Shared<u32>; 4], word: u32) {
     // SAFETY: a byte's counter is among each row's 256.

@@ -1,19 +1,18 @@
-//! What a thread reads of an input over which the whole grid strides: 16 bytes at a time, four such reads on their
-//! way while it waits.
+//! Loads of a thread from an input over which the whole grid strides: 16 bytes per load, with four loads in flight.
 //!
-//! A read is replaced where it was taken from. Were they passed on from one register to the next, the thread would wait
-//! for all of them to pass one on, and so have one on its way.
+//! A new load goes to the registers of the load that was just counted. If loads were passed on from one register to
+//! the next, the thread would wait for all of them to pass one on, and so have one in flight.
 
 use crate::device::{Device, Global};
 use apron_abi::{Element, Rounds, WORDS_AT_ONCE};
 
 /// A type of samples that are counted as f32 numbers.
 pub trait Numbered: Element {
-    /// Samples of a word.
+    /// Samples per word.
     const OF_WORD: usize;
-    /// The number of sample `k` of a word.
+    /// Returns the number of sample `k` of a word.
     fn of_word(word: u32, k: usize) -> f32;
-    /// The sample's own.
+    /// Returns the sample's number.
     fn number(self) -> f32;
 }
 
@@ -50,40 +49,40 @@ impl Numbered for f32 {
     }
 }
 
-/// Counts what was read.
+/// Counts loaded words.
 pub(super) trait Count: Copy {
     /// Counts 16 bytes.
     ///
     /// # Safety
-    /// That of the counters.
+    /// As for the counters.
     unsafe fn words<D: Device>(self, d: D, words: [u32; 4]);
 }
 
-/// The reads of a thread.
+/// A thread's loads.
 pub(super) struct Reads {
     ring: [[u32; 4]; AHEAD as usize],
     rest: Rest,
 }
 
-/// Those not yet counted.
+/// The loads not yet counted.
 struct Rest {
     src: Global<u32>,
-    /// Word at which the next one that is not on its way starts.
+    /// Word at which the next load to start begins.
     at: u64,
-    /// Words from a read to the next.
+    /// Words between the loads of a thread.
     step: u64,
-    /// How many are not yet counted.
+    /// Number of loads not yet counted.
     left: u32,
 }
 
-/// Reads that are on their way.
+/// Loads in flight per thread.
 const AHEAD: u32 = 4;
 
 impl Reads {
-    /// Starts the first reads of thread `first` among all `threads`.
+    /// Starts the first loads of thread `first` of `threads` threads.
     ///
     /// # Safety
-    /// `src` is aligned to 16 bytes and holds what the rounds of so many threads read.
+    /// `src` is aligned to 16 bytes and holds what the rounds of `threads` threads load.
     #[inline(always)]
     pub(super) unsafe fn start<D: Device>(d: D, src: u64, first: u32, threads: u32, rounds: Rounds) -> Reads {
         let left = rounds.whole + (first < rounds.rest) as u32;
@@ -100,7 +99,7 @@ impl Reads {
         Reads { ring, rest }
     }
 
-    /// Counts all of them.
+    /// Counts all loads.
     ///
     /// # Safety
     /// As [`start`](Reads::start) and [`Count::words`].
@@ -126,7 +125,7 @@ impl Reads {
 }
 
 impl Rest {
-    /// Starts the next read, if more than so many are left.
+    /// Starts the next load, if more than `many` are left.
     #[inline(always)]
     unsafe fn read<D: Device>(&mut self, d: D, words: &mut [u32; 4], many: u32) {
         if self.left > many {
@@ -136,7 +135,7 @@ impl Rest {
         self.at += self.step;
     }
 
-    /// Counts a read, and puts another in its place.
+    /// Counts a load, and starts another in its place.
     #[inline(always)]
     unsafe fn swap<D: Device, C: Count>(&mut self, d: D, words: &mut [u32; 4], counter: C) {
         // SAFETY: inside the input; the caller's promise.
@@ -147,7 +146,7 @@ impl Rest {
         self.at += self.step;
     }
 
-    /// Counts a read and puts another in its place; tells whether there was one.
+    /// Counts a load and starts another in its place; returns whether there was a load to count.
     #[inline(always)]
     unsafe fn count<D: Device, C: Count>(&mut self, d: D, words: &mut [u32; 4], counter: C) -> bool {
         if self.left == 0 {

@@ -1,30 +1,31 @@
-//! Counts of any samples by value or between edges, of all pixels or of those that a mask selects, however many
-//! cells there are: a cell is a bin of a channel.
+//! Counts of any samples by value or between edges, of all pixels or of the pixels that a mask selects, for any
+//! number of cells: a cell is a bin of a channel.
 //!
 //! ```text
-//! zero the block's counters, which are those of one slice of the cells; barrier
-//! each thread, striding by the row of blocks: for each pixel, unless the mask has 0 for it, and each channel
-//!     find the sample's cell; if it is of the slice, increment its counter   (atomically)
+//! zero the block's counters, one per cell of one slice; barrier
+//! each thread, striding by the row of blocks: for each pixel, unless its byte of the mask is 0, and each channel
+//!     find the sample's cell; if it is in the slice, increment its counter   (atomically)
 //! barrier; write the counters to the row's part of the output
 //! ```
 //!
-//! A row of the grid has a slice, so the image is read once for each slice; a column writes one row of counts, which
-//! [`Sums`](super::Sums) adds up. Integers are their own cells. For f32 the edges are searched in global memory.
+//! Each row of the grid counts one slice, so the image is read once per slice; each column of the grid writes one row
+//! of counts, which [`Sums`](super::Sums) adds up. Integers are their own cells. For f32 the edges are searched in
+//! global memory.
 //!
-//! 64 KiB of shared memory. Per sample and slice: one global load (of f32 one more for each doubling of the bins),
-//! one shared atomic in one of the slices; two barriers a block.
+//! 64 KiB of shared memory. Per sample and slice: one global load (for f32 one more per doubling of the number of
+//! bins), one shared atomic in one of the slices; two barriers per block.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{Element, HistogramCellsParams, SLICES_BLOCK, SLICE_CELLS};
 use core::marker::PhantomData;
 
-/// A sample that has a cell among those of its channel, or the number of its cell.
+/// A sample that has a cell in its channel, or the number of its cell.
 pub trait Celled: Element {
-    /// The number of the cell; `p.bins` or more for none.
+    /// Returns the number of the cell; `p.bins` or more for none.
     ///
     /// # Safety
-    /// For f32 the launch's taps are the least f32 in each bin, rising.
+    /// For f32 the launch's taps are the least f32 in each bin, ascending.
     unsafe fn cell<D: Device>(self, d: D, p: &HistogramCellsParams) -> u32;
 }
 
@@ -55,13 +56,13 @@ impl Celled for f32 {
     }
 }
 
-/// The bin of a sample between edges, `u32::MAX` for none; `last` is the greatest sample of the last bin.
+/// Returns the bin of a sample between edges, `u32::MAX` for none; `last` is the largest sample of the last bin.
 ///
 /// # Safety
-/// The launch's taps from `first` on are the least f32 in each bin, rising.
+/// The launch's taps from `first` on are the least f32 in each bin, ascending.
 #[inline(always)]
 pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32, last: f32) -> u32 {
-    // The bins that the sample is not below: at least so many, and at most.
+    // Number of bins that the sample is not below: lower and upper bound.
     let (mut least, mut most) = (0, bins);
     while least < most {
         let middle = (least + most) / 2;
@@ -72,7 +73,7 @@ pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32,
             least = middle + 1;
         }
     }
-    // Of those below the first bin, u32::MAX. False for NaN.
+    // Below the first bin, u32::MAX. The comparison is false for NaN.
     if sample <= last {
         least.wrapping_sub(1)
     } else {
@@ -82,10 +83,9 @@ pub(super) unsafe fn bin_of<D: Device>(d: D, sample: f32, first: u32, bins: u32,
 
 /// The kernel, with a mask or without: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
 ///
-/// Launch contract: the input holds `pixels * channels` samples; a mask as many bytes as there are pixels; the output
-/// has a row of `apart * bins` counts for each column of blocks, of which there are fewer than 2^32 / 1024; there are
-/// at least as many rows of blocks as slices; the shared memory is what the kernel table says, and no block counts
-/// 2^32 samples or more.
+/// Launch contract: the input holds `pixels * channels` samples, a mask one byte per pixel; the output has a row of
+/// `apart * bins` counts per column of blocks, fewer than 2^32 / 1024 columns; there is at least one row of blocks
+/// per slice; the shared memory is as in the kernel table, and no block counts 2^32 samples or more.
 pub struct Slices<T, const MASKED: bool>(PhantomData<T>);
 
 impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
@@ -100,13 +100,13 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
         let cells = p.apart * p.bins;
         let start = d.block_y() * SLICE_CELLS;
         if start >= cells {
-            // A row of blocks more than there are slices: all of its threads leave.
+            // A surplus row of blocks: all of its threads leave.
             return;
         }
         let own = (cells - start).min(SLICE_CELLS);
         let mut counter = thread;
         while counter < own {
-            // SAFETY: inside the counters; a counter is one thread's.
+            // SAFETY: inside the counters; each counter is one thread's.
             unsafe { d.shared_store(counters, counter, 0) };
             counter += SLICES_BLOCK;
         }
@@ -115,15 +115,15 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
         let mask = Global::<u8>::at(p.beside);
         let mut pixel = (d.block_x() * SLICES_BLOCK + thread) as u64;
         while pixel < p.pixels {
-            // SAFETY: the mask has as many bytes as there are pixels.
+            // SAFETY: the mask has one byte per pixel.
             if !MASKED || unsafe { d.load(mask, pixel) } != 0 {
                 let mut channel = 0;
                 while channel < p.channels {
-                    // SAFETY: the input has so many samples; the launch contract's; a counter of the slice.
+                    // SAFETY: a sample of the input; the taps are as in the launch contract; a counter of the slice.
                     unsafe {
                         let cell = d.load(src, pixel * p.channels as u64 + channel as u64).cell(d, p);
                         let first = if p.apart > 1 { channel * p.bins } else { 0 };
-                        // Below 0 is above any slice.
+                        // Cells below the slice wrap to large numbers.
                         let place = first.wrapping_add(cell).wrapping_sub(start);
                         if cell < p.bins && place < own {
                             d.shared_increment(counters, place);
@@ -139,7 +139,7 @@ impl<T: Celled, const MASKED: bool> Body for Slices<T, MASKED> {
         let row = d.block_x() as u64 * cells as u64 + start as u64;
         let mut counter = thread;
         while counter < own {
-            // SAFETY: inside the block's part of the row; nobody changes the counters any more.
+            // SAFETY: inside the block's part of the row; no thread changes the counters any more.
             unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }

@@ -1,6 +1,6 @@
-//! The sums of many counts or sums over few rows: a thread a cell, neighbours side by side in memory, nobody waits.
+//! Sums of many cells over few rows, of counts or sums: one thread per cell, with coalesced loads and no barriers.
 //!
-//! Per cell: one global load for each row, one store. [`Merge`](super::Merge) is for few cells in many rows.
+//! Per cell: one global load per row, one store. [`Merge`](super::Merge) is for few cells in many rows.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -10,8 +10,8 @@ use core::ops::Add;
 
 /// The kernel: thread `t` of the grid writes the sum of cell `t`, from the first row on.
 ///
-/// Launch contract: the input holds `partials * bins` numbers, the output `bins`, and the grid has as many threads or
-/// more, below 2^32.
+/// Launch contract: the input holds `partials * bins` numbers, the output `bins`, and the grid has at least `bins`
+/// threads, fewer than 2^32.
 pub struct Sums<A, B>(PhantomData<(A, B)>);
 
 impl<A: Element, B: Element + From<A> + Add<Output = B>> Body for Sums<A, B> {
@@ -32,7 +32,7 @@ impl<A: Element, B: Element + From<A> + Add<Output = B>> Body for Sums<A, B> {
                 at += p.bins as u64;
                 row += 1;
             }
-            // SAFETY: a cell a thread.
+            // SAFETY: one cell per thread.
             unsafe { d.store(sums, cell, sum) };
         }
     }

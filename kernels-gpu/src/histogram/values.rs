@@ -1,15 +1,15 @@
-//! Counts of integers of 16 bits by value, however many channels are counted apart: [`Slices`](super::Slices) of their
-//! cells, of which there is one for each value.
+//! Counts of 16-bit integers by value, for any number of separate channels: as [`Slices`](super::Slices), with one
+//! cell per value.
 //!
 //! ```text
-//! start reading 4 x 16 bytes; zero the block's counters, which are those of one slice of the cells; barrier
+//! start loading 4 x 16 bytes; zero the block's counters, one per cell of one slice; barrier
 //! each thread, striding by the row of blocks: for each sample of eight
-//!     if its value is of the slice, increment its counter, four more reads on their way      (atomically)
+//!     if its value is in the slice, increment its counter, with four more loads in flight        (atomically)
 //! barrier; write the counters to the row's part of the output
 //! ```
 //!
-//! 64 KiB of shared memory. Per sample and slice: 1/8 of a global load, four instructions, one shared atomic in one of the
-//! slices; two barriers a block.
+//! 64 KiB of shared memory. Per sample and slice: 1/8 of a global load, four instructions, one shared atomic in one
+//! of the slices; two barriers per block.
 
 use super::channel_of;
 use super::reads::{Count, Reads};
@@ -18,14 +18,14 @@ use crate::Body;
 use apron_abi::{Element, HistogramValuesParams, SLICES_BLOCK, SLICE_CELLS, WIDE_VALUES, WORDS_AT_ONCE};
 use core::marker::PhantomData;
 
-/// Samples of a read.
+/// Samples per load.
 const EIGHT: u64 = 2 * WORDS_AT_ONCE;
 
-/// A type of samples with a cell for each value.
+/// A type of samples with one cell per value.
 pub trait Valued: Element {
-    /// The number of a value's cell.
+    /// Returns the number of a value's cell.
     fn cell(self) -> u32;
-    /// The sample of these bits.
+    /// Returns the sample with these bits.
     fn of_bits(bits: u32) -> Self;
 }
 
@@ -48,10 +48,11 @@ valued!(u16, i16);
 
 /// The kernel: block (`x`, `y`) writes the counts of slice `y` to row `x` of its output.
 ///
-/// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds are those of the whole
-/// eights by the threads of a row of blocks, whose number is a multiple of the channels; the output has a row of
-/// [`WIDE_VALUES`] counts a channel for each column of blocks; there are as many rows of blocks as slices of these; the
-/// shared memory is what the kernel table says, and no block counts 2^32 samples or more.
+/// Launch contract: the input holds `samples` samples, below 2^48, and is aligned to 16; the rounds distribute the
+/// whole groups of eight samples over the threads of a row of blocks, whose number is a multiple of the number of
+/// channels; the output has a row of [`WIDE_VALUES`] counts per channel for each column of blocks; there is one row
+/// of blocks per slice of these; the shared memory is as in the kernel table, and no block counts 2^32 samples or
+/// more.
 pub struct Values<T>(PhantomData<T>);
 
 impl<T: Valued> Body for Values<T> {
@@ -65,7 +66,7 @@ impl<T: Valued> Body for Values<T> {
         let thread = d.thread_x();
         let start = d.block_y() * SLICE_CELLS;
         let (first, threads) = (d.block_x() * SLICES_BLOCK + thread, d.blocks_x() * SLICES_BLOCK);
-        // SAFETY: the launch contract's. A counter is one thread's.
+        // SAFETY: the launch contract. Each counter is one thread's.
         let reads = unsafe {
             let reads = Reads::start(d, src.address, first, threads, p.rounds);
             let mut counter = thread;
@@ -77,18 +78,18 @@ impl<T: Valued> Body for Values<T> {
         };
         d.barrier();
 
-        // Where the cells of a sample's channel start: below 0 is above any slice.
+        // First cell of a sample's channel, relative to the slice: negative numbers wrap to large ones.
         let of = |sample: u64| (channel_of(sample, p.channels) * WIDE_VALUES).wrapping_sub(start);
-        // The same for all that the thread reads: its distance is a multiple of the channels.
+        // The same for all loads of the thread: their distance is a multiple of the number of channels.
         let own = first as u64 * EIGHT;
         let own = Own::<T> {
             low: [of(own), of(own + 2), of(own + 4), of(own + 6)],
             high: [of(own + 1), of(own + 3), of(own + 5), of(own + 7)],
             of: PhantomData,
         };
-        // The samples behind the last whole eight.
+        // The samples after the last whole group of eight.
         let tail = p.samples / EIGHT * EIGHT + first as u64;
-        // SAFETY: the input holds so many samples.
+        // SAFETY: the input holds `samples` samples.
         unsafe {
             reads.count(d, own);
             if tail < p.samples {
@@ -100,14 +101,14 @@ impl<T: Valued> Body for Values<T> {
         let row = d.block_x() as u64 * (p.channels * WIDE_VALUES) as u64 + start as u64;
         let mut counter = thread;
         while counter < SLICE_CELLS {
-            // SAFETY: inside the block's part of the row; nobody changes the counters any more.
+            // SAFETY: inside the block's part of the row; no thread changes the counters any more.
             unsafe { d.store(rows, row + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }
     }
 }
 
-/// Counts a sample, if it is of the slice, whose cells are `first` in front of the channel's.
+/// Counts a sample, if it is in the slice; `first` is the first cell of its channel, relative to the slice.
 #[inline(always)]
 unsafe fn add<D: Device, T: Valued>(d: D, first: u32, sample: T) {
     let place = first.wrapping_add(sample.cell());
@@ -117,7 +118,8 @@ unsafe fn add<D: Device, T: Valued>(d: D, first: u32, sample: T) {
     }
 }
 
-/// What a thread counts by: of the lower and the upper sample of each of four words, where the cells of its channel start.
+/// What a thread needs to count: the first cell of the channel, for the lower and the upper sample of each of four
+/// words.
 struct Own<T> {
     low: [u32; 4],
     high: [u32; 4],

@@ -1,15 +1,16 @@
-//! Sums of weights by bins, in the order of the samples: a block takes 65536 samples and 256 bins, a thread a bin.
+//! Sums of weights by bin, in the order of the samples: one block per 65536 samples and 256 bins, one thread per bin.
 //!
 //! ```text
 //! for each 1024 samples: copy their bins and weights to shared memory; barrier
-//!     each thread looks at all bins, and adds the weights of its own, in order; barrier
+//!     each thread compares all bins with its own, and adds the weights of equal ones, in order; barrier
 //! each thread writes its sum
 //! ```
 //!
-//! The blocks' sums are then added in order, by [`Sums`](super::Sums). So every sum is made in the order of the serial
-//! reference, which atomics would not keep, and the samples of a block are read once for each 256 bins.
+//! The blocks' sums are then added in order, by [`Sums`](super::Sums). So every sum is computed in the order of the
+//! serial reference, which atomics would not keep. The samples of a block are read once per 256 bins.
 //!
-//! 12 KiB of shared memory. Per sample and thread: a quarter of a shared load, a comparison; two barriers a batch.
+//! 12 KiB of shared memory. Per sample and thread: a quarter of a shared load, one comparison; two barriers per
+//! batch.
 
 use super::pixel_of;
 use crate::device::{Device, Global, Shared};
@@ -17,12 +18,12 @@ use crate::Body;
 use apron_abi::{Element, HistogramWeightsParams, WEIGHTS_BATCH, WEIGHTS_BLOCK, WEIGHTS_SAMPLES};
 use core::marker::PhantomData;
 
-/// The kernel, for weights of f64 or f32: block (`x`, `c * slices + s`) writes the sums of slice `s` of the bins of channel `c` over samples from
-/// `65536 * x` on to row `x` of the output, which has `apart * bins` numbers.
+/// The kernel, for weights of f64 or f32: block (`x`, `c * slices + s`) writes the sums of slice `s` of the bins of
+/// channel `c`, over samples from `65536 * x` on, to row `x` of the output, which has `apart * bins` numbers.
 ///
-/// Launch contract: the input holds the bins of `samples` samples for each channel apart; there is a weight for each
-/// pixel, which has `channels` neighbouring samples; the grid has a column for each 65536 samples, and at least `apart *
-/// slices` rows; the shared memory is what the kernel table says.
+/// Launch contract: the input holds the bins of `samples` samples per separate channel; there is one weight per
+/// pixel, which has `channels` adjacent samples; the grid has one column per 65536 samples, and at least `apart *
+/// slices` rows; the shared memory is as in the kernel table.
 pub struct Weights<W>(PhantomData<W>);
 
 impl<W: Element + Into<f64>> Body for Weights<W> {
@@ -32,10 +33,10 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u32>, sums: Global<f64>, p: &HistogramWeightsParams) {
-        // Checked, lest the compiler checks by itself, with a call of what panics.
+        // A checked division: the compiler's own check would call a panic.
         let channel = d.block_y().checked_div(p.slices).unwrap_or(0);
         if channel >= p.apart {
-            // A row of blocks more than there are slices: all of its threads leave.
+            // A surplus row of blocks: all of its threads leave.
             return;
         }
         let thread = d.thread_x();
@@ -49,7 +50,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
             let batch = (count - done).min(WEIGHTS_BATCH);
             let mut place = thread;
             while place < WEIGHTS_BATCH {
-                // SAFETY: a sample of the block; a place is one thread's.
+                // SAFETY: a sample of the block; each place is one thread's.
                 unsafe {
                     if place < batch {
                         let sample = first + (done + place) as u64;
@@ -57,7 +58,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
                         let weight = d.load(Global::<W>::at(p.weights), pixel_of(sample, p.channels));
                         d.shared_store(weights, place, weight.into());
                     } else {
-                        // Nobody's: bins are read by fours.
+                        // No bin: bins are read four at a time.
                         d.shared_store(bins, place, u32::MAX);
                     }
                 }
@@ -66,8 +67,8 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
             d.barrier();
             let mut place = 0;
             while place < batch {
-                // SAFETY: inside the batch, which is behind the barrier; what is behind its end has no bin, and no weight
-                // is read of it.
+                // SAFETY: inside the batch, which is complete since the barrier; places past its end have no bin, so
+                // their weights are not read.
                 unsafe {
                     let [a, b, c, e] = d.shared_load4(bins, place);
                     if a == own {
@@ -90,7 +91,7 @@ impl<W: Element + Into<f64>> Body for Weights<W> {
         }
         if own < p.bins {
             let row = d.block_x() as u64 * (p.apart * p.bins) as u64;
-            // SAFETY: a sum of the row is one thread's.
+            // SAFETY: each sum of the row is one thread's.
             unsafe { d.store(sums, row + (channel * p.bins + own) as u64, sum) };
         }
     }

@@ -1,4 +1,4 @@
-//! How fast f32 can be multiplied and added: each thread has several sums that only wait for themselves.
+//! Throughput of f32 multiply-adds: each thread has several independent sums.
 //!
 //! ```text
 //! sum[k] = k + number of the thread
@@ -6,7 +6,7 @@
 //! write the total of the sums
 //! ```
 //!
-//! Nothing but registers takes part. The total is written so that no compiler leaves out the work.
+//! Only registers take part. The total is written so that no compiler eliminates the work.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -14,7 +14,7 @@ use apron_abi::{LimitsFfmaParams, FFMA_A_ROUND, FFMA_CHAINS, LIMITS_BLOCK};
 
 /// The kernel: element `i` of the output is the total of thread `i` of the grid.
 ///
-/// Launch contract: the input holds the factor and the addend; the output has an element a thread.
+/// Launch contract: the input holds the factor and the addend; the output has one element per thread.
 pub struct Ffma;
 
 impl Body for Ffma {
@@ -39,7 +39,7 @@ impl Body for Ffma {
             }
         }
         let total = sums.into_iter().fold(0.0, |total, sum| total + sum);
-        // SAFETY: an element a thread.
+        // SAFETY: one element per thread.
         unsafe { d.store(dst, number as u64, total) };
     }
 }

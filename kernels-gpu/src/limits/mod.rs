@@ -1,4 +1,4 @@
-//! Kernels that measure what the machine can do, beside which the others are held.
+//! Kernels that measure the limits of the hardware, to which the other kernels are compared.
 
 mod ffma;
 mod read;

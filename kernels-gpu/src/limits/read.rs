@@ -1,11 +1,11 @@
-//! How fast memory can be read: each thread adds up its words, four reads of 16 bytes in flight.
+//! Read bandwidth of global memory: each thread adds up its words, with four loads of 16 bytes in flight.
 //!
 //! ```text
 //! each thread, striding by the whole grid: read 4 x 16 bytes, add their words to its sum
 //! write the sum
 //! ```
 //!
-//! The sums are written so that no compiler leaves out the reads; they are as few as there are threads.
+//! The sums are written so that no compiler eliminates the loads; there is only one sum per thread.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -13,8 +13,8 @@ use apron_abi::{LimitsReadParams, LIMITS_BLOCK, READS_IN_FLIGHT, WORDS_AT_ONCE};
 
 /// The kernel: element `i` of the output is the sum, modulo 2^32, of what thread `i` of the grid read.
 ///
-/// Launch contract: the input holds `words` words, a multiple of 4, and is aligned to 16 bytes; the
-/// output has an element a thread.
+/// Launch contract: the input holds `words` words, a multiple of 4, and is aligned to 16 bytes; the output has one
+/// element per thread.
 pub struct Read;
 
 impl Body for Read {
@@ -33,19 +33,19 @@ impl Body for Read {
             a.wrapping_add(b).wrapping_add(c).wrapping_add(e)
         };
         let mut sum = 0u32;
-        // A block's reads lie together.
+        // A block's loads are adjacent.
         let mut read = block * READS_IN_FLIGHT * BLOCK + thread;
         while read + (READS_IN_FLIGHT - 1) * BLOCK < reads {
             let sums = [sum_of(read), sum_of(read + BLOCK), sum_of(read + 2 * BLOCK), sum_of(read + 3 * BLOCK)];
             sum = sums.into_iter().fold(sum, u32::wrapping_add);
             read += d.blocks_x() as u64 * READS_IN_FLIGHT * BLOCK;
         }
-        // Less than a block's worth is left, and no block has it but this one.
+        // Less than one iteration's reads of a block are left, and only this block has them.
         while read < reads {
             sum = sum.wrapping_add(sum_of(read));
             read += BLOCK;
         }
-        // SAFETY: an element a thread.
+        // SAFETY: one element per thread.
         unsafe { d.store(dst, block * BLOCK + thread, sum) };
     }
 }

@@ -1,10 +1,11 @@
-//! The local standard deviation in windows of any size, a thread an output, in two launches: sums of samples and of
-//! their squares along rows, and then down columns, all in f64.
+//! The local standard deviation in windows of any size, one thread per output, in two launches: sums of samples and
+//! of their squares along rows, and then down columns, all in f64.
 //!
-//! The sums along rows are two planes, of the samples and then of the squares, with a row more than the image: that of the
-//! rows outside where the border is constant.
+//! The sums along rows are two planes, of the samples and then of the squares, each with one row more than the image,
+//! for the rows outside where the border is constant.
 //!
-//! Per output one global load a sample of the window's width, two a row of its height, no shared memory, no barrier.
+//! Per output: one global load per sample of the window's width, two per row of its height, no shared memory, no
+//! barrier.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
@@ -13,15 +14,16 @@ use core::marker::PhantomData;
 
 /// The kernel that sums along rows.
 ///
-/// Launch contract: the buffers are as large as the parameters say, the second two planes of a row more than the image.
+/// Launch contract: the buffers are as large as the parameters say; the second holds two planes of one row more than
+/// the image.
 pub struct Rows<I>(PhantomData<I>);
 
-/// The kernel that sums these down columns, and takes the root.
+/// The kernel that sums the sums along rows down columns, and takes the square root.
 ///
 /// Launch contract: as of [`Rows`].
 pub struct Columns<O>(PhantomData<O>);
 
-/// This thread's sample of a row, and the row; none where the image ends.
+/// Returns this thread's sample of a row, and the row; `None` outside the image.
 #[inline(always)]
 fn place<D: Device>(d: D, p: &LocalParams, rows: u32) -> Option<(u32, u32)> {
     let sample = d.block_x() * SIMPLE_BLOCK[0] + d.thread_x();
@@ -32,7 +34,7 @@ fn place<D: Device>(d: D, p: &LocalParams, rows: u32) -> Option<(u32, u32)> {
     Some((sample, y))
 }
 
-/// Samples of a row of the output, and of a plane of the sums.
+/// Returns the samples per row of the output, and per plane of the sums.
 #[inline(always)]
 fn sizes(p: &LocalParams) -> (u64, u64) {
     let row = (p.out_width * p.channels) as u64;
@@ -97,7 +99,7 @@ impl<O: Pixel> Body for Columns<O> {
         }
         let count = p.window_x as f64 * p.window_y as f64;
         let variance = d.fma(count, squares, -(sum * sum));
-        // Comparisons are false for NaN, which so stays.
+        // Comparisons with NaN are false, so NaN stays.
         let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
         // SAFETY: in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * row + sample as u64, O::from_sum(O::Sum::from_f64(root / count))) };

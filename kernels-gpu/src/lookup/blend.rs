@@ -1,6 +1,6 @@
-//! Every sample replaced by the bilinear mean of what the tables of the four tiles around it have for it.
+//! Replaces every sample by the bilinear interpolation of its entries in the tables of the four tiles around it.
 //!
-//! Per sample: five global loads, four of them of tables, which for bytes are small and so in the caches.
+//! Per sample: five global loads, four of them from tables, which for bytes are small and so in the caches.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -9,9 +9,9 @@ use core::marker::PhantomData;
 
 /// A sample that has an entry in a table.
 pub trait Valued: Sample + FromSum<f32> {
-    /// Entries of a table.
+    /// Entries per table.
     const VALUES: u32;
-    /// The number of the sample's entry.
+    /// Returns the index of the sample's entry.
     fn value(self) -> u32;
 }
 
@@ -28,10 +28,10 @@ macro_rules! valued {
 }
 valued!(u8: BYTE_BINS, u16: WIDE_VALUES);
 
-/// The kernel: a thread a pixel.
+/// The kernel: one thread per pixel.
 ///
-/// Launch contract: input and output hold the image, the tables an entry for each value of each channel of each tile,
-/// fewer than 2^32; the grid has a thread for each pixel.
+/// Launch contract: input and output hold the image, the tables one entry per value, channel and tile, fewer than
+/// 2^32; the grid has one thread per pixel.
 pub struct Blend<T>(PhantomData<T>);
 
 impl<T: Valued> Body for Blend<T> {
@@ -52,7 +52,7 @@ impl<T: Valued> Body for Blend<T> {
         let first = (y as u64 * p.width as u64 + x as u64) * p.channels as u64;
         let mut channel = 0;
         while channel < p.channels {
-            // SAFETY: inside the image; an entry for each value in the tables of every tile.
+            // SAFETY: inside the image; the tables of every tile have an entry for each value.
             unsafe {
                 let value = d.load(src, first + channel as u64).value();
                 let entry = |row: u32, column: u32| {

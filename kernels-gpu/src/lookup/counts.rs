@@ -1,26 +1,27 @@
-//! The counts of tiles of 16-bit samples: more counters than shared memory holds, so by slices of the values.
+//! Counts of the values of tiles of 16-bit samples: more counters than shared memory holds, so by slices of the
+//! values.
 //!
 //! ```text
-//! zero the block's counters, which are those of one slice of a tile's values; barrier
-//! each warp, row after row of the tile: count its samples of the slice, of rows and columns behind the image's end by
-//! reflect101; barrier
+//! zero the block's counters, one per value of one slice; barrier
+//! each warp, one row of the tile after another: count the samples in the slice, with reflect101 past the image's end;
+//! barrier
 //! write the counters
 //! ```
 //!
-//! 64 KiB of shared memory. A tile is read once for each of the four slices: one global load a sample, one shared atomic
-//! in one of the slices; two barriers a block.
+//! 64 KiB of shared memory. A tile is read once for each of the four slices: one global load per sample, one shared
+//! atomic in one of the slices; two barriers per block.
 
 use super::tiles::reflected;
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{TilesParams, SLICES_BLOCK, SLICE_CELLS, WIDE_SLICES, WIDE_VALUES};
 
-/// The kernel: block (`t`, `4 * c + s`) writes slice `s` of the 65536 counts of channel `c` of tile `t`, tiles counted row
-/// by row.
+/// The kernel: block (`t`, `4 * c + s`) writes slice `s` of the 65536 counts of channel `c` of tile `t`; tiles are
+/// numbered row by row.
 ///
-/// Launch contract: the input holds the image, the output 65536 counts for each channel of each tile; the grid has a
-/// column for each tile and four rows for each channel; a tile has fewer than 2^32 pixels, and the shared memory is what
-/// the kernel table says.
+/// Launch contract: the input holds the image, the output 65536 counts per channel and tile; the grid has one column
+/// per tile and four rows per channel; a tile has fewer than 2^32 pixels, and the shared memory is as in the kernel
+/// table.
 pub struct Counts;
 
 impl Body for Counts {
@@ -33,7 +34,7 @@ impl Body for Counts {
         let (counters, thread) = (Shared::<u32>::at(0), d.thread_x());
         let mut counter = thread;
         while counter < SLICE_CELLS {
-            // SAFETY: inside the counters; a counter is one thread's.
+            // SAFETY: inside the counters; each counter is one thread's.
             unsafe { d.shared_store(counters, counter, 0) };
             counter += SLICES_BLOCK;
         }
@@ -41,7 +42,7 @@ impl Body for Counts {
 
         let (tile, channel) = (d.block_x(), d.block_y() / WIDE_SLICES);
         let start = d.block_y() % WIDE_SLICES * SLICE_CELLS;
-        // Checked, lest the compiler checks by itself, with a call of what panics.
+        // Checked divisions: the compiler's own check would call a panic.
         let (column, row) = (tile.checked_rem(p.across).unwrap_or(0), tile.checked_div(p.across).unwrap_or(0));
         let (left, top) = (column * p.tile_width, row * p.tile_height);
         let mut y = thread / 32;
@@ -53,7 +54,7 @@ impl Body for Counts {
                 // SAFETY: inside the image; a counter of the slice.
                 unsafe {
                     let sample = d.load(src, pixel * p.channels as u64 + channel as u64);
-                    // Below the slice is above it.
+                    // Values below the slice wrap to large numbers.
                     let place = (sample as u32).wrapping_sub(start);
                     if place < SLICE_CELLS {
                         d.shared_increment(counters, place);
@@ -68,7 +69,7 @@ impl Body for Counts {
         let first = (tile * p.channels + channel) as u64 * WIDE_VALUES as u64 + start as u64;
         let mut counter = thread;
         while counter < SLICE_CELLS {
-            // SAFETY: inside the tile's counts; nobody changes the counters any more.
+            // SAFETY: inside the tile's counts; no thread changes the counters any more.
             unsafe { d.store(counts, first + counter as u64, d.shared_load(counters, counter)) };
             counter += SLICES_BLOCK;
         }

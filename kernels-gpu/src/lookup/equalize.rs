@@ -1,11 +1,11 @@
-//! The tables that equalise the histograms of bytes: a block a channel, a thread a value.
+//! Equalisation tables for the histograms of bytes: one block per channel, one thread per value.
 //!
 //! ```text
 //! copy the channel's counts to shared memory; barrier
-//! each thread sums the counts up to its value, and all of them, and writes its value's entry
+//! each thread sums the counts up to its value, and all counts, and writes its value's entry
 //! ```
 //!
-//! 2 KiB of shared memory, one barrier; 256 shared loads a thread, which nothing waits for but the next launch.
+//! 2 KiB of shared memory, one barrier; 256 shared loads per thread, which only delay the next launch.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -13,8 +13,8 @@ use apron_abi::{equalized, EqualizeParams, BYTE_BINS};
 
 /// The kernel: block `c` writes the 256 entries of channel `c`'s table.
 ///
-/// Launch contract: the input holds 256 counts a channel, of which one is not 0, the output as many bytes, the grid has
-/// `channels` blocks, and the shared memory is what the kernel table says.
+/// Launch contract: the input holds 256 counts per channel, not all 0, the output 256 bytes per channel, the grid has
+/// `channels` blocks, and the shared memory is as in the kernel table.
 pub struct Equalize;
 
 impl Body for Equalize {
@@ -26,15 +26,15 @@ impl Body for Equalize {
     unsafe fn run<D: Device>(d: D, counts: Global<u64>, table: Global<u8>, p: &EqualizeParams) {
         let (own, value) = (Shared::<u64>::at(0), d.thread_x());
         let entry = (d.block_x().min(p.channels - 1) * BYTE_BINS + value) as u64;
-        // SAFETY: a count a thread.
+        // SAFETY: one count per thread.
         unsafe { d.shared_store(own, value, d.load(counts, entry)) };
         d.barrier();
 
         let (mut all, mut below, mut least, mut of_least) = (0u64, 0u64, BYTE_BINS, 0u64);
         let mut other = 0;
-        // Unrolled, the loop would take more registers than there are.
+        // Not unrolled: the unrolled loop would take more registers than there are.
         while other < d.anew(BYTE_BINS) {
-            // SAFETY: inside the counts, which nobody changes any more.
+            // SAFETY: inside the counts, which no thread changes any more.
             let count = unsafe { d.shared_load(own, other) };
             if least == BYTE_BINS && count > 0 {
                 (least, of_least) = (other, count);
@@ -46,7 +46,7 @@ impl Body for Equalize {
             other += 1;
         }
         let below = below.saturating_sub(of_least);
-        // SAFETY: an entry a thread.
+        // SAFETY: one entry per thread.
         unsafe { d.store(table, entry, equalized(value, least, below, all - of_least)) };
     }
 }

@@ -1,5 +1,5 @@
-//! Tables for bytes: samples replaced by what a table has for them, the table that equalises a histogram, and those that
-//! equalise by tiles; these for 16 bits, too.
+//! Lookup tables: bytes replaced by their entries, the table that equalises a histogram of bytes, and the tables that
+//! equalise by tiles, for bytes and 16-bit samples.
 
 mod blend;
 mod counts;

@@ -1,20 +1,21 @@
-//! Every byte replaced by the number that its channel's table has for it.
+//! Replaces every byte by its entry in its channel's table.
 //!
 //! ```text
 //! copy the tables to shared memory; barrier
 //! each thread, striding by the whole grid: read 16 bytes, look each up, write 16 bytes
 //! ```
 //!
-//! 4 KiB of shared memory, a word an entry. Per byte: 1/16 of a global load and of a store, one shared load; one barrier a block.
+//! 4 KiB of shared memory, one word per entry. Per byte: 1/16 of a global load and of a store, one shared load; one
+//! barrier per block.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{LookupParams, BYTE_BINS, LOOKUP_BLOCK, WORDS_AT_ONCE};
 
-/// The kernel: writes as many bytes as it reads.
+/// The kernel: writes one byte per byte that it reads.
 ///
-/// Launch contract: input and output hold `samples` bytes and are aligned to 16, the table `tables * 256`, 1 to 4
-/// tables, and the shared memory is what the kernel table says.
+/// Launch contract: input and output hold `samples` bytes and are aligned to 16, the table buffer holds `tables *
+/// 256` bytes, of 1 to 4 tables, and the shared memory is as in the kernel table.
 pub struct Table;
 
 impl Body for Table {
@@ -27,7 +28,7 @@ impl Body for Table {
         let (tables, thread) = (Shared::<u32>::at(0), d.thread_x());
         let mut entry = thread;
         while entry < p.tables * BYTE_BINS {
-            // SAFETY: inside the tables; an entry is one thread's.
+            // SAFETY: inside the tables; each entry is one thread's.
             unsafe { d.shared_store(tables, entry, d.load(Global::<u8>::at(p.table), entry as u64) as u32) };
             entry += LOOKUP_BLOCK;
         }
@@ -38,7 +39,7 @@ impl Body for Table {
         let sixteens = p.samples / 16;
         let mut at = first;
         while at < sixteens {
-            // The channel of the first byte of 16, and of each that follows.
+            // Channel of the first byte of 16, and then of each byte that follows.
             let mut channel = channel_of(at * 16, p.tables);
             // SAFETY: at < sixteens; a byte's entry is in its channel's table.
             unsafe {
@@ -56,7 +57,7 @@ impl Body for Table {
             }
             at += (d.blocks_x() * LOOKUP_BLOCK) as u64;
         }
-        // The 0 to 15 bytes behind the last whole sixteen.
+        // The 0 to 15 bytes after the last whole group of 16.
         let tail = sixteens * 16 + first;
         if tail < p.samples {
             let channel = channel_of(tail, p.tables);
@@ -69,10 +70,10 @@ impl Body for Table {
     }
 }
 
-/// The table of a sample.
+/// Returns the table of a sample.
 #[inline(always)]
 fn channel_of(sample: u64, tables: u32) -> u32 {
-    // A 64-bit division would be a call; the tables are few enough to name.
+    // A 64-bit division by a variable would be a call; by a constant it is not.
     match tables {
         1 => 0,
         2 => (sample % 2) as u32,

@@ -1,23 +1,22 @@
-//! The tables of tiles: each tile's histogram, of which counts above a limit are spread over all values, summed up.
+//! Tables of tiles: the cumulative histogram of each tile, clipped at a limit; the excess is spread over all values.
 //!
 //! ```text
 //! zero the counters; barrier
-//! each warp, row after row of the tile: count its bytes, of rows and columns behind the image's end by reflect101; barrier
-//! each thread sums what the counts have above the limit, then the clipped counts up to its value: its value's entry
+//! each warp, one row of the tile after another: count the bytes, with reflect101 past the image's end; barrier
+//! each thread sums the excess of all counts over the limit, then the clipped counts up to its value: its value's entry
 //! ```
 //!
-//! 1 KiB of shared memory. Per byte of the image one global load, `channels` bytes apart, and one shared atomic; two
-//! barriers a block; 512 shared loads a thread, all threads the same word.
+//! 1 KiB of shared memory. Per byte of the image: one global load, `channels` bytes apart, and one shared atomic; two
+//! barriers per block; 512 shared loads per thread, all threads from the same word.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{BorderMode, FromSum, TilesParams, BYTE_BINS};
 
-/// The kernel: block (`t`, `c`) writes the 256 entries of channel `c` of tile `t`, tiles counted row by row.
+/// The kernel: block (`t`, `c`) writes the 256 entries of channel `c` of tile `t`; tiles are numbered row by row.
 ///
-/// Launch contract: the input holds the image, the output 256 bytes for each channel of each tile; the grid has a column
-/// for each tile and a row for each channel; a tile has fewer than 2^32 pixels, and the shared memory is what the kernel
-/// table says.
+/// Launch contract: the input holds the image, the output 256 bytes per channel and tile; the grid has one column per
+/// tile and one row per channel; a tile has fewer than 2^32 pixels, and the shared memory is as in the kernel table.
 pub struct Tiles;
 
 impl Body for Tiles {
@@ -28,12 +27,12 @@ impl Body for Tiles {
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<u8>, tables: Global<u8>, p: &TilesParams) {
         let (counters, value) = (Shared::<u32>::at(0), d.thread_x());
-        // SAFETY: a counter a thread.
+        // SAFETY: one counter per thread.
         unsafe { d.shared_store(counters, value, 0) };
         d.barrier();
 
         let (tile, channel) = (d.block_x(), d.block_y());
-        // Checked, lest the compiler checks by itself, with a call of what panics.
+        // Checked divisions: the compiler's own check would call a panic.
         let (column, row) = (tile.checked_rem(p.across).unwrap_or(0), tile.checked_div(p.across).unwrap_or(0));
         let (left, top) = (column * p.tile_width, row * p.tile_height);
         let mut y = value / 32;
@@ -54,14 +53,14 @@ impl Body for Tiles {
         d.barrier();
 
         let (mut above, mut other) = (0, 0);
-        // Unrolled, the loops would take more registers than there are.
+        // Not unrolled: the unrolled loops would take more registers than there are.
         while other < d.anew(BYTE_BINS) {
-            // SAFETY: a counter, which nobody changes any more.
+            // SAFETY: a counter, which no thread changes any more.
             above += unsafe { d.shared_load(counters, other) }.saturating_sub(p.limit);
             other += 1;
         }
         let (each, rest) = (above / BYTE_BINS, above % BYTE_BINS);
-        // What is left goes to single values, as far apart as may be.
+        // The remainder goes to single values, at a constant distance.
         let step = BYTE_BINS.checked_div(rest).unwrap_or(BYTE_BINS);
         let (mut sum, mut other) = (0, 0);
         let (mut next, mut given) = (0, 0);
@@ -76,12 +75,12 @@ impl Body for Tiles {
             other += 1;
         }
         let entry = u8::from_sum(sum as f32 * p.scale);
-        // SAFETY: an entry a thread.
+        // SAFETY: one entry per thread.
         unsafe { d.store(tables, ((tile * p.channels + channel) * BYTE_BINS + value) as u64, entry) };
     }
 }
 
-/// The position inside an axis that stands for one at or behind its end.
+/// Returns the position inside an axis that replaces a position at or past its end.
 #[inline(always)]
 pub(super) fn reflected(position: u32, length: u32) -> u32 {
     BorderMode::Reflect101.map(position as i32, length as i32).unwrap_or(0) as u32

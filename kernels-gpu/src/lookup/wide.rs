@@ -1,12 +1,12 @@
-//! The tables of tiles of 16-bit samples, from their counts: a block a table, a warp 2048 values.
+//! The tables of tiles of 16-bit samples, from their counts: one block per table, 2048 values per warp.
 //!
 //! ```text
-//! each warp sums what its counts have above the limit; barrier; all of them are summed
-//! each warp sums its clipped counts; barrier; those of the warps before are summed
+//! each warp sums the excess of its counts over the limit; barrier; the warps' sums are added
+//! each warp sums its clipped counts; barrier; the sums of the warps before are added
 //! each warp, 32 values at a time: the clipped counts up to each value, and its entry
 //! ```
 //!
-//! 256 bytes of shared memory. Per value: three global loads and a store, neighbours side by side; two barriers a block.
+//! 256 bytes of shared memory. Per value: three global loads and a store, coalesced; two barriers per block.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -14,15 +14,15 @@ use apron_abi::{FromSum, TilesParams, WIDE_BLOCK, WIDE_VALUES};
 
 /// The kernel: block (`t`, `c`) writes the 65536 entries of channel `c` of tile `t`.
 ///
-/// Launch contract: the input holds 65536 counts for each channel of each tile, which sum up to less than 2^32, the
-/// output as many entries; the grid has a column for each tile and a row for each channel, and the shared memory is what
-/// the kernel table says.
+/// Launch contract: the input holds 65536 counts per channel and tile, with sums below 2^32, the output equally many
+/// entries; the grid has one column per tile and one row per channel, and the shared memory is as in the kernel
+/// table.
 pub struct WideTables;
 
-/// Values of a warp.
+/// Values per warp.
 const OWN: u32 = WIDE_VALUES / (WIDE_BLOCK / 32);
 
-/// The sum of a number of each lane, for all of them.
+/// Returns the sum of the lanes' numbers, to every lane.
 #[inline(always)]
 fn of_warp<D: Device>(d: D, lane: u32, number: u32) -> u32 {
     let mut sum = number;
@@ -44,7 +44,7 @@ impl Body for WideTables {
         let (lane, warp) = (d.thread_x() % 32, d.thread_x() / 32);
         let first = (d.block_x() * p.channels + d.block_y()) as u64 * WIDE_VALUES as u64;
         let (start, end) = (warp * OWN, warp * OWN + OWN);
-        // SAFETY: called for values.
+        // SAFETY: called for values of a sample.
         let count = |value: u32| unsafe { d.load(counts, first + value as u64) };
 
         let (aboves, sums) = (Shared::<u32>::at(0), Shared::<u32>::at(WIDE_BLOCK / 32 * 4));
@@ -55,14 +55,14 @@ impl Body for WideTables {
         }
         let above = of_warp(d, lane, above);
         if lane == 0 {
-            // SAFETY: a place a warp.
+            // SAFETY: one place per warp.
             unsafe { d.shared_store(aboves, warp, above) };
         }
         d.barrier();
-        // SAFETY: a lane has a warp's, which nobody changes any more.
+        // SAFETY: each lane loads one warp's sum, which no thread changes any more.
         let above = of_warp(d, lane, unsafe { d.shared_load(aboves, lane) });
         let (each, rest) = (above / WIDE_VALUES, above % WIDE_VALUES);
-        // What is left goes to single values, as far apart as may be.
+        // The remainder goes to single values, at a constant distance.
         let step = WIDE_VALUES.checked_div(rest).unwrap_or(1);
         let clipped = |value: u32| {
             let place = value.checked_div(step).unwrap_or(0);
@@ -77,7 +77,7 @@ impl Body for WideTables {
         }
         let sum = of_warp(d, lane, sum);
         if lane == 0 {
-            // SAFETY: a place a warp.
+            // SAFETY: one place per warp.
             unsafe { d.shared_store(sums, warp, sum) };
         }
         d.barrier();
@@ -96,7 +96,7 @@ impl Body for WideTables {
                 apart *= 2;
             }
             let entry = u16::from_sum((before + upto) as f32 * p.scale);
-            // SAFETY: an entry is one thread's.
+            // SAFETY: each entry is one thread's.
             unsafe { d.store(tables, first + value as u64, entry) };
             before += d.shuffle(upto, 31);
             value += 32;

@@ -1,8 +1,7 @@
 //! A dense square mask over a strip of the image, in registers: see [`march`](super).
 //!
-//! Per output: one global load (and the halo's share), a shared load of 16 bytes for each group of four
-//! (f32) or sixteen (bytes) samples of the window, K * K multiply-adds whose tap is an operand in
-//! constant memory.
+//! Per output: one global load (and the halo's share), one shared load of 16 bytes per group of four (f32) or sixteen
+//! (bytes) samples of the window, K * K multiply-adds whose tap is an operand in constant memory.
 
 use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
@@ -11,12 +10,12 @@ use crate::Body;
 use apron_abi::{Accumulator, MarchParams};
 use core::marker::PhantomData;
 
-/// The kernel for masks of `K` x `K` taps over `C` channels of type `S`, `P` adjacent outputs a thread.
+/// The kernel for masks of `K` x `K` taps over `C` channels of type `S`, `P` adjacent outputs per thread.
 ///
-/// Launch contract: that of [`march`](super).
+/// Launch contract: see [`march`](super).
 pub struct Dense<S, const P: usize, const K: usize, const C: usize, const PIECES: bool = true>(PhantomData<S>);
 
-#[allow(private_bounds)] // nobody else has samples to march over
+#[allow(private_bounds)] // only this crate implements the bound
 impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool> Body
     for Dense<S, P, K, C, PIECES>
 {
@@ -54,7 +53,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
         const { assert!(K * K <= 2 * WARP as usize) };
-        // Two products each, which are exact: adding them is what a multiply-add makes of them.
+        // Up to two products per lane, which are exact in f64: adding them equals fused multiply-adds.
         let (lane, count) = (d.thread_x() % WARP, (last + 1) * (last + 1));
         let product = |at: u32| {
             if at < count {

@@ -1,28 +1,27 @@
-//! Marching: blocks that go down a strip of the image row by row, each input row read once.
+//! Marching: blocks that compute a strip of the image row by row, and read each input row once.
 //!
-//! A block of [`MARCH_BLOCK`] threads owns a strip of a few adjacent samples a thread and a number of
-//! output rows. Input rows wait in a ring of [`march_stages`](apron_abi::march_stages) rows of shared
-//! memory, as they are in the image, which bulk asynchronous copies fill several rows ahead, so that no thread
-//! waits for memory. A thread keeps the sums of all output rows that the present input row is under, and
-//! adds its share to each:
+//! A block of [`MARCH_BLOCK`] threads computes a strip, a few adjacent samples per thread, over a number of output
+//! rows. Input rows pass through a ring of [`march_stages`](apron_abi::march_stages) stages in shared memory, stored
+//! as in the image. Bulk asynchronous copies fill them several rows ahead, so that no thread waits for global memory.
+//! A thread keeps the sums of all output rows whose mask covers the current input row, and adds the row's
+//! contribution to each:
 //!
 //! ```text
 //! for each input row under the strip:
-//!     wait until it has come; barrier            (and nobody reads the rows above the mask any more)
-//!     start the row that takes the place of one of those
-//!     sums[k] = sums[k - 1] + what mask row k makes of this row      (from the last k down)
+//!     wait until it is complete; barrier         (no thread reads the rows above the mask any more)
+//!     start copying a row into the stage of one of these
+//!     sums[k] = sums[k - 1] + contribution of this row under mask row k      (from the last k down)
 //!     store sums[last]
 //! ```
 //!
-//! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks
-//! that see what lies beside the image, threads bring those samples: of f32, one each, by copies as far
-//! ahead; of fewer bits, a word each, from the row itself when it has come. Rows that are no multiple of 16 bytes are
-//! not for bulk copies: threads copy their words, and samples that start inside a word are moved when a thread
-//! reads them.
+//! A sum moves to the next register in the addition itself, so nothing is shifted. In the few blocks with samples
+//! outside the image, threads fill these in: f32 samples one per thread, by copies as far ahead; packed samples one
+//! word per thread, from the row itself once it is complete. Rows that are no multiple of 16 bytes cannot be copied
+//! in bulk: threads copy their words, and samples that start inside a word are shifted when a thread reads them.
 //!
-//! Launch contract: the device has bulk asynchronous copies, the buffers are as large as the parameters say and
-//! start at multiples of 16 bytes, rows have 16 bytes or more, the shared memory is [`apron_abi::march_bytes`], and
-//! the parameters are those that the plan gives.
+//! Launch contract: the device has bulk asynchronous copies, the buffers are as large as the parameters say and start
+//! at multiples of 16 bytes, rows have 16 bytes or more, the shared memory is [`apron_abi::march_bytes`], and the
+//! parameters are as the plan computes them.
 
 mod dense;
 mod results;
@@ -38,29 +37,29 @@ use apron_abi::{march_across, Accumulator, Element, MarchParams, MARCH_BLOCK};
 use results::Results;
 use ring::Ring;
 
-/// Samples that a thread may need from a row: its outputs, and the mask over four channels.
+/// Most samples of a row that a thread needs: its outputs, and the mask over four channels.
 pub(crate) const WINDOW: usize = 72;
 
-/// What a filter of `K` x `K` taps makes of a row.
+/// How a filter of `K` x `K` taps processes a row.
 pub trait Rows<const P: usize, const K: usize, const C: usize> {
-    /// Whether it is a dense mask.
+    /// Whether the mask is dense.
     const DENSE: bool;
-    /// Adds a row to the sums of `P` adjacent outputs, for each row of the mask, each moved on by one mask
-    /// row; new ones start at `start`. Sample `i * C + p` of the window is under mask column `i` of output `p`.
+    /// Adds a row to the sums of `P` adjacent outputs, for each row of the mask, and moves each sum on by one mask
+    /// row; new sums start at `start`. Sample `i * C + p` of the window is under mask column `i` of output `p`.
     ///
     /// # Safety
-    /// The launch's taps are those of the filter.
+    /// The launch's taps are the filter's.
     unsafe fn add<D: Device, S: Samples>(d: D, sums: &mut [[S::Sum; P]; K], window: &[S::Sum; WINDOW], start: S::Sum);
-    /// The sum of one output of f32 taps in f64, by a warp together; `sample(j, i)` is under row `j` and column `i` of the mask,
-    /// whose last are `last`.
+    /// Returns the sum of one output in f64, from f32 taps, computed by a warp together; `sample(j, i)` is under row
+    /// `j` and column `i` of the mask, and `last` is the number of its last row and column.
     ///
     /// # Safety
-    /// As [`add`](Rows::add); all threads of the warp are here, for the same output.
+    /// As [`add`](Rows::add); all threads of the warp call this, for the same output.
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64;
 }
 
-/// Runs a filter of `K` mask rows over images of `C` channels, `P` adjacent outputs a thread; rows are whole `PIECES`
-/// of 16 bytes, or not.
+/// Runs a filter of `K` mask rows over images of `C` channels, `P` adjacent outputs per thread; `PIECES` if the
+/// length of rows is a multiple of 16 bytes.
 ///
 /// # Safety
 /// The launch contract holds.
@@ -81,7 +80,7 @@ unsafe fn march<
 ) {
     const { assert!(P as u32 == march_across(S::Element::TYPE, S::SUMS, F::DENSE, K as u32)) };
     let strip = d.block_x() as i32 * MARCH_BLOCK as i32 * P as i32;
-    // A grid may have more rows of blocks than were asked for.
+    // A grid may have more rows of blocks than its launch needs.
     let first_row = d.block_y() * p.rows;
     if first_row >= p.out_height {
         return;

@@ -1,27 +1,27 @@
-//! From the sums of a march to results in memory.
+//! Rounding and storing the sums of a march.
 //!
 //! Sums of bytes in f32 are checked:
 //!
-//! A sum in f32 is off by at most the parameters' `slack`, which the plan gives. Sums start at
-//! `-slack`, so that the true sum lies between the sum found and that plus twice the slack. Where both
-//! round to one byte, that is the result. Where not, and that is one sum in several thousand, the threads of
-//! the warp sum again in f64, from the rows under the mask, which are still in the ring. Where taps are such
-//! that sums in f32 are exact, the slack is 0, and nothing is checked.
+//! A sum in f32 is off by at most the parameters' `slack`, which the plan computes. Sums start at `-slack`, so that
+//! the true sum lies between the computed sum and that plus twice the slack. Where both round to one byte, that is
+//! the result. Otherwise, for one sum in several thousand, the threads of the warp compute the sum again in f64, from
+//! the rows under the mask, which are still in the ring. Where taps are such that sums in f32 are exact, the slack is
+//! 0, and nothing is checked.
 //!
-//! Per output: three quarters of an instruction to unpack each byte of the window, half of one to round
-//! and pack, one and three quarters to check.
+//! Per output: three quarters of an instruction to unpack each byte of the window, half an instruction to round and
+//! pack, one and three quarters to check.
 
 use super::{Ring, Rows};
 use crate::device::Device;
 use crate::samples::{Doubles, Packed, Place, Samples, WARP};
 use apron_abi::{FromSum, BYTE_UNIT};
 
-/// A type of samples, stored as results of `P` outputs of a thread.
+/// A type of samples whose sums are stored as the results of a thread's `P` outputs.
 pub(super) trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
-    /// Stores a thread's outputs that end at input row `row`.
+    /// Stores a thread's outputs whose windows end at input row `row`.
     ///
     /// # Safety
-    /// The row and those under the mask are in the ring, and the output's place is right.
+    /// The row and the other rows under the mask are in the ring, and the outputs' place is correct.
     unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
         ring: &Ring<'_, D, Self, P, K, C, PIECES>,
         place: Place,
@@ -94,11 +94,11 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
     }
 }
 
-/// Puts in place of the bytes that are in doubt, a bit of `doubtful` each, what sums in f64 round to. The threads of
-/// a warp sum together for each that is `asking`: alone, one of them would hold up its block for long.
+/// Replaces doubtful bytes, one per bit of `doubtful`, by what their sums in f64 round to. The threads of a warp sum
+/// together for each lane in `asking`: a single thread would delay its block for long.
 ///
 /// # Safety
-/// The rows under the mask are in the ring, the row of input is `row`, and all threads of the warp are here.
+/// The rows under the mask are in the ring, `row` is the current input row, and all threads of the warp are here.
 #[inline(always)]
 unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool>(
     ring: &Ring<'_, D, u8, P, K, C, PIECES>,
@@ -108,7 +108,7 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
     mut asking: u32,
 ) {
     let (d, own) = (ring.d, ring.d.thread_x() % WARP);
-    // So that a loop over them is not unrolled: see the parameters.
+    // A parameter, so that loops up to it are not unrolled: see the parameters.
     let last = ring.p.halo_rows;
     while asking != 0 {
         let lane = asking.trailing_zeros();
@@ -119,7 +119,7 @@ unsafe fn settle<D: Device, F: Rows<P, K, C>, const P: usize, const K: usize, co
             // SAFETY: under the mask.
             unsafe { ring.sample(row - last + j, start + i * C as u32) as f64 }
         };
-        // SAFETY: the launch's taps are the filter's; the unit is a power of two, and may come last.
+        // SAFETY: the launch's taps are the filter's. The unit is a power of two, and may be applied last.
         let sum = unsafe { F::exact(d, last, sample) } * BYTE_UNIT as f64;
         if own == lane {
             let result = u8::from_sum(sum) as u32;

@@ -1,4 +1,4 @@
-//! The rows of a strip on their way into shared memory.
+//! The ring of a strip's input rows in shared memory.
 
 use super::WINDOW;
 use crate::device::{Device, Global, Shared};
@@ -11,50 +11,50 @@ use core::marker::PhantomData;
 
 /// The ring, as one thread sees it, in words of 32 bits.
 ///
-/// Rows that are whole `PIECES` of 16 bytes are brought by bulk asynchronous copies, others by threads. The words of a stage
-/// are those of the buffer: a row that starts inside one starts so far into its stage.
+/// Rows of whole `PIECES` of 16 bytes are filled by bulk asynchronous copies, others by threads. A stage holds the
+/// words of the buffer: a row that starts inside a word starts at the same place in its stage.
 pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
     pub(super) d: D,
     pub(super) p: &'p MarchParams,
     src: Global<u32>,
     samples: PhantomData<S>,
     input_rows: u32,
-    /// Samples of the strip that are beside the image, before it; the image's from `begin` on; and behind it.
+    /// Samples of the strip left of the image; the first sample inside, and their number; samples right of the image.
     before: u32,
     begin: u32,
     inside: u32,
     behind: u32,
-    /// Where words are one sample, which one beside the image this thread brings, and which one of a row it is;
-    /// [`NONE`] where it brings none, and where it is the constant.
+    /// For one sample per word: the sample outside the image that this thread fills in, and its source in the row;
+    /// [`NONE`] where it fills in none, and where the source is the constant.
     beside: u32,
     column: u32,
-    /// The thread whose window this one sees: itself, but behind the last output the last that has one.
+    /// The thread whose window this one reads: itself, or past the last output the last thread with an output.
     seer: u32,
-    /// Whether the image has all words of every row, which is so in most blocks.
+    /// Whether the image has all words of every row, as in most blocks.
     plain: bool,
-    /// Whether this thread has to do with bringing rows.
+    /// Whether this thread takes part in copying rows.
     busy: bool,
 }
 
-/// No word, no sample, no row.
+/// Stands for no word, no sample, no row.
 const NONE: u32 = u32::MAX;
 
 impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, const PIECES: bool>
     Ring<'p, D, S, P, K, C, PIECES>
 {
-    /// Words of a row in shared memory.
+    /// Words per row in shared memory.
     const WORDS: u32 = march_samples(S::Element::TYPE, P as u32, K as u32, C as u32) / S::OF_WORD;
-    /// Rows of the ring.
+    /// Stages of the ring, one row each.
     const STAGES: u32 = march_stages(S::Element::TYPE, S::SUMS, K as u32);
     /// Samples of the strip before the first that an output needs.
     const LEAD: u32 = march_lead(S::Element::TYPE, K as u32, C as u32);
-    /// Samples that an output needs beside its own.
+    /// Samples that an output needs in addition to its own.
     const HALO: u32 = ((K - 1) * C) as u32;
 
-    /// Readies the mbarriers, and maps what lies beside the image.
+    /// Initializes the mbarriers, and maps the rows and samples outside the image.
     ///
     /// # Safety
-    /// As all methods: the launch is as [`march`](super) says.
+    /// As for all methods: the launch is as [`march`](super) says.
     #[inline(always)]
     pub(super) unsafe fn start(
         d: D,
@@ -65,7 +65,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         input_rows: u32,
     ) -> Self {
         let border = BorderMode::from_u32(p.border);
-        // What threads whose outputs are in the image need, and what of it the image has.
+        // Samples that threads with outputs in the image need, and the part of them inside the image.
         let outputs = p.out_samples as i32 - (strip_left - p.left) - p.first;
         let threads = (outputs as u32).div_ceil(P as u32);
         let needed = (Self::LEAD + threads * P as u32 + Self::HALO).next_multiple_of(march_piece(S::Element::TYPE));
@@ -82,7 +82,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         };
         let (begin, end) = (clamp(strip_left), clamp(needed));
         let (before, inside, behind) = ((begin - strip_left) as u32, (end - begin) as u32, (needed - end) as u32);
-        // Which sample of an image's row stands for one of those beside it.
+        // The sample of an image row that replaces a sample outside.
         let source = |beside: u32| {
             let at = strip_left + (if beside < before { beside } else { beside + inside }) as i32;
             let pixel = at.div_euclid(C as i32);
@@ -95,7 +95,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             beside = if thread < before { thread } else { thread + inside };
             column = source(thread);
         }
-        // SAFETY: the mbarriers and the lists are there, and nobody uses them before the barrier.
+        // SAFETY: the mbarriers and the lists are in shared memory, and no thread uses them before the barrier.
         unsafe {
             if S::OF_WORD > 1 {
                 let mut sample = thread;
@@ -117,7 +117,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
             }
             d.barrier();
         }
-        // The last word of a row may not be all in it.
+        // The last word of a row may be partly outside the row.
         let words = before + behind == 0 && (S::OF_WORD == 1 || PIECES || needed < p.samples as i32);
         let plain = words && p.border != BorderMode::Constant as u32;
         let busy = !plain || !PIECES || thread == 0;
@@ -127,25 +127,25 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         Ring { d, p, src, samples, input_rows, before, begin, inside, behind, beside, column, seer, plain, busy }
     }
 
-    /// Where row `row` waits.
+    /// Returns the stage of row `row`.
     #[inline(always)]
     fn stage(row: u32) -> Shared<u32> {
         Shared::at(row % Self::STAGES * Self::WORDS * 4)
     }
 
-    /// The mbarrier that a row has come.
+    /// Returns the mbarrier whose phase completes when a row is in its stage.
     #[inline(always)]
     fn mbarrier(row: u32) -> Shared<u64> {
         Shared::at(Self::STAGES * Self::WORDS * 4 + row % Self::STAGES * 8)
     }
 
-    /// Which row of the image stands for each row of the strip, or [`NONE`].
+    /// The image row that replaces each row of the strip, or [`NONE`].
     const LIST: Shared<u32> = Shared::at(Self::STAGES * (Self::WORDS * 4 + 8));
 
-    /// Which samples of a row stand for those beside the image, or [`NONE`]: of words that are several.
+    /// The samples of a row that replace the samples outside the image, or [`NONE`]: for packed samples only.
     const SOURCES: Shared<u32> = Shared::at(Self::LIST.offset + MARCH_ROWS * 4);
 
-    /// The sample where the row of the image that stands for a row of the strip starts.
+    /// Returns the index of the first sample of the image row that replaces a row of the strip.
     #[inline(always)]
     unsafe fn image_row(&self, row: u32) -> Option<u64> {
         // SAFETY: in the list, which is complete.
@@ -155,24 +155,24 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Samples between the start of a row's stage and its first.
+    /// Returns the number of samples between the start of a row's stage and the row's first sample.
     #[inline(always)]
     unsafe fn shift(&self, row: u32) -> u32 {
         if S::OF_WORD == 1 || PIECES {
             return 0;
         }
-        // SAFETY: as above. A row of the constant has some shift, too.
+        // SAFETY: as above. The shift of a row of constants is arbitrary.
         unsafe { self.d.shared_load(Self::LIST, row).wrapping_mul(self.p.row_stride) % S::OF_WORD }
     }
 
-    /// Words of the buffer that are whole.
+    /// Returns the number of whole words in the buffer.
     #[inline(always)]
     fn whole_words(&self) -> u64 {
         let last = (self.p.height - 1) as u64 * self.p.row_stride as u64;
         (last + self.p.samples as u64) / S::OF_WORD as u64
     }
 
-    /// Brings a row into its stage, if there is such a row.
+    /// Starts copying a row into its stage, if there is such a row.
     #[inline(always)]
     pub(super) unsafe fn bring(&self, row: u32) {
         if !self.busy {
@@ -195,25 +195,25 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Starts the bulk copy of what the image has of a row.
+    /// Starts the bulk asynchronous copy of a row's samples inside the image.
     #[inline(always)]
     unsafe fn copy(&self, row: u32, start: u64) {
         let to = Shared::at(Self::stage(row).offset + self.before / S::OF_WORD * 4);
         let (from, count) = ((start + self.begin as u64) / S::OF_WORD as u64, self.inside / S::OF_WORD);
-        // SAFETY: the spans are in the image's row and in the stage, which nobody reads before the
+        // SAFETY: source and destination are in the image's row and in the stage, which no thread reads before the
         // next barrier; they start and end at multiples of 16 bytes.
         unsafe { self.d.bulk_copy(to, self.src, from, count, Self::mbarrier(row)) };
     }
 
-    /// Brings a row that a bulk copy does not bring alone; without what is beside the image, where words are
-    /// several samples.
+    /// Starts copying a row for which one bulk copy does not suffice; for packed samples without the samples outside
+    /// the image.
     #[inline(always)]
     unsafe fn bring_some(&self, row: u32) {
         let (d, stage) = (self.d, Self::stage(row));
-        // As in `complete`.
+        // Recomputed, as in `complete_words`.
         let (thread, before) = (d.anew(d.thread_x()), d.anew(self.before));
         let constant = S::constant(self.p.constant);
-        // SAFETY: in the stage, which nobody reads before the next barrier, and in the buffer.
+        // SAFETY: in the stage, which no thread reads before the next barrier, and in the buffer.
         unsafe {
             let (first, inside) = (before / S::OF_WORD, d.anew(self.inside));
             let words = (inside + self.shift(row)).div_ceil(S::OF_WORD);
@@ -234,7 +234,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                     }
                 }
                 _ => {
-                    // Above or below the image, where all is constant.
+                    // A row of constants, or one without samples inside the image.
                     let mut word = thread;
                     while word < words {
                         d.shared_store(stage, first + word, constant);
@@ -256,7 +256,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Waits until the first row has come as far as [`complete`](Ring::complete) needs it.
+    /// Waits until the first row is complete enough for [`complete`](Ring::complete).
     #[inline(always)]
     pub(super) unsafe fn wait_for_first(&self) {
         if S::OF_WORD > 1 && !PIECES {
@@ -265,14 +265,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// Brings what is beside the image in a row, if there is such a row, where words are several samples: those
-    /// lie anywhere in the row, most of them where it has just come.
+    /// Fills in the packed samples of a row outside the image, if there is such a row: their sources may lie anywhere
+    /// in the row, and mostly are in its stage.
     #[inline(always)]
     pub(super) unsafe fn complete(&self, row: u32) {
         if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
-        // SAFETY: the row has come.
+        // SAFETY: the row's copy is complete, or `complete_words` waits for it.
         unsafe {
             if PIECES {
                 self.complete_words(row);
@@ -282,18 +282,18 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// The same where words are all inside or all beside.
+    /// As `complete`, where every word is either inside or outside.
     #[inline(always)]
     unsafe fn complete_words(&self, row: u32) {
         let d = self.d;
-        // Anew, lest what follows from it is kept in registers from row to row.
+        // Recomputed, so that values derived from it are not kept in registers from row to row.
         let (thread, before) = (d.anew(d.thread_x()), self.before / S::OF_WORD);
         if thread >= before + self.behind / S::OF_WORD {
             return;
         }
         let word = if thread < before { thread } else { thread + self.inside / S::OF_WORD };
         let mut samples = S::constant(self.p.constant);
-        // SAFETY: this thread's word is in the stage, where nobody reads it before the next barrier, and its
+        // SAFETY: this thread's word is in the stage, where no thread reads it before the next barrier, and its
         // sources are in the row.
         unsafe {
             d.mbarrier_wait(Self::mbarrier(row), row / Self::STAGES);
@@ -320,7 +320,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// The same where words may be partly inside.
+    /// As `complete`, where words may be partly inside.
     #[inline(always)]
     unsafe fn complete_samples(&self, row: u32) {
         let d = self.d;
@@ -329,7 +329,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         // SAFETY: as above.
         unsafe {
             let shift = self.shift(row);
-            // The words that are not all inside.
+            // The words that are not entirely inside.
             let (start, end) = (before + shift, before + self.inside + shift);
             let left = if before > 0 { start.div_ceil(S::OF_WORD) } else { 0 };
             let right = (end + self.behind).div_ceil(S::OF_WORD) - end / S::OF_WORD;
@@ -351,10 +351,10 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
                         d.shared_load(Self::SOURCES, before + at - end)
                     };
                     if column != NONE {
-                        // From a word that no other thread writes, if it is there.
+                        // From a word of the stage that no other thread writes, if it is there.
                         let at = start.wrapping_add(column.wrapping_sub(self.begin));
                         let from = at / S::OF_WORD;
-                        // Left of the strip numbers wrap, but that is not here.
+                        // Left of the strip indices wrap, but such samples are not in the stage.
                         let next = from.wrapping_add(1).wrapping_mul(S::OF_WORD);
                         let inside = from * S::OF_WORD >= start && next <= end;
                         let came = (image_row + column as u64) / (S::OF_WORD as u64) < self.whole_words();
@@ -372,14 +372,14 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// A sample of the row of the image that starts at `start`, from the image, as the bits that it is.
+    /// Returns the bits of a sample from the image; its image row starts at sample `start`.
     #[inline(always)]
     unsafe fn far_sample(&self, start: u64, column: u32) -> u32 {
         // SAFETY: in the row.
         unsafe { S::load_bits(self.d, self.src.address, start + column as u64) }
     }
 
-    /// The bits of sample `at` of a stage.
+    /// Returns the bits of sample `at` of a stage.
     #[inline(always)]
     unsafe fn bits_at(&self, row: u32, at: u32) -> u32 {
         // SAFETY: inside the stage.
@@ -388,8 +388,8 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         word >> (at % S::OF_WORD * bits) << (32 - bits) >> (32 - bits)
     }
 
-    /// Waits until a row has come; what threads copied of it is there for others at the next barrier, and where
-    /// words are several samples the row behind it, too.
+    /// Waits until a row is complete; what threads copied of it is visible to others after the next barrier, and for
+    /// packed samples that threads copied also the next row.
     #[inline(always)]
     pub(super) unsafe fn wait(&self, row: u32) {
         if PIECES {
@@ -403,7 +403,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         }
     }
 
-    /// What this thread needs of a row.
+    /// Returns the samples that this thread needs of a row.
     #[inline(always)]
     pub(super) unsafe fn window(&self, row: u32) -> [S::Sum; WINDOW] {
         let group = P as u32 / S::OF_WORD;
@@ -411,7 +411,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         let end = lead + P as u32 + Self::HALO;
         let (first, count) = ((self.seer + skipped) * group, end.div_ceil(P as u32) * group);
         let mut words = [0; WINDOW];
-        // SAFETY: inside the stage, which has come.
+        // SAFETY: inside the stage, which is complete.
         unsafe {
             for n in 0..count / group {
                 let (stage, at) = (Self::stage(row), first + n * group);
@@ -448,13 +448,13 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
         window
     }
 
-    /// The first sample of this thread's window, counted from the strip's first.
+    /// Returns the first sample of this thread's window, relative to the strip's first.
     #[inline(always)]
     pub(super) fn window_start(&self) -> u32 {
         Self::LEAD + self.seer * P as u32
     }
 
-    /// A sample, counted so, of a row that is still in the ring, as the bits that it is.
+    /// Returns the bits of a sample, relative to the strip's first, of a row that is still in the ring.
     #[inline(always)]
     pub(super) unsafe fn sample(&self, row: u32, index: u32) -> u32 {
         // SAFETY: inside the stage.
@@ -462,7 +462,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     }
 }
 
-/// A word with other bits for sample `k`.
+/// Replaces the bits of sample `k` of a word.
 #[inline(always)]
 fn with<S: Samples>(word: u32, k: u32, sample: u32) -> u32 {
     let bits = 32 / S::OF_WORD;

@@ -1,9 +1,8 @@
-//! Both passes of a separable filter over a strip of the image, in registers: see
-//! [`march`](super). The sums between the passes are never in memory.
+//! Both passes of a separable filter over a strip of the image, in registers: see [`march`](super). The sums between
+//! the passes are never in memory.
 //!
-//! Per output: one global load (and the halo's share), a shared load of 16 bytes for each group of four
-//! (f32) or sixteen (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in
-//! constant memory.
+//! Per output: one global load (and the halo's share), one shared load of 16 bytes per group of four (f32) or sixteen
+//! (bytes) samples of the window, 2 K multiply-adds whose tap is an operand in constant memory.
 
 use super::{march, Results, Rows, WINDOW};
 use crate::device::{Device, Global};
@@ -12,13 +11,13 @@ use crate::Body;
 use apron_abi::{tap_stride, Accumulator, MarchParams};
 use core::marker::PhantomData;
 
-/// The kernel for `K` taps along the rows and as many along the columns, over `C` channels of type `S`, `P`
-/// adjacent outputs a thread.
+/// The kernel for `K` taps along the rows and `K` along the columns, over `C` channels of type `S`, `P` adjacent
+/// outputs per thread.
 ///
-/// Launch contract: that of [`march`](super); the columns' taps start [`tap_stride`] behind the rows'.
+/// Launch contract: see [`march`](super); the columns' taps start [`tap_stride`] taps after the rows'.
 pub struct Separable<S, const P: usize, const K: usize, const C: usize, const PIECES: bool = true>(PhantomData<S>);
 
-#[allow(private_bounds)] // nobody else has samples to march over
+#[allow(private_bounds)] // only this crate implements the bound
 impl<S: Results<P, K, C>, const P: usize, const K: usize, const C: usize, const PIECES: bool> Body
     for Separable<S, P, K, C, PIECES>
 {
@@ -42,7 +41,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
     unsafe fn add<D: Device, T: Samples>(d: D, sums: &mut [[T::Sum; P]; K], window: &[T::Sum; WINDOW], start: T::Sum) {
         let mut row = [T::Sum::ZERO; P];
         for i in 0..K {
-            // SAFETY: there are K taps an axis.
+            // SAFETY: there are K taps per axis.
             let tap = unsafe { T::Sum::tap(d, i as u32) };
             for k in 0..P {
                 row[k] = d.fma(tap, window[k + i * C], row[k]);
@@ -60,7 +59,7 @@ impl<S, const P: usize, const K: usize, const C: usize, const PIECES: bool> Rows
 
     #[inline(always)]
     unsafe fn exact<D: Device>(d: D, last: u32, sample: impl Fn(u32, u32) -> f64) -> f64 {
-        // A row each.
+        // Each lane sums one row.
         let (j, mut row) = (d.thread_x() % WARP, 0.0);
         if j <= last {
             let mut i = 0;

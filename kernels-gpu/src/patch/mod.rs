@@ -1,17 +1,17 @@
-//! Patches: a thread makes four adjacent outputs of [`PATCH_ROWS`] rows from what it reads itself. Nothing is shared,
-//! nobody waits for others, and all that a thread reads is on its way at once: for images so small that a launch is over
-//! before a [march](crate::march) is under way.
+//! Patches (register blocking): a thread computes four adjacent outputs of [`PATCH_ROWS`] rows from its own global
+//! loads. Threads share nothing and never wait for others, and all loads of a thread are in flight at once: for
+//! images so small that a launch is over before a [march](crate::march) has filled its ring.
 //!
 //! ```text
 //! for each input row under the patch:                                   (all of them unrolled)
-//!     the samples under the masks, in words of the buffer; or, where the warp sees the border, one by one
-//!     sums[k] = sums[k - 1] + what mask row k makes of this row
+//!     load the samples under the masks, as words of the buffer; or, where the warp covers the border, one by one
+//!     sums[k] = sums[k - 1] + contribution of this row under mask row k
 //!     store sums[last]
 //! ```
 //!
-//! Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory
-//! is [`apron_abi::patch_bytes`], rows of input start at multiples of four samples, outputs at multiples of 4 bytes, and the parameters are those that the plan
-//! gives.
+//! Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared
+//! memory is [`apron_abi::patch_bytes`], input rows start at multiples of four samples, outputs at multiples of 4
+//! bytes, and the parameters are as the plan computes them.
 
 use crate::device::{Device, Global, Shared};
 use crate::march::{Rows, WINDOW};
@@ -23,13 +23,13 @@ use core::marker::PhantomData;
 /// The kernel of a filter `F` of `K` x `K` taps over `C` channels of samples `S`.
 pub struct Patch<F, S, const K: usize, const C: usize>(PhantomData<(F, S)>);
 
-/// No column or row, where all is constant.
+/// Stands for no column or row: the constant.
 const NONE: u32 = u32::MAX;
 
-/// Adjacent outputs of a thread.
+/// Adjacent outputs per thread.
 const ACROSS: usize = 4;
 
-#[allow(private_bounds)] // nobody else has filters to run
+#[allow(private_bounds)] // only this crate implements the bound
 impl<F: Rows<ACROSS, K, C>, S: Packed<ACROSS>, const K: usize, const C: usize> Body for Patch<F, S, K, C> {
     type Src = S::Element;
     type Dst = S::Element;
@@ -47,14 +47,14 @@ impl<F: Rows<ACROSS, K, C>, S: Packed<ACROSS>, const K: usize, const C: usize> B
         let whole = p.aligned >= ACROSS as u32 / S::OF_WORD * 4 && first >= 0 && first + ACROSS as i32 <= samples;
         let row_bytes = p.out_samples as u64 * S::Element::TYPE.size_bytes() as u64;
         let place = Place { row: dst.address + first_row as u64 * row_bytes, first, samples, whole };
-        // One behind the last output sees what that sees.
+        // A thread past the last output loads the samples of the last thread with an output.
         let threads = ((samples - p.first) as u32).div_ceil(ACROSS as u32);
         let seer = |thread: u32| if thread < threads { thread } else { threads - 1 };
         let lead = march_lead(S::Element::TYPE, K as u32, C as u32) as i32;
         let column = |thread: u32| p.left + lead + (seer(thread) * ACROSS as u32) as i32;
         let row = first_row as i32 + p.origin_y;
         let patch = Part::<D, S, K, C> { d, p, src: src.address, column: column(thread), row, samples: PhantomData };
-        // A warp goes one way.
+        // The branch is uniform per warp.
         let warp = d.block_x() * PATCH_BLOCK[0];
         let inside = column(warp) >= 0 && patch.is_inside(column(warp + PATCH_BLOCK[0] - 1));
         // SAFETY: the launch keeps the contract.
@@ -69,35 +69,36 @@ impl<F: Rows<ACROSS, K, C>, S: Packed<ACROSS>, const K: usize, const C: usize> B
     }
 }
 
-/// What a thread sees.
+/// The input of a thread.
 struct Part<'p, D, S, const K: usize, const C: usize> {
     d: D,
     p: &'p MarchParams,
     src: u64,
-    /// The first sample under the masks, in its row, and that row.
+    /// First sample under the masks, in its row, and that row.
     column: i32,
     row: i32,
     samples: PhantomData<S>,
 }
 
 impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S, K, C> {
-    /// Samples of a row under the masks.
+    /// Samples of a row under the thread's masks.
     const SEEN: usize = ACROSS + (K - 1) * C;
-    /// How many lie before the first in its piece of four.
+    /// Samples before these in the first group of four.
     const LEAD: usize = (march_lead(S::Element::TYPE, K as u32, C as u32) % ACROSS as u32) as usize;
-    /// Words of a piece.
+    /// Words per group of four samples.
     const PIECE: usize = ACROSS / S::OF_WORD as usize;
     /// Input rows under the patch.
     const ROWS: usize = PATCH_ROWS as usize + K - 1;
 
-    /// Whether the image has all its rows, and its columns up to those of a thread that sees this one first.
+    /// Returns whether the image has all rows of this thread, and the columns of a thread that starts at column
+    /// `last`.
     #[inline(always)]
     fn is_inside(&self, last: i32) -> bool {
         let (right, bottom) = (last + Self::SEEN as i32, self.row + Self::ROWS as i32);
         right <= self.p.samples as i32 && self.row >= 0 && bottom <= self.p.height as i32
     }
 
-    /// Filters, and stores so many rows.
+    /// Filters, and stores `rows` output rows.
     #[inline(always)]
     unsafe fn run<F: Rows<ACROSS, K, C>, const INSIDE: bool>(&self, mut place: Place, rows: u32, row_bytes: u64) {
         // SAFETY: this thread's own.
@@ -124,7 +125,7 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         }
     }
 
-    /// The samples of a row of the image.
+    /// Loads the samples of a row inside the image.
     #[inline(always)]
     unsafe fn window(&self, row: usize) -> [S::Sum; WINDOW] {
         let start = (self.row + row as i32) as u32 as u64 * self.p.row_stride as u64;
@@ -132,12 +133,12 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         let from = Global::<u32>::at(self.src);
         let mut words = [0; WINDOW];
         for piece in 0..(Self::LEAD + Self::SEEN).div_ceil(ACROSS) {
-            // The words that are needed, of a piece's.
+            // The words of a group that are needed.
             let begin = Self::LEAD.saturating_sub(piece * ACROSS) / S::OF_WORD as usize;
             let end = (Self::LEAD + Self::SEEN - piece * ACROSS).div_ceil(S::OF_WORD as usize);
             let end = if end < Self::PIECE { end } else { Self::PIECE };
             let at = piece * Self::PIECE;
-            // SAFETY: what is needed is in the row, and pieces start at multiples of their size.
+            // SAFETY: the needed words are in the row, and groups start at multiples of their size.
             unsafe {
                 if end - begin == 1 {
                     words[at + begin] = self.d.load(from, first + (at + begin) as u64);
@@ -154,18 +155,18 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         self.unpacked(&words)
     }
 
-    /// Where this thread alone keeps the column, or row, of the image that stands for one that it sees.
+    /// Returns this thread's own place for the image column, or row, that replaces one of its input.
     #[inline(always)]
     fn own(&self, index: u32) -> Shared<u32> {
         let thread = self.d.thread_y() * PATCH_BLOCK[0] + self.d.thread_x();
         Shared::at((index * PATCH_BLOCK[0] * PATCH_BLOCK[1] + thread) * 4)
     }
 
-    /// The columns of the image that stand for those that it sees, or [`NONE`]. Rows it leaves behind them.
+    /// Returns the image columns that replace the thread's input columns, or [`NONE`]; stores the rows behind them.
     #[inline(always)]
     unsafe fn columns(&self) -> [u32; WINDOW] {
         let border = BorderMode::from_u32(self.p.border);
-        // Loops that are not unrolled, lest the map is there for each column and row.
+        // Loops that are not unrolled, so that the border map is not inlined for each column and row.
         let (seen, rows) = (self.d.anew(Self::SEEN as u32), self.d.anew(Self::ROWS as u32));
         let pixels = self.p.samples as i32 / C as i32;
         let mut columns = [0; WINDOW];
@@ -193,17 +194,17 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         columns
     }
 
-    /// The samples of a row, one by one, of columns of the image.
+    /// Loads the samples of a row one by one, from the listed columns of the image.
     #[inline(always)]
     unsafe fn mapped(&self, row: usize, columns: &[u32; WINDOW]) -> [S::Sum; WINDOW] {
-        // SAFETY: this thread's own, behind the columns.
+        // SAFETY: this thread's own place, behind the columns.
         let y = unsafe { self.d.shared_load(self.own((Self::SEEN + row) as u32), 0) };
         let start = (if y == NONE { 0 } else { y }) as u64 * self.p.row_stride as u64;
         let bits = 32 / S::OF_WORD as usize;
         let constant = S::constant(self.p.constant) << (32 - bits) >> (32 - bits);
         let mut words = [0; WINDOW];
         for i in 0..Self::SEEN {
-            // Read in any case: a branch would have to wait for the sample before.
+            // Loaded in any case: a branch would have to wait for the sample before.
             let column = if columns[i] == NONE { 0 } else { columns[i] };
             // SAFETY: in the image.
             let sample = unsafe { S::load_bits(self.d, self.src, start + column as u64) };
@@ -214,7 +215,7 @@ impl<D: Device, S: Packed<ACROSS>, const K: usize, const C: usize> Part<'_, D, S
         self.unpacked(&words)
     }
 
-    /// Words as the samples under the masks.
+    /// Unpacks words into the samples under the masks.
     #[inline(always)]
     fn unpacked(&self, words: &[u32; WINDOW]) -> [S::Sum; WINDOW] {
         let mut window = [S::Sum::ZERO; WINDOW];

@@ -1,6 +1,6 @@
-//! Alpha left alone: the samples of one image, but for the last channel those of another, as they are.
+//! Keeps alpha: copies the samples of one image, but for the last channel the samples of another, unchanged.
 //!
-//! One load and one store a sample, as wide as the sample.
+//! One load and one store per sample, as wide as the sample.
 
 use crate::device::{Device, Global};
 use crate::Body;
@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 
 /// The kernel, for samples of the size of `T`.
 ///
-/// Launch contract: both images and the output hold as many samples as the parameters say, of 2 or 4 channels.
+/// Launch contract: both images and the output hold `samples` samples, of 2 or 4 channels.
 pub struct Alpha<T>(PhantomData<T>);
 
 impl<T: Element> Body for Alpha<T> {
@@ -28,7 +28,7 @@ impl<T: Element> Body for Alpha<T> {
             for k in 0..AT_ONCE {
                 let index = first + k as u64 * BLOCK;
                 if index < p.samples {
-                    // Of 2 or 4 channels.
+                    // The remainder by the number of channels, 2 or 4.
                     let from = if index & last == last { second } else { src };
                     // SAFETY: in both images.
                     values[k] = unsafe { d.load(from, index) };

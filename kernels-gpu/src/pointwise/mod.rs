@@ -1,13 +1,13 @@
-//! Pointwise operations: an output sample from the samples at its place in one or two images.
+//! Pointwise operations: an output sample from the samples at the same place in one or two images.
 //!
 //! ```text
-//! each thread, striding by the whole grid: four samples, a block's width apart, so that a warp's lie together
-//! weighted:  a * x + b * y + c, or x where x and y hardly differ
+//! each thread, striding by the whole grid: four samples, a block's width apart, so that a warp's are adjacent
+//! weighted:  a * x + b * y + c, or x where x and y differ by less than the threshold
 //! magnitude: sqrt(x^2 + y^2)
 //! direction: atan2(y, x)
 //! ```
 //!
-//! All of it in f64, which costs less than the samples' way from memory and back, and rounded once.
+//! Computed in f64, which takes less time than the memory traffic, and rounded once.
 
 mod alpha;
 mod pad;
@@ -22,19 +22,19 @@ use core::marker::PhantomData;
 
 /// The kernel of weighted sums, of samples of two types.
 ///
-/// Launch contract of all: the images hold as many samples as the parameters say.
+/// Launch contract of all kernels here: the images hold `samples` samples.
 pub struct Weighted<X, Y, O>(PhantomData<(X, Y, O)>);
 
-/// The kernel of lengths of vectors.
+/// The kernel of magnitudes of vectors.
 pub struct Magnitude<O>(PhantomData<O>);
 
-/// The kernel of their angles.
+/// The kernel of angles of vectors.
 pub struct Direction;
 
-/// Stores what `of` makes of each pair of samples.
+/// Stores the result of `of` for each pair of samples.
 ///
 /// # Safety
-/// The images hold as many samples as the parameters say.
+/// The images hold `samples` samples.
 #[inline(always)]
 unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
     d: D,

@@ -1,13 +1,14 @@
-//! Padding: the samples of a region of the plane in which an image lies, as they are.
+//! Padding: copies the samples of a region of the plane in which an image lies, unchanged.
 //!
 //! ```text
-//! each thread: a sample of an output row, and of three more below
-//! where does its column come from? once for all four
-//! for each row: where does that come from? the sample, or the constant of its channel
+//! each thread: a sample of an output row, and of three more rows below, a block's height apart
+//! map its column (border by index map), once for all four
+//! for each row: map the row; the sample, or the constant of its channel
 //! ```
 //!
-//! The rows' border knows the image alone, the columns' what the rows' has made: a pixel outside in both axes is what the
-//! columns' border makes of the padded rows. One load and one store a sample, as wide as the sample.
+//! The border of the rows applies to the image alone, the border of the columns to the padded rows: a pixel outside
+//! along both axes is what the columns' border makes of the padded rows. One load and one store per sample, as wide
+//! as the sample.
 
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
@@ -19,9 +20,9 @@ use core::marker::PhantomData;
 /// Launch contract: the images are as large as the parameters say.
 pub struct Pad<T>(PhantomData<T>);
 
-/// A size of samples, which are read of the constants' bits.
+/// A size of samples, as which the bits of constants are read.
 pub trait Bits: Element {
-    /// The lowest bits.
+    /// Returns the lowest bits.
     fn of(bits: u32) -> Self;
 }
 
@@ -37,7 +38,7 @@ macro_rules! bits {
 }
 bits!(u8, u16, u32);
 
-/// The constant of a channel. By comparisons: an index would put the parameters into local memory.
+/// Returns the constant of a channel. By comparisons: an index would put the parameters into local memory.
 #[inline(always)]
 fn constant<T: Bits>([a, b, c, d]: [u32; 4], channel: u32) -> T {
     T::of(match channel {

@@ -7,8 +7,8 @@
 //! every thread: sum its window in the tile
 //! ```
 //!
-//! Per block: 60 global loads, two a thread and 30 at once; 240 bytes of shared memory, one
-//! barrier. Per output pixel: not quite 2 global loads, 9 shared loads, 9 constant reads.
+//! Per block: 60 global loads, two per thread and 30 at once; 240 bytes of shared memory, one barrier. Per output
+//! pixel: just under 2 global loads, 9 shared loads, 9 constant reads.
 //!
 //! Departures from the article: as of [`Naive`](super::Naive).
 

@@ -1,8 +1,8 @@
-//! 3x3 masks over RGBA pixels of 8 bits a channel, a file a variant; what they share is here.
+//! 3x3 masks over RGBA pixels of 8 bits per channel, one file per variant; their common code is here.
 //!
-//! A pixel is a 32-bit word, red in its low byte. A thread computes a pixel, all four channels,
-//! widened to numbers on load. The taps are divided by their sum before the launch, so that the
-//! sum over the mask is the normalised result; it is rounded half to even and saturated.
+//! A pixel is a 32-bit word, red in its low byte. A thread computes all four channels of a pixel, converted to floats
+//! on load. The taps are divided by their sum before the launch, so that the sum over the mask is the normalised
+//! result; it is rounded half to even and saturated.
 
 mod cooperative;
 mod naive;
@@ -17,16 +17,16 @@ pub use texture::Texture;
 use crate::device::{Device, Global, Shared};
 use apron_abi::{BorderMode, Conv2dParams, FromSum, RGBA_BLOCK, RGBA_MASK, RGBA_TILE};
 
-/// Taps of the mask.
+/// Number of taps of the mask.
 const TAPS: u32 = RGBA_MASK * RGBA_MASK;
 
-/// First column and row of the block's pixels.
+/// Returns the first column and row of the block's pixels.
 #[inline(always)]
 fn block_corner<D: Device>(d: D) -> (u32, u32) {
     (d.block_x() * RGBA_BLOCK[0], d.block_y() * RGBA_BLOCK[1])
 }
 
-/// The input pixel at a column and row that may lie outside; a constant border's is a byte.
+/// Returns the input pixel at a column and row that may lie outside; the constant of a border is a byte.
 ///
 /// # Safety
 /// The source is as large as the parameters say.
@@ -43,20 +43,20 @@ unsafe fn load_pixel<D: Device>(d: D, src: Global<u8>, p: &Conv2dParams, column:
     }
 }
 
-/// The four channels of a pixel as numbers, 0 to 255.
+/// Returns the four channels of a pixel as numbers, 0 to 255.
 #[inline(always)]
 fn widen(pixel: u32) -> [f32; 4] {
     [(pixel & 0xff) as f32, (pixel >> 8 & 0xff) as f32, (pixel >> 16 & 0xff) as f32, (pixel >> 24) as f32]
 }
 
-/// The sums of a pixel's four channels. f64, as all sums of integer results.
+/// Sums of a pixel's four channels, in f64 as all sums of integer results.
 #[derive(Clone, Copy)]
 struct Sums([f64; 4]);
 
 impl Sums {
     const ZERO: Sums = Sums([0.0; 4]);
 
-    /// With tap `index` times the sample added.
+    /// Returns the sums with tap `index` times the sample added.
     ///
     /// # Safety
     /// `index` is below 9.
@@ -69,7 +69,7 @@ impl Sums {
         Sums([d.fma(tap, sr as f64, r), d.fma(tap, sg as f64, g), d.fma(tap, sb as f64, b), d.fma(tap, sa as f64, a)])
     }
 
-    /// The pixel that the sums round to.
+    /// Returns the pixel that the sums round to.
     #[inline(always)]
     fn pixel(self) -> u32 {
         let Sums([r, g, b, a]) = self;
@@ -89,7 +89,7 @@ unsafe fn store_pixel<D: Device>(d: D, dst: Global<u8>, p: &Conv2dParams, x: u32
     unsafe { d.store(pixels, y as u64 * p.out_width as u64 + x as u64, sums.pixel()) };
 }
 
-/// Loads the tile's pixel `index`, counted along its rows, for the block whose corner is given.
+/// Loads the tile's pixel `index`, counted row by row, for the block with this corner.
 ///
 /// # Safety
 /// `index` is below 60 and no other thread's; the source is as large as the parameters say.
@@ -119,6 +119,6 @@ unsafe fn sum_tile<D: Device>(d: D, dst: Global<u8>, p: &Conv2dParams, tile: Sha
         // SAFETY: a thread's window is in the tile; the tap is in the mask.
         sums = unsafe { sums.add(d, tap, widen(d.shared_load(tile, row * RGBA_TILE[0] + column))) };
     }
-    // SAFETY: checked above; a pixel a thread.
+    // SAFETY: checked above; one pixel per thread.
     unsafe { store_pixel(d, dst, p, x, y, sums) };
 }

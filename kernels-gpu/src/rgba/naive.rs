@@ -1,7 +1,7 @@
-//! P10: one thread an output pixel, which reads its nine neighbours from global memory.
+//! P10: one thread per output pixel, which reads its nine neighbours from global memory.
 //!
-//! Blocks of 8x4 threads. Per output pixel: 9 global loads of a whole pixel (288 a block), 9
-//! constant reads, no shared memory, no barrier.
+//! Blocks of 8x4 threads. Per output pixel: 9 global loads of a whole pixel (288 per block), 9 constant reads, no
+//! shared memory, no barrier.
 //!
 //! Departures from the article: all borders and crop, not only clamp to edge; sums in f64, as all
 //! integer results here.
@@ -36,7 +36,7 @@ impl Body for Naive {
             // SAFETY: the contract; the tap is in the mask.
             sums = unsafe { sums.add(d, tap, widen(load_pixel(d, src, p, column + i, row + j))) };
         }
-        // SAFETY: checked above; a pixel a thread.
+        // SAFETY: checked above; one pixel per thread.
         unsafe { store_pixel(d, dst, p, x, y, sums) };
     }
 }

@@ -6,9 +6,9 @@
 //! every thread: sum its window in the tile
 //! ```
 //!
-//! Per block: 60 global loads instead of the 288 of P10, but one after the other while 31 threads
-//! wait; 240 bytes of shared memory, one barrier. Per output pixel: 9 shared loads, 9 constant
-//! reads. The rung of the ladder that is slower than the one below it.
+//! Per block: 60 global loads instead of the 288 of P10, but one after another while 31 threads wait; 240 bytes of
+//! shared memory, one barrier. Per output pixel: 9 shared loads, 9 constant reads. This rung of the ladder is slower
+//! than the one below it.
 //!
 //! Departures from the article: as of [`Naive`](super::Naive).
 

@@ -1,12 +1,12 @@
-//! P10 through the texture unit: it clamps the coordinates to the edge and turns bytes to numbers.
+//! P10 through the texture unit, which clamps the coordinates to the edge and converts bytes to floats.
 //!
 //! Blocks of 8x4 threads. Per output pixel: 9 texture reads (`tex.2d`, normalised float, a whole
 //! pixel each), 9 constant reads, no index arithmetic for the border, no shared memory, no
 //! barrier. Before the launch the image is copied into a texture, which is stored in two
 //! dimensions rather than row by row.
 //!
-//! The unit gives a byte as `byte / 255` in f32. Times 255 and rounded, that is the byte again, so
-//! the sums, and the results, are those of the other variants to the bit.
+//! The unit returns a byte as `byte / 255` in f32. Times 255 and rounded, that is the byte again, so the sums and the
+//! results equal the other variants' to the bit.
 //!
 //! Departures from the article: crop, which never reaches outside; sums in f64.
 
@@ -47,7 +47,7 @@ impl Body for Texture {
                 sums.add(d, tap, [byte(r), byte(g), byte(b), byte(a)])
             };
         }
-        // SAFETY: checked above; a pixel a thread.
+        // SAFETY: checked above; one pixel per thread.
         unsafe { store_pixel(d, dst, p, x, y, sums) };
     }
 }

@@ -1,4 +1,4 @@
-//! Samples of 8 bits: four a word, summed in f32.
+//! Samples of 8 bits: four per word, summed in f32.
 
 use super::{bits, Samples};
 use crate::device::Device;

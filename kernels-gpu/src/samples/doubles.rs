@@ -1,9 +1,9 @@
-//! Samples of 8 and 16 bits summed in f64, as all results of integers are: nothing is checked or taken again.
+//! Samples of 8 and 16 bits summed in f64: no sum is checked or computed again.
 //!
-//! A sample stands in the upper half of an f64 whose lower half is 0, below all normal numbers, and so is a small part of
-//! what it stands for: taps are times [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and what is left is in the multiply-add
-//! that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer. So a sample costs
-//! one instruction, and a result another one and what packs it.
+//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
+//! Taps are scaled by [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the
+//! multiply-add that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer.
+//! So a sample costs one instruction, and a result one more and the packing.
 
 use super::{bits, Packed, Samples};
 use crate::device::Device;
@@ -13,10 +13,10 @@ use core::marker::PhantomData;
 /// Samples of type `T`, summed in f64.
 pub struct Doubles<T>(PhantomData<T>);
 
-/// Where the spacing of f64 is 1, for numbers of either sign.
+/// Where the spacing of f64 is 1, for sums of either sign.
 const ONES: f64 = 6755399441055744.0;
 
-/// The sample of these bits, in its unit.
+/// Returns the sample with these bits, in units of 2^-1042.
 #[inline(always)]
 fn double(bits: u32) -> f64 {
     f64::from_bits((bits as u64) << 32)
@@ -64,7 +64,7 @@ impl Samples for Doubles<u16> {
     bits!(u16);
 }
 
-/// The integer that a sum rounds to, half to even: the plan takes no taps that it might pass 2^31 with.
+/// Returns the integer that a sum rounds to, half to even: the plan takes no taps with which it might pass 2^31.
 #[inline(always)]
 fn rounded<D: Device>(d: D, sum: f64) -> i32 {
     d.fma(sum, DOUBLE_REST, ONES).to_bits() as i32

@@ -1,4 +1,4 @@
-//! Samples of f32: a word each, whose sums are the results.
+//! Samples of f32: one per word; their sums are the results.
 
 use super::{bits, Packed, Samples};
 use crate::device::Device;

@@ -1,5 +1,5 @@
-//! Samples as kernels hold them: in words of 32 bits on the way, unpacked into accumulators, and packed into words of
-//! results.
+//! Samples as kernels hold them: packed in words of 32 bits while they are copied, unpacked into accumulators, and
+//! results packed into words.
 
 mod bytes;
 mod doubles;
@@ -13,48 +13,48 @@ use apron_abi::{Accumulator, Element, MarchParams, MarchSums};
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 
-/// A type of samples, in words of 32 bits on the way, and what they are summed in.
+/// A type of samples, packed in words of 32 bits while they are copied, and their accumulator.
 pub trait Samples {
-    /// The type in memory.
+    /// Element type in memory.
     type Element: Element;
-    /// The type of sums.
+    /// Accumulator type.
     type Sum: Summed;
-    /// Which that is.
+    /// Accumulator type, as the plan names it.
     const SUMS: MarchSums;
-    /// Samples of a word.
+    /// Samples per word.
     const OF_WORD: u32 = 4 / Self::Element::TYPE.size_bytes();
-    /// The word of samples that are all `constant`.
+    /// Returns the word of samples that are all `constant`.
     fn constant(constant: f32) -> u32;
-    /// The samples of a word; as many as it has.
+    /// Unpacks a word: its samples are the first [`OF_WORD`](Samples::OF_WORD) numbers.
     fn unpack<D: Device>(d: D, word: u32) -> [Self::Sum; 4];
-    /// Where sums start.
+    /// Returns the number at which sums start.
     #[inline(always)]
     fn start(_: &MarchParams) -> Self::Sum {
         Self::Sum::ZERO
     }
-    /// Reads a sample as the bits that it is.
+    /// Reads the bits of a sample.
     ///
     /// # Safety
     /// As [`Device::load`].
     unsafe fn load_bits<D: Device>(d: D, from: u64, index: u64) -> u32;
-    /// Writes a sample, the lowest bits of some.
+    /// Writes a sample, the lowest bits of `bits`.
     ///
     /// # Safety
     /// As [`Device::store`].
     unsafe fn store_bits<D: Device>(d: D, to: u64, bits: u32);
 }
 
-/// A type of sums, and of the taps in them.
+/// An accumulator, and how kernels read taps and sums of its type.
 pub trait Summed: Accumulator {
-    /// A tap of the launch's mask.
+    /// Returns a tap of the launch's mask.
     ///
     /// # Safety
-    /// There are more.
+    /// `index` is below the number of taps.
     unsafe fn tap<D: Device>(d: D, index: u32) -> Self;
-    /// Numbers `index` to `index + 3` of shared memory.
+    /// Returns numbers `index` to `index + 3` of shared memory.
     ///
     /// # Safety
-    /// As [`Device::shared_load4`]; `index` is a multiple of 4, and the array's offset one of 16.
+    /// As [`Device::shared_load4`]; `index` is a multiple of 4, and the array's offset of 16 bytes.
     unsafe fn four<D: Device>(d: D, from: Shared<Self>, index: u32) -> [Self; 4];
 }
 
@@ -89,7 +89,7 @@ impl Summed for f64 {
     }
 }
 
-/// What [`Samples`] are as an integer of their size: how they are read and written.
+/// Reads and writes [`Samples`] as integers of their size.
 macro_rules! bits {
     ($integer:ty) => {
         #[inline(always)]
@@ -107,30 +107,30 @@ macro_rules! bits {
 }
 use bits;
 
-/// A type of samples, `P` sums of which are results in words.
+/// A type of samples for which `P` sums are packed into words of results.
 pub trait Packed<const P: usize>: Samples {
-    /// The words of the results.
+    /// Packs sums into words of results.
     fn pack<D: Device>(d: D, sums: &[Self::Sum; P]) -> [u32; 4];
 }
 
-/// Where a thread's outputs go.
+/// Destination of a thread's outputs.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The address of their row.
+    /// Address of their row.
     pub(crate) row: u64,
-    /// The first of them in its row.
+    /// Index of the first output in its row; negative before the row.
     pub(crate) first: i32,
-    /// Samples of the row.
+    /// Samples per row.
     pub(crate) samples: i32,
-    /// Whether all are in the row, and start at a multiple of their size.
+    /// Whether all outputs are in the row, and start at a multiple of their size.
     pub(crate) whole: bool,
 }
 
 impl Place {
-    /// Stores outputs that are `words` words.
+    /// Stores outputs of `words` words.
     ///
     /// # Safety
-    /// The place is right, and each word is in the row or not, and starts at a multiple of 4 bytes.
+    /// The place is correct; each word is entirely in the row or outside, and starts at a multiple of 4 bytes.
     #[inline(always)]
     pub(crate) unsafe fn store<D: Device, S: Samples>(self, d: D, words: u32, outputs: [u32; 4]) {
         let from = |sample: i32| Global::<u32>::at(self.row + sample as u64 * S::Element::TYPE.size_bytes() as u64);
@@ -153,10 +153,10 @@ impl Place {
         }
     }
 
-    /// Stores outputs that are so many words, and start at multiples of `aligned` bytes.
+    /// Stores outputs of `count` words, which start at multiples of `aligned` bytes.
     ///
     /// # Safety
-    /// The place is right, and all threads of the warp are here.
+    /// The place is correct, and all threads of the warp are here.
     #[inline(always)]
     pub(crate) unsafe fn store_aligned<D: Device, S: Samples>(self, d: D, aligned: u32, count: usize, words: [u32; 4]) {
         // SAFETY: the caller's promise.
@@ -169,23 +169,24 @@ impl Place {
         }
     }
 
-    /// Stores outputs that start anywhere in a word: the words of the buffer that are all in the row and in the warp's
-    /// outputs, of which the last has its neighbour's first samples, and the rest sample by sample.
+    /// Stores outputs that may start inside a word. Words of the buffer that are entirely in the row and in the
+    /// warp's outputs are stored as words, each thread's last one with its neighbour's first samples; the rest sample
+    /// by sample.
     ///
     /// # Safety
-    /// The place is right, and all threads of the warp are here.
+    /// The place is correct, and all threads of the warp are here.
     #[inline(always)]
     unsafe fn store_anywhere<D: Device, S: Samples>(self, d: D, count: usize, words: [u32; 4]) {
         let (size, bits) = (S::Element::TYPE.size_bytes(), 32 / S::OF_WORD);
         let lane = d.thread_x() % WARP;
         let next = d.shuffle(words[0], (lane + 1) % WARP);
         let start = self.row as i64 + self.first as i64 * size as i64;
-        // Samples in front of the first whole word, which are the neighbour's before, or nobody's.
+        // Samples before the first whole word: the thread before stores them with its last word, lane 0 one by one.
         let skipped = (4 - (start & 3)) as u32 % 4 / size;
         // SAFETY: in the row.
         unsafe {
             let some = |first: i32, mut rest: u32, count: u32| {
-                // A loop, lest the places of all are kept in registers from row to row.
+                // A loop, so that not all addresses are kept in registers from row to row.
                 let mut n = 0;
                 while n < count as i32 {
                     if first + n >= 0 && first + n < self.samples {
@@ -213,7 +214,7 @@ impl Place {
     }
 }
 
-/// The 32 bits from `bit` of the first word on, which the second follows.
+/// Returns the 32 bits from bit `bit` of `word` on; `next` follows `word`.
 #[inline(always)]
 pub(crate) fn from_bit(word: u32, next: u32, bit: u32) -> u32 {
     ((word as u64 | (next as u64) << 32) >> bit) as u32

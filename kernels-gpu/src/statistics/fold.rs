@@ -1,23 +1,24 @@
-//! The sum of what [`Rows`](super::Rows) found, from the top, and what follows from it: a block a channel.
+//! Sums what [`Rows`](super::Rows) found for each row, from the top, and derives the results: one block per channel.
 //!
 //! ```text
-//! for each 256 rows: each thread copies a row's sum to shared memory, and joins its extremes to its own; barrier
+//! for each 256 rows: each thread copies one row's sum to shared memory, and joins its extremes to its own; barrier
 //!     each thread starts loading its next row; thread 0 adds the sums, in order; barrier
-//! by shuffles, and of the warps by thread 0: the extremes of all rows
-//! thread 0 writes them and the mean, or of squares the sum
+//! the extremes of all rows: by shuffles in each warp, then over the warps by thread 0
+//! thread 0 writes them and the mean, or for squares the sum
 //! ```
 //!
-//! 2 KiB of shared memory. Per row and channel: three global loads, one addition in f64 that waits for the one before.
+//! 2 KiB of shared memory. Per row and channel: three global loads, one addition in f64 that depends on the one
+//! before.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{StatisticsParams, FOLD_BLOCK, FOUND_NUMBERS, SUMMED_PARTS};
 
-/// The kernel: block `c` writes the found numbers of channel `c`: the least sample, the largest, and the mean; of squares
-/// the fourth alone, their sum. Both extremes are NaN where a sample is.
+/// The kernel: block `c` writes the results of channel `c`: the least sample, the largest sample, and the mean; for
+/// squares only the fourth result, their sum. Both extremes are NaN where a sample is.
 ///
-/// Launch contract: the input holds three parts of `height` numbers a channel, the output four numbers; the grid has
-/// `apart` blocks, and the shared memory is what the kernel table says.
+/// Launch contract: the input holds three parts of `height` numbers per channel, the output four numbers per channel;
+/// the grid has `apart` blocks, and the shared memory is as in the kernel table.
 pub struct Fold<const SQUARES: bool>;
 
 /// The least and the largest sample.
@@ -25,7 +26,7 @@ pub struct Fold<const SQUARES: bool>;
 struct Pair(f64, f64);
 
 impl Pair {
-    /// Of the samples of both: a least one that is NaN, once found, stays.
+    /// Returns the extremes of the samples of both; a NaN that is the least stays the least.
     #[inline(always)]
     fn join(self, Pair(low, high): Pair) -> Pair {
         let Pair(least, largest) = self;
@@ -42,7 +43,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
     unsafe fn run<D: Device>(d: D, parts: Global<f64>, found: Global<f64>, p: &StatisticsParams) {
         let (channel, thread) = (d.block_x(), d.thread_x());
         let sums = Shared::<f64>::at(0);
-        // SAFETY: called for rows.
+        // SAFETY: called for rows of the image.
         let part = |number: u32, row: u32| unsafe {
             d.load(parts, (channel * SUMMED_PARTS + number) as u64 * p.height as u64 + row as u64)
         };
@@ -51,7 +52,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         let (mut own, mut top) = (of_row(thread), 0);
         while top < p.height {
             let rows = (p.height - top).min(FOLD_BLOCK);
-            // SAFETY: a place is one thread's.
+            // SAFETY: each place is one thread's.
             unsafe { d.shared_store(sums, thread, own) };
             if !SQUARES && thread < rows {
                 pair = pair.join(Pair(part(1, top + thread), part(2, top + thread)));
@@ -60,7 +61,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
             top += rows;
             own = of_row(top.saturating_add(thread));
             if thread == 0 {
-                // SAFETY: called for rows that were copied, behind the barrier.
+                // SAFETY: called for rows that were copied before the barrier.
                 let of = |row: u32| unsafe { d.shared_load(sums, row) };
                 let mut row = 0;
                 while row + 8 <= rows {
@@ -79,7 +80,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         let at = |number: u32| (channel * FOUND_NUMBERS + number) as u64;
         if SQUARES {
             if thread == 0 {
-                // SAFETY: a number is one thread's.
+                // SAFETY: each number is one thread's.
                 unsafe { d.store(found, at(3), sum) };
             }
             return;
@@ -93,7 +94,7 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
             apart /= 2;
         }
         if lane == 0 {
-            // SAFETY: places of a warp; the sums are read.
+            // SAFETY: this warp's places; the sums are not read any more.
             unsafe {
                 d.shared_store(sums, 2 * warp, pair.0);
                 d.shared_store(sums, 2 * warp + 1, pair.1);
@@ -103,12 +104,12 @@ impl<const SQUARES: bool> Body for Fold<SQUARES> {
         if thread == 0 {
             let mut other = 1;
             while other < FOLD_BLOCK / 32 {
-                // SAFETY: a warp's pair, behind the barrier; a number is one thread's.
+                // SAFETY: a warp's pair, after the barrier; each number is one thread's.
                 pair = pair.join(unsafe { Pair(d.shared_load(sums, 2 * other), d.shared_load(sums, 2 * other + 1)) });
                 other += 1;
             }
             let Pair(least, largest) = pair;
-            // SAFETY: a number is one thread's.
+            // SAFETY: each number is one thread's.
             unsafe {
                 d.store(found, at(0), least);
                 d.store(found, at(1), if least.is_nan() { least } else { largest });

@@ -1,4 +1,4 @@
-//! Statistics of floats in a fixed order: sums of rows, and of those.
+//! Statistics of floats in a fixed order: sums along rows, and the sums of these.
 
 mod fold;
 mod rows;

@@ -1,17 +1,17 @@
-//! Sums of rows in f64, each from the left, and their extremes: a thread a row and channel.
+//! Sums of rows in f64, each from the left, and their extremes: one thread per row and channel.
 //!
 //! ```text
-//! start copying the first tile, 32 rows of 96 samples, channel after channel
+//! start copying the first tile, 32 rows of 96 samples, into planes by channel
 //! for each tile: start copying the next one; wait for this one; barrier
 //!     warp c, lane r: add the samples of channel c of row r, in order; barrier
-//! each thread writes what it found
+//! each thread writes its results
 //! ```
 //!
-//! So reads of memory are of neighbours, and the sums are in the serial order. With `SQUARES` the sums are those of
-//! squared distances to the mean, which a launch before has found, and there are no extremes.
+//! So loads are coalesced, and the sums are in serial order. With `SQUARES` the squared deviations from the mean are
+//! summed, which an earlier launch has found, and there are no extremes.
 //!
-//! 25 KiB of shared memory. Per sample: one global load, a quarter of a shared load, one addition in f64 that waits for
-//! the one before; two barriers a tile.
+//! 25 KiB of shared memory. Per sample: one global load, a quarter of a shared load, one addition in f64 that depends
+//! on the one before; two barriers per tile.
 
 use crate::device::{Device, Global, Shared};
 use crate::Body;
@@ -19,14 +19,14 @@ use apron_abi::{Sample, StatisticsParams, FOUND_NUMBERS, SUMMED_COLUMNS, SUMMED_
 use core::marker::PhantomData;
 
 /// The kernel: block `x` writes, for each of its 32 rows and each channel, the sum to element `row` of the channel's
-/// part 0 and, unless of squares, the least and the largest sample to parts 1 and 2; a part has an element a row.
+/// part 0 and, unless `SQUARES`, the least and the largest sample to parts 1 and 2; a part has one element per row.
 ///
-/// Launch contract: the input holds `height` rows of `samples`, `row_stride` apart, whole pixels of 1 to 4 channels
-/// apart; the output three parts a channel; for squares the third of a channel's found numbers is its mean. The grid has
-/// a block for 32 rows, and the shared memory is what the kernel table says.
+/// Launch contract: the input holds `height` rows of `samples` samples, `row_stride` samples apart, of whole pixels
+/// of 1 to 4 separate channels; the output three parts per channel; for squares the third of a channel's results is
+/// its mean. The grid has one block per 32 rows, and the shared memory is as in the kernel table.
 pub struct Rows<T, const SQUARES: bool>(PhantomData<T>);
 
-/// What a thread has found.
+/// A thread's results.
 #[derive(Clone, Copy)]
 struct Part {
     sum: f64,
@@ -44,17 +44,17 @@ impl Part {
         }
         Part {
             sum: sum + sample as f64,
-            // A least one that is NaN stays: nothing is below it.
+            // A NaN that is the least stays: nothing is below it.
             least: if sample < least || sample.is_nan() { sample } else { least },
             largest: if sample > largest { sample } else { largest },
         }
     }
 }
 
-/// A number of samples, divided by the channels, of which it has as many of each.
+/// Returns the samples per channel among `samples` interleaved samples.
 #[inline(always)]
 fn of_each(samples: u32, apart: u32) -> u32 {
-    // Checked, lest the compiler checks by itself, with a call of what panics.
+    // A checked division: the compiler's own check would call a panic.
     samples.checked_div(apart).unwrap_or(0)
 }
 
@@ -68,7 +68,7 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
         let (lane, warp) = (d.thread_x(), d.thread_y());
         let top = d.block_x() * SUMMED_ROWS;
         let plane = of_each(SUMMED_COLUMNS, p.apart);
-        // Where in a tile's row a column is.
+        // The place of a column in a row of the tile.
         let place = |column: u32| {
             let pixel = of_each(column, p.apart);
             (column - pixel * p.apart) * plane + pixel
@@ -83,7 +83,8 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
                 let from = (top + row) as u64 * p.row_stride as u64 + start as u64;
                 let copy = |column: u32, place: u32| {
                     if column < left {
-                        // SAFETY: a sample of the row; a place in the tile is one thread's, and nobody reads it now.
+                        // SAFETY: a sample of the row; each place in the tile is one thread's, and no thread reads it
+                        // now.
                         unsafe {
                             let to = row * SUMMED_PITCH + place;
                             d.start_copy_as_f32(tile(step), to, src, from + column as u64);
@@ -122,7 +123,7 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
                 let (tile, first) = (tile(step), lane * SUMMED_PITCH + warp * plane);
                 let mut pixel = 0;
                 while pixel + 4 <= pixels {
-                    // SAFETY: inside the channel's part of the row, which is behind the barrier.
+                    // SAFETY: inside the channel's part of the row, which is complete since the barrier.
                     let [a, b, c, e] = unsafe { d.shared_load4(tile, first + pixel) };
                     part = part.with::<SQUARES>(a, mean).with::<SQUARES>(b, mean);
                     part = part.with::<SQUARES>(c, mean).with::<SQUARES>(e, mean);
@@ -139,7 +140,7 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
         }
         if own {
             let at = |number: u32| (warp * SUMMED_PARTS + number) as u64 * p.height as u64 + row as u64;
-            // SAFETY: an element of each part is one thread's.
+            // SAFETY: one element of each part is one thread's.
             unsafe {
                 d.store(parts, at(0), part.sum);
                 if !SQUARES {

@@ -1,14 +1,14 @@
-//! A dense mask over a tile of words, `ACROSS` x `DOWN` neighbouring outputs a thread in registers.
+//! A dense mask over a tile of packed samples, `ACROSS` x `DOWN` adjacent outputs per thread in registers.
 //!
 //! ```text
-//! bring the tile of 2 * ACROSS * DOWN output rows; barrier
+//! copy the tile of 2 * ACROSS * DOWN output rows; barrier
 //! for each row of the tile under the thread's outputs:
-//!     add its share to the sums of all DOWN output rows that the mask puts it under
+//!     add its contribution to the sums of all DOWN output rows whose mask covers it
 //! store the sums as words
 //! ```
 //!
-//! With 4x4 outputs a thread each row of the tile is read a fourth as often as with 4x1; with 4x1 there are four times as
-//! many blocks, for images that have few.
+//! With 4x4 outputs per thread, each row of the tile is read a fourth as often as with 4x1; with 4x1, there are four
+//! times as many blocks, for images that have few.
 
 use super::{add, store, Tile, WINDOW};
 use crate::device::{Device, Global};
@@ -19,12 +19,12 @@ use core::marker::PhantomData;
 
 /// The kernel for `C` channels of samples `S`.
 ///
-/// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared memory
-/// is [`apron_abi::SharedMemory::Words`], and the taps are those that the plan gives, rows
-/// [`tap_stride`](apron_abi::tap_stride) apart.
+/// Launch contract: the buffers are as large as the parameters say and start at multiples of 16 bytes, the shared
+/// memory is [`apron_abi::SharedMemory::Words`], and the taps are as the plan computes them, rows
+/// [`tap_stride`](apron_abi::tap_stride) taps apart.
 pub struct Dense<S, const ACROSS: usize, const DOWN: usize, const C: usize>(PhantomData<S>);
 
-#[allow(private_bounds)] // nobody else has samples to filter
+#[allow(private_bounds)] // only this crate implements the bound
 impl<S: Packed<ACROSS>, const ACROSS: usize, const DOWN: usize, const C: usize> Body for Dense<S, ACROSS, DOWN, C> {
     type Src = S::Element;
     type Dst = S::Element;
@@ -34,14 +34,14 @@ impl<S: Packed<ACROSS>, const ACROSS: usize, const DOWN: usize, const C: usize> 
     unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &Conv2dParams) {
         let rows = words_rows(ACROSS as u32, DOWN as u32);
         let (strip, top) = (d.block_x() * BLOCKED_COLUMNS, d.block_y() * rows);
-        // A grid may have more rows of blocks than were asked for.
+        // A grid may have more rows of blocks than its launch needs.
         if top >= p.out_height {
             return;
         }
         let threads = BLOCKED_COLUMNS / ACROSS as u32;
         let (column, row) = (d.thread_x() % threads * ACROSS as u32, d.thread_x() / threads * DOWN as u32);
         let tile = Tile::<D, S, C>::new(d, p, strip, p.mask_height * tap_stride(p.mask_width));
-        // SAFETY: the launch keeps the contract; a barrier stands between writing the tile and reading it.
+        // SAFETY: the launch keeps the contract; a barrier separates writing the tile from reading it.
         unsafe {
             tile.bring(src.address, top as i32 + p.origin_y, rows + p.mask_height - 1);
             d.barrier();
@@ -52,7 +52,8 @@ impl<S: Packed<ACROSS>, const ACROSS: usize, const DOWN: usize, const C: usize> 
 }
 
 impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
-    /// The sums of a thread's outputs, the first of which is at (`column`, `first_row`) of the block, in samples and rows.
+    /// Returns the sums of a thread's outputs; the first is at (`column`, `first_row`) of the block, in samples and
+    /// rows.
     #[inline(always)]
     unsafe fn sum<const ACROSS: usize, const DOWN: usize>(
         &self,
@@ -77,8 +78,8 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         sums
     }
 
-    /// Adds a row of the tile, from its word `at` on, to the sums of the output rows that see it: output row k under mask
-    /// row `row - k`, `ALL` of them, or those for which there is such a mask row.
+    /// Adds a row of the tile, from its word `at` on, to the sums of the output rows whose mask covers it: output row
+    /// k under mask row `row - k`. `ALL` output rows have such a mask row; otherwise it is checked.
     #[inline(always)]
     unsafe fn add_row<const ALL: bool, const ACROSS: usize, const DOWN: usize>(
         &self,
@@ -103,7 +104,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
         while tap < width {
             // SAFETY: in the tile.
             let samples = unsafe { window.next(self) };
-            // Four without a question for each.
+            // Four taps without a check for each.
             if width - tap >= 4 {
                 add(tap, 4, &samples);
             } else {

@@ -1,9 +1,10 @@
-//! Correlation over shared tiles of the image's own words, for any mask; integers summed in f64.
+//! Correlation over shared tiles of packed samples (the image's own 32-bit words), for any mask; integers summed in
+//! f64.
 //!
-//! A block of 256 threads computes [`BLOCKED_COLUMNS`](apron_abi::BLOCKED_COLUMNS) adjacent samples of some rows. Its tile is
-//! the words under them and their halo, channels as they lie: a word is 1, 2 or 4 samples, which a thread takes apart when
-//! it reads them. So tiles are small, every copy is on its way at once, and outputs leave as words. A window that starts
-//! inside a word is moved into place as it is read, by one instruction a word.
+//! A block of 256 threads computes [`BLOCKED_COLUMNS`](apron_abi::BLOCKED_COLUMNS) adjacent samples of several rows.
+//! Its tile holds the words under them and their halo, with interleaved channels: a word is 1, 2 or 4 samples, which
+//! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
+//! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
 
 mod dense;
 mod separable;
@@ -16,35 +17,35 @@ use crate::samples::{from_bit, Packed, Place, Samples, Summed};
 use apron_abi::{words_pitch, Accumulator, BorderMode, Conv2dParams, Element, BLOCKED_BLOCK};
 use core::marker::PhantomData;
 
-/// Samples, or their words, that a thread has at a time, at most: its outputs', and those under the next four taps of four
-/// channels.
+/// Most samples, or their words, that a thread holds at a time: those under its outputs, and under the next four taps
+/// of four channels.
 const WINDOW: usize = 24;
-/// Threads that bring the words of a row that lie beside the image.
+/// Threads that fill in the words of one row outside the image.
 const BESIDE: u32 = 8;
 
-/// The tile, from its first row on.
+/// A block's shared tile.
 struct Tile<'p, D, S, const C: usize> {
     d: D,
     p: &'p Conv2dParams,
-    /// How many taps there are, with what rows are padded by.
+    /// Number of taps, with the padding of their rows.
     taps: u32,
-    /// Where its words are.
+    /// The tile's words.
     words: Shared<u32>,
-    /// Words from a row to the next.
+    /// Pitch of the tile, in words.
     pitch: u32,
-    /// The input's column, in samples, of the first sample of its rows: where a word starts.
+    /// Input column, in samples, of the first sample of the tile's rows: the start of a word.
     left: i32,
-    /// Where in a word windows start.
+    /// Bit of a word at which windows start.
     bit: u32,
     samples: PhantomData<S>,
 }
 
 impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
-    /// The taps, in front of the tile: constant memory has one cache for the threads of a multiprocessor, which all these
-    /// reads of f64 would wait for.
+    /// The taps, before the tile in shared memory: in constant memory, whose cache the threads of a multiprocessor
+    /// share, all these reads of f64 would be a bottleneck.
     const TAPS: Shared<S::Sum> = Shared::at(0);
 
-    /// That of the block that begins at output sample `strip` of its rows, with so many taps.
+    /// Returns the tile of the block that begins at output sample `strip` of its rows, with `taps` taps.
     #[inline(always)]
     fn new(d: D, p: &'p Conv2dParams, strip: u32, taps: u32) -> Self {
         let left = strip as i32 + p.origin_x * C as i32;
@@ -55,8 +56,8 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         Tile { d, p, taps, words, pitch, left, bit, samples: PhantomData }
     }
 
-    /// Brings the taps, and fills so many rows, the first of which is the input's row `top`; what other threads bring is
-    /// there after the next barrier.
+    /// Copies the taps, and fills `rows` rows, the first from the input's row `top`; what other threads copy is
+    /// visible after the next barrier.
     #[inline(always)]
     unsafe fn bring(&self, src: u64, top: i32, rows: u32) {
         let (p, d, pitch) = (self.p, self.d, self.pitch);
@@ -64,7 +65,8 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         let constant = S::constant(p.constant);
         let of_word = S::OF_WORD as i32;
         let samples = p.width as i32 * C as i32;
-        // The first words that lie all in the image's rows, and the first behind them: none where rows start inside words.
+        // First word that lies entirely in the image's rows, and first word after these: none where rows start inside
+        // words.
         let limited = |words: i32| {
             if words < 0 {
                 0
@@ -81,7 +83,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         } else {
             (pitch, pitch)
         };
-        // SAFETY: in the image, and in the tile, each word of which one thread writes.
+        // SAFETY: in the image, and in the tile; one thread writes each word.
         unsafe {
             let mut tap = d.thread_x();
             while tap < self.taps {
@@ -131,7 +133,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         d.wait_copies::<0>();
     }
 
-    /// The word of the samples of a row from `column` on, which lie anywhere.
+    /// Returns the word of a row's samples from `column` on, which may be outside (border by index map).
     #[inline(always)]
     unsafe fn mapped(&self, src: u64, row: u32, column: i32, border: BorderMode, constant: u32) -> u32 {
         let bits = 32 / S::OF_WORD;
@@ -153,7 +155,7 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
         word
     }
 
-    /// The window of `ACROSS` adjacent outputs whose first sample is in word `at` of the tile.
+    /// Returns the window of `ACROSS` adjacent outputs; its first sample is in word `at` of the tile.
     #[inline(always)]
     unsafe fn window<const ACROSS: usize>(&self, mut at: u32) -> Window<S, ACROSS, C> {
         let mut last = 0;
@@ -171,10 +173,10 @@ impl<'p, D: Device, S: Samples, const C: usize> Tile<'p, D, S, C> {
     }
 }
 
-/// What a thread sees of a row of the tile, as words: these cost less to take apart again for the next taps than what is in
-/// them to move.
+/// A thread's window in a row of the tile, as words: unpacking them again for the next taps costs less than moving
+/// the unpacked samples between registers.
 struct Window<S, const ACROSS: usize, const C: usize> {
-    /// The next word of the tile, and the one before.
+    /// Index of the next word of the tile, and the word before.
     at: u32,
     last: u32,
     words: [u32; WINDOW],
@@ -184,7 +186,7 @@ struct Window<S, const ACROSS: usize, const C: usize> {
 impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
     const OF_WORD: usize = S::OF_WORD as usize;
 
-    /// The samples under the next four taps: `i * C + x` is under tap i of output x.
+    /// Returns the samples under the next four taps: `i * C + x` is under tap i of output x.
     #[inline(always)]
     unsafe fn next<D: Device>(&mut self, tile: &Tile<'_, D, S, C>) -> [S::Sum; WINDOW] {
         for four in 0..C {
@@ -204,10 +206,10 @@ impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
         window
     }
 
-    /// Reads four samples, the window's from `sample` on.
+    /// Reads four samples of the window, from `sample` on.
     #[inline(always)]
     unsafe fn read<D: Device>(&mut self, tile: &Tile<'_, D, S, C>, sample: usize) {
-        // SAFETY: the caller's promise; where a word is a sample, at a multiple of 4.
+        // SAFETY: the caller's promise; where a word is a sample, the index is a multiple of 4.
         unsafe {
             if Self::OF_WORD == 1 {
                 let (words, at) = (&mut self.words, sample);
@@ -225,7 +227,7 @@ impl<S: Samples, const ACROSS: usize, const C: usize> Window<S, ACROSS, C> {
     }
 }
 
-/// Adds the first `count` of four taps, all if it is larger.
+/// Adds the products of the first `count` of four taps, of all if `count` is larger.
 #[inline(always)]
 fn add<D: Device, T: Summed, const ACROSS: usize, const C: usize>(
     d: D,
@@ -243,7 +245,7 @@ fn add<D: Device, T: Summed, const ACROSS: usize, const C: usize>(
     }
 }
 
-/// Stores a thread's outputs, the first of which is sample `x` of row `y`.
+/// Stores a thread's outputs; the first is sample `x` of row `y`.
 #[inline(always)]
 unsafe fn store<D: Device, S: Packed<ACROSS>, const ACROSS: usize, const DOWN: usize, const C: usize>(
     d: D,

@@ -1,14 +1,14 @@
-//! Both passes of a separable filter over a tile of words, in one launch: for images so small that a
-//! [march](crate::march) would be over before it is under way.
+//! Both passes of a separable filter over a tile of packed samples, in one launch: for images so small that a
+//! [march](crate::march) would be over before its ring is full.
 //!
 //! ```text
-//! bring the tile of 16 output rows; barrier
-//! for each eighth row of the tile, two at a time: sum along it, and leave the sums in shared memory; barrier
-//! for each row of sums under the thread's 4x2 outputs: add its share to both rows
+//! copy the tile of 16 output rows; barrier
+//! each warp, for every eighth row of the tile, two at a time: sum along it, and store the sums in shared memory; barrier
+//! for each row of sums under the thread's 4x2 outputs: add its contribution to both rows
 //! store the sums as words
 //! ```
 //!
-//! Per output: (15 + taps) / 16 sums along rows, for the halo's rows, and one down the column.
+//! Per output: (15 + taps) / 16 sums along rows, the halo rows included, and one sum down the column.
 
 use super::{add, store, Tile};
 use crate::device::{Device, Global, Shared};
@@ -19,20 +19,20 @@ use core::marker::PhantomData;
 
 /// The kernel for `C` channels of samples `S`; the mask's width and height are the taps along rows and columns.
 ///
-/// Launch contract: that of [`Dense`](super::Dense), but the taps along columns follow those along rows, and the shared
-/// memory is [`apron_abi::SharedMemory::WordsAndSums`].
+/// Launch contract: as of [`Dense`](super::Dense), but the taps along columns follow the taps along rows, and the
+/// shared memory is [`apron_abi::SharedMemory::WordsAndSums`].
 pub struct Separable<S, const C: usize>(PhantomData<S>);
 
-/// Outputs of a thread.
+/// Outputs per thread, across and down.
 const ACROSS: usize = 4;
 const DOWN: usize = 2;
-/// Rows that a thread sums along at once: in one, each sum would wait for the one before.
+/// Rows that a thread sums along at once: with one row, each multiply-add would wait for the one before.
 const ROWS: usize = 2;
-/// Threads beside each other: a warp.
+/// Threads side by side: a warp.
 const THREADS: u32 = BLOCKED_COLUMNS / ACROSS as u32;
 const WARPS: u32 = BLOCKED_BLOCK / THREADS;
 
-#[allow(private_bounds)] // nobody else has samples to filter
+#[allow(private_bounds)] // only this crate implements the bound
 impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
     type Src = S::Element;
     type Dst = S::Element;
@@ -42,7 +42,7 @@ impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
     unsafe fn run<D: Device>(d: D, src: Global<S::Element>, dst: Global<S::Element>, p: &Conv2dParams) {
         let rows = words_rows(ACROSS as u32, DOWN as u32);
         let (strip, top) = (d.block_x() * BLOCKED_COLUMNS, d.block_y() * rows);
-        // A grid may have more rows of blocks than were asked for.
+        // A grid may have more rows of blocks than its launch needs.
         if top >= p.out_height {
             return;
         }
@@ -50,16 +50,18 @@ impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
         let taps_y = tap_stride(p.mask_width);
         let tile = Tile::<D, S, C>::new(d, p, strip, taps_y + tap_stride(p.mask_height));
         let tile_rows = rows + p.mask_height - 1;
-        // Rows of sums behind the tile, where each of a thread's neighbours has a place among those of the other threads.
+        // Rows of sums after the tile; a thread's adjacent sums are `THREADS` apart, so that lanes access adjacent
+        // sums.
         let between = Shared::<S::Sum>::at((tile.words.offset + tile.pitch * tile_rows * 4).next_multiple_of(8));
         let place = |row: u32, k: usize| row * BLOCKED_COLUMNS + k as u32 * THREADS + lane;
-        // SAFETY: the launch keeps the contract; a barrier stands between writing the tile, or the sums, and reading them.
+        // SAFETY: the launch keeps the contract; a barrier separates writing the tile, or the sums, from reading
+        // them.
         unsafe {
             tile.bring(src.address, top as i32 + p.origin_y, tile_rows);
             d.barrier();
             let mut row = warp;
             while row < tile_rows {
-                // Of rows behind the last, which it stands for, nothing is kept.
+                // Rows past the last are replaced by the last, and their sums are discarded.
                 let of =
                     |n: usize| if row + n as u32 * WARPS < tile_rows { row + n as u32 * WARPS } else { tile_rows - 1 };
                 let sums = tile.along_rows([of(0), of(1)], lane * ACROSS as u32 / S::OF_WORD);
@@ -94,7 +96,8 @@ impl<S: Packed<ACROSS>, const C: usize> Body for Separable<S, C> {
 }
 
 impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
-    /// The sums along rows of the tile of a thread's neighbours, the first of which begins in word `column` of each.
+    /// Returns the sums along rows of the tile for a thread's adjacent outputs; the first begins in word `column` of
+    /// each row.
     #[inline(always)]
     unsafe fn along_rows(&self, rows: [u32; ROWS], column: u32) -> [[S::Sum; ACROSS]; ROWS] {
         let (d, width) = (self.d, self.p.mask_width);
@@ -107,7 +110,7 @@ impl<D: Device, S: Samples, const C: usize> Tile<'_, D, S, C> {
                 let taps = S::Sum::four(d, Self::TAPS, tap);
                 for n in 0..ROWS {
                     let samples = windows[n].next(self);
-                    // Four without a question for each.
+                    // Four taps without a check for each.
                     if width - tap >= 4 {
                         add::<D, S::Sum, ACROSS, C>(d, &mut sums[n], taps, 4, &samples);
                     } else {

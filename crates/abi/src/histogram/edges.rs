@@ -1,14 +1,14 @@
-//! Which of equally spaced edges a number is nearest to: one formula for the plan, which proves that it
-//! leads to the right bin, and for the kernel, which relies on that.
+//! Which of equally spaced edges is nearest to a number: one formula for the plan, which proves that it leads to the
+//! right bin, and for the kernel, which relies on that.
 
-/// At 2^23 the spacing of f32 is 1: the addition rounds to an integer, which is then in the lowest bits.
+/// At 2^23 the spacing of f32 is 1: the addition rounds to an integer, which the lowest bits then hold.
 const MAGIC: f32 = 8_388_608.0;
 
-/// The number of the edge nearest to `x`, where edge 0 is at `low` and `per_unit` edges follow in 1.
-/// `fma` is the machine's `a * b + c`, rounded once.
+/// Returns the number of the edge nearest to `x`, where edge 0 is at `low` and there are `per_unit` edges per unit.
+/// `fma` is `a * b + c`, rounded once.
 ///
-/// It never falls as `x` rises: the difference, the product with a number that is not negative, and the
-/// sum are each rounded, and rounding keeps the order. For NaN, and below `low`, it is any number.
+/// It is monotonic in `x`: the difference, the product with a number that is not negative, and the sum are each
+/// rounded, and rounding is monotonic. For NaN, and below `low`, the result is arbitrary.
 #[inline(always)]
 pub fn nearest_edge(x: f32, low: f32, per_unit: f32, fma: impl FnOnce(f32, f32, f32) -> f32) -> u32 {
     fma(x - low, per_unit, MAGIC).to_bits().wrapping_sub(MAGIC.to_bits())

@@ -1,4 +1,4 @@
-//! Histograms: parameters, and where counters are.
+//! Histograms: parameters, and the layout of counters.
 
 mod edges;
 
@@ -8,26 +8,27 @@ pub use edges::nearest_edge;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramPartialParams {
-    /// Samples to count, in bytes.
+    /// Number of samples to count, one byte each.
     pub bytes: u64,
-    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    /// Channels counted separately: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// How the threads of a grid share reads of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE): each strides by all of them.
+/// Number of vector loads per thread, of [`WORDS_AT_ONCE`](crate::WORDS_AT_ONCE) words each: each thread strides by
+/// the whole grid.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Rounds {
-    /// Reads of every thread.
+    /// Loads of every thread.
     pub whole: u32,
-    /// Threads that have one more: the first ones.
+    /// Number of threads with one load more: the first ones.
     pub rest: u32,
 }
 
 impl Rounds {
-    /// Rounds of `reads` reads by `threads` threads; `None` if they are more than a thread can count.
+    /// Distributes `reads` loads over `threads` threads; `None` if there are more per thread than a u32 counts.
     pub const fn of(reads: u64, threads: u32) -> Option<Rounds> {
         let whole = reads / threads as u64;
         if whole >= u32::MAX as u64 {
@@ -41,11 +42,11 @@ impl Rounds {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramTotalsParams {
-    /// Samples to count, in bytes.
+    /// Number of samples to count, one byte each.
     pub bytes: u64,
-    /// Address of the blocks' common totals, all 0; in a recipe, the number of their buffer.
+    /// Address of the totals over all blocks, all 0 before the launch; in a recipe, the number of their buffer.
     pub totals: u64,
-    /// The threads' reads.
+    /// Loads per thread.
     pub rounds: Rounds,
 }
 
@@ -53,22 +54,21 @@ pub struct HistogramTotalsParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramEdgesParams {
-    /// Samples to count.
+    /// Number of samples to count.
     pub samples: u64,
-    /// Address of the blocks' common totals, all 0; in a recipe, the number of their buffer.
+    /// Address of the totals over all blocks, all 0 before the launch; in a recipe, the number of their buffer.
     pub totals: u64,
-    /// The threads' reads.
+    /// Loads per thread.
     pub rounds: Rounds,
     /// The first edge.
     pub low: f32,
-    /// Edges in a unit, for [`nearest_edge`](crate::nearest_edge).
+    /// Edges per unit, for [`nearest_edge`](crate::nearest_edge).
     pub per_unit: f32,
-    /// Bins of a channel: one less than there are edges.
+    /// Bins per channel: one fewer than there are edges.
     pub bins: u32,
-    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    /// Channels counted separately: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
-    /// Counters of a bin in shared memory: a power of two, up to
-    /// [`HISTOGRAM_COLUMNS`](crate::HISTOGRAM_COLUMNS).
+    /// Counters per bin in shared memory: a power of two, up to [`HISTOGRAM_COLUMNS`](crate::HISTOGRAM_COLUMNS).
     pub columns: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
@@ -78,9 +78,9 @@ pub struct HistogramEdgesParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramExtremesParams {
-    /// Samples to look at.
+    /// Number of samples.
     pub samples: u64,
-    /// Address of the mask, a byte a pixel; in a recipe, the number of its buffer. Without a mask 0.
+    /// Address of the mask, one byte per pixel; in a recipe, the number of its buffer. 0 without a mask.
     pub beside: u64,
     /// Interleaved channels.
     pub channels: u32,
@@ -88,111 +88,111 @@ pub struct HistogramExtremesParams {
     pub reserved: u32,
 }
 
-/// Parameters of the histograms' merge.
+/// Parameters of the kernels that merge partial histograms.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramMergeParams {
-    /// Partial histograms to sum.
+    /// Number of partial histograms to sum.
     pub partials: u32,
-    /// Bins of each, over all channels.
+    /// Bins of each partial histogram, over all channels.
     pub bins: u32,
 }
 
-/// Parameters of the kernels that count samples in cells.
+/// Parameters of the kernels that count samples in cells (bins of a channel).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramCellsParams {
-    /// Pixels to count.
+    /// Number of pixels to count.
     pub pixels: u64,
-    /// Address of the mask, a byte a pixel; in a recipe, the number of its buffer. Without a mask 0.
+    /// Address of the mask, one byte per pixel; in a recipe, the number of its buffer. 0 without a mask.
     pub beside: u64,
-    /// The value of the first cell, of integers.
+    /// Value of the first cell, for integer samples.
     pub low: i32,
-    /// Cells of a channel.
+    /// Cells per channel.
     pub bins: u32,
     /// Interleaved channels.
     pub channels: u32,
-    /// Channels counted apart: all of them, or 1.
+    /// Channels counted separately: all of them, or 1.
     pub apart: u32,
-    /// The greatest sample of the last bin, of f32.
+    /// Largest sample of the last bin, for f32 samples.
     pub last: f32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Parameters of the kernels that count samples of 16 bits by value.
+/// Parameters of the kernels that count 16-bit samples by value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramValuesParams {
-    /// Samples to count.
+    /// Number of samples to count.
     pub samples: u64,
-    /// The threads' reads, in a row of blocks.
+    /// Loads per thread, of one row of blocks.
     pub rounds: Rounds,
-    /// Channels counted apart: sample `i` belongs to channel `i % channels`.
+    /// Channels counted separately: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Parameters of the kernels that find the bins of samples.
+/// Parameters of the kernels that write the bin of each sample.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramBinsParams {
-    /// Pixels of the image.
+    /// Number of pixels of the image.
     pub pixels: u64,
     /// Interleaved channels.
     pub channels: u32,
-    /// Channels whose bins are written apart: all of them, or 1.
+    /// Channels whose bins are written separately: all of them, or 1.
     pub apart: u32,
     /// Number of bins.
     pub bins: u32,
-    /// The greatest sample of the last bin.
+    /// Largest sample of the last bin.
     pub last: f32,
 }
 
-/// Parameters of the kernels that find the cells of pixels: pairs of bins.
+/// Parameters of the kernels that write the cell of each pixel: a pair of bins.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramPairsParams {
-    /// Pixels of the image.
+    /// Number of pixels of the image.
     pub pixels: u64,
     /// Interleaved channels.
     pub channels: u32,
-    /// The channel whose bins come first.
+    /// First channel, whose bin is the major index of a cell.
     pub channel: u32,
-    /// The other one.
+    /// Second channel, whose bin is the minor index.
     pub other_channel: u32,
-    /// Number of the first channel's bins.
+    /// Number of bins of the first channel.
     pub bins: u32,
-    /// Number of the other's.
+    /// Number of bins of the second channel.
     pub other_bins: u32,
-    /// The greatest sample of the first channel's last bin.
+    /// Largest sample of the first channel's last bin.
     pub last: f32,
-    /// The greatest sample of the other's.
+    /// Largest sample of the second channel's last bin.
     pub other_last: f32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Parameters of the kernel that sums weights by bins.
+/// Parameters of the kernel that sums weights by bin.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramWeightsParams {
-    /// Address of the weights, one a pixel; in a recipe, the number of their buffer.
+    /// Address of the weights, one per pixel; in a recipe, the number of their buffer.
     pub weights: u64,
-    /// Samples of a channel apart.
+    /// Samples per separate channel.
     pub samples: u64,
-    /// Bins of a channel apart.
+    /// Bins per separate channel.
     pub bins: u32,
-    /// Slices of these, for blocks of [`WEIGHTS_BLOCK`](crate::WEIGHTS_BLOCK).
+    /// Slices of these bins, [`WEIGHTS_BLOCK`](crate::WEIGHTS_BLOCK) bins each.
     pub slices: u32,
-    /// Neighbouring samples of a pixel: 1 where channels are apart.
+    /// Adjacent samples per pixel: 1 where channels are separate.
     pub channels: u32,
-    /// Channels that are summed apart: all of them, or 1.
+    /// Channels that are summed separately: all of them, or 1.
     pub apart: u32,
 }
 
-/// Threads of a block of the histogram's first kernel.
+/// Threads per block of the first kernel of the histogram by partials.
 pub const PARTIAL_BLOCK: u32 = 256;
 
 /// Threads that share one partial histogram in shared memory.
@@ -201,71 +201,72 @@ pub const GROUP_THREADS: u32 = 32;
 /// Partial histograms of 256 bins in a block's shared memory, over all groups and channels.
 pub const PARTIAL_ROWS: u32 = 8;
 
-/// Threads of a block of the histogram's merge: a power of two.
+/// Threads per block of the merge of partial histograms: a power of two.
 pub const MERGE_BLOCK: u32 = 256;
 
-/// Threads of a block of the histogram's kernel with a column for each lane.
+/// Threads per block of the byte histograms with a column of counters per lane.
 pub const COLUMNS_BLOCK: u32 = 1024;
 
-/// Counters of a bin in that kernel: as many as a warp has lanes, and shared memory banks.
+/// Counters per bin in those kernels: one per lane of a warp, and so one per shared memory bank.
 pub const HISTOGRAM_COLUMNS: u32 = 32;
 
 /// Bins of a byte histogram.
 pub const BYTE_BINS: u32 = 256;
 
-/// Lowest bits of a total that all blocks of a launch add to: what was counted. Those above hold how many blocks
-/// have added theirs, so that the last one knows.
+/// Lowest bits of a total to which all blocks of a launch add: they hold the count. The bits above count the blocks
+/// that have added theirs, so that the last one recognizes itself.
 pub const TOTAL_BITS: u32 = 48;
 
-/// Index of the total of a cell (a bin of a channel) among those of `cells` cells. The L2 cache adds to 32 bytes at once: four totals
-/// in each of its lines of 128 bytes, so that the blocks, which all add at about the same time, meet in as few lines
-/// as may be. Of many cells they meet seldom.
+/// Returns the index of the total of a cell (a bin of a channel) among the totals of `cells` cells. The L2 cache adds
+/// to 32 bytes at once: for up to 1024 cells, each of its lines of 128 bytes holds four totals only, so that the
+/// blocks, which all add at about the same time, rarely contend for a line. With more cells they rarely do so anyway.
 pub const fn total_of(cell: u32, cells: u32) -> u64 {
     if cells <= 4 * BYTE_BINS { (cell / 4 * 16 + cell % 4) as u64 } else { cell as u64 }
 }
 
-/// Most cells that have totals: more than the shared memory of an H100 has counters for.
+/// Most cells with totals: more than an H100's shared memory holds counters and edges for.
 pub const MAX_CELLS: u32 = 48 * 1024;
 
-/// Most zeroed memory that a launch takes, in bytes: for the totals of [`MAX_CELLS`] cells.
+/// Largest zeroed workspace of a launch, in bytes: for the totals of [`MAX_CELLS`] cells.
 pub const ZEROED_BYTES: u64 = MAX_CELLS as u64 * 8;
 
-/// Threads of a block of the kernels that count samples between edges.
+/// Threads per block of the kernels that count samples between edges.
 pub const EDGES_BLOCK: u32 = 1024;
 
-/// Threads of a block of the kernel that finds the least and the largest sample: a power of two.
+/// Threads per block of the kernel that finds the least and the largest sample: a power of two.
 pub const EXTREMES_BLOCK: u32 = 256;
 
-/// The first row of a channel in those kernels: that of samples below its bins, and above those of the channel before.
-/// The rows of its bins follow, and one for samples above them.
+/// Returns the first row of counters of a channel in the kernels that count between edges: a row for samples below
+/// its bins. The rows of its bins follow, and two for other samples outside its range; the last is the next channel's
+/// first.
 pub const fn channel_row(bins: u32, channel: u32) -> u32 {
     channel * (bins + 2)
 }
 
-/// The rows of all channels.
+/// Returns the rows of counters of all channels.
 pub const fn edge_rows(bins: u32, channels: u32) -> u32 {
     channel_row(bins, channels) + 1
 }
 
-/// Shared memory of those kernels, in bytes: the counters of each row, and `bins + 2` edges.
+/// Returns the shared memory per block of those kernels, in bytes: `columns` counters per row, and `bins + 2` edges.
 pub const fn edges_bytes(bins: u32, channels: u32, columns: u32) -> u64 {
     4 * ((channels as u64 * (bins as u64 + 2) + 1) * columns as u64 + bins as u64 + 2)
 }
 
-/// Threads of a block of the kernels that count cells by slices.
+/// Threads per block of the kernels that count cells by slices.
 pub const SLICES_BLOCK: u32 = 1024;
 
-/// Cells of a slice: as many counters as every GPU's shared memory holds.
+/// Cells per slice: their counters fit into the shared memory of every GPU.
 pub const SLICE_CELLS: u32 = 16 * 1024;
 
-/// Threads of a block of the kernels that find bins.
+/// Threads per block of the kernels that write bins.
 pub const BINS_BLOCK: u32 = 256;
 
-/// Threads of a block of the kernel that sums weights, and bins of a slice.
+/// Threads per block of the kernel that sums weights, and bins per slice.
 pub const WEIGHTS_BLOCK: u32 = 256;
 
-/// Samples of its blocks: those that are summed from 0.
+/// Samples per block of that kernel, which sums them from 0.
 pub const WEIGHTS_SAMPLES: u32 = 65536;
 
-/// Samples that it holds at a time.
+/// Samples that such a block holds in shared memory at a time.
 pub const WEIGHTS_BATCH: u32 = 1024;

@@ -1,11 +1,11 @@
-//! What a byte becomes when a histogram is equalised: one formula for host and kernel.
+//! Equalisation of a byte by a histogram: one formula for host and kernel.
 
 use crate::FromSum;
 
-/// The number for `value` where `least` is the least value that occurs: of `rest` samples of other values, `below` are
-/// not above it.
+/// Returns the number that replaces `value`, where `least` is the least value that occurs: of the `rest` samples with
+/// other values, `below` are at most `value`.
 ///
-/// As OpenCV's `equalizeHist` computes it: the count as f32, times 255 divided by the rest in f32.
+/// As OpenCV's `equalizeHist` computes it: the count as f32, times 255 / `rest` in f32.
 #[inline(always)]
 pub fn equalized(value: u32, least: u32, below: u64, rest: u64) -> u8 {
     if rest == 0 {

@@ -1,4 +1,4 @@
-//! Tables for the values of samples: parameters.
+//! Lookup tables for samples: parameters.
 
 mod equalize;
 mod tiles;
@@ -8,34 +8,33 @@ pub use tiles::{between_tiles, bilinear};
 
 use crate::SLICE_CELLS;
 
-/// Parameters of the kernel that looks bytes up.
+/// Parameters of the lookup kernel for bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct LookupParams {
-    /// Samples, in bytes.
+    /// Number of samples, one byte each.
     pub samples: u64,
     /// Address of the tables, 256 bytes each; in a recipe, the number of their buffer.
     pub table: u64,
-    /// Tables: sample `i` is looked up in table `i % tables`.
+    /// Number of tables: sample `i` is looked up in table `i % tables`.
     pub tables: u32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Parameters of the kernel that makes the tables by which histograms are equalised.
+/// Parameters of the kernel that computes the equalisation tables of histograms.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct EqualizeParams {
-    /// Channels, with a table each.
+    /// Number of channels, one table each.
     pub channels: u32,
 }
 
-/// Parameters of the kernels that equalise by tiles.
+/// Parameters of the kernels that equalise by tiles (CLAHE).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct TilesParams {
-    /// Address of the tiles' tables, an entry for each value of each channel of each tile; in a recipe, the number of
-    /// their buffer.
+    /// Address of the tiles' tables, one entry per value, channel and tile; in a recipe, the number of their buffer.
     pub tables: u64,
     /// Width of the image, in pixels.
     pub width: u32,
@@ -43,34 +42,34 @@ pub struct TilesParams {
     pub height: u32,
     /// Interleaved channels.
     pub channels: u32,
-    /// Tiles across.
+    /// Number of tiles across.
     pub across: u32,
-    /// Tiles down.
+    /// Number of tiles down.
     pub down: u32,
-    /// Width of a tile, in pixels; with those beyond the image's end.
+    /// Width of a tile, in pixels; the last tiles may reach past the image's end.
     pub tile_width: u32,
     /// Height of a tile, in pixels.
     pub tile_height: u32,
-    /// The largest count of a value; `u32::MAX` for any.
+    /// Clip limit: the largest count of a value; `u32::MAX` for none.
     pub limit: u32,
-    /// By what sums of counts are multiplied.
+    /// Factor of the cumulative counts.
     pub scale: f32,
-    /// The reciprocal of a tile's width.
+    /// Reciprocal of a tile's width.
     pub inverse_x: f32,
-    /// The reciprocal of a tile's height.
+    /// Reciprocal of a tile's height.
     pub inverse_y: f32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
 }
 
-/// Threads of a block of the kernel that looks bytes up.
+/// Threads per block of the lookup kernel for bytes.
 pub const LOOKUP_BLOCK: u32 = 256;
 
-/// Values of a 16-bit sample.
+/// Number of values of a 16-bit sample.
 pub const WIDE_VALUES: u32 = 65536;
 
-/// Slices of them, whose counters a block holds.
+/// Slices of these values: a block holds the counters of one.
 pub const WIDE_SLICES: u32 = WIDE_VALUES / SLICE_CELLS;
 
-/// Threads of a block of the kernel that makes tables for them: as many warps as a warp has lanes.
+/// Threads per block of the kernel that computes tables of 16-bit samples: 32 warps, one per lane of a warp.
 pub const WIDE_BLOCK: u32 = 1024;

@@ -1,11 +1,11 @@
-//! Between the centres of tiles: what a pixel takes of the tables of the tiles around it.
+//! Bilinear interpolation between the tables of the tiles around a pixel.
 
-/// Where a pixel lies between the centres of tiles, of which there are `count`: the tile before it and the one after,
-/// and the weights of both. `inverse` is the reciprocal of a tile's side in f32, as OpenCV has it.
+/// Returns the tiles whose centres are before and after a pixel, along an axis of `count` tiles, and the weights of
+/// both. `inverse` is the reciprocal of a tile's side in f32, as OpenCV has it.
 #[inline(always)]
 pub fn between_tiles(position: u32, inverse: f32, count: u32) -> ([u32; 2], [f32; 2]) {
     let place = position as f32 * inverse - 0.5;
-    // Down to a whole number: -0.5 is the least place.
+    // Floor: -0.5 is the least place.
     let before = if place < 0.0 { -1.0 } else { place as u32 as f32 };
     let weight = place - before;
     let tile = |number: f32| {
@@ -15,7 +15,7 @@ pub fn between_tiles(position: u32, inverse: f32, count: u32) -> ([u32; 2], [f32
     ([tile(before), tile(before + 1.0)], [1.0 - weight, weight])
 }
 
-/// The bilinear mean of what four tables have for a value: of the tiles above, then of those below.
+/// Returns the bilinear interpolation of four tables' entries: of the tiles above, then of the tiles below.
 #[inline(always)]
 pub fn bilinear([above, below]: [[f32; 2]; 2], across: [f32; 2], down: [f32; 2]) -> f32 {
     let row = |[left, right]: [f32; 2]| left * across[0] + right * across[1];

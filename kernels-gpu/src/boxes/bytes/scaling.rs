@@ -1,20 +1,21 @@
-//! From sums of bytes to outputs.
+//! Scaling of byte sums to outputs.
 
 use crate::device::Device;
 use apron_abi::{Accumulator, BoxParams, ElementType, Pixel};
 
-/// A sum of bytes, scaled.
+/// Returns a sum of bytes, scaled.
 #[inline(always)]
 pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, p: &BoxParams) -> f64 {
     let value = sum * p.factor;
     if p.divisor == 0.0 {
         return value;
     }
-    // The quotient nearest to the true one: what is left of the division is exact, and of 53 bits its quotient.
+    // The correctly rounded quotient: the remainder of the division is exact, and one multiply-add corrects the
+    // value.
     d.fma(d.fma(-value, p.divisor, sum), p.factor, value)
 }
 
-/// An output that is exact: integers are rounded, half to even.
+/// Returns an output by exact scaling: integers are rounded half to even.
 #[inline(always)]
 pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
     let value = scaled(d, sum as f64, p);
@@ -30,7 +31,8 @@ pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
     of_bits((value + 6_755_399_441_055_744.0).to_bits() as u32)
 }
 
-/// An integer output, as an f32 of 2^23 and more whose lowest bits it is: right where the plan says so.
+/// Returns the bits of an f32 of 2^23 and more, whose lowest bits are the integer output; correct where the plan says
+/// so.
 #[inline(always)]
 pub(super) fn plain<D: Device>(d: D, sum: u32, p: &BoxParams) -> u32 {
     let sum = f32::from_bits(ONES.to_bits() | sum) - ONES;
@@ -40,19 +42,19 @@ pub(super) fn plain<D: Device>(d: D, sum: u32, p: &BoxParams) -> u32 {
 /// At 2^23 the spacing of f32 is 1.
 pub(super) const ONES: f32 = 8_388_608.0;
 
-/// The integer that has these lowest bits.
+/// Returns the integer with these lowest bits.
 #[inline(always)]
 pub(super) fn of_bits<O: Pixel>(bits: u32) -> O {
     O::read(&bits.to_ne_bytes())
 }
 
-/// Four bytes in a word.
+/// Packs four bytes into a word.
 #[inline(always)]
 pub(super) fn word(bytes: [u32; 4]) -> u32 {
     bytes[0] | bytes[1] << 8 | bytes[2] << 16 | bytes[3] << 24
 }
 
-/// The same of bytes that are the lowest bits of [`plain`] ones, whose other bits leave the word or are the same.
+/// Packs the lowest bytes of four [`plain`] numbers into a word: their other bits are shifted out or subtracted.
 #[inline(always)]
 pub(super) fn word_of_plain(numbers: [u32; 4]) -> u32 {
     let [a, b, c, d] = numbers;

@@ -1,4 +1,4 @@
-//! The kernel's steps.
+//! Box filters of bytes by sliding windows: the kernel and its steps.
 
 use super::scaling::{exact, of_bits, plain, word, word_of_plain};
 use crate::boxes::{march, slot_after, Part, Steps, LANES};
@@ -7,11 +7,10 @@ use crate::Body;
 use apron_abi::{box_pitch, box_pixels, box_sums_pitch, BoxParams, ElementType, Pixel, BOX_BLOCK, BOX_BYTES};
 use core::marker::PhantomData;
 
-/// The kernel for strips of `W` words: of pixels of four channels, or, not `PIXELS`, of fewer; `LARGE` for windows of
-/// more bytes than 16 bits hold the sum of.
+/// The kernel for strips of `W` words: each a pixel of four channels if `PIXELS`, else of fewer channels; `LARGE` for
+/// windows whose sums of bytes do not fit into 16 bits.
 ///
-/// Launch contract: that of the [module](crate::boxes); windows are at most
-/// [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
+/// Launch contract: see the [module](crate::boxes); windows are at most [`BOX_PACKED`](apron_abi::BOX_PACKED) wide.
 pub struct Bytes<O, const LARGE: bool, const PIXELS: bool, const W: u32>(PhantomData<O>);
 
 impl<O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Body for Bytes<O, LARGE, PIXELS, W> {
@@ -54,20 +53,20 @@ struct Block<'p, D, O, const LARGE: bool, const PIXELS: bool, const W: u32> {
     part: Part<'p, D>,
     src: Global<u8>,
     dst: Global<O>,
-    /// The words of this thread's chunk, as sums of them are.
+    /// Words of this thread's chunk, unpacked.
     kept: [[u32; 2]; CHUNK],
-    /// The output column of its word's first byte, and whether there is one.
+    /// Output column of the word's first byte, and whether there is one.
     column: u32,
     stored: bool,
-    /// Where the outputs of the word's bytes are behind the first one's.
+    /// Offsets of the outputs of the word's bytes from the first one's, in samples.
     offsets: [u32; 4],
-    /// The ring's chunk of the present step.
+    /// Chunk of the ring for the current step.
     slot: u32,
-    /// The sums of the window that ends in the last row: packed in two, or of each byte.
+    /// Sums of the window that ends in the last row: packed in two words, or one word per byte.
     sums: [u32; 4],
 }
 
-/// Which part of the strip byte `k` of a word belongs to, and which channel.
+/// Returns the part of the strip, and the channel, of byte `k` of a word.
 #[inline(always)]
 fn place(k: u32, channels: u32) -> (u32, u32) {
     match channels {
@@ -77,7 +76,7 @@ fn place(k: u32, channels: u32) -> (u32, u32) {
     }
 }
 
-/// A word's bytes 0 and 2, and 1 and 3.
+/// Returns a word's bytes 0 and 2, and 1 and 3, in 16 bits each.
 #[inline(always)]
 fn packed(word: u32) -> [u32; 2] {
     [word & 0x00ff_00ff, word >> 8 & 0x00ff_00ff]
@@ -93,7 +92,7 @@ fn joined([low, high]: [u32; 2]) -> u64 {
     low as u64 | (high as u64) << 32
 }
 
-/// A sum that takes up a number and gives up another.
+/// Adds the words that enter a window to its sum, and subtracts the words that leave it.
 #[inline(always)]
 fn slid(sum: [u32; 2], comes: [u32; 2], leaves: [u32; 2]) -> [u32; 2] {
     let slid = |k: usize| sum[k].wrapping_add(comes[k]).wrapping_sub(leaves[k]);
@@ -101,33 +100,33 @@ fn slid(sum: [u32; 2], comes: [u32; 2], leaves: [u32; 2]) -> [u32; 2] {
 }
 
 impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> Block<'_, D, O, LARGE, PIXELS, W> {
-    /// Pairs from one row of the ring to the next.
+    /// Pitch of the ring's rows, in pairs of words.
     const PITCH: u32 = box_pitch(W, 1);
 
-    /// Input row `row` of a step; two steps take turns.
+    /// Returns input row `row` of a step; two steps alternate.
     #[inline(always)]
     fn input(&self, step: u32, row: u32) -> Shared<u32> {
         let tile = &self.part.p.tile;
         Shared::at(tile.input_at + (step % 2 * BOX_BYTES + row) * tile.input_pitch * 4)
     }
 
-    /// The sums of the chunks from that of a task on, or of their first bytes.
+    /// Returns the sums of the chunks of a task's row, from the task's chunk on, or the sums of their first words.
     #[inline(always)]
     fn sums_of(&self, task: u32, first_bytes: bool) -> Shared<u64> {
         let (tile, row) = (&self.part.p.tile, task % BOX_BYTES + if first_bytes { BOX_BYTES } else { 0 });
         Shared::at(tile.sums_at + (row * box_sums_pitch(tile.chunks) + task / BOX_BYTES) * 8)
     }
 
-    /// Row `row` of chunk `slot` of the ring, from column `column` on.
+    /// Returns row `row` of chunk `slot` of the ring, from column `column` on.
     #[inline(always)]
     fn ring(&self, slot: u32, row: u32, column: u32) -> Shared<u64> {
         Shared::at(self.part.p.tile.ring_at + ((slot * BOX_BYTES + row) * Self::PITCH + column) * 8)
     }
 
-    /// Clears this thread's column of the ring: what leaves the first windows is nothing.
+    /// Clears this thread's column of the ring: the rows that leave the first windows are 0.
     ///
     /// # Safety
-    /// Nobody uses the ring before the next barrier.
+    /// No thread uses the ring before the next barrier.
     #[inline(always)]
     unsafe fn clear(&self) {
         let mut row = 0;
@@ -140,7 +139,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// Sums a task's chunk, and as many of its bytes as a window has in its last one; gives its words.
+    /// Sums a task's chunk, and its first words, up to the end of the first window that ends in it; returns its
+    /// words.
     #[inline(always)]
     unsafe fn sum(&self, step: u32, task: u32) -> [[u32; 2]; CHUNK] {
         let d = self.part.d;
@@ -164,7 +164,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         words
     }
 
-    /// Takes up a row's sums, and gives up those of another.
+    /// Adds a row's sums to the window, and subtracts the sums of the row that leaves.
     #[inline(always)]
     fn slide(&mut self, comes: [u32; 2], leaves: [u32; 2]) {
         if !LARGE {
@@ -177,7 +177,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// The window's sum of byte `k` of its words.
+    /// Returns the window's sum of byte `k` of its words.
     #[inline(always)]
     fn sum_of(&self, k: usize) -> u32 {
         match k {
@@ -187,8 +187,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// Stores the outputs of the present sums at the pixel `at`. `PLAIN` is for integers, where the
-    /// plan says that f32 will do.
+    /// Stores the outputs of the current sums at pixel `at`. `PLAIN` is for integers, where the plan says that f32
+    /// suffices.
     #[inline(always)]
     unsafe fn store<const PLAIN: bool>(&self, at: u64) {
         let (d, p) = (self.part.d, self.part.p);
@@ -213,13 +213,13 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         }
     }
 
-    /// Windows that end in rows `first` to `first + COUNT - 1` of a step; stores all, or those of output rows, the first
-    /// of which would be row `y`.
+    /// Slides the window over rows `first` to `first + COUNT - 1` of a step; stores all outputs, or, unless `ALL`,
+    /// the outputs inside the block's output rows. The first would be row `y`.
     #[inline(always)]
     unsafe fn slide_down<const COUNT: usize, const PLAIN: bool, const ALL: bool>(&mut self, first: u32, y: i32) {
         let (d, p, thread) = (self.part.d, self.part.p, self.part.d.thread_x());
         let here = self.ring(self.slot, first, thread);
-        // The rows that leave, of the two oldest chunks, which are next in the ring.
+        // The rows that leave are in the two oldest chunks, which are next in the ring.
         let (later, slots) = (d.anew(p.window_y % BOX_BYTES), p.tile.slots);
         let oldest = slot_after(self.slot, 1, slots);
         let upper = self.ring(oldest, BOX_BYTES - later + first, thread).offset;
@@ -262,7 +262,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> B
         unsafe { self.part.bring_row(to, pixels, start, 1, p.tile.chunks * BOX_BYTES, constant) };
     }
 
-    /// Makes an input row of the words of images of fewer channels.
+    /// Packs an input row into words, for images of fewer than four channels.
     #[inline(always)]
     unsafe fn bring_bytes(&self, to: Shared<u32>, start: Option<u64>) {
         let (d, p) = (self.part.d, self.part.p);
@@ -307,7 +307,7 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
 
     #[inline(always)]
     unsafe fn prefixes(&mut self, step: u32) {
-        // What was kept of the last step must not take registers until here.
+        // The words kept in the last step must not take registers until here.
         self.kept = [[0; 2]; CHUNK];
         let tasks = self.part.p.tile.chunks * BOX_BYTES;
         let mut task = self.part.d.thread_x();
@@ -333,8 +333,8 @@ impl<D: Device, O: Pixel, const LARGE: bool, const PIXELS: bool, const W: u32> S
         let (row, column) = (task % BOX_BYTES, task / BOX_BYTES * BOX_BYTES);
         let (input, to) = (self.input(step, row), self.ring(self.slot, row, column));
         let (chunks, between) = (self.sums_of(task, false), last / BOX_BYTES);
-        // SAFETY: tasks below the strip's columns are the chunks at which windows begin; all under the windows are
-        // summed.
+        // SAFETY: tasks below the strip's columns are the chunks at which windows begin; all chunks under the windows
+        // are summed.
         unsafe {
             let mut comes = [[0; 2]; CHUNK];
             for k in 1..CHUNK {

@@ -1,24 +1,24 @@
-//! Box filters of RGBA bytes, a warp a strip of [`BOX_STRIP`] pixels, of which each thread has [`BOX_BYTES`].
+//! Box filters of RGBA bytes: one warp per strip of [`BOX_STRIP`] pixels, [`BOX_BYTES`] adjacent pixels per thread.
 //!
 //! ```text
 //! wait for an input row; barrier              (the block is the warp)
+//! start copying the row that comes BOX_STRIP_AHEAD rows later
 //! outputs of the row before: differences of prefix sums, from shared memory
-//! columns: each thread adds the row to the sums of its columns, and takes off the row that leaves the window
-//! rows:    each thread adds these up along its chunk, into shared memory
-//! start copying the row that comes so many rows later
+//! columns: each thread adds the row to the sums of its columns, and subtracts the row that leaves the window
+//! rows:    each thread computes prefix sums of these along its chunk, into shared memory
 //! ```
 //!
-//! Sums of bytes are exact in any order, and what is added modulo 2^32 may pass over it. A word holds two sums, of
-//! the bytes 0 and 2, and of 1 and 3: the final ones fit into 16 bits each, and so differences of packed numbers are
-//! right, whatever the lower halves carried into the upper ones. Windows of more than
+//! Sums of bytes are exact in any order, and intermediate sums may wrap modulo 2^32. A word holds two sums, of the
+//! bytes 0 and 2, or of 1 and 3: the final sums fit into 16 bits each, so differences of packed sums are correct,
+//! whatever the lower halves carried into the upper ones. Windows of more than
 //! [`BOX_STRIP_SMALL`](apron_abi::BOX_STRIP_SMALL) pixels, `LARGE`, have four words along the row.
 //!
-//! The rows under a low window wait in a ring until they leave it. Of higher ones that would leave room for few
-//! warps, and so they are brought again, from the L2 cache if all goes well. What a pixel costs does not depend on the
-//! window, but for `width / 8` additions a chunk.
+//! Input rows under a low window stay in a ring until they leave it. For higher windows that would leave room for few
+//! warps, so rows are copied again when they leave, from the L2 cache if all goes well. The cost per pixel does not
+//! depend on the window, except for `width / 8` additions per chunk.
 //!
-//! Launch contract: one warp a block; the buffers are as large as the parameters say, the shared memory is
-//! [`apron_abi::BoxTile::of_strip`], and the parameters are those that the plan gives, for a mean of an odd number of
+//! Launch contract: one warp per block; the buffers are as large as the parameters say, the shared memory is
+//! [`apron_abi::BoxTile::of_strip`], and the parameters are as the plan computes them, for a mean of an odd number of
 //! pixels, less than 2^15.
 
 use super::scaling::ONES;
@@ -71,66 +71,66 @@ impl<const LARGE: bool> Body for Strips<LARGE> {
     }
 }
 
-/// Where a piece of 16 bytes of an input row is in its row of the ring: threads that read two pieces each, one after
-/// the other, meet no bank twice.
+/// Returns the index of a piece of 16 bytes of an input row in its row of the ring: threads that read two pieces
+/// each, one after the other, have no bank conflicts.
 #[inline(always)]
 fn swizzled(piece: u32) -> u32 {
     piece ^ ((piece >> 3) & 1)
 }
 
-/// What of the sums along a row is kept in shared memory: for each pixel of a chunk the sum of those before it, and the
-/// chunk's sum, of neighbouring chunks next to each other.
+/// Layout of the prefix sums along a row in shared memory: for each pixel of a chunk the sum of the pixels before it,
+/// and then the chunk's sum; sums of adjacent chunks are adjacent.
 struct Sums<const LARGE: bool>;
 
 impl<const LARGE: bool> Sums<LARGE> {
-    /// Bytes of a sum.
+    /// Bytes per sum.
     const BYTES: u32 = if LARGE { 16 } else { 8 };
-    /// Bytes from the sums of one pixel of the chunks to those of the next.
+    /// Bytes between the sums of adjacent pixels of a chunk.
     const PITCH: u32 = (LANES + 1) * Self::BYTES;
 
-    /// The place, in bytes, of the sum before pixel `x`.
+    /// Returns the offset, in bytes, of the sum before pixel `x`.
     #[inline(always)]
     fn place(x: u32) -> u32 {
         x % BOX_BYTES * Self::PITCH + x / BOX_BYTES * Self::BYTES
     }
 }
 
-/// The sums of a pixel's bytes: packed in the first two, or one each.
+/// Sums of a pixel's bytes: packed in the first two words, or one word per byte.
 type Four = [u32; 4];
 
 struct Strip<'p, D, const LARGE: bool> {
     part: Part<'p, D>,
     src: u64,
     dst: u64,
-    /// Whether input rows are whole pieces of 16 bytes that the image has.
+    /// Whether input rows are whole pieces of 16 bytes inside the image.
     pieces: bool,
-    /// Whether rows of output start at multiples of 16 bytes.
+    /// Whether output rows start at multiples of 16 bytes.
     wide: bool,
-    /// The output column of this thread's first pixel, and whether it has outputs.
+    /// Output column of this thread's first pixel, and whether it has outputs.
     column: u32,
     stored: bool,
-    /// The reciprocal of the window's pixels, times 2^24: exact enough for up to [`BOX_STRIP_SMALL`] of them.
+    /// Reciprocal of the window's pixels, times 2^24: exact enough for up to [`BOX_STRIP_SMALL`] pixels.
     factor: u32,
-    /// The sums of this thread's columns.
+    /// Sums of this thread's columns.
     columns: [[u32; 2]; CHUNK],
-    /// Where its pixels are in a row of the ring, in words.
+    /// Indices of its pixels in a row of the ring, in words.
     own: [u32; 2],
-    /// Where the sums before its windows are, and those before their ends.
+    /// Offsets, in bytes, of the sums before the starts of its windows, and before their ends.
     low: [u32; CHUNK],
     high: [u32; CHUNK],
-    /// Chunks from that of the thread's first pixels to that of its first window's end.
+    /// Number of chunks from the thread's first pixels to the end of its first window.
     between: u32,
-    /// From which of its windows on they begin in the next chunk, and end in one more.
+    /// Indices of its first window that begins in the next chunk, and of the first that ends in one chunk more.
     turns: [u32; 2],
 }
 
 impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
-    /// Goes down the strip.
+    /// Marches down the strip.
     #[inline(always)]
     unsafe fn run(&mut self) {
         let (d, p) = (self.part.d, self.part.p);
         let rows = self.part.count + p.window_y - 1;
-        // SAFETY: one barrier lies between what threads exchange.
+        // SAFETY: a barrier separates all that threads exchange.
         unsafe {
             if !self.part.inside {
                 self.part.list(BOX_STRIP, LANES);
@@ -166,7 +166,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
     unsafe fn clear(&self) {
         let mut word = self.part.d.thread_x();
         while word < Sums::<LARGE>::PITCH / 4 {
-            // SAFETY: in the sums, which nobody uses before the next barrier.
+            // SAFETY: in the sums, which no thread uses before the next barrier.
             unsafe {
                 self.part.d.shared_store(self.sums::<u32>(0, 0), word, 0);
                 self.part.d.shared_store(self.sums::<u32>(1, 0), word, 0);
@@ -175,29 +175,30 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// The sums at a place; two rows take turns.
+    /// Returns the sums at an offset; two rows alternate.
     #[inline(always)]
     fn sums<T>(&self, parity: u32, place: u32) -> Shared<T> {
         Shared::at(self.part.p.tile.sums_at + parity * (BOX_BYTES + 1) * Sums::<LARGE>::PITCH + place)
     }
 
-    /// The row of the ring in a slot.
+    /// Returns the ring's row in a slot.
     #[inline(always)]
     fn ring(&self, slot: u32) -> Shared<u32> {
         Shared::at(self.part.p.tile.ring_at + slot * BOX_STRIP * 4)
     }
 
-    /// The row beside it, which leaves then, if it is brought again.
+    /// Returns the copy of the row that leaves the window with that row, if such rows are copied again.
     #[inline(always)]
     fn again(&self, slot: u32) -> Shared<u32> {
         Shared::at(self.part.p.tile.totals_at + slot * BOX_STRIP * 4)
     }
 
-    /// Starts copying input row `row` of the block into a slot, if there is such a row, and the one that then leaves.
+    /// Starts copying input row `row` of the block into a slot, if there is such a row; also the row that leaves with
+    /// it, if rows are copied again.
     #[inline(always)]
     unsafe fn bring(&self, row: u32, slot: u32, rows: u32) {
         let p = self.part.p;
-        // SAFETY: nobody uses the slots before the next barrier.
+        // SAFETY: no thread uses the slots before the next barrier.
         unsafe {
             if row < rows {
                 self.bring_row(row, self.ring(slot));
@@ -245,16 +246,16 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Takes up an input row, and stores the outputs of the one before. The slots are that of the row, and the one
-    /// where the next row to bring goes.
+    /// Adds an input row to the windows, and stores the outputs of the row before. The slots belong to this row, and
+    /// to the next row to copy.
     #[inline(always)]
     unsafe fn step<const PARITY: u32>(&mut self, row: u32, rows: u32, slots: &mut [u32; 2], at: &mut u64) {
         let (d, p) = (self.part.d, self.part.p);
         let next = |slot: u32| if slot + 1 == p.tile.slots { 0 } else { slot + 1 };
         let [slot, free] = *slots;
         *slots = [next(slot), next(free)];
-        // SAFETY: the row has come when all threads have waited for what they copied of it; nobody reads any more what
-        // was in the free slot.
+        // SAFETY: the row is complete when all threads have waited for their copies of it; no thread reads the free
+        // slot any more.
         unsafe {
             d.wait_copies::<{ BOX_STRIP_AHEAD - 1 }>();
             d.barrier();
@@ -266,7 +267,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                     self.store::<0>(*at);
                 }
                 *at += p.out_width as u64 * 4;
-                // In the ring, the row that leaves comes behind the free slot.
+                // In the ring, the row that leaves is in the slot after the free one.
                 let leaves = if p.tile.totals_at > 0 { self.again(slot) } else { self.ring(slots[1]) };
                 self.take::<true>(self.ring(slot), leaves);
             } else {
@@ -278,7 +279,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// This thread's pixels of a row in the ring.
+    /// Returns this thread's pixels of a row in the ring.
     #[inline(always)]
     unsafe fn pixels(&self, row: Shared<u32>) -> [u32; CHUNK] {
         // SAFETY: in the ring.
@@ -287,10 +288,10 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         [a, b, c, d, e, f, g, h]
     }
 
-    /// Adds a row to the columns' sums, and takes off the one that leaves the window.
+    /// Adds a row to the columns' sums, and subtracts the row that leaves the window.
     #[inline(always)]
     unsafe fn take<const LEAVES: bool>(&mut self, comes: Shared<u32>, leaves: Shared<u32>) {
-        // SAFETY: both have come.
+        // SAFETY: both rows are complete.
         let (comes, leaves) = unsafe { (self.pixels(comes), if LEAVES { self.pixels(leaves) } else { [0; CHUNK] }) };
         let odd = |word: u32| self.part.d.pick::<0x4341>(word, 0);
         for k in 0..CHUNK {
@@ -302,7 +303,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Sums the columns' sums along this thread's chunk, into shared memory.
+    /// Stores the prefix sums of the columns' sums along this thread's chunk in shared memory.
     #[inline(always)]
     unsafe fn add_up(&self, parity: u32) {
         let mut sum = [0; 4];
@@ -315,7 +316,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// The sums of one of its columns.
+    /// Returns the sums of one of its columns.
     #[inline(always)]
     fn column_sums(&self, k: usize) -> Four {
         let [even, odd] = self.columns[k];
@@ -351,14 +352,14 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// Stores a row of outputs, the first of which goes to address `at`.
+    /// Stores a row of outputs at address `at`.
     #[inline(always)]
     unsafe fn store<const PARITY: u32>(&self, at: u64) {
         let (d, p, dst) = (self.part.d, self.part.p, Global::<u32>::at(at));
         if !self.stored {
             return;
         }
-        // SAFETY: the sums are in shared memory since the barrier, and outputs no other thread's.
+        // SAFETY: the sums are in shared memory since the barrier, and the outputs are no other thread's.
         unsafe {
             let chunk = |count: u32| {
                 let place = Sums::<LARGE>::place((d.thread_x() + count) * BOX_BYTES) + BOX_BYTES * Sums::<LARGE>::PITCH;
@@ -403,7 +404,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
         }
     }
 
-    /// The pixel of a window's sums: of `LARGE` ones, as the lowest bits of f32 at 2^23.
+    /// Returns the pixel of a window's sums: if `LARGE`, they are the lowest bits of f32 at 2^23.
     #[inline(always)]
     fn output(&self, sums: Four) -> u32 {
         let d = self.part.d;
@@ -413,7 +414,7 @@ impl<D: Device, const LARGE: bool> Strip<'_, D, LARGE> {
                 (d.pick::<0x40>(byte(sums[0]), byte(sums[1])), d.pick::<0x40>(byte(sums[2]), byte(sums[3])));
             return d.pick::<0x5410>(low, high);
         }
-        // The byte is the highest of a product that is rounded there.
+        // The byte is the highest of the product, which is rounded there.
         let byte = |sum: u32| sum.wrapping_mul(self.factor).wrapping_add(1 << 23);
         let [even, odd, ..] = sums;
         let low = d.pick::<0x73>(byte(even & 0xffff), byte(odd & 0xffff));

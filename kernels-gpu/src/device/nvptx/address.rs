@@ -4,7 +4,7 @@ use super::super::{Global, Shared};
 use apron_abi::Element;
 use core::arch::asm;
 
-/// Address of a shared element: shared addresses are 32 bits wide.
+/// Returns the address of a shared element, of 32 bits.
 #[inline(always)]
 pub(super) fn shared_address<T: Element>(at: Shared<T>, index: u32) -> u32 {
     let base: u32;

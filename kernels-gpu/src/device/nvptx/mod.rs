@@ -1,8 +1,8 @@
 //! The device layer in inline PTX, for rustc's own NVPTX backend.
 //!
-//! Accesses are inline because generic pointers lose what the kernel knows: `ld.global.nc` needs
-//! a promise that nothing writes the buffer, and shared memory reached through a generic address
-//! costs a 64-bit generic access each time.
+//! Accesses are inline assembly because generic pointers lose what the kernel knows: `ld.global.nc` needs a promise
+//! that nothing writes the buffer, and shared memory reached through a generic address costs a 64-bit generic access
+//! each time.
 
 mod address;
 mod packing;
@@ -16,10 +16,10 @@ use core::marker::PhantomData;
 use core::mem::transmute_copy;
 pub use taps::{Buffer, Parameter, Symbol, Taps};
 
-// The launch says how large it is.
+// The launch sets its size.
 global_asm!(".extern .shared .align 16 .b8 apron_shared[];");
 
-/// Whether threads can copy into shared memory without waiting; else they do it at once.
+/// Whether copies into shared memory are asynchronous (`cp.async`); otherwise they are loads and stores.
 const COPIES: bool = cfg!(apron_copies);
 
 // Intrinsics, not asm: LLVM knows that they must not be moved into a branch.
@@ -30,7 +30,7 @@ unsafe extern "C" {
     fn shuffle_index(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
 }
 
-/// All threads of a warp.
+/// Member mask of all threads of a warp.
 const WARP: u32 = u32::MAX;
 
 /// Ends the kernel with an error.
@@ -39,25 +39,25 @@ pub fn trap() -> ! {
     unsafe { nvptx::trap() }
 }
 
-/// A thread on an NVIDIA GPU, with its taps in the space `S`.
+/// A thread on an NVIDIA GPU, with its taps in the state space `S`.
 #[derive(Clone, Copy)]
 pub struct Nvptx<S> {
     taps: u64,
-    /// Rows of blocks from one layer of the grid to the next.
+    /// Rows of blocks per layer of the grid.
     layer_rows: u32,
     space: PhantomData<S>,
 }
 
 impl<S> Nvptx<S> {
-    /// The thread, in a launch whose mask is at `taps` in the space `S`.
+    /// Returns the thread, in a launch whose mask is at address `taps` of the space `S`.
     #[inline(always)]
     pub fn new(taps: u64, layers: &Layers) -> Self {
         Nvptx { taps, layer_rows: layers.rows, space: PhantomData }
     }
 }
 
-/// One load or store of each element type, by the type's tag: a generic function's asm cannot
-/// name a type, but the tag is a constant, so one arm is left.
+/// Loads an element, by its type's tag: the asm of a generic function cannot name a type, but the tag is a constant,
+/// so one arm remains.
 macro_rules! load {
     ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
         let address = $address;
@@ -128,8 +128,8 @@ macro_rules! store {
     }};
 }
 
-// SAFETY (every unsafe block below): the caller promises that the element is there, and the
-// transmutes are between a type and the type that its tag names.
+// SAFETY (every unsafe block below): the caller promises that the element exists, and the transmutes are between a
+// type and the type that its tag names.
 impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     fn thread_x(self) -> u32 {
@@ -148,7 +148,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     fn block_y(self) -> u32 {
-        // CUDA allows 65535 blocks in y and in z: more rows lie behind each other.
+        // CUDA allows 65535 blocks in y and in z: further rows of blocks are in further layers.
         unsafe { nvptx::_block_idx_z() as u32 * self.layer_rows + nvptx::_block_idx_y() as u32 }
     }
 
@@ -190,8 +190,8 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn taps4(self, index: u32) -> [f32; 4] {
-        // Four at once, read two by two: constant memory is what bounds dense kernels, and tap by tap
-        // a 64x64 mask took 25 ms on an H100 where this takes 2.7 (docs/decisions/mask-reads.md).
+        // Four taps per access, which the hardware reads two by two: constant memory limits dense kernels. One by
+        // one, a 64x64 mask took 25 ms on an H100 where this takes 2.7 (docs/decisions/mask-reads.md).
         unsafe { S::four(self.taps + index as u64 * 4) }
     }
 
@@ -217,7 +217,7 @@ impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     unsafe fn texel(self, texture: TextureHandle, column: i32, row: i32) -> [f32; 4] {
         let (r, g, b, a): (f32, f32, f32, f32);
-        // The middle of a texel is half a pixel in.
+        // The centre of a texel is half a pixel in.
         let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
         unsafe {
             asm!(
@@ -303,7 +303,7 @@ impl<S: Taps> Device for Nvptx<S> {
 
     #[inline(always)]
     unsafe fn store4<T: Element>(self, to: Global<T>, index: u64, values: [T; 4]) {
-        // Streamed: what is written once should not push out what will be read.
+        // Streaming stores: outputs are written once, and should not evict data that will be read.
         unsafe {
             let [a, b, c, d]: [u32; 4] = transmute_copy(&values);
             asm!(
@@ -395,7 +395,7 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
-    #[allow(named_asm_labels)] // the braces make it local: the assembly may be copied
+    #[allow(named_asm_labels)] // the braces make the label local: the assembly may be duplicated
     unsafe fn mbarrier_wait(self, mbarrier: Shared<u64>, times: u32) {
         unsafe {
             asm!(

@@ -1,8 +1,8 @@
-//! Samples of a word of 32 bits, unpacked and packed.
+//! Unpacking and packing of the samples of a 32-bit word.
 
 use core::arch::asm;
 
-/// The number of 16 bits in a word's low half.
+/// Converts the f16 in a word's low half.
 #[inline(always)]
 fn low_half(word: u32) -> f32 {
     let number: f32;
@@ -14,7 +14,7 @@ fn low_half(word: u32) -> f32 {
     number
 }
 
-/// The number of 16 bits in a word's high half.
+/// Converts the f16 in a word's high half.
 #[inline(always)]
 fn high_half(word: u32) -> f32 {
     let number: f32;
@@ -47,8 +47,8 @@ pub(super) fn pick<const BYTES: u32>(low: u32, high: u32) -> u32 {
 /// As [`Device::bytes_of`](super::super::Device::bytes_of).
 #[inline(always)]
 pub(super) fn bytes_of(word: u32) -> [f32; 4] {
-    // Two bytes of 16 bits each: the first and the third, the second and the fourth. Each half is then a
-    // number of its own, so that what nobody needs goes.
+    // Zero-extends two bytes at a time to 16 bits: the first and the third, the second and the fourth. Each half is
+    // converted by itself, so that conversions whose result is unused are eliminated.
     let (even, odd): (u32, u32);
     // SAFETY: arithmetic.
     unsafe {
@@ -61,7 +61,7 @@ pub(super) fn bytes_of(word: u32) -> [f32; 4] {
 /// As [`Device::word_of`](super::super::Device::word_of).
 #[inline(always)]
 pub(super) fn word_of([a, b, c, d]: [f32; 4]) -> u32 {
-    // ptxas makes this one instruction for two bytes.
+    // ptxas fuses this into one instruction per two bytes.
     let word: u32;
     // SAFETY: arithmetic.
     unsafe {

@@ -1,4 +1,4 @@
-//! Where the taps of a mask are, and how they are read.
+//! State spaces of a mask's taps, and loads from them.
 
 use core::arch::asm;
 
@@ -7,7 +7,7 @@ pub trait Taps: Copy {
     /// Reads a tap.
     ///
     /// # Safety
-    /// There is a tap at `address`, which nothing writes during the launch.
+    /// There is a tap at `address`, and nothing writes it during the launch.
     unsafe fn one(address: u64) -> f32;
     /// Reads a tap of f64.
     ///
@@ -17,7 +17,7 @@ pub trait Taps: Copy {
     /// Reads four taps.
     ///
     /// # Safety
-    /// There are four taps at `address`, a multiple of 16, which nothing writes during the launch.
+    /// There are four taps at `address`, a multiple of 16, and nothing writes them during the launch.
     unsafe fn four(address: u64) -> [f32; 4];
 }
 
@@ -62,8 +62,7 @@ macro_rules! taps {
     };
 }
 taps!(
-    /// A parameter of the launch. A reference to it, indexed at run time, would be a copy of all of
-    /// it in local memory.
+    /// A parameter of the launch. A Rust reference to it, indexed at run time, would copy all of it to local memory.
     Parameter,
     "ld.param"
 );
