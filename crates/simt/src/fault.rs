@@ -1,4 +1,4 @@
-//! What a kernel did wrong, and which thread.
+//! What a kernel did wrong, and in which thread.
 
 use std::fmt;
 

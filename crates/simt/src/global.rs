@@ -1,11 +1,11 @@
-//! Global memory: buffers at made-up addresses, with a shadow that knows who touched what.
+//! Global memory: buffers at made-up addresses, with a shadow that records accesses.
 
 use apron_abi::{Element, ElementType};
 
-/// Buffers lie this far apart, so that running out of one never lands in the next.
+/// Distance between buffers, as a power of two: an index past the end of one is never in the next.
 const SPACING_BITS: u32 = 44;
 
-/// Who accesses, and when: `interval` counts the barriers of a launch.
+/// The accessing thread and the time: `interval` counts the barriers of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accessor {
     pub(crate) block: u32,
@@ -13,11 +13,11 @@ pub(crate) struct Accessor {
     pub(crate) interval: u32,
 }
 
-/// What is known of one element in the running launch.
+/// Recorded accesses of one element in the running launch.
 #[derive(Clone, Copy)]
 struct Shadow {
     written_ever: bool,
-    /// Whether what the writer did was an atomic addition.
+    /// Whether the writer's access was an atomic addition.
     atomic: bool,
     writer: Option<Accessor>,
     reader: Option<(u32, u16)>,
@@ -29,14 +29,14 @@ struct Buffer {
     shadow: Vec<Shadow>,
 }
 
-/// RGBA pixels of 8 bits a channel.
+/// RGBA pixels, 8 bits per channel.
 struct Texture {
     width: u32,
     height: u32,
     bytes: Vec<u8>,
 }
 
-/// Handles of textures have this bit, which no address has.
+/// Texture handles have this bit, which no address has.
 const TEXTURE_BIT: u64 = 1 << 63;
 
 /// The global memory of an emulated device, and its textures.
@@ -47,35 +47,35 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory without buffers.
+    /// Returns memory without buffers.
     pub fn new() -> Memory {
         Memory::default()
     }
 
-    /// Adds a buffer that holds `bytes`, a whole number of elements, and gives its address.
+    /// Adds a buffer that holds `bytes`, a whole number of elements, and returns its address.
     pub fn add_written(&mut self, element: ElementType, bytes: &[u8]) -> u64 {
         let elems = bytes.len() / element.size_bytes() as usize;
         self.add(Buffer { element, bytes: bytes.to_vec(), shadow: vec![Shadow::new(true); elems] })
     }
 
-    /// Adds a buffer that nothing has written, and gives its address.
+    /// Adds an uninitialised buffer, and returns its address.
     pub fn add_unwritten(&mut self, element: ElementType, elems: u64) -> u64 {
-        // A pattern that no test expects, should an unwritten byte ever get through.
+        // A pattern that no test expects, in case an unwritten byte is ever read.
         let bytes = vec![0xa5; (elems * element.size_bytes() as u64) as usize];
         self.add(Buffer { element, bytes, shadow: vec![Shadow::new(false); elems as usize] })
     }
 
-    /// Adds a texture of `width` x `height` pixels and gives its handle.
+    /// Adds a texture of `width` x `height` pixels and returns its handle.
     ///
     /// # Panics
-    /// If `bytes` are not as many pixels.
+    /// If `bytes` does not hold exactly these pixels.
     pub fn add_texture(&mut self, width: u32, height: u32, bytes: &[u8]) -> u64 {
         assert_eq!(bytes.len() as u64, width as u64 * height as u64 * 4, "size of the texture, in bytes");
         self.textures.push(Texture { width, height, bytes: bytes.to_vec() });
         TEXTURE_BIT | (self.textures.len() as u64 - 1)
     }
 
-    /// A pixel of a texture, clamped to its edge, its bytes as the f32 nearest to `byte / 255`.
+    /// Returns a pixel of a texture, clamped to its edge, its bytes as the f32 nearest to `byte / 255`.
     pub(crate) fn texel(&self, handle: u64, column: i32, row: i32) -> Result<[f32; 4], String> {
         let index = (handle & TEXTURE_BIT != 0).then_some(handle & !TEXTURE_BIT);
         let texture = index.and_then(|index| self.textures.get(index as usize));
@@ -90,7 +90,7 @@ impl Memory {
         (self.buffers.len() as u64) << SPACING_BITS
     }
 
-    /// The bytes of the buffer at `address`, or the first element that nothing wrote.
+    /// Returns the bytes of the buffer at `address`, or the first element that nothing wrote.
     pub fn take(&mut self, address: u64) -> Result<Vec<u8>, String> {
         let buffer = &mut self.buffers[(address >> SPACING_BITS) as usize - 1];
         match buffer.shadow.iter().position(|shadow| !shadow.written_ever) {
@@ -99,14 +99,14 @@ impl Memory {
         }
     }
 
-    /// Starts a launch: what earlier ones accessed is no race any more.
+    /// Starts a launch: accesses of earlier launches are no races.
     pub(crate) fn start_launch(&mut self) {
         for shadow in self.buffers.iter_mut().flat_map(|buffer| &mut buffer.shadow) {
             *shadow = Shadow::new(shadow.written_ever);
         }
     }
 
-    /// The buffer that holds a `T` at `address`, the byte offset, and the elements that it covers.
+    /// Returns the buffer that holds a `T` at `address`, the byte offset, and the elements that it covers.
     fn locate<T: Element>(&mut self, address: u64) -> Result<(&mut Buffer, usize, std::ops::Range<usize>), String> {
         let size = T::TYPE.size_bytes() as usize;
         let (number, offset) = (address >> SPACING_BITS, (address & ((1 << SPACING_BITS) - 1)) as usize);
@@ -134,7 +134,7 @@ impl Memory {
                 return Err(fail(format!("element {index}, which nothing wrote")));
             }
             if let Some(writer) = shadow.writer {
-                // Reads go through the read-only cache: even the writer itself may see the old value.
+                // Loads go through the read-only cache: even the writer itself may see the old value.
                 return Err(fail(format!("element {index}: {}", race(shadow.atomic, writer))));
             }
             shadow.reader = Some((by.block, by.thread));
@@ -164,8 +164,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Adds atomically, and gives what was there before. Additions order nothing, so what is added to in a launch
-    /// may be accessed by additions only: even who saw the last of them cannot know it from anything but their sum.
+    /// Adds atomically, and returns the previous value. Additions order nothing, so an element that a launch adds to
+    /// may be accessed by additions only: even the thread with the last addition cannot know it except by the sum.
     pub(crate) fn atomic_add(&mut self, address: u64, value: u64, by: Accessor) -> Result<u64, String> {
         let fail = |what: String| format!("adds to u64 in global memory at {address:#x}, {what}");
         let (buffer, offset, elements) = self.locate::<u64>(address).map_err(fail)?;
@@ -189,7 +189,7 @@ impl Memory {
         Ok(before)
     }
 
-    /// The first element of the buffer at `address` that is not all zeros.
+    /// Returns the index of the first element of the buffer at `address` that is not all zeros.
     pub fn first_not_zero(&self, address: u64) -> Option<usize> {
         let buffer = &self.buffers[(address >> SPACING_BITS) as usize - 1];
         let byte = buffer.bytes.iter().position(|byte| *byte != 0)?;

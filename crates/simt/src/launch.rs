@@ -8,11 +8,11 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::RefCell;
 
-/// Stack of a thread, in bytes; kernels need little, unoptimised builds more.
+/// Stack size per thread, in bytes; kernels need little, unoptimised builds more.
 const STACK_BYTES: usize = 128 * 1024;
 
 thread_local! {
-    /// Stacks of finished threads: mapping 1024 of them anew costs more than most blocks.
+    /// Stacks of finished threads: mapping 1024 new ones costs more than most blocks.
     static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -23,17 +23,17 @@ pub struct Geometry {
     pub kernel: &'static str,
     /// Columns and rows of blocks.
     pub blocks: [u32; 2],
-    /// Threads of a block, x and y.
+    /// Threads per block, x and y.
     pub block: [u32; 2],
-    /// Shared memory of a block, in bytes.
+    /// Shared memory per block, in bytes.
     pub shared_bytes: u32,
-    /// Whether its threads wait for each other; if not, they need no coroutines.
+    /// Whether threads wait for each other; if not, they need no coroutines.
     pub barriers: bool,
     /// Whether the last block runs first, and the first one last.
     pub backwards: bool,
 }
 
-/// Runs `body` once for every thread of the grid, and counts what that costs.
+/// Runs `body` once for every thread of the grid, and counts the accesses.
 ///
 /// # Errors
 /// The first [`Fault`], at the end of the block in which it happened.
@@ -114,7 +114,7 @@ fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, b
             let number = first.number as u32 / WARP;
             let mut warp: Vec<_> =
                 std::iter::from_fn(|| rest.next_if(|(thread, _)| thread.number as u32 / WARP == number)).collect();
-            // As long as all of its threads wait for each other.
+            // As long as all threads of the warp wait for each other.
             loop {
                 let mut meeting = Meeting::default();
                 let mut waiting = Vec::with_capacity(warp.len());
@@ -145,10 +145,10 @@ fn run_block<'t, 'm: 't>(threads: u32, thread: impl Fn(u32) -> Thread<'t, 'm>, b
     }
 }
 
-/// Threads that should all wait for the same, or all have ended.
+/// Threads that should all wait for the same event, or all have ended.
 #[derive(Default)]
 struct Meeting<'t, 'm> {
-    /// The first that ended, and the first that waits, with what for.
+    /// First thread that ended, and first thread that waits, with the event.
     ended: Option<Thread<'t, 'm>>,
     waiting: Option<(Thread<'t, 'm>, Wait)>,
 }
@@ -176,7 +176,7 @@ impl<'t, 'm> Meeting<'t, 'm> {
         }
     }
 
-    /// Notes the fault if some wait for what others will never reach.
+    /// Records a fault if some threads wait for what others will never reach.
     fn close(self) {
         if let (Some(ended), Some((_, wait))) = (self.ended, self.waiting) {
             ended.note(&mut ended.state.borrow_mut(), format!("ends without the {wait}, where others wait"));

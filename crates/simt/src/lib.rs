@@ -1,13 +1,12 @@
-//! Thread blocks on the host, with the GPU's own kernel bodies and block sizes. Reports every rule that a
-//! kernel breaks: accesses out of bounds, reads of memory that nothing wrote, data races between barriers,
-//! and barriers that not every thread of a block reaches.
+//! Thread blocks on the host, with the GPU's own kernel bodies and block sizes. Reports every rule that a kernel
+//! breaks: accesses out of bounds, reads of uninitialised memory, data races between barriers, and barriers that not
+//! every thread of a block reaches.
 //!
-//! Blocks run one after the other; inside a block every thread runs up to its next barrier before
-//! any goes on. A race is found by who accessed what since the last barrier, not by what the order
-//! of execution happened to make of it.
+//! Blocks run one after another; inside a block every thread runs up to its next barrier before any continues. Races
+//! are found from the accesses since the last barrier, and do not depend on the order of execution.
 //!
-//! This crate depends on the kernels and on nothing that plans them: all kernels are compiled for the host
-//! here, and only a change of a kernel compiles them again.
+//! This crate depends on the kernels and not on the planning crates: all kernels are compiled for the host here, and
+//! only a change of a kernel compiles them again.
 #![deny(unsafe_code)]
 
 mod fault;
@@ -23,7 +22,7 @@ pub use thread::{Costs, Thread};
 
 use apron_abi::{Kernel, Params};
 
-/// Runs a kernel of the table for every thread of the grid, and counts what that costs.
+/// Runs a kernel of the table for every thread of the grid, and counts its accesses.
 ///
 /// # Errors
 /// The first [`Fault`], at the end of the block in which it happened.
@@ -39,7 +38,7 @@ pub fn launch_kernel(
     params: &Params,
 ) -> Result<Costs, Fault> {
     launch(memory, geometry, taps, |thread| {
-        // SAFETY: every access is checked, so no launch contract can be broken unseen.
+        // SAFETY: every access is checked, so every breach of the launch contract is reported.
         #[allow(unsafe_code)]
         unsafe {
             kernels_gpu::run_on(thread, kernel, src, dst, params);

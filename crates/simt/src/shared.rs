@@ -1,13 +1,13 @@
-//! A block's shared memory, poisoned at its start, with a shadow of each 32-bit word.
+//! A block's shared memory, filled with a pattern at the block's start, with a shadow per 32-bit word.
 
 use apron_abi::Element;
 use std::collections::{HashMap, VecDeque};
 
-/// Bytes that one shadow stands for. Kernels keep nothing narrower in shared memory; an access
-/// that does is reported rather than checked wrongly.
+/// Bytes per shadow. Kernels keep no narrower elements in shared memory; a narrower access is reported rather than
+/// checked wrongly.
 const WORD_BYTES: usize = 4;
 
-/// No thread, or several.
+/// Stand for no thread, and for several threads.
 const NOBODY: u16 = u16::MAX;
 const SEVERAL: u16 = u16::MAX - 1;
 
@@ -19,7 +19,7 @@ struct Shadow {
     reader: u16,
     written_ever: bool,
     atomic: bool,
-    /// Behind what a copy becomes visible.
+    /// Event after which a copy becomes visible.
     copied: Option<Copied>,
 }
 
@@ -33,32 +33,32 @@ const UNTOUCHED: Shadow = Shadow {
     copied: None,
 };
 
-/// Behind what a copy becomes visible.
+/// Event after which a copy becomes visible.
 #[derive(Clone, Copy)]
 enum Copied {
-    /// By a bulk asynchronous copy: to threads that have waited for this mbarrier at least this number of times.
+    /// A bulk asynchronous copy: visible to threads that have waited for this mbarrier at least this number of times.
     Mbarrier(u32, u32),
-    /// By a thread: to nobody, until that thread has waited for it.
+    /// A thread's copy: visible to no thread, until that thread has waited for it.
     Thread,
 }
 
-/// The copies of a thread that it has not waited for: their bytes, by group; the last one is open.
+/// The copies of a thread that it has not waited for: their byte offsets, by group; the last group is open.
 type Groups = VecDeque<Vec<u32>>;
 
-/// Tells threads that a copy has come.
+/// An mbarrier, which tells threads that a copy is complete.
 #[derive(Default)]
 struct Mbarrier {
-    /// Barriers passed when it was made.
+    /// Barriers passed when it was initialized.
     started: u32,
     given: u32,
-    /// How many times each thread has waited for it.
+    /// Number of times that each thread has waited for it.
     waited: HashMap<u16, u32>,
 }
 
 pub(crate) struct SharedMemory {
     bytes: Vec<u8>,
     shadow: Vec<Shadow>,
-    /// By the byte where they are.
+    /// By their byte offset.
     mbarriers: HashMap<u32, Mbarrier>,
     copies: HashMap<u16, Groups>,
 }
@@ -74,7 +74,7 @@ impl SharedMemory {
         }
     }
 
-    /// Starts a block: it finds nothing that another left.
+    /// Starts a block, which finds nothing that an earlier block left.
     pub(crate) fn start_block(&mut self) {
         self.bytes.fill(0xa5);
         self.shadow.fill(UNTOUCHED);
@@ -134,7 +134,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// A store by a bulk asynchronous copy, which the thread started: visible behind the mbarrier, not the barrier.
+    /// Stores for a bulk asynchronous copy that the thread started: visible after the mbarrier, not after the
+    /// barrier.
     pub(crate) fn store_copied<T: Element>(
         &mut self,
         byte: u32,
@@ -168,13 +169,13 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Ends a thread's open group of copies.
+    /// Commits a thread's open group of copies.
     pub(crate) fn end_copies(&mut self, thread: u16) {
         self.copies.entry(thread).or_insert_with(|| Groups::from([Vec::new()])).push_back(Vec::new());
     }
 
-    /// Waits for all ended groups of a thread's copies but the last `pending`: they are then as if the
-    /// thread had stored them now.
+    /// Waits for all committed groups of a thread's copies except the last `pending`; from then on they count as
+    /// stores of the thread at this time.
     pub(crate) fn wait_copies(&mut self, pending: u32, thread: u16, interval: u32) {
         let Some(groups) = self.copies.get_mut(&thread) else { return };
         while groups.len() > pending as usize + 1 {
@@ -185,14 +186,14 @@ impl SharedMemory {
         }
     }
 
-    /// Makes an mbarrier.
+    /// Initializes an mbarrier.
     pub(crate) fn init_mbarrier(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
         self.store(byte, 0u64, thread, interval)?;
         self.mbarriers.insert(byte, Mbarrier { started: interval, ..Mbarrier::default() });
         Ok(())
     }
 
-    /// Gives an mbarrier once more.
+    /// Completes a phase of an mbarrier.
     pub(crate) fn arrive_mbarrier(&mut self, byte: u32, interval: u32) -> Result<(), String> {
         match self.mbarriers.get_mut(&byte) {
             Some(mbarrier) if mbarrier.started < interval => {
@@ -207,7 +208,7 @@ impl SharedMemory {
     pub(crate) fn wait_mbarrier(&mut self, byte: u32, times: u32, thread: u16) -> Result<(), String> {
         let fail = |what: &str| Err(format!("waits for the mbarrier at byte {byte}, {what}"));
         let Some(mbarrier) = self.mbarriers.get_mut(&byte) else { return fail("which nobody initialized") };
-        // An mbarrier knows only whether it was given an even or an odd number of times.
+        // An mbarrier holds only the parity of its phase.
         match mbarrier.given.checked_sub(times) {
             Some(1) => {}
             Some(0) | None => return fail("whose phase nobody completes"),
@@ -233,7 +234,7 @@ impl SharedMemory {
 }
 
 impl Shadow {
-    /// Notes a write; atomic ones may meet each other.
+    /// Records a write; atomic writes may coincide.
     #[inline]
     fn check_write(&mut self, thread: u16, interval: u32, atomic: bool) -> Result<(), String> {
         if self.read_interval == interval && self.reader != thread && self.reader != NOBODY {
@@ -244,8 +245,8 @@ impl Shadow {
             if self.writer != thread && !together {
                 return Err(race("write", self.writer));
             }
-            // A plain write and an atomic of one thread are in order; of the two, the plain one
-            // is what another thread must not meet.
+            // A plain write and an atomic addition of one thread are ordered; other threads race with the plain
+            // write.
             self.atomic &= atomic;
             if self.writer != thread {
                 self.writer = SEVERAL;

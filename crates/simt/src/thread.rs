@@ -9,10 +9,10 @@ use kernels_gpu::device::{Device, Global, Shared, TextureHandle};
 use std::cell::RefCell;
 use std::panic::Location;
 
-/// What a thread waits for, and where that stands in the source.
+/// What a thread waits for, and the source location of the call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait {
-    /// Whether for the threads of its warp alone, not for all of its block.
+    /// Whether it waits for its warp only, and not for its block.
     pub(crate) warp: bool,
     pub(crate) site: &'static Location<'static>,
 }
@@ -26,15 +26,15 @@ impl std::fmt::Display for Wait {
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 
-/// What all threads of a running launch share.
+/// State that all threads of a running launch share.
 pub(crate) struct State<'m> {
     pub(crate) memory: &'m mut Memory,
     pub(crate) shared: SharedMemory,
-    /// Barriers passed, over all blocks; starts at 1, since 0 means never.
+    /// Barriers passed, over all blocks; starts at 1, since 0 stands for never.
     pub(crate) interval: u32,
-    /// What each thread of the block last told its warp, and before that: one may be ahead of another.
+    /// The last two values that each thread of the block passed to its warp: one thread may be ahead of another.
     pub(crate) told: Vec<[u32; 2]>,
-    /// How many times each has told it something.
+    /// Number of values that each thread has passed.
     pub(crate) times: Vec<u32>,
     pub(crate) fault: Option<Fault>,
     pub(crate) costs: Costs,
@@ -42,25 +42,24 @@ pub(crate) struct State<'m> {
     pub(crate) loads: Vec<u64>,
 }
 
-/// Accesses of all threads of a launch, in elements; of shared memory, in loads of however many.
+/// Accesses of all threads of a launch, in elements; for shared memory in loads of any number of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// Loads from global memory, copies among them.
+    /// Loads from global memory, copies included.
     pub loads: u64,
     /// Loads from shared memory.
     pub shared_loads: u64,
-    /// Reads of textures.
+    /// Texture reads.
     pub texels: u64,
     /// Increments of counters in shared memory.
     pub increments: u64,
     /// Atomic additions in global memory.
     pub atomics: u64,
-    /// Global loads, without copies, of the thread that has the most.
+    /// Global loads, without copies, of the thread with the most.
     pub most_loads: u64,
 }
 
-/// One thread of an emulated launch. After a fault its reads give zeros and the launch ends with
-/// its block.
+/// One thread of an emulated launch. After a fault its reads return zeros, and the launch ends with its block.
 #[derive(Clone, Copy)]
 pub struct Thread<'t, 'm> {
     pub(crate) state: &'t RefCell<State<'m>>,
@@ -68,16 +67,16 @@ pub struct Thread<'t, 'm> {
     pub(crate) kernel: &'static str,
     pub(crate) taps: &'t [f32],
     pub(crate) blocks_x: u32,
-    /// Column and row in the grid.
+    /// Column and row of the block in the grid.
     pub(crate) block: [u32; 2],
     pub(crate) x: u32,
     pub(crate) y: u32,
-    /// Number in the block, rows first.
+    /// Number of the thread in its block, row by row.
     pub(crate) number: u16,
 }
 
 impl Thread<'_, '_> {
-    /// Runs an access, and notes its fault if it is the first.
+    /// Performs an access, and records its fault if it is the first.
     #[inline]
     fn access<T: Default>(self, access: impl FnOnce(&mut State<'_>) -> Result<T, String>) -> T {
         let mut state = self.state.borrow_mut();
@@ -93,12 +92,12 @@ impl Thread<'_, '_> {
         state.fault.get_or_insert(fault);
     }
 
-    /// Number of the block in the grid, rows first.
+    /// Returns the number of the block in the grid, row by row.
     fn block_number(self) -> u32 {
         self.block[1].wrapping_mul(self.blocks_x).wrapping_add(self.block[0])
     }
 
-    /// Checks that an access of several words starts where the machine can have them at once.
+    /// Checks that a vector access is aligned to its size.
     #[inline]
     fn aligned(self, at: u64, bytes: u64, what: &str) {
         if !at.is_multiple_of(bytes) {
@@ -106,14 +105,14 @@ impl Thread<'_, '_> {
         }
     }
 
-    /// Counts what an access costs: of all threads, and the global loads of this one.
+    /// Counts an access: in the costs of all threads, and in this thread's global loads.
     #[inline]
     fn count(self, add: impl FnOnce(&mut Costs, &mut u64)) {
         let state = &mut *self.state.borrow_mut();
         add(&mut state.costs, &mut state.loads[self.number as usize]);
     }
 
-    /// Elements of shared memory, by one load.
+    /// Returns elements of shared memory, by one load.
     #[inline]
     fn shared_elements<T: Element, const N: usize>(self, from: Shared<T>, index: u32) -> [T; N] {
         self.count(|costs, _| costs.shared_loads += 1);
@@ -123,7 +122,7 @@ impl Thread<'_, '_> {
         })
     }
 
-    /// Tells the warp a value, waits until all its threads have, and gives what they told.
+    /// Passes a value to the warp, waits for all its threads, and returns a lookup of their values.
     #[track_caller]
     fn exchange(self, value: u32) -> impl Fn(u32) -> u32 {
         let (number, mut round) = (self.number as usize, 0);
@@ -151,7 +150,7 @@ impl Thread<'_, '_> {
 }
 
 fn byte_of<T: Element>(at: Shared<T>, index: u32) -> u32 {
-    // Saturating: an index beyond all memory is reported there as out of bounds.
+    // Saturating: an index past all memory is reported there as out of bounds.
     index.saturating_mul(T::TYPE.size_bytes()).saturating_add(at.offset).min(u32::MAX - 8)
 }
 
@@ -159,8 +158,8 @@ fn address_of<T: Element>(at: Global<T>, index: u64) -> u64 {
     at.address.wrapping_add(index.wrapping_mul(T::TYPE.size_bytes() as u64))
 }
 
-// SAFETY contracts of the trait are checked here instead of trusted. Accesses are calls: inlined into every
-// kernel, their checks would be most of what the compiler has to translate.
+// The trait's SAFETY contracts are checked here instead of trusted. Accesses are not inlined: inlined into every
+// kernel, their checks would be most of the code to compile.
 #[allow(unsafe_code)]
 impl Device for Thread<'_, '_> {
     fn thread_x(self) -> u32 {
@@ -408,7 +407,7 @@ impl Device for Thread<'_, '_> {
     #[inline]
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A {
         match A::TYPE {
-            // f64 holds an f32 exactly, so the way there and back loses nothing.
+            // f64 holds an f32 exactly, so the conversions lose nothing.
             ElementType::F32 => A::of(a.to_f32().mul_add(b.to_f32(), c.to_f32())),
             _ => A::from_f64(a.to_f64().mul_add(b.to_f64(), c.to_f64())),
         }

@@ -7,7 +7,7 @@ use apron_simt::{Fault, Geometry, Memory, Thread, launch};
 use kernels_gpu::device::{Device, Global, Shared};
 
 const THREADS: u32 = 8;
-/// Words of a row, of which shared memory has two; behind them an mbarrier.
+/// Words per row; shared memory holds two rows, and then an mbarrier.
 const ROW: u32 = 8;
 const MBARRIER: Shared<u64> = Shared::at(2 * ROW * 4);
 
@@ -15,8 +15,8 @@ fn row(number: u32) -> Shared<u32> {
     Shared::at(number * ROW * 4)
 }
 
-/// Runs `body(thread, number, input, output)` on a block of 8 threads; the input holds two rows of
-/// 0 to 15, the output an element for each thread.
+/// Runs `body(thread, number, input, output)` on a block of 8 threads; the input holds two rows with the numbers 0 to
+/// 15, the output one element per thread.
 fn run(body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new();
     let values: Vec<u8> = (0..2 * ROW).flat_map(|i| i.to_ne_bytes()).collect();
@@ -43,7 +43,7 @@ fn expect(result: Result<Vec<u32>, Fault>, thread: u32, what: &str) {
     assert!(fault.what.contains(what), "'{what}' in '{fault}'");
 }
 
-/// The first thread makes the mbarrier; all meet.
+/// The first thread initializes the mbarrier; then a barrier.
 unsafe fn start(t: Thread<'_, '_>, n: u32) {
     if n == 0 {
         unsafe { t.mbarrier_init(MBARRIER) };
@@ -51,7 +51,7 @@ unsafe fn start(t: Thread<'_, '_>, n: u32) {
     t.barrier();
 }
 
-/// The first thread starts the bulk copy of a row of the input into a row of shared memory.
+/// The first thread starts the bulk asynchronous copy of a row of the input into a row of shared memory.
 unsafe fn copy(t: Thread<'_, '_>, n: u32, input: Global<u32>, from: u32, to: u32) {
     if n == 0 {
         unsafe { t.bulk_copy(row(to), input, (from * ROW) as u64, ROW, MBARRIER) };
@@ -85,7 +85,7 @@ fn reads_without_a_wait() {
         give(t, n, 0, output);
     });
     expect(result, 0, "which is being copied, and was not waited for");
-    // A barrier is no wait, and neither is a wait for what came before.
+    // A barrier does not wait for a copy, and neither does a wait for an earlier phase.
     let result = run(|t, n, input, output| unsafe {
         start(t, n);
         copy(t, n, input, 0, 0);
@@ -139,7 +139,7 @@ fn copies_over_what_is_read() {
         copy(t, n, input, 0, 0);
         t.mbarrier_wait(MBARRIER, 0);
         give(t, n, 0, output);
-        // The barrier is missing here. The last thread copies: the others have read.
+        // The barrier is missing here. The last thread copies: the others have read before.
         if n == THREADS - 1 {
             t.bulk_copy(row(0), input, ROW as u64, ROW, MBARRIER);
         }
@@ -170,7 +170,7 @@ fn a_threads_own_copies_come_with_its_wait_and_the_barrier() {
         t.end_copies();
         t.start_copy(row(1), n, input, (ROW + n) as u64);
         t.end_copies();
-        // The second group may still be on its way.
+        // The second group may still be in flight.
         t.wait_copies::<1>();
         t.barrier();
         give(t, n, 0, output);

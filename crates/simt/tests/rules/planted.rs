@@ -10,8 +10,8 @@ const WIDTH: u32 = 8;
 const THREADS: u32 = WIDTH * 4;
 const BLOCKS: u32 = 3;
 
-/// Runs `body(thread, number in the block, input, output)` on 3 blocks of 8x4 threads; input and
-/// output have an element for each thread.
+/// Runs `body(thread, number in the block, input, output)` on 3 blocks of 8x4 threads; input and output have one
+/// element per thread.
 fn run(barriers: bool, body: impl Fn(Thread<'_, '_>, u32, Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new();
     let values: Vec<u8> = (0..BLOCKS * THREADS).flat_map(|i| i.to_ne_bytes()).collect();
@@ -37,7 +37,7 @@ fn global_index(thread: Thread<'_, '_>, number: u32) -> u64 {
     (thread.block_x() * THREADS + number) as u64
 }
 
-/// Reverses each block through shared memory; `barrier` is what the threads do in between.
+/// Reverses each block through shared memory; `barrier` is called in between.
 fn reverse(
     thread: Thread<'_, '_>,
     number: u32,
@@ -163,7 +163,7 @@ fn what_an_earlier_block_wrote_is_not_there() {
 
 #[test]
 fn shared_races() {
-    // The missing barrier: the last threads read what the first have just written.
+    // The barrier is missing: the last threads read what the first threads have just written.
     let missing_barrier = run(true, |t, n, input, output| {
         if n == 0 {
             for i in 0..THREADS {
