@@ -22,13 +22,14 @@ import histograms
 import named
 import pixels
 from common import NEAR, SCIPY_MODES, Job, compare
-from masks import cv2, gaussian, histogram, masked, opencv, rgba, separable
+from masks import cv2, gaussian, histogram, masked, opencv, rgba, separable, small_mean
 
 MAKERS = [
     (gaussian, 0.2),
     (masked, 0.3),
     (rgba, 0.15),
     (separable, 0.2),
+    (small_mean, 0.1),
     (histogram, 0.1),
     (opencv, 0.05),
     (named.named, 0.3),
@@ -160,6 +161,8 @@ def main():
     args = parser.parse_args()
     if not args.apron.is_file():
         parser.error(f"{args.apron} is not there: build it, or say --apron PATH")
+    # A name without a folder would be searched in PATH.
+    args.apron = args.apron.resolve()
     seed = args.seed if args.seed is not None else int(np.random.SeedSequence().entropy % 2**32)
     opencv_version = cv2.__version__ if cv2 else "none"
     print(f"seed {seed}, device {args.device}")

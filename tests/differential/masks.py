@@ -4,9 +4,9 @@ import numpy as np
 from scipy import ndimage
 
 from common import (
-    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, compare, extend, literal, put_taps, random_bells, random_border,
-    random_dtype, random_floats, random_image, random_out_type, random_outside, random_shape, random_taps, slide, text,
-    worst,
+    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, Outside, compare, extend, literal, put_taps, random_bells,
+    random_border, random_dtype, random_floats, random_image, random_out_type, random_outside, random_shape,
+    random_taps, slide, text, worst,
 )
 
 try:
@@ -188,6 +188,20 @@ def compare_uniform(out, out_type, image, size, outside, bound, slack):
         image.astype(np.float64), size + (1,) * (image.ndim - 2), mode=SCIPY_MODES[name], cval=value
     )
     return compare("scipy", out, out_type, filtered, bound, slack)
+
+
+def small_mean(rng):
+    """A mean of bytes over a small square of odd side, which two variants take as separable filters."""
+    border, value, option = random_border(rng, BORDERS)
+    if border == "constant":
+        value = int(rng.integers(0, 256))
+        option = f"constant:{value}"
+    size = (2 * int(rng.integers(1, 9)) + 1,) * 2
+    height, width = random_shape(rng, size if border == "crop" else (1, 1))[:2]
+    # One of them takes only rows of whole words.
+    image = random_image(rng, "u8", (height, width + -width % 16 if rng.random() < 0.6 else width))
+    outside = Outside((border, border), (value, value))
+    return exact_mean({"border": option}, image, size, outside, "u8", rng)
 
 
 def exact_mean(options, image, size, outside, out_type, rng):

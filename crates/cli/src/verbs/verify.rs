@@ -178,8 +178,8 @@ mod tests {
         }
         tally(&mut tallies, &outcome("separable", 0.0, None));
         let lines = "\
-correlate conv2d-tiled         4 checks,   2 failed, largest error 0.250 of its bound
-separable conv2d-tiled         1 checks,   0 failed, largest error 0.000 of its bound
+correlate conv2d-tiled               4 checks,   2 failed, largest error 0.250 of its bound
+separable conv2d-tiled               1 checks,   0 failed, largest error 0.000 of its bound
 ";
         assert_eq!(summary(&tallies), lines);
         let expected = json!({
