@@ -37,8 +37,25 @@ const AXES: [Axes; 8] = [
     },
     Axes { variant: "separable", src: "u8", sides: |_| 17, channels: &[1, 2, 3, 4], any: |_, _| true },
     Axes { variant: "dense", src: "u8", sides: |_| 7, channels: &[1, 2, 3, 4], any: |_, _| true },
-    Axes { variant: "separable-f64", src: "u8", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
-    Axes { variant: "dense-f64", src: "u8", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
+    // Other variants are faster for the rest of unaligned rows: docs/decisions/tuning.md.
+    Axes {
+        variant: "separable-f64",
+        src: "u8",
+        sides: |_| 17,
+        channels: &[1, 3, 4],
+        any: |side, channels| match channels {
+            1 => side < 5,
+            3 => side < 9,
+            _ => (5..17).contains(&side),
+        },
+    },
+    Axes {
+        variant: "dense-f64",
+        src: "u8",
+        sides: |_| 7,
+        channels: &[1, 3, 4],
+        any: |side, channels| if channels == 1 { side != 5 } else { side > 3 },
+    },
     Axes { variant: "separable-f64", src: "u16", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
     Axes { variant: "dense-f64", src: "u16", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
 ];
