@@ -65,9 +65,9 @@ impl<'a, I: Pixel> Filter<'a, I> {
         match Rounding::new(self.across.unwrap_or(&[1.0]), self.taps) {
             Some(rounding) if bytes => {
                 let out = u8::from_any_mut(O::into_any_mut(out)).expect("its type was compared");
-                tiles::for_each(out, halo, seen, |scratch, tile| self.bytes(rounding, scratch, tile));
+                tiles::for_each(out, halo, seen, &|scratch, tile| self.bytes(rounding, scratch, tile));
             }
-            _ => tiles::for_each(out, halo, seen, |scratch, mut tile| {
+            _ => tiles::for_each(out, halo, seen, &|scratch, mut tile| {
                 // Sums that need no conversion are written to the output directly.
                 let stored = O::PIXEL == PixelType::F32 && !clamp;
                 self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out, _| {
@@ -82,7 +82,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
     pub(crate) fn scaled_into<O: Pixel>(&self, (factor, offset): (f64, f64), out: ImageMut<'_, O>) -> Result<()> {
         out.check(self.window.out)?;
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
-        tiles::for_each(out, halo, halo.1 + GROUP, |scratch, mut tile| {
+        tiles::for_each(out, halo, halo.1 + GROUP, &|scratch, mut tile| {
             self.sums::<f64, O>(scratch, &mut tile, 0.0, false, |_, sums, out, _| {
                 simd::run(StoreScaled { sums, factor, offset, out });
             });

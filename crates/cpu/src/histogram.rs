@@ -1,11 +1,13 @@
 //! Parallel histograms.
 
+use crate::parallel;
 use apron_core::{Binning, Bins, Histogram, Image, Pixel, PixelType, Result, check_roi, join_extremes};
-use rayon::prelude::*;
 use std::ops::Range;
 
-/// Approximate number of samples per task.
+/// Least number of samples per task.
 const PART_SAMPLES: usize = 1 << 18;
+/// Most tasks per thread: several, so that threads finish together.
+const PARTS: u64 = 4;
 /// Number of tables over which successive bytes are distributed: a multiple of every number of channels, so that each
 /// table counts one channel, and enough that runs of equal bytes do not stall on store-to-load dependencies.
 const TABLES: usize = 12;
@@ -72,28 +74,19 @@ impl ByteTables {
     }
 }
 
-fn add(mut counts: Vec<u64>, more: &[u64]) -> Vec<u64> {
-    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-    counts
+/// Counts the bytes of all `parts` in parallel by `count`; each part starts with channel 0.
+fn count_bytes(parts: usize, channels: usize, count: &(dyn Fn(&mut ByteTables, usize) + Sync)) -> Vec<u64> {
+    parallel::add_counts(parallel::map(parts, &|part| {
+        let mut tables = ByteTables::new();
+        count(&mut tables, part);
+        tables.finish(channels)
+    }))
 }
 
-/// Counts the bytes of all `parts` in parallel; each part starts with channel 0.
-fn count_bytes<P>(parts: P, channels: usize) -> Vec<u64>
-where
-    P: IndexedParallelIterator<Item: FnOnce(&mut ByteTables)>,
-{
-    let tables = parts.fold(ByteTables::new, |mut tables, part| {
-        part(&mut tables);
-        tables
-    });
-    tables.map(|tables| tables.finish(channels)).reduce(|| vec![0; 256 * channels], |counts, more| add(counts, &more))
-}
-
-/// Returns the ranges of whole rows of about [`PART_SAMPLES`] samples each.
-fn bands<T: Pixel>(image: &Image<T>) -> impl IndexedParallelIterator<Item = Range<u32>> {
-    let rows = (PART_SAMPLES / image.shape().row_samples()).max(1) as u32;
-    let height = image.height();
-    (0..height.div_ceil(rows)).into_par_iter().map(move |band| band * rows..((band + 1) * rows).min(height))
+/// Returns ranges of whole rows, of [`PART_SAMPLES`] samples or more each, and at most [`PARTS`] per thread.
+fn bands<T: Pixel>(image: &Image<T>) -> Vec<Range<u32>> {
+    let most = image.shape().samples() / PART_SAMPLES as u64;
+    parallel::split(image.height(), most.clamp(1, PARTS * parallel::threads()))
 }
 
 /// Counts the byte values of an image, 256 per channel, of all channels together or of each channel.
@@ -110,11 +103,12 @@ pub fn byte_histogram(image: &Image<u8>, per_channel: bool) -> Vec<u64> {
     let channels = if per_channel { image.channels() as usize } else { 1 };
     if image.row_stride() == image.shape().row_samples() {
         let packed = image.packed();
-        let parts = packed.par_chunks(PART_SAMPLES / TABLES * TABLES);
-        count_bytes(parts.map(|part| |tables: &mut ByteTables| tables.count(part)), channels)
+        let samples = packed.len().div_ceil((PARTS * parallel::threads()) as usize).max(PART_SAMPLES);
+        let parts: Vec<&[u8]> = packed.chunks(samples.next_multiple_of(TABLES)).collect();
+        count_bytes(parts.len(), channels, &|tables, part| tables.count(parts[part]))
     } else {
-        let parts = bands(image);
-        count_bytes(parts.map(|rows| |tables: &mut ByteTables| rows.for_each(|y| tables.count(image.row(y)))), channels)
+        let rows = bands(image);
+        count_bytes(rows.len(), channels, &|tables, part| rows[part].clone().for_each(|y| tables.count(image.row(y))))
     }
 }
 
@@ -143,9 +137,11 @@ pub fn count<T: Pixel>(
     let edges = binning.edges(T::PIXEL, || extremes(image, roi))?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
     if T::PIXEL == PixelType::U8 && roi.is_none() {
-        let parts =
-            bands(image).map(|rows| |tables: &mut ByteTables| rows.for_each(|y| count_row(tables, image.row(y))));
-        return Ok(Histogram::from_byte_counts(edges, channels as u32, &count_bytes(parts, channels)));
+        let rows = bands(image);
+        let counts = count_bytes(rows.len(), channels, &|tables, part| {
+            rows[part].clone().for_each(|y| count_row(tables, image.row(y)));
+        });
+        return Ok(Histogram::from_byte_counts(edges, channels as u32, &counts));
     }
     if let Some((low, values)) = T::PIXEL.values() {
         // Counting every value is faster than a search per sample; f32 holds every value.
@@ -166,8 +162,8 @@ fn cells<T: Pixel>(
 ) -> Vec<u64> {
     // At most one part per thread, and none so small that merging its counts outweighs the counting.
     let most = image.shape().samples() / (cells * channels) as u64;
-    let rows = image.height().div_ceil(most.clamp(1, rayon::current_num_threads() as u64) as u32);
-    let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
+    let rows = parallel::split(image.height(), most.clamp(1, parallel::threads()));
+    parallel::add_counts(parallel::map(rows.len(), &|part| {
         let mut counts = vec![0u64; cells * channels];
         let mut add = |samples: &[T]| {
             for pixel in samples.chunks_exact(channels) {
@@ -178,15 +174,14 @@ fn cells<T: Pixel>(
                 }
             }
         };
-        for y in part * rows..((part + 1) * rows).min(image.height()) {
+        for y in rows[part].clone() {
             match roi {
                 None => add(image.row(y)),
                 Some(roi) => selected(image, roi, y).for_each(&mut add),
             }
         }
         counts
-    });
-    parts.reduce_with(|counts, more| add(counts, &more)).unwrap_or_else(|| vec![0; cells * channels])
+    }))
 }
 
 /// Returns the pixels of a row that a mask selects.
@@ -214,8 +209,9 @@ pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (
         None => image.row(y).iter().fold(NONE, join),
         Some(roi) => selected(image, roi, y).flatten().fold(NONE, join),
     };
-    let of_band = |rows: Range<u32>| rows.map(of_row).fold(NONE, join_extremes);
-    bands(image).map(of_band).reduce(|| NONE, join_extremes)
+    let rows = bands(image);
+    let of_bands = parallel::map(rows.len(), &|part| rows[part].clone().map(of_row).fold(NONE, join_extremes));
+    of_bands.into_iter().fold(NONE, join_extremes)
 }
 
 #[cfg(test)]

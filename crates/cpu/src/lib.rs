@@ -15,6 +15,7 @@ mod local_std;
 mod low_rank;
 mod pad;
 mod pages;
+mod parallel;
 mod percentiles;
 mod pointwise;
 mod rounding;

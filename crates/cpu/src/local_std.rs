@@ -1,10 +1,9 @@
 //! The local standard deviation.
 
-use crate::pages;
 use crate::simd::{self, Level, Work};
+use crate::{pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, Shape, check_pixels};
-use rayon::prelude::*;
 
 /// Computes the standard deviation in a window around each pixel, in parallel: bit for bit what
 /// `apron_reference::local_std` computes. Its time is proportional to the sum of the window's width and height, not to
@@ -45,12 +44,13 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
     };
     // Sums along every row, and along a row of the constant.
     let mut inside = pages::zeros::<[f64; 2]>(Shape { height: image.height(), ..shape })?;
-    inside.par_chunks_mut(row).zip(0..image.height()).for_each(|(sums, y)| along(Some(y), sums));
+    parallel::chunks(&mut inside, row, &|y, sums| along(Some(y as u32), sums));
     let mut outside = vec![[0.0; 2]; row];
     along(None, &mut outside);
     let count = filter.width as f64 * filter.height as f64;
     let stride = out.row_stride();
-    out.spanned_mut().par_chunks_mut(stride).enumerate().for_each_init(Vec::new, |sums, (y, out)| {
+    let rows = out.spanned_mut().chunks_mut(stride).enumerate().collect();
+    parallel::items(rows, &|sums: &mut Vec<[f64; 2]>, (y, out): (usize, &mut [O])| {
         sums.clear();
         sums.resize(row, [0.0; 2]);
         for y in (y as i32 + window.origin_y..).take(filter.height as usize) {

@@ -1,8 +1,7 @@
 //! Sums of separable correlations.
 
-use crate::{pages, separable_into};
+use crate::{pages, parallel, separable_into};
 use apron_core::{Image, ImageMut, LowRank, Pixel, Result};
-use rayon::prelude::*;
 
 /// Applies a sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
 ///
@@ -44,9 +43,11 @@ pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: Ima
         }
         separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
         // As in the pointwise operation, whose offset of 0 turns a term's -0 into +0.
-        let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
-        rows.zip(term.par_chunks(row)).for_each(|(out, term)| {
-            out.iter_mut().zip(term).for_each(|(sum, &term)| *sum += term + 0.0);
+        let rows = (1usize << 16).div_ceil(row);
+        parallel::chunks(out.spanned_mut(), stride * rows, &|band, out| {
+            let terms = term[band * rows * row..].chunks(row);
+            let samples = out.chunks_mut(stride).zip(terms).flat_map(|(out, term)| out.iter_mut().zip(term));
+            samples.for_each(|(sum, &term)| *sum += term + 0.0);
         });
     }
     Ok(())

@@ -1,9 +1,8 @@
 //! Padding.
 
-use crate::pages;
+use crate::{pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{Accumulator, Image, ImageMut, Pad, Pixel, Result, check_pixels};
-use rayon::prelude::*;
 
 /// Copies a region of an image extended by its border, in parallel: the result of `apron_reference::pad`.
 ///
@@ -39,7 +38,7 @@ pub fn pad_into<T: Pixel>(image: &Image<T>, problem: &Pad, mut out: ImageMut<'_,
     let (row, stride) = (shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
-    out.spanned_mut().par_chunks_mut(stride * rows).enumerate().for_each(|(band, out)| {
+    parallel::chunks(out.spanned_mut(), stride * rows, &|band, out| {
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as i32..) {
             let out = &mut out[..row];
             match mode_y.map(window.origin_y + at, image.height() as i32) {

@@ -3,8 +3,9 @@
 //! Samples become 32-bit keys in sorting order. The keys are counted by their upper 16 bits, which determine the group
 //! that holds a rank; only the lower 16 bits of those groups are then sorted.
 
+use crate::parallel;
 use apron_core::{Image, Percentile, Pixel, order_of, sample_of_order};
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 /// Samples per channel and task: enough work to justify the task's own counts.
 const PART: usize = 1 << 20;
@@ -59,36 +60,29 @@ struct Orders<'a, T> {
 }
 
 impl<T: Pixel> Orders<'_, T> {
-    /// Folds parts of the keys in parallel, each from its own start, and joins the results.
-    fn each<S: Send>(
-        &self,
-        start: impl Fn() -> S + Sync + Send,
-        take: impl Fn(&mut S, u32) + Sync + Send,
-        join: impl Fn(S, S) -> S + Sync + Send,
-    ) -> S {
-        let of_part = |mut all: S, part: &[T]| {
+    /// Folds parts of the keys in parallel, each from its own start.
+    fn each<S: Send>(&self, start: impl Fn() -> S + Sync, take: impl Fn(&mut S, u32) + Sync) -> Vec<S> {
+        let pixels = self.samples.len() / self.channels;
+        let pixels = pixels.div_ceil(parallel::threads() as usize).max(PART);
+        let parts: Vec<&[T]> = self.samples.chunks(pixels * self.channels).collect();
+        parallel::map(parts.len(), &|part| {
+            let mut all = start();
             // A separate loop for a stride of one, which the compiler can vectorize.
             match self.channels {
-                1 => part.iter().for_each(|sample| take(&mut all, order_of(sample.to_f32()))),
+                1 => parts[part].iter().for_each(|sample| take(&mut all, order_of(sample.to_f32()))),
                 _ => {
-                    part.chunks_exact(self.channels).for_each(|of| take(&mut all, order_of(of[self.channel].to_f32())))
+                    let pixels = parts[part].chunks_exact(self.channels);
+                    pixels.for_each(|of| take(&mut all, order_of(of[self.channel].to_f32())));
                 }
             }
             all
-        };
-        self.samples.par_chunks(PART * self.channels).fold(&start, of_part).reduce(&start, join)
+        })
     }
 
     /// Returns the cumulative counts by upper half: keys whose upper half is at most the index.
     fn upto(&self) -> Vec<u64> {
-        let mut counts = self.each(
-            || vec![0u64; UPPER],
-            |counts, order| counts[(order >> 16) as usize] += 1,
-            |mut counts, more| {
-                counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-                counts
-            },
-        );
+        let parts = self.each(|| vec![0u64; UPPER], |counts, order| counts[(order >> 16) as usize] += 1);
+        let mut counts = parallel::add_counts(parts);
         let mut upto = 0;
         counts.iter_mut().for_each(|count| {
             upto += *count;
@@ -101,18 +95,18 @@ impl<T: Pixel> Orders<'_, T> {
     fn lower_of(&self, wanted: &[usize]) -> Vec<Vec<u16>> {
         let mut place = vec![None; UPPER];
         wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
-        let mut lower = self.each(
+        let parts = self.each(
             || vec![Vec::new(); wanted.len()],
             |lower, order| {
                 if let Some(number) = place[(order >> 16) as usize] {
                     lower[number].push(order as u16);
                 }
             },
-            |mut lower, more| {
-                lower.iter_mut().zip(more).for_each(|(lower, more)| lower.extend(more));
-                lower
-            },
         );
+        let mut lower = vec![Vec::new(); wanted.len()];
+        for part in parts {
+            lower.iter_mut().zip(part).for_each(|(lower, more)| lower.extend(more));
+        }
         lower.iter_mut().for_each(|lower| lower.par_sort_unstable());
         lower
     }

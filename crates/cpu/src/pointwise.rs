@@ -1,11 +1,10 @@
 //! Pointwise operations.
 
-use crate::pages;
 use crate::simd::{self, Level, Work};
+use crate::{pages, parallel};
 use apron_core::{
     Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
 };
-use rayon::prelude::*;
 
 /// Samples converted at a time: a few pages, which fit the first-level cache.
 const PIECE: usize = 2048;
@@ -51,8 +50,8 @@ pub fn pointwise_into<O: Pixel>(
     let (row, stride) = (problem.shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
-    let bands = out.spanned_mut().par_chunks_mut(stride * rows).enumerate();
-    bands.for_each_init(Default::default, |(xs, ys), (band, out)| {
+    let bands = out.spanned_mut().chunks_mut(stride * rows).enumerate().collect();
+    parallel::items(bands, &|(xs, ys): &mut (Vec<f64>, Vec<f64>), (band, out): (usize, &mut [O])| {
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
             for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
                 simd::run(Numbers { image: x, row: at, start, count: out.len(), numbers: xs });
@@ -75,12 +74,14 @@ fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
 /// Combines one image with the last channel of another.
 fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_, T>) -> Result<()> {
     let (row, stride, channels) = (x.shape().row_samples(), out.row_stride(), x.channels() as usize);
-    let rows = out.spanned_mut().par_chunks_mut(stride).with_min_len((1usize << 16).div_ceil(row));
-    rows.enumerate().for_each(|(at, out)| {
-        let out = &mut out[..row];
-        out.copy_from_slice(x.row(at as u32));
-        let alpha = y.row(at as u32).iter().skip(channels - 1).step_by(channels);
-        out.iter_mut().skip(channels - 1).step_by(channels).zip(alpha).for_each(|(out, &alpha)| *out = alpha);
+    let rows = (1usize << 16).div_ceil(row);
+    parallel::chunks(out.spanned_mut(), stride * rows, &|band, out| {
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
+            let out = &mut out[..row];
+            out.copy_from_slice(x.row(at));
+            let alpha = y.row(at).iter().skip(channels - 1).step_by(channels);
+            out.iter_mut().skip(channels - 1).step_by(channels).zip(alpha).for_each(|(out, &alpha)| *out = alpha);
+        }
     });
     Ok(())
 }

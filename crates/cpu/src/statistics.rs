@@ -1,7 +1,7 @@
 //! Parallel statistics of float samples: rows in parallel, each in the reference's order.
 
+use crate::parallel;
 use apron_core::{Image, Pixel, Statistics, join_extremes};
-use rayon::prelude::*;
 
 const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
@@ -40,7 +40,8 @@ fn by_rows<T: Pixel, S: Copy + Send + Sync>(
     start: S,
     add: impl Fn(S, f64) -> S + Sync,
 ) -> Vec<Vec<S>> {
-    let of_row = |y: u32| {
+    let of_row = |y: usize| {
+        let y = y as u32;
         if channels == 1 {
             return vec![image.row(y).iter().fold(start, |all, &sample| add(all, sample.to_f64()))];
         }
@@ -50,5 +51,5 @@ fn by_rows<T: Pixel, S: Copy + Send + Sync>(
         }
         all
     };
-    (0..image.height()).into_par_iter().map(of_row).collect()
+    parallel::map(image.height() as usize, &of_row)
 }

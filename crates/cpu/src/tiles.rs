@@ -1,7 +1,7 @@
 //! Division of an output image into tiles that are computed in parallel.
 
+use crate::parallel;
 use apron_core::{ImageMut, Pixel};
-use rayon::prelude::*;
 
 /// Approximate number of samples in the rows under a mask: half of a core's second-level cache.
 const SEEN_SAMPLES: usize = 1 << 17;
@@ -50,13 +50,13 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
     mut out: ImageMut<'_, O>,
     halo: (usize, usize),
     seen: usize,
-    work: impl Fn(&mut W, Tile<'_, O>) + Sync + Send,
+    work: &(dyn Fn(&mut W, Tile<'_, O>) + Sync),
 ) {
     let (shape, stride) = (out.shape(), out.row_stride());
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
     let tile_row = (SEEN_SAMPLES / seen).max(512).next_multiple_of(channels).min(row);
     let columns = row.div_ceil(tile_row);
-    let share = shape.height as usize / (TILES * rayon::current_num_threads()).div_ceil(columns);
+    let share = shape.height as usize / (TILES * parallel::threads() as usize).div_ceil(columns);
     let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);
     let tile_height = tall.min(share.max(4 * halo.1)).max(8);
     let bands = out.spanned_mut().chunks_mut(stride * tile_height).enumerate();
@@ -69,5 +69,5 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
             })
         })
         .collect();
-    tiles.into_par_iter().for_each_init(W::default, work);
+    parallel::items(tiles, work);
 }

@@ -1,8 +1,7 @@
 //! Parallel table lookups and equalisation.
 
-use crate::pages;
+use crate::{pages, parallel};
 use apron_core::{Clahe, FromSum, Image, ImageMut, Pixel, Result, between_tiles, bilinear, check_memory, equalizing};
-use rayon::prelude::*;
 
 /// Replaces each sample by its entry in `tables`: 256 entries for all channels, or 256 per channel.
 ///
@@ -84,20 +83,17 @@ pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out:
     let index = |sample: T| sample.to_f32() as usize;
     // Image column of each tile column.
     let columns: Vec<usize> = (0..tile_width * across).map(|x| reflected(x, width) as usize).collect();
-    let tables: Vec<Vec<T>> = (0..down * across * channels as u32)
-        .into_par_iter()
-        .map(|number| {
-            let (channel, tile) = (number as usize % channels, number / channels as u32);
-            let (tx, ty) = (tile % across, tile / across);
-            let columns = &columns[(tx * tile_width) as usize..][..tile_width as usize];
-            let mut counts = vec![0; values];
-            for y in ty * tile_height..(ty + 1) * tile_height {
-                let row = image.row(reflected(y, height));
-                columns.iter().for_each(|x| counts[index(row[x * channels + channel])] += 1);
-            }
-            clahe.table(counts).map(T::from_sum).collect()
-        })
-        .collect();
+    let tables: Vec<Vec<T>> = parallel::map((down * across) as usize * channels, &|number| {
+        let (channel, tile) = (number % channels, (number / channels) as u32);
+        let (tx, ty) = (tile % across, tile / across);
+        let columns = &columns[(tx * tile_width) as usize..][..tile_width as usize];
+        let mut counts = vec![0; values];
+        for y in ty * tile_height..(ty + 1) * tile_height {
+            let row = image.row(reflected(y, height));
+            columns.iter().for_each(|x| counts[index(row[x * channels + channel])] += 1);
+        }
+        clahe.table(counts).map(T::from_sum).collect()
+    });
     let across_image: Vec<_> = (0..width).map(|x| between_tiles(x, 1.0 / tile_width as f32, across)).collect();
     by_rows(image, out, |y, out| {
         let (rows, weights_y) = between_tiles(y, 1.0 / tile_height as f32, down);
@@ -117,8 +113,7 @@ pub fn clahe_into<T: Pixel + FromSum<f32>>(image: &Image<T>, clahe: &Clahe, out:
 fn by_rows<T: Pixel>(image: &Image<T>, mut out: ImageMut<'_, T>, fill: impl Fn(u32, &mut [T]) + Sync) -> Result<()> {
     out.check(image.shape())?;
     let (row, stride) = (image.shape().row_samples(), out.row_stride());
-    let rows = out.spanned_mut().par_chunks_mut(stride).enumerate();
-    rows.for_each(|(y, out)| fill(y as u32, &mut out[..row]));
+    parallel::chunks(out.spanned_mut(), stride, &|y, out| fill(y as u32, &mut out[..row]));
     Ok(())
 }
 

@@ -1,11 +1,11 @@
 //! Parallel weighted histograms, and joint histograms of two channels.
 
 use crate::histogram::extremes;
+use crate::parallel;
 use apron_core::{
     Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_memory,
     check_weights,
 };
-use rayon::prelude::*;
 
 /// Sums weights, one per pixel, by the bins of the samples: `numpy.histogram` with weights. Blocks are computed in
 /// parallel and added in NumPy's order.
@@ -36,8 +36,8 @@ pub fn weighted<T: Pixel>(
     let mut sums = vec![0.0; bins * apart];
     for (channel, sums) in sums.chunks_mut(bins).enumerate() {
         // One block per thread at a time, to bound the memory for the bins.
-        for few in blocks.chunks(rayon::current_num_threads()) {
-            let found: Vec<Vec<f64>> = few.par_iter().map(|&number| block(channel, number)).collect();
+        for few in blocks.chunks(parallel::threads() as usize) {
+            let found: Vec<Vec<f64>> = parallel::map(few.len(), &|index| block(channel, few[index]));
             for more in found {
                 sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
             }
@@ -55,12 +55,12 @@ pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Bi
     let first_edges = binning[0].edges(T::PIXEL, || extremes(&first, None))?;
     let second_edges = binning[1].edges(T::PIXEL, || extremes(&second, None))?;
     let cells = first_edges.bins() * second_edges.bins();
-    let threads = rayon::current_num_threads() as u64;
+    let threads = parallel::threads();
     check_memory::<u64>(cells as u64 * (threads + 1), "pairs of bins, for each thread")?;
-    let rows = image.height().div_ceil(threads as u32);
-    let parts = (0..image.height().div_ceil(rows)).into_par_iter().map(|part| {
+    let parts = parallel::split(image.height(), threads);
+    let counts = parallel::map(parts.len(), &|part| {
         let mut counts = vec![0u64; cells];
-        for y in part * rows..((part + 1) * rows).min(image.height()) {
+        for y in parts[part].clone() {
             for (a, b) in first.row(y).iter().zip(second.row(y)) {
                 if let (Some(a), Some(b)) = (first_edges.bin(a.to_f64()), second_edges.bin(b.to_f64())) {
                     counts[a * second_edges.bins() + b] += 1;
@@ -69,10 +69,5 @@ pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Bi
         }
         counts
     });
-    let add = |mut counts: Vec<u64>, more: Vec<u64>| {
-        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-        counts
-    };
-    let counts = parts.reduce_with(add).unwrap_or_else(|| vec![0; cells]);
-    Ok(Histogram2d { first: first_edges, second: second_edges, counts })
+    Ok(Histogram2d { first: first_edges, second: second_edges, counts: parallel::add_counts(counts) })
 }

@@ -1,4 +1,4 @@
-//! Files embedded into a program: deflated one by one by a build script, and inflated on use.
+//! Files embedded into a program: compressed in groups by a build script, and decompressed on use.
 //!
 //! A build script calls `build::pack` (feature `build`), and the library includes the file that it writes:
 //!
@@ -10,7 +10,11 @@
 #[cfg(feature = "build")]
 pub mod build;
 
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use lzma_rust2::Lzma2Reader;
+use std::io::Read;
+
+/// Size of the compression window, and largest size of a group of several files, in bytes.
+const GROUP: u32 = 1 << 18;
 
 /// A file: a kernel for a target.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +23,12 @@ pub struct File {
     pub name: &'static str,
     /// Compute capability of its target, times ten: 90 for sm_90.
     pub target: u32,
-    /// Size when inflated, in bytes.
+    /// Index of the group that holds it.
+    pub group: usize,
+    /// Offset in the decompressed group, in bytes.
+    pub offset: usize,
+    /// Size, in bytes.
     pub size: usize,
-    /// Start and end of its deflated bytes in the pack's bytes.
-    pub place: (usize, usize),
 }
 
 /// Embedded files.
@@ -30,7 +36,9 @@ pub struct File {
 pub struct Pack {
     /// The files, sorted by name and target.
     pub files: &'static [File],
-    /// The deflated bytes of all files.
+    /// Offsets in `bytes` at which the groups end.
+    pub groups: &'static [usize],
+    /// The compressed groups (LZMA2).
     pub bytes: &'static [u8],
 }
 
@@ -47,12 +55,16 @@ impl Pack {
         self.files[..end].last().filter(|file| file.name == name)
     }
 
-    /// Returns the inflated bytes of a file.
+    /// Returns the bytes of a file.
     ///
     /// # Panics
     /// If the file is of another pack.
     pub fn read(&self, file: &File) -> Vec<u8> {
-        let deflated = &self.bytes[file.place.0..file.place.1];
-        decompress_to_vec_with_limit(deflated, file.size).expect("as the build script deflated it")
+        let start = if file.group == 0 { 0 } else { self.groups[file.group - 1] };
+        let mut group = Lzma2Reader::new(&self.bytes[start..self.groups[file.group]], GROUP, None);
+        // Files behind it in its group are not decompressed.
+        let mut bytes = vec![0; file.offset + file.size];
+        group.read_exact(&mut bytes).expect("as the build script compressed it");
+        bytes.split_off(file.offset)
     }
 }

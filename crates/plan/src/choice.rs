@@ -71,10 +71,10 @@ mod tests {
     /// Invented times of the dense variants: tiles win on small images, marching on large ones.
     const TIMES: &str = "\
 gpu,target,multiprocessors,operation,src,dst,sums,channels,side,width,height,times
-Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,conv2d-tiled=0.002;march-dense=0.003@16x4;conv2d-blocked=0.005;conv2d-naive=0.009
-Some GPU,90,132,correlate,f32,f32,any,1,5,8192,8192,march-dense=0.2@249x5;conv2d-blocked=0.5;conv2d-tiled=0.9;conv2d-naive=2
-Some GPU,90,132,correlate,f32,f32,any,1,9,8192,8192,conv2d-blocked=0.6;march-dense=0.7@64x3;conv2d-tiled=0.9
-Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-constant=0.6
+Some GPU,90,132,correlate,f32,f32,any,yes,1,5,256,256,conv2d-tiled=0.002;march-dense=0.003@16x4;conv2d-blocked=0.005;conv2d-naive=0.009
+Some GPU,90,132,correlate,f32,f32,any,yes,1,5,8192,8192,march-dense=0.2@249x5;conv2d-blocked=0.5;conv2d-tiled=0.9;conv2d-naive=2
+Some GPU,90,132,correlate,f32,f32,any,yes,1,9,8192,8192,conv2d-blocked=0.6;march-dense=0.7@64x3;conv2d-tiled=0.9
+Some GPU,90,132,correlate,u8,u8,any,yes,1,5,8192,8192,conv2d-tiled=0.5;conv2d-constant=0.6
 ";
 
     fn dense(src: PixelType, image: (u32, u32), mask: (u32, u32)) -> Correlate {
@@ -145,7 +145,7 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
     fn a_variant_of_floats_is_chosen_where_it_is_faster_than_those_of_the_type() {
         let times = |times: &str| {
             format!(
-                "{}Some GPU,90,132,separable,u16,u16,any,1,33,2048,2048,{times}\n",
+                "{}Some GPU,90,132,separable,u16,u16,any,yes,1,33,2048,2048,{times}\n",
                 TIMES.split_inclusive('\n').next().unwrap()
             )
         };
@@ -242,7 +242,8 @@ Some GPU,90,132,correlate,u8,u8,any,1,5,8192,8192,conv2d-tiled=0.5;conv2d-consta
 
     #[test]
     fn a_program_that_is_asked_for_by_name_alone_runs_where_no_other_does() {
-        let times = "Some GPU,90,132,correlate,f32,f32,any,1,5,256,256,conv2d-tiled-symbol=0.001;conv2d-tiled=0.002";
+        let times =
+            "Some GPU,90,132,correlate,f32,f32,any,yes,1,5,256,256,conv2d-tiled-symbol=0.001;conv2d-tiled=0.002";
         let problem = correlate(PixelType::F32, (256, 256), (5, 5));
         let recipe = |variant| plan_from(&Table::parse(times), &problem, variant, &Machine::EMULATED).unwrap();
         assert_ne!(recipe(None).variant, "conv2d-tiled-symbol");

@@ -77,7 +77,7 @@ impl<I: Pixel> Windows<'_, I> {
         tile: impl Fn(&Self, &mut W, tiles::Tile<'_, O>) + Sync + Send,
     ) {
         let halo = ((self.filter.width - 1) as usize * self.channels(), self.filter.height as usize - 1);
-        tiles::for_each(out, halo, SEEN_ROWS, |scratch, part| tile(self, scratch, part));
+        tiles::for_each(out, halo, SEEN_ROWS, &|scratch, part| tile(self, scratch, part));
     }
 
     fn channels(&self) -> usize {
