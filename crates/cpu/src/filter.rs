@@ -15,6 +15,31 @@ use apron_core::{
 /// Rows of sums between the inner loops and the output: few enough to stay in cache.
 const GROUP: usize = 8;
 
+/// Position of a tile's first output pixel, and the tile's size.
+#[derive(Clone, Copy)]
+struct Place {
+    x: usize,
+    y: usize,
+    rows: usize,
+    /// Samples per row.
+    samples: usize,
+}
+
+impl Place {
+    fn of<O>(tile: &Tile<'_, O>) -> Place {
+        Place { x: tile.x, y: tile.y, rows: tile.rows.len(), samples: tile.rows[0].len() }
+    }
+}
+
+/// What takes the sums of a tile. It does not depend on the type of the output, so that sums are compiled once per type
+/// of sample and of sum.
+enum Sink<'a, 'b, S> {
+    /// The rows of the output, for sums that need no conversion.
+    Rows(&'a mut [&'b mut [S]]),
+    /// Receives each row's number, its sums, padded to whole vectors, and the input rows under it.
+    Finish(&'a mut dyn FnMut(usize, &[S], Rows<'_, S>)),
+}
+
 /// A filter of an image.
 pub(crate) struct Filter<'a, I: Pixel> {
     image: &'a Image<'a, I>,
@@ -67,12 +92,16 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 let out = u8::from_any_mut(O::into_any_mut(out)).expect("its type was compared");
                 tiles::for_each(out, halo, seen, &|scratch, tile| self.bytes(rounding, scratch, tile));
             }
-            _ => tiles::for_each(out, halo, seen, &|scratch, mut tile| {
-                // Sums that need no conversion are written to the output directly.
-                let stored = O::PIXEL == PixelType::F32 && !clamp;
-                self.sums::<O::Sum, O>(scratch, &mut tile, 0.0, stored, |_, sums, out, _| {
-                    simd::run(Store { sums, clamp, out });
-                });
+            _ => tiles::for_each(out, halo, seen, &|scratch, mut tile: Tile<'_, O>| {
+                let place = Place::of(&tile);
+                if O::PIXEL == PixelType::F32 && !clamp {
+                    let mut rows: Vec<_> = tile.rows.iter_mut().map(|row| bytemuck::cast_slice_mut(row)).collect();
+                    self.sums::<O::Sum>(scratch, place, 0.0, Sink::Rows(&mut rows));
+                } else {
+                    let finish: &mut dyn FnMut(usize, &[O::Sum], Rows<'_, _>) =
+                        &mut |row, sums, _| store(sums, clamp, tile.rows[row]);
+                    self.sums(scratch, place, 0.0, Sink::Finish(finish));
+                }
             }),
         }
         Ok(())
@@ -82,10 +111,11 @@ impl<'a, I: Pixel> Filter<'a, I> {
     pub(crate) fn scaled_into<O: Pixel>(&self, (factor, offset): (f64, f64), out: ImageMut<'_, O>) -> Result<()> {
         out.check(self.window.out)?;
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
-        tiles::for_each(out, halo, halo.1 + GROUP, &|scratch, mut tile| {
-            self.sums::<f64, O>(scratch, &mut tile, 0.0, false, |_, sums, out, _| {
-                simd::run(StoreScaled { sums, factor, offset, out });
-            });
+        tiles::for_each(out, halo, halo.1 + GROUP, &|scratch, mut tile: Tile<'_, O>| {
+            let place = Place::of(&tile);
+            let finish: &mut dyn FnMut(usize, &[f64], Rows<'_, _>) =
+                &mut |row, sums, _| store_scaled(sums, (factor, offset), tile.rows[row]);
+            self.sums(scratch, place, 0.0, Sink::Finish(finish));
         });
         Ok(())
     }
@@ -130,24 +160,16 @@ impl<'a, I: Pixel> Filter<'a, I> {
         }
     }
 
-    /// Sums a tile of samples minus `zero`. `finish` receives each row of sums, padded to whole vectors, with its row
-    /// number, its output row, and the input rows under it; it is not called if the sums are `stored` unconverted. With
-    /// a `zero` other than 0 the samples are bytes, and sums may be taken in any order.
-    fn sums<S: Fma, O: Pixel>(
-        &self,
-        scratch: &mut Scratch<S>,
-        tile: &mut Tile<'_, O>,
-        zero: f32,
-        stored: bool,
-        mut finish: impl FnMut(usize, &[S], &mut [O], Rows<'_, S>),
-    ) {
+    /// Sums a tile of samples minus `zero`. With a `zero` other than 0 the samples are bytes, and sums may be taken in any
+    /// order.
+    fn sums<S: Fma>(&self, scratch: &mut Scratch<S>, place: Place, zero: f32, mut sink: Sink<'_, '_, S>) {
         let convert = |taps: &[f32]| -> Vec<S> { taps.iter().map(|&tap| S::of(tap)).collect() };
         let (taps, across) = (convert(self.taps), self.across.map(convert));
         let step = self.channels();
         let weights = Weights { taps: &taps, width: self.width, step, paired: false };
         let paired = zero != 0.0 && self.across.is_some_and(Rounding::is_paired);
 
-        let samples = tile.rows[0].len();
+        let samples = place.samples;
         let length = samples.next_multiple_of(LANES);
         let halo = (self.columns() - 1) * step;
         let extended = scratch.samples.take(length + halo);
@@ -159,11 +181,11 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let image_rows = self.image.height() as usize;
         let mut held = vec![None; (GROUP + self.halo_rows()).min(image_rows + 1)];
         let lines = scratch.lines.take(held.len() * stride);
-        let mut slots = Vec::with_capacity(tile.rows.len() + self.halo_rows());
-        for (group, out) in tile.rows.chunks_mut(GROUP).enumerate() {
-            let first = group * GROUP;
-            while slots.len() < first + out.len() + self.halo_rows() {
-                let y = self.row(tile.y + slots.len());
+        let mut slots = Vec::with_capacity(place.rows + self.halo_rows());
+        for first in (0..place.rows).step_by(GROUP) {
+            let end = (first + GROUP).min(place.rows);
+            while slots.len() < end + self.halo_rows() {
+                let y = self.row(place.y + slots.len());
                 let slot = match y {
                     _ if held.len() <= image_rows => slots.len() % held.len(),
                     Some(y) => y as usize,
@@ -176,24 +198,32 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 held[slot] = Some(y);
                 let line = &mut lines[slot * stride..][..stride];
                 let Some(across) = &across else {
-                    simd::run(self.extend(y, tile.x, zero, &mut line[..samples + halo]));
+                    simd::run(self.extend(y, place.x, zero, &mut line[..samples + halo]));
                     continue;
                 };
                 // For a row of the constant this gives the first pass's result on the constant.
-                simd::run(self.extend(y, tile.x, zero, &mut extended[..samples + halo]));
+                simd::run(self.extend(y, place.x, zero, &mut extended[..samples + halo]));
                 let rows = Rows { data: extended, stride: length + halo, slots: &[0] };
                 S::weigh(rows, Weights { taps: across, width: across.len(), step, paired }, &mut [line]);
             }
             let rows = Rows { data: lines, stride, slots: &slots[first..] };
-            if stored && length == samples {
-                let mut sums: Vec<&mut [S]> = out.iter_mut().map(|out| bytemuck::cast_slice_mut(out)).collect();
-                S::weigh(rows, weights, &mut sums);
-                continue;
-            }
-            let mut sums: Vec<&mut [S]> = sums.chunks_mut(length).take(out.len()).collect();
-            S::weigh(rows, weights, &mut sums);
-            for (row, (out, sums)) in out.iter_mut().zip(sums).enumerate() {
-                finish(first + row, sums, out, Rows { slots: &rows.slots[row..], ..rows });
+            match &mut sink {
+                Sink::Rows(out) if length == samples => {
+                    let mut out: Vec<&mut [S]> = out[first..end].iter_mut().map(|row| &mut **row).collect();
+                    S::weigh(rows, weights, &mut out);
+                }
+                sink => {
+                    let mut sums: Vec<&mut [S]> = sums.chunks_mut(length).take(end - first).collect();
+                    S::weigh(rows, weights, &mut sums);
+                    for (row, sums) in sums.into_iter().enumerate() {
+                        match sink {
+                            Sink::Rows(out) => out[first + row].copy_from_slice(&sums[..samples]),
+                            Sink::Finish(finish) => {
+                                finish(first + row, sums, Rows { slots: &rows.slots[row..], ..rows });
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -212,8 +242,9 @@ impl<'a, I: Pixel> Filter<'a, I> {
         // Assume that a single sum costs eight times as much, since it does not fill a vector.
         let most = samples * among / alone / 8;
         let (mut seen, mut count, mut open) = (0, 0, Vec::new());
-        let (x, y) = (tile.x, tile.y);
-        self.sums::<f32, u8>(scratch, &mut tile, Rounding::ZERO, false, |row, sums, out, lines| {
+        let place @ Place { x, y, .. } = Place::of(&tile);
+        let finish: &mut dyn FnMut(usize, &[f32], Rows<'_, _>) = &mut |row, sums, lines| {
+            let out = &mut *tile.rows[row];
             simd::run(Round { rounding, sums, out, open: &mut open });
             seen += open.len();
             if seen > samples / 32 {
@@ -226,13 +257,24 @@ impl<'a, I: Pixel> Filter<'a, I> {
                 simd::run(Again { filter: self, x, y: y + row, open: &open, scratch: scratch_f64, out });
             }
             open.clear();
-        });
+        };
+        self.sums(scratch, place, Rounding::ZERO, Sink::Finish(finish));
         if count > most {
-            self.sums::<f64, u8>(scratch_f64, &mut tile, 0.0, false, |_, sums, out, _| {
-                simd::run(Store { sums, clamp: false, out });
-            });
+            let finish: &mut dyn FnMut(usize, &[f64], Rows<'_, _>) =
+                &mut |row, sums, _| store(sums, false, tile.rows[row]);
+            self.sums(scratch_f64, place, 0.0, Sink::Finish(finish));
         }
     }
+}
+
+/// Converts a row of sums to pixels.
+fn store<S: Fma, O: Pixel + FromSum<S>>(sums: &[S], clamp: bool, out: &mut [O]) {
+    simd::run(Store { sums, clamp, out });
+}
+
+/// Scales and shifts a row of sums, and converts them to pixels.
+fn store_scaled<O: Pixel>(sums: &[f64], (factor, offset): (f64, f64), out: &mut [O]) {
+    simd::run(StoreScaled { sums, factor, offset, out });
 }
 
 impl<I: Pixel> Filter<'_, I> {
