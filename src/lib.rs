@@ -18,6 +18,7 @@ mod histogram;
 mod histogram256;
 mod kernels;
 mod limits;
+mod lookup;
 mod named;
 mod pad;
 mod report;
@@ -25,7 +26,6 @@ mod setters;
 mod solve;
 mod statistics;
 mod target;
-mod tone;
 mod weighted;
 
 pub use apron_core::{
@@ -46,11 +46,11 @@ pub use histogram::{DeviceHistogram, HistogramBuilder};
 pub use histogram256::Histogram256;
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
+pub use lookup::LookupBuilder;
 pub use pad::PadBuilder;
 pub use report::Report;
 pub use statistics::StatisticsBuilder;
 pub use target::Target;
-pub use tone::ToneBuilder;
 pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
 /// Compiles the examples of the page as tests.

@@ -4,9 +4,9 @@ mod filter;
 mod histogram;
 mod host;
 mod kernels;
+mod lookup;
 mod ranks;
 mod statistics;
-mod tone;
 mod weighted;
 
 use crate::choice::{self, Choice};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use histogram::Counting;
 pub(crate) use kernels::Written;
-pub(crate) use tone::Toning;
+pub(crate) use lookup::Toning;
 
 /// The implementation behind a device.
 #[derive(Clone)]

@@ -3,8 +3,8 @@
 use apron::filters::Sobel;
 use apron::{
     AnyImage, AnyImageMut, Chain, Device, DeviceHistogram, DeviceImage, Error, FilterBuilder, Histogram,
-    Histogram2dBuilder, Histogram256, HistogramBuilder, Image, ImageMut, LimitRun, Mask, PadBuilder, PixelType, Report,
-    Source, StatisticsBuilder, Taps, Target, ToneBuilder, WeightedHistogramBuilder, Weights,
+    Histogram2dBuilder, Histogram256, HistogramBuilder, Image, ImageMut, LimitRun, LookupBuilder, Mask, PadBuilder,
+    PixelType, Report, Source, StatisticsBuilder, Taps, Target, WeightedHistogramBuilder, Weights,
 };
 use apron_testkit::gpu_or_skip;
 use std::panic::UnwindSafe;
@@ -34,7 +34,7 @@ fn what_may_cross_threads() {
     crosses::<Histogram2dBuilder<'_>>();
     crosses::<Weights<'_>>();
     crosses::<StatisticsBuilder<'_>>();
-    crosses::<ToneBuilder<'_>>();
+    crosses::<LookupBuilder<'_>>();
     crosses::<DeviceHistogram>();
     crosses::<Histogram256>();
     crosses::<LimitRun>();

@@ -33,7 +33,7 @@ MAKERS = [
     (histogram, 0.1),
     (opencv, 0.05),
     (named.named, 0.3),
-    (histograms.toned, 0.5),
+    (histograms.histograms, 0.5),
     (pixels.pixels, 0.3),
 ]
 

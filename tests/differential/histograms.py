@@ -1,6 +1,6 @@
 """Problems of histograms and of what is made of them, against NumPy, OpenCV and scikit-image: all exact.
 
-`check.py` draws from MAKERS by `toned`.
+`check.py` draws from MAKERS by `histograms`.
 """
 
 import json
@@ -272,5 +272,5 @@ if exposure is not None:
     MAKERS += [match, classes]
 
 
-def toned(rng):
+def histograms(rng):
     return MAKERS[rng.integers(len(MAKERS))](rng)

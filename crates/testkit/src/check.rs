@@ -111,9 +111,9 @@ impl Expected {
             (Problem::Count(CountProblem::Bytes(problem)), AnyImage::U8(image)) => {
                 return Ok(Expected::Counts(apron_reference::byte_histogram(image, problem.per_channel)));
             }
-            (Problem::Count(problem), image) => return crate::tone::expected_counts(problem, image),
-            (Problem::Map(problem), image) => return crate::tone::expected_image(problem, image),
-            (Problem::Measure(problem), image) => return crate::tone::expected_numbers(problem, image),
+            (Problem::Count(problem), image) => return crate::values::expected_counts(problem, image),
+            (Problem::Map(problem), image) => return crate::values::expected_image(problem, image),
+            (Problem::Measure(problem), image) => return crate::values::expected_numbers(problem, image),
             (Problem::Filter(filter), _) => filter,
         };
         if let (FilterProblem::Correlate(p), AnyImage::U8(image)) = (filter, &case.image)
@@ -247,7 +247,7 @@ pub fn histogram_of<'a>(
     match problem {
         CountProblem::Bytes(problem) => device.histogram(image).per_channel(problem.per_channel),
         CountProblem::Edges(problem) => device.histogram(image).bins(problem.bins).per_channel(problem.per_channel),
-        CountProblem::Cells(problem) => crate::tone::histogram_of(device, problem, image.into()),
+        CountProblem::Cells(problem) => crate::values::histogram_of(device, problem, image.into()),
     }
 }
 
@@ -255,7 +255,7 @@ fn run(device: &Device, case: &Case, variant: Option<&str>) -> Result<(AnyImage<
     let problem = match &case.problem {
         Problem::Filter(problem) => problem,
         Problem::Map(problem) => {
-            let image = crate::tone::image_of(device, problem, &case.image).variant(variant).run()?;
+            let image = crate::values::image_of(device, problem, &case.image).variant(variant).run()?;
             return Ok((image.download_any()?, image.report()?.variant));
         }
         Problem::Count(_) | Problem::Measure(_) => panic!("numbers are no image"),
@@ -319,7 +319,7 @@ fn numbers(
     outcome: &mut Outcome,
 ) -> Result<Option<String>> {
     let Problem::Measure(problem) = &case.problem else { panic!("an image, or counts") };
-    let (found, ran) = crate::tone::numbers_of(device, problem, &case.image, variant)?;
+    let (found, ran) = crate::values::numbers_of(device, problem, &case.image, variant)?;
     outcome.variant = ran;
     if found.len() != expected.len() {
         return Ok(Some(format!("{} numbers instead of {}", found.len(), expected.len())));

@@ -21,7 +21,7 @@ mod pad;
 mod pointwise;
 mod scaled;
 mod suite;
-mod tone;
+mod values;
 mod watchdog;
 
 pub use case::{Case, Data, random_case, random_image, seldom};

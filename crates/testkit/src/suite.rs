@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data};
-use crate::{methods, pad, pointwise, scaled, tone};
+use crate::{methods, pad, pointwise, scaled, values};
 use apron::{Bins, Border, PixelType};
 
 /// Size of the suite's images.
@@ -243,7 +243,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     pointwise::deviations(scale, &mut next, &mut cases);
     scaled::scaled_sums(&mut next, &mut cases);
     pad::pads(scale, &mut next, &mut cases);
-    tone::cases(scale, &mut next, &mut cases);
+    values::cases(scale, &mut next, &mut cases);
     for types in types() {
         cases.push(Case::correlate(next(), (9, 5, 2), types, (70, 65), Border::Wrap, Data::Uniform));
     }

@@ -14,6 +14,7 @@ mod image;
 mod info;
 mod job;
 mod kernels;
+mod lookup;
 mod man;
 mod many;
 mod named;
@@ -22,7 +23,6 @@ mod pad;
 pub(crate) mod pipe;
 mod separable;
 mod stats;
-mod tone;
 mod tune;
 mod verify;
 
@@ -88,11 +88,11 @@ pub(crate) enum Verb {
     /// The least and largest sample, mean, standard deviation and percentiles
     Stats(stats::Args),
     /// Spread each channel's histogram over all values
-    Equalize(tone::EqualizeArgs),
+    Equalize(lookup::EqualizeArgs),
     /// Equalize by tiles, with limited contrast
-    Clahe(tone::ClaheArgs),
+    Clahe(lookup::ClaheArgs),
     /// Give each channel the histogram of the same channel of another image
-    Match(tone::MatchArgs),
+    Match(lookup::MatchArgs),
     /// Find the threshold between dark and bright, or those between several classes
     Otsu(otsu::Args),
 }
@@ -158,9 +158,9 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Stats(args) => stats::take(args, devices),
         Verb::Otsu(args) => otsu::find(args, devices),
-        Verb::Equalize(args) => tone::equalize(args, devices),
-        Verb::Clahe(args) => tone::clahe(args, devices),
-        Verb::Match(args) => tone::match_histogram(args, devices),
+        Verb::Equalize(args) => lookup::equalize(args, devices),
+        Verb::Clahe(args) => lookup::clahe(args, devices),
+        Verb::Match(args) => lookup::match_histogram(args, devices),
         _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram, histogram2d or info".into())),
     }
 }

@@ -3,5 +3,5 @@
 
 mod agreement;
 mod histograms;
+mod lookup;
 mod pointwise;
-mod tone;

@@ -1,26 +1,26 @@
 //! Operations on the values of samples: their builder.
 
-use crate::backend::{Solved, Toning};
+use crate::backend::{Solved, Tables};
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Target};
 
-/// An operation on sample values that is ready to [`run`](ToneBuilder::run).
+/// An operation on sample values that is ready to [`run`](LookupBuilder::run).
 #[derive(Debug)]
 #[must_use = "an operation does nothing until it is run"]
-pub struct ToneBuilder<'a> {
+pub struct LookupBuilder<'a> {
     device: &'a Device,
     source: Source<'a>,
-    toning: Result<Toning>,
+    lookup: Result<Tables>,
     choice: Choice<'a>,
 }
 
-setters! { ['a] ToneBuilder<'a>: variant(choice) }
+setters! { ['a] LookupBuilder<'a>: variant(choice) }
 
-impl<'a> ToneBuilder<'a> {
-    fn new(device: &'a Device, source: Source<'a>, toning: Result<Toning>) -> Self {
-        ToneBuilder { device, source, toning, choice: Choice::default() }
+impl<'a> LookupBuilder<'a> {
+    fn new(device: &'a Device, source: Source<'a>, lookup: Result<Tables>) -> Self {
+        LookupBuilder { device, source, lookup, choice: Choice::default() }
     }
 
     /// Runs the operation. On a GPU it returns when the work is enqueued.
@@ -49,16 +49,16 @@ impl<'a> ToneBuilder<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](ToneBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or
+    /// As [`run`](LookupBuilder::run), and [`Error::Parameter`](crate::Error::Parameter) for an image of another shape or
     /// type, or a shared one.
     pub fn run_into<'t>(self, target: impl Into<Target<'t>>) -> Result<()> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
     fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
-        let ToneBuilder { device, source, toning, choice } = self;
-        let toning = toning?;
-        device.with_fallback(|backend| backend.tone(&toning, &source, &choice, room.as_deref_mut()))
+        let LookupBuilder { device, source, lookup, choice } = self;
+        let lookup = lookup?;
+        device.with_fallback(|backend| backend.look_up(&lookup, &source, &choice, room.as_deref_mut()))
     }
 }
 
@@ -74,8 +74,8 @@ impl Device {
     /// assert_eq!(result.download::<u8>()?.row(0), [255, 200]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> ToneBuilder<'a> {
-        ToneBuilder::new(self, image.into(), Ok(Toning::Lookup(tables.into())))
+    pub fn lookup<'a>(&'a self, image: impl Into<Source<'a>>, tables: impl Into<Vec<u8>>) -> LookupBuilder<'a> {
+        LookupBuilder::new(self, image.into(), Ok(Tables::Lookup(tables.into())))
     }
 
     /// Equalises the histogram of each channel of a u8 image: OpenCV's `equalizeHist`, bit for bit. On a GPU neither
@@ -89,8 +89,8 @@ impl Device {
     /// assert_eq!(Device::cpu().equalize(&image).run()?.download::<u8>()?.row(0), [0, 170, 170, 255]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> ToneBuilder<'a> {
-        ToneBuilder::new(self, image.into(), Ok(Toning::Equalize))
+    pub fn equalize<'a>(&'a self, image: impl Into<Source<'a>>) -> LookupBuilder<'a> {
+        LookupBuilder::new(self, image.into(), Ok(Tables::Equalize))
     }
 
     /// Equalises each channel of a u8 or u16 image by contrast limited adaptive histogram equalisation, with `tiles`
@@ -106,8 +106,8 @@ impl Device {
     /// assert_eq!(result.download::<u8>()?.packed()[..], [64, 191, 191, 255]);
     /// # Ok::<(), apron::Error>(())
     /// ```
-    pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> ToneBuilder<'a> {
-        ToneBuilder::new(self, image.into(), Ok(Toning::Clahe { clip, tiles }))
+    pub fn clahe<'a>(&'a self, image: impl Into<Source<'a>>, clip: f64, tiles: (u32, u32)) -> LookupBuilder<'a> {
+        LookupBuilder::new(self, image.into(), Ok(Tables::Clahe { clip, tiles }))
     }
 
     /// Gives each channel of a u8 image the histogram of the same channel of `reference`, a u8 image of any size: as
@@ -126,10 +126,10 @@ impl Device {
         &'a self,
         image: impl Into<Source<'a>>,
         reference: impl Into<Source<'r>>,
-    ) -> ToneBuilder<'a> {
+    ) -> LookupBuilder<'a> {
         let source = image.into();
         let tables = self.matching(&source, &reference.into());
-        ToneBuilder::new(self, source, tables.map(Toning::Lookup))
+        LookupBuilder::new(self, source, tables.map(Tables::Lookup))
     }
 
     /// Computes the tables that give one image the histograms of another.

@@ -4,8 +4,8 @@ use crate::case::{Case, Data, random_image};
 use crate::check::{Errors, Expected};
 use crate::suite::Scale;
 use apron::{
-    AnyImage, Binning, Bins, Device, Edges, HistogramBuilder, Image, PixelType, Result, Shape, Source, Statistics,
-    ToneBuilder, Weights,
+    AnyImage, Binning, Bins, Device, Edges, HistogramBuilder, Image, LookupBuilder, PixelType, Result, Shape, Source,
+    Statistics, Weights,
 };
 use apron_core::{
     CellHistogram, Clahe, CountProblem, Equalize, FloatStatistics, Lookup, MapProblem, MeasureProblem, PairHistogram,
@@ -41,7 +41,7 @@ pub(crate) fn histogram_of<'a>(device: &'a Device, problem: &CellHistogram, imag
 }
 
 /// Builds the operation that solves a problem.
-pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> ToneBuilder<'a> {
+pub(crate) fn image_of<'a>(device: &'a Device, problem: &MapProblem, image: &'a AnyImage<'_>) -> LookupBuilder<'a> {
     match problem {
         MapProblem::Lookup(problem) => device.lookup(image, tables(problem)),
         MapProblem::Equalize(_) => device.equalize(image),

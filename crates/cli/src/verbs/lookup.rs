@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
-use apron::{Device, Source, ToneBuilder};
+use apron::{Device, LookupBuilder, Source};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -91,7 +91,7 @@ fn run(
     verb: &'static str,
     (common, write): (&Common, &OutputArgs),
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> ToneBuilder<'a>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> LookupBuilder<'a>,
 ) -> Result<Report> {
     super::image::run(verb, common, &Target::of(write), devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)
