@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use histogram::Counting;
 pub(crate) use kernels::Written;
-pub(crate) use lookup::Toning;
+pub(crate) use lookup::Tables;
 
 /// The implementation behind a device.
 #[derive(Clone)]

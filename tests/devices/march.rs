@@ -63,15 +63,19 @@ fn rows_start_anywhere_in_a_word() {
                 (BYTES, "march-separable-f64", "march-dense-f64"),
                 (WORDS, "march-separable-f64", "march-dense-f64"),
             ] {
-                // There are no variants with f64 sums for two channels.
-                if channels == 2 && separable.ends_with("f64") {
+                // There are no variants with f64 sums for two channels, and for unaligned rows of bytes no more than these.
+                let in_f64 = separable.ends_with("f64");
+                if channels == 2 && in_f64 {
                     continue;
                 }
+                let all = !in_f64 || types == WORDS || width * channels % 16 == 0;
+                let has_separable = all || matches!((channels, side), (1, 3) | (3, 3 | 5) | (4, 5 | 9));
+                let has_dense = all || matches!((channels, side), (1, 3) | (3 | 4, 5));
                 let case = Case::separable(n as u64, shape, types, (side, side), border, Data::Uniform).averaging();
-                if width >= side {
+                if width >= side && has_separable {
                     assert!(marched(&case, separable) == expected(&case), "{separable}: {case}");
                 }
-                if side <= 5 {
+                if side <= 5 && has_dense {
                     let case = Case::correlate(n as u64, shape, types, (side, side), border, Data::Uniform).averaging();
                     assert!(marched(&case, dense) == expected(&case), "{dense}: {case}");
                 }
