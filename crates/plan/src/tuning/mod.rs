@@ -139,20 +139,25 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// Largest ratio of sizes within which rows of the same alignment come first.
+const NEAR_SIZES: f64 = 4.0;
+
 impl Row {
     /// Returns the distance to a workload, in decreasing order of significance: GPU, exactness of the taps, row
-    /// alignment, channels, side, and size per multiprocessor.
+    /// alignment, channels, side, and size per multiprocessor. A row of the same alignment counts as such only within
+    /// [`NEAR_SIZES`]: beyond, size changes the order of variants more than alignment does.
     fn distance(&self, work: &Work, machine: &Machine) -> [f64; 7] {
         let ratio = |a: f64, b: f64| if a > b { a / b } else { b / a };
         let share = |work: &Work, multiprocessors: u32| work.samples() / multiprocessors as f64;
+        let size = ratio(share(&self.work, self.multiprocessors), share(work, machine.multiprocessors));
         [
             ratio(self.target as f64, machine.target as f64),
             ratio(self.multiprocessors as f64, machine.multiprocessors as f64),
             f64::from(self.work.exact != work.exact),
-            f64::from(self.work.aligned != work.aligned),
+            f64::from(self.work.aligned != work.aligned || size > NEAR_SIZES),
             ratio(self.work.channels as f64, work.channels as f64),
             ratio(self.work.side as f64, work.side as f64),
-            ratio(share(&self.work, self.multiprocessors), share(work, machine.multiprocessors)),
+            size,
         ]
     }
 
@@ -279,6 +284,10 @@ mod tests {
             assert_eq!(nearest(&[&aligned, &unaligned], asked).aligned, asked.aligned);
             assert!(nearest(&[&aligned], asked).aligned);
         }
+        // An image of a sixth of the rows' size, with an aligned row that is nearer.
+        let small = Work { width: 8192 / 6, aligned: false, ..aligned.work };
+        let near = Row { work: Work { aligned: true, ..small }, ..aligned.clone() };
+        assert_eq!(nearest(&[&of(false, 17), &near], small), near.work);
         // 1366 bytes, 2732, and 5464 are no multiples of 16; 16392 are none either, 21856 are one.
         let work = |src, channels| {
             let shape = Shape::new(1366, 9, channels).unwrap();
