@@ -158,7 +158,7 @@ impl DeviceImage {
             let limit = format!("a multiple of {}", size_of::<T>());
             return Err(Error::parameter("from_address", "address", format!("{address:#x}"), limit));
         }
-        // the caller promises what `of_address` asks for.
+        // SAFETY: the caller promises what `of_address` asks for.
         let buffer = unsafe { GpuBuffer::of_address(gpu, address, bytes)? };
         DeviceImage::of_caller::<T>(device, buffer, shape, row_stride)
     }

@@ -31,13 +31,16 @@ impl Place {
     }
 }
 
+/// Receives a row of sums: its number, the sums, padded to whole vectors, and the input rows under it.
+type Finish<'a, S> = dyn FnMut(usize, &[S], Rows<'_, S>) + 'a;
+
 /// What takes the sums of a tile. It does not depend on the type of the output, so that sums are compiled once per type
 /// of sample and of sum.
 enum Sink<'a, 'b, S> {
     /// The rows of the output, for sums that need no conversion.
     Rows(&'a mut [&'b mut [S]]),
-    /// Receives each row's number, its sums, padded to whole vectors, and the input rows under it.
-    Finish(&'a mut dyn FnMut(usize, &[S], Rows<'_, S>)),
+    /// Receives each row.
+    Finish(&'a mut Finish<'a, S>),
 }
 
 /// A filter of an image.
@@ -98,8 +101,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
                     let mut rows: Vec<_> = tile.rows.iter_mut().map(|row| bytemuck::cast_slice_mut(row)).collect();
                     self.sums::<O::Sum>(scratch, place, 0.0, Sink::Rows(&mut rows));
                 } else {
-                    let finish: &mut dyn FnMut(usize, &[O::Sum], Rows<'_, _>) =
-                        &mut |row, sums, _| store(sums, clamp, tile.rows[row]);
+                    let finish: &mut Finish<'_, O::Sum> = &mut |row, sums, _| store(sums, clamp, tile.rows[row]);
                     self.sums(scratch, place, 0.0, Sink::Finish(finish));
                 }
             }),
@@ -113,8 +115,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let halo = ((self.columns() - 1) * self.channels(), self.halo_rows());
         tiles::for_each(out, halo, halo.1 + GROUP, &|scratch, mut tile: Tile<'_, O>| {
             let place = Place::of(&tile);
-            let finish: &mut dyn FnMut(usize, &[f64], Rows<'_, _>) =
-                &mut |row, sums, _| store_scaled(sums, (factor, offset), tile.rows[row]);
+            let finish: &mut Finish<'_, f64> = &mut |row, sums, _| store_scaled(sums, (factor, offset), tile.rows[row]);
             self.sums(scratch, place, 0.0, Sink::Finish(finish));
         });
         Ok(())
@@ -243,7 +244,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let most = samples * among / alone / 8;
         let (mut seen, mut count, mut open) = (0, 0, Vec::new());
         let place @ Place { x, y, .. } = Place::of(&tile);
-        let finish: &mut dyn FnMut(usize, &[f32], Rows<'_, _>) = &mut |row, sums, lines| {
+        let finish: &mut Finish<'_, f32> = &mut |row, sums, lines| {
             let out = &mut *tile.rows[row];
             simd::run(Round { rounding, sums, out, open: &mut open });
             seen += open.len();
@@ -260,8 +261,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         };
         self.sums(scratch, place, Rounding::ZERO, Sink::Finish(finish));
         if count > most {
-            let finish: &mut dyn FnMut(usize, &[f64], Rows<'_, _>) =
-                &mut |row, sums, _| store(sums, false, tile.rows[row]);
+            let finish: &mut Finish<'_, f64> = &mut |row, sums, _| store(sums, false, tile.rows[row]);
             self.sums(scratch_f64, place, 0.0, Sink::Finish(finish));
         }
     }
