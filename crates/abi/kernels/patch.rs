@@ -8,7 +8,10 @@ pub(crate) const FAMILY: Family = Family {
     rows,
 };
 
-/// Returns the largest side of the mask; sides start at 3.
+/// Even sides of dense masks.
+const EVEN: [u32; 2] = [2, 4];
+
+/// Returns the largest side of the mask; odd sides start at 3.
 fn largest(method: &str, src: &str, channels: u32) -> u32 {
     match (channels, method, src) {
         (1, "separable", "f32" | "u8") => 9,
@@ -25,7 +28,9 @@ fn rows() -> Vec<Row> {
         let samples = if src == "f32" { src.into() } else { format!("samples::Doubles<{src}>") };
         for (method, body) in [("separable", "Separable"), ("dense", "Dense")] {
             for channels in [1, 3, 4] {
-                for side in odd(3, largest(method, src, channels)) {
+                let largest = largest(method, src, channels);
+                let even = EVEN.into_iter().filter(|side| method == "dense" && *side < largest);
+                for side in odd(3, largest).chain(even) {
                     let sums = format!("march::{body}<{samples}, 4, {side}, {channels}>");
                     let body = format!("patch::Patch<{sums}, {samples}, {side}, {channels}>");
                     let row = kernel(method, format!("{side}-c{channels}"), [src, src], body, "MarchParams");

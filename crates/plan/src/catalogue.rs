@@ -113,6 +113,8 @@ mod tests {
             (words(17), "march-separable-f64", words(19)),
             (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
+            (correlate(1, F32, (4, 4)), "patch-dense", correlate(1, F32, (6, 6))),
+            (correlate(4, U8, (2, 2)), "patch-dense", correlate(4, U8, (4, 4))),
             (march(9), "patch-separable", march(11)),
             (separable(305), "conv1d-fused", separable(306)),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),

@@ -118,6 +118,16 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    // Even sides, whose windows have no centre, in rows of whole words.
+    for (n, types) in [(F32, F32), (U8, U8), (U16, U16)].into_iter().enumerate() {
+        for (m, (side, channels)) in [(2, 1), (4, 1), (2, 3), (4, 3), (2, 4)].into_iter().enumerate() {
+            for (k, size) in [(140, 23, channels), (8, 9, channels)].into_iter().enumerate() {
+                let border = borders()[(n + m + k) % 6];
+                let case = Case::correlate(next(), size, types, (side, side), border, Data::Uniform);
+                cases.push(if k == 0 { case.centered() } else { case });
+            }
+        }
+    }
     // Long taps: strips of 512 samples, or of 256 samples for more than 33 taps.
     for (n, side) in (19..=65).step_by(2).enumerate() {
         let (width, border) = ([528, 260, 64][n % 3], borders()[n % 6]);
