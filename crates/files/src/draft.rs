@@ -48,7 +48,44 @@ pub(crate) struct Named {
     name: Name,
 }
 
+/// A path in the temporary folder for other programs to write to. Its file is removed when this is dropped, and by
+/// [`discard_drafts`].
+#[derive(Debug)]
+pub struct Scratch(Name);
+
+impl Scratch {
+    /// Creates an empty file, whose name starts with `apron-` and this text. It may be executed.
+    ///
+    /// # Errors
+    /// Errors of the temporary folder.
+    pub fn new(name: &str) -> io::Result<Scratch> {
+        let mut names = names();
+        let mut builder = Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o700));
+        }
+        let path = builder.prefix(&format!("apron-{name}-")).tempfile()?.into_temp_path().keep()?;
+        names.push(path.clone());
+        Ok(Scratch(Name(path)))
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.0.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A file that is left in the temporary folder does no harm.
+        let _ = fs::remove_file(self.path());
+    }
+}
+
 /// An entry of [`NAMES`], removed when dropped.
+#[derive(Debug)]
 struct Name(PathBuf);
 
 impl Drop for Name {
@@ -184,12 +221,19 @@ mod tests {
         drop(Named::new(at).unwrap());
         assert!(Named::new(at).unwrap().publish(&at.join("no/such")).is_err());
         assert_eq!((names_in(at), names().len()), (vec!["out".to_string()], 0));
+        let scratch = Scratch::new("test").unwrap();
+        let dropped = scratch.path().to_path_buf();
+        assert!(dropped.exists() && names().len() == 1);
+        drop(scratch);
+        assert!(!dropped.exists() && names().is_empty());
         let draft = Named::new(at).unwrap();
+        let scratch = Scratch::new("test").unwrap();
         assert_eq!(names_in(at).len(), 2);
         discard_drafts();
         assert_eq!(names_in(at), ["out"]);
-        // Dropping it would block: the names are locked for ever.
-        std::mem::forget(draft);
+        assert!(!scratch.path().exists());
+        // Dropping them would block: the names are locked for ever.
+        std::mem::forget((draft, scratch));
     }
 
     #[cfg(target_os = "linux")]

@@ -33,16 +33,16 @@ mod narrow;
 mod output;
 mod patched;
 mod picture;
-mod plane;
 mod png_file;
 mod pnm;
 mod read;
 pub mod table;
+mod tiff_file;
 mod tiff_tags;
 mod upright;
 
 pub use atomic::{OutputPath, Trouble};
-pub use draft::discard_drafts;
+pub use draft::{Scratch, discard_drafts};
 pub use error::{Error, Result};
 pub use metadata::{Metadata, decode_metadata, read_metadata};
 pub use narrow::convert;

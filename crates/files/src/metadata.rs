@@ -10,8 +10,7 @@ use tiff::decoder::Decoder;
 use tiff::decoder::ifd::Value;
 use tiff::tags::Tag;
 
-/// Metadata that are copied from an input to its output: the ICC profile of PNG, JPEG and TIFF, and the pixel density
-/// of PNG and JPEG; for TIFF the density is only read.
+/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.

@@ -6,10 +6,10 @@ use crate::metadata::Metadata;
 use crate::patched::Patched;
 use crate::read::Source;
 use crate::upright::upright;
-use crate::{grey_bmp, plane, png_file, pnm, tiff_tags};
+use crate::{grey_bmp, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
 use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
-use image::codecs::{bmp::BmpEncoder, png::PngEncoder, tiff::TiffEncoder};
+use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
 use std::io::{BufReader, Seek, Write};
@@ -159,7 +159,7 @@ fn read_first(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Any
     file.rewind().map_err(io)?;
     let tiff = [b"II", b"MM"].contains(&&start);
     if tiff {
-        if let Some(image) = plane::read(path, BufReader::new(&mut *file), max_pixels)? {
+        if let Some(image) = tiff_file::read_plane(path, BufReader::new(&mut *file), max_pixels)? {
             return Ok(image);
         }
         file.rewind().map_err(io)?;
@@ -242,59 +242,51 @@ pub(super) fn write(
     manner: &Manner,
     image: &AnyImage<'_>,
 ) -> Result<(), Trouble> {
-    let Shape { width, height, channels } = image.shape();
-    if let (Format::Tiff, PixelType::F32 | PixelType::I16, 1) = (format, image.pixel_type(), channels) {
-        return plane::write(file, image);
-    }
-    let bytes = image.bytes();
-    let colour = match (image.pixel_type(), channels) {
-        (PixelType::U8, 1) => ExtendedColorType::L8,
-        (PixelType::U8, 2) => ExtendedColorType::La8,
-        (PixelType::U8, 3) => ExtendedColorType::Rgb8,
-        (PixelType::U8, 4) => ExtendedColorType::Rgba8,
-        (PixelType::U16, 1) => ExtendedColorType::L16,
-        (PixelType::U16, 2) => ExtendedColorType::La16,
-        (PixelType::U16, 3) => ExtendedColorType::Rgb16,
-        (PixelType::U16, 4) => ExtendedColorType::Rgba16,
-        (PixelType::F32, 3) => ExtendedColorType::Rgb32F,
-        (PixelType::F32, 4) => ExtendedColorType::Rgba32F,
-        (pixel, channels) => return Err(format!("{channels} channel(s) of {pixel} fit no picture").into()),
-    };
     match format {
         Format::Png => png_file::write(file, image, &manner.metadata)?,
-        Format::Jpeg => {
-            let mut encoder = JpegEncoder::new_with_quality(file, manner.quality);
-            if let Some((across, down)) = manner.metadata.density {
-                let density = (across.round() as u16, down.round() as u16);
-                encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
-            }
-            with_profile(encoder, manner, image)?.write_image(&bytes, width, height, colour)?;
+        Format::Jpeg => write_jpeg(file, image, manner)?,
+        Format::Tiff => tiff_file::write(file, image, &manner.metadata)?,
+        Format::Bmp => {
+            let Shape { width, height, .. } = image.shape();
+            BmpEncoder::new(file).write_image(&image.bytes(), width, height, colour(image)?)?;
         }
-        Format::Tiff => {
-            with_profile(TiffEncoder::new(file), manner, image)?.write_image(&bytes, width, height, colour)?;
-        }
-        Format::Bmp => BmpEncoder::new(file).write_image(&bytes, width, height, colour)?,
-        Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image, &bytes)?,
+        Format::Gray | Format::Colour | Format::Pnm => write_pnm(file, image)?,
     }
     Ok(())
 }
 
-/// Sets the profile of the encoder, if it fits the image.
-fn with_profile<E: ImageEncoder>(mut encoder: E, manner: &Manner, image: &AnyImage<'_>) -> Result<E, Trouble> {
+/// Returns the name that the crate `image` has for bytes of these channels.
+fn colour(image: &AnyImage<'_>) -> Result<ExtendedColorType, Trouble> {
+    match (image.pixel_type(), image.shape().channels) {
+        (PixelType::U8, 1) => Ok(ExtendedColorType::L8),
+        (PixelType::U8, 3) => Ok(ExtendedColorType::Rgb8),
+        (PixelType::U8, 4) => Ok(ExtendedColorType::Rgba8),
+        (pixel, channels) => Err(format!("{channels} channel(s) of {pixel} fit no JPEG or BMP").into()),
+    }
+}
+
+fn write_jpeg(file: &mut impl Write, image: &AnyImage<'_>, manner: &Manner) -> Result<(), Trouble> {
+    let mut encoder = JpegEncoder::new_with_quality(file, manner.quality);
+    if let Some((across, down)) = manner.metadata.density {
+        let density = (across.round() as u16, down.round() as u16);
+        encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
+    }
     if let Some(profile) = manner.metadata.icc_for(image) {
         encoder.set_icc_profile(profile.to_vec())?;
     }
-    Ok(encoder)
+    let Shape { width, height, .. } = image.shape();
+    Ok(encoder.write_image(&image.bytes(), width, height, colour(image)?)?)
 }
 
 /// Writes binary PGM or PPM; the encoder of `image` does not support 16 bits.
-fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>, bytes: &[u8]) -> std::io::Result<()> {
+fn write_pnm(file: &mut impl Write, image: &AnyImage<'_>) -> std::io::Result<()> {
     let Shape { width, height, channels } = image.shape();
+    let bytes = image.bytes();
     let kind = if channels == 1 { "P5" } else { "P6" };
     let wide = image.pixel_type() == PixelType::U16;
     write!(file, "{kind}\n{width} {height}\n{}\n", if wide { 65535 } else { 255 })?;
     if !wide {
-        return file.write_all(bytes);
+        return file.write_all(&bytes);
     }
     // The format's samples are big-endian.
     for sample in bytes.chunks_exact(2) {
