@@ -10,13 +10,14 @@ mod common;
 use apron::{Device, Result};
 use apron_abi::Kernel;
 use apron_testkit::machine;
-use apron_testkit::nvcc::{self, Program};
+use apron_testkit::nvcc;
 use common::{Solved, Work, median};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A workload, and the programs that solve it, each a step up from the previous one.
 struct Ladder {
@@ -213,20 +214,28 @@ fn program(work: &Work, variant: &str) -> String {
 }
 
 /// The same algorithm in CUDA C, compiled by nvcc.
-struct Twin(Program);
+struct Twin(PathBuf);
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        // A file that is left in the temporary folder does no harm.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
 
 impl Twin {
     /// Compiles the twin of this name; `None`, with a printed reason, if that fails.
     fn compile(name: &str) -> Option<Twin> {
         let folder = std::env::var_os("APRON_PEERS");
         let folder = folder.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peers"), PathBuf::from);
-        let twin = Program::compile(&folder.join(name).with_extension("cu"), &[]);
-        twin.map(Twin).map_err(|why| eprintln!("twin {name} left out: {why}")).ok()
+        let twin = Twin(std::env::temp_dir().join(format!("apron-{name}-{}", std::process::id())));
+        let compiled = nvcc::compile(&folder.join(name).with_extension("cu"), &twin.0, &[]);
+        compiled.map_err(|why| eprintln!("twin {name} left out: {why}")).is_ok().then_some(twin)
     }
 
     /// Returns the median of 20 runs after 5 warm-up runs, in milliseconds.
     fn time(&self, arguments: &[u64]) -> f64 {
-        let output = self.0.command().args(arguments.iter().map(u64::to_string)).output();
+        let output = Command::new(&self.0).args(arguments.iter().map(u64::to_string)).output();
         let output = output.expect("the twin starts");
         assert!(output.status.success(), "the twin failed: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().parse().expect("the twin prints milliseconds")

@@ -20,41 +20,22 @@ pub fn version() -> Option<String> {
     Some(version.unwrap_or("of an unknown version").to_string())
 }
 
-/// A compiled program, removed when dropped.
-pub struct Program(PathBuf);
-
-impl Program {
-    /// Compiles a source for the GPU of this machine.
-    ///
-    /// # Errors
-    /// The compiler's errors, or that there is no compiler.
-    pub fn compile(source: &Path, flags: &[&str]) -> Result<Program, String> {
-        let name = source.file_stem().unwrap_or_default().to_string_lossy();
-        let program = Program(std::env::temp_dir().join(format!("apron-{name}-{}", std::process::id())));
-        let nvcc = nvcc();
-        let mut command = Command::new(&nvcc);
-        command.args(["-O3", "-std=c++17", "-arch=native", "-o"]).arg(&program.0).arg(source).args(flags);
-        // The loader may not search the toolkit's libraries by default.
-        let toolkit = nvcc.canonicalize().ok().and_then(|nvcc| Some(nvcc.parent()?.parent()?.join("lib64")));
-        if let Some(libraries) = toolkit.filter(|libraries| libraries.is_dir()) {
-            command.args(["-Xlinker", "-rpath", "-Xlinker"]).arg(libraries);
-        }
-        let output = command.output().map_err(|error| format!("nvcc does not start: {error}"))?;
-        match output.status.success() {
-            true => Ok(program),
-            false => Err(format!("nvcc: {}", String::from_utf8_lossy(&output.stderr).trim())),
-        }
+/// Compiles a source for the GPU of this machine, to a program of this path.
+///
+/// # Errors
+/// The compiler's errors, or that there is no compiler.
+pub fn compile(source: &Path, program: &Path, flags: &[&str]) -> Result<(), String> {
+    let nvcc = nvcc();
+    let mut command = Command::new(&nvcc);
+    command.args(["-O3", "-std=c++17", "-arch=native", "-o"]).arg(program).arg(source).args(flags);
+    // The loader may not search the toolkit's libraries by default.
+    let toolkit = nvcc.canonicalize().ok().and_then(|nvcc| Some(nvcc.parent()?.parent()?.join("lib64")));
+    if let Some(libraries) = toolkit.filter(|libraries| libraries.is_dir()) {
+        command.args(["-Xlinker", "-rpath", "-Xlinker"]).arg(libraries);
     }
-
-    /// Returns a command that runs the program.
-    pub fn command(&self) -> Command {
-        Command::new(&self.0)
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // A file that is left in the temporary folder does no harm.
-        let _ = std::fs::remove_file(&self.0);
+    let output = command.output().map_err(|error| format!("nvcc does not start: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("nvcc: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }
 }

@@ -3,7 +3,8 @@
 //! A program takes names of workloads, and prints `NAME,PEER,MILLISECONDS` for each that it can time and `# KEY: VALUE`
 //! for facts about its libraries. Its errors are reported, and affect its own rows only.
 
-use apron_testkit::nvcc::Program;
+use apron_files::Scratch;
+use apron_testkit::nvcc;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -51,8 +52,10 @@ fn one(source: &Path, libraries: &[&str], names: &[String], ordinal: u32, found:
     // Keeps the compiled program until it has run.
     let mut program = None;
     let mut command = if source.extension().is_some_and(|extension| extension == "cu") {
-        let program = program.insert(Program::compile(source, libraries).map_err(|why| format!("left out: {why}"))?);
-        program.command()
+        let name = source.file_stem().unwrap_or_default().to_string_lossy();
+        let scratch = Scratch::new(&name).map_err(|error| format!("left out: no temporary file: {error}"))?;
+        nvcc::compile(source, scratch.path(), libraries).map_err(|why| format!("left out: {why}"))?;
+        Command::new(program.insert(scratch).path())
     } else {
         let mut python = Command::new("python3");
         // Prevents a folder of compiled modules next to the sources.
