@@ -33,6 +33,7 @@ pub use apron_core::{
     Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
     Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
+pub use apron_cpu::progress as cpu_progress;
 /// The crate by which Apron calls CUDA, for the types of the caller's streams and memory. Call [`Device::gpu`] first:
 /// it loads the driver, without which cust's functions fail.
 #[cfg(feature = "gpu")]

@@ -1,10 +1,11 @@
 //! Progress of a long job, on stderr if that is a terminal.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::time::Duration;
 
-/// A line with the current step and the elapsed time, without a percentage, which devices do not report. Cleared when
-/// dropped.
+/// A line with the current step, the elapsed time, and on the CPU the finished percentage of the step; other devices do
+/// not report it. Cleared when dropped.
 #[derive(Default)]
 pub(crate) struct Progress(Option<ProgressBar>);
 
@@ -15,8 +16,13 @@ impl Progress {
             return Progress(None);
         }
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {wide_msg}") {
-            bar.set_style(style);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {finished}{wide_msg}") {
+            bar.set_style(style.with_key("finished", |_: &ProgressState, line: &mut dyn Write| {
+                if let Some(part) = apron::cpu_progress() {
+                    // An error would only mean that the line cannot be drawn.
+                    let _ = write!(line, "{:3.0} %  ", part * 100.0);
+                }
+            }));
         }
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress(Some(bar))

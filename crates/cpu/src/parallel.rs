@@ -4,20 +4,70 @@
 //! per element type instead of once per operation and pair of types.
 
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Calls that the running loops of all threads have finished, and all their calls.
+static CALLS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// A running loop, whose calls count in [`CALLS`] until it is dropped.
+struct Loop {
+    calls: u64,
+    finished: AtomicU64,
+}
+
+impl Loop {
+    fn new(calls: usize) -> Loop {
+        CALLS[1].fetch_add(calls as u64, Relaxed);
+        Loop { calls: calls as u64, finished: AtomicU64::new(0) }
+    }
+
+    fn finish_one(&self) {
+        self.finished.fetch_add(1, Relaxed);
+        CALLS[0].fetch_add(1, Relaxed);
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        CALLS[0].fetch_sub(*self.finished.get_mut(), Relaxed);
+        CALLS[1].fetch_sub(self.calls, Relaxed);
+    }
+}
+
+/// Returns the finished part, 0 to 1, of the loops that this backend runs now; `None` while it runs none. An operation
+/// may be several loops, one after the other.
+pub fn progress() -> Option<f64> {
+    let [finished, calls] = CALLS.each_ref().map(|calls| calls.load(Relaxed));
+    (calls > 0).then(|| (finished as f64 / calls as f64).min(1.0))
+}
 
 /// Collects the results of `work` for every index below `count`, in order.
 pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
-    (0..count).into_par_iter().map(work).collect()
+    let run = Loop::new(count);
+    let call = |index| {
+        let result = work(index);
+        run.finish_one();
+        result
+    };
+    (0..count).into_par_iter().map(call).collect()
 }
 
 /// Calls `work` with every chunk of `size` elements, the last of which may be shorter, and its index.
 pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    elements.par_chunks_mut(size).enumerate().for_each(|(index, chunk)| work(index, chunk));
+    let run = Loop::new(elements.len().div_ceil(size));
+    elements.par_chunks_mut(size).enumerate().for_each(|(index, chunk)| {
+        work(index, chunk);
+        run.finish_one();
+    });
 }
 
 /// Calls `work` with every item, and scratch memory that the calls of one task share.
 pub(crate) fn items<T: Send, W: Default>(items: Vec<T>, work: &(dyn Fn(&mut W, T) + Sync)) {
-    items.into_par_iter().for_each_init(W::default, |scratch, item| work(scratch, item));
+    let run = Loop::new(items.len());
+    items.into_par_iter().for_each_init(W::default, |scratch, item| {
+        work(scratch, item);
+        run.finish_one();
+    });
 }
 
 /// Splits `count` rows, or other units of work, into at most `parts` ranges of equal length; the last may be shorter.
@@ -50,6 +100,24 @@ mod tests {
         assert_eq!(ends(2, 9), [(0, 1), (1, 2)]);
         assert_eq!(ends(5, 0), [(0, 5)]);
         assert_eq!(ends(0, 4), []);
+    }
+
+    /// Loops of other tests may run at the same time, so only bounds hold; without this one there may be none.
+    #[test]
+    fn a_loop_tells_how_much_of_it_is_finished() {
+        let run = Loop::new(1 << 40);
+        assert!(progress().unwrap() < 0.01);
+        (0..1 << 10).for_each(|_| run.finish_one());
+        assert!(progress().unwrap() > 0.0);
+        let seen = map(8, &|_| progress().unwrap());
+        assert!(seen.iter().all(|part| (0.0..=1.0).contains(part)), "{seen:?}");
+        drop(run);
+        let mut samples = vec![0u8; 100];
+        chunks(&mut samples, 30, &|_, chunk| {
+            assert!(progress().is_some());
+            chunk.fill(1);
+        });
+        assert_eq!(samples, [1; 100]);
     }
 
     #[test]
