@@ -66,7 +66,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
             if !factors.exact && (mask.width() - 1) * (mask.height() - 1) < 4 {
-                return Ok(Err("the factors of so few taps must not round"));
+                return Ok(Err("the factors of a mask with fewer than 4 taps to save must not round"));
             }
             if !dst.is_float() {
                 let Some((most, unit)) = whole(src, border) else { return Ok(Err("integers of f32 have one order")) };

@@ -218,7 +218,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "conv1d-fused",
             Family::Conv1d,
-            "up to 1024 taps on both axes together, as far as shared memory holds the rows under them",
+            "up to 1024 taps on both axes together, whose input rows fit shared memory",
             &For(fused),
         )
     },

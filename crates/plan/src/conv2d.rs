@@ -136,7 +136,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "conv2d-blocked",
             Family::Conv2d,
-            "masks up to 4096 taps, rows counted in fours, as far as shared memory holds the tile",
+            "masks up to 4096 taps, rows counted in fours, whose tile fits shared memory",
             &For(blocked),
         )
     },
