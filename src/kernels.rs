@@ -63,6 +63,9 @@ const MASK_TILE: &str = "(31 + mask width) x (31 + mask height) x 4";
 const BLOCKED: &str = "(127 + mask width, up to a multiple of 8) x (63 + mask height) x 4";
 const BLOCKED_WIDE: &str = "(127 + mask width, up to a multiple of 8) x (127 + mask height) x 4";
 
+/// [`SharedMemory::BlockedPieces`] as text.
+const PIECES: &str = "as large as the plan makes the pieces of the mask, up to all that a block may have";
+
 /// [`SharedMemory::Words`] and [`SharedMemory::WordsAndSums`] as text, for blocks of several output rows.
 const WORDS: &str = "about mask x sum bytes + (128 + mask width x channels) x (rows + mask height) x sample bytes";
 const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x sample bytes + 128 x sum bytes)";
@@ -124,6 +127,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::Bytes(bytes) => SharedSize::Bytes(bytes),
             SharedMemory::Blocked(8) => SharedSize::Formula(BLOCKED),
             SharedMemory::Blocked(_) => SharedSize::Formula(BLOCKED_WIDE),
+            SharedMemory::BlockedPieces(..) => SharedSize::Formula(PIECES),
             SharedMemory::Words(..) => SharedSize::Formula(WORDS),
             SharedMemory::WordsAndSums(..) => SharedSize::Formula(WORDS_AND_SUMS),
             SharedMemory::FusedRows => SharedSize::Formula(FUSED_ROWS),

@@ -1,7 +1,54 @@
-//! Weighted sums over shared tiles, four taps at a time.
+//! Taps, four at a time: where they are, and weighted sums over shared tiles.
 
 use crate::device::{Device, Shared};
 use apron_abi::{Accumulator, Sample, TAPS_AT_ONCE};
+
+/// Taps, read four at a time.
+pub(crate) trait TapSource<A>: Copy {
+    /// Returns taps `index` to `index + 3` as accumulators.
+    ///
+    /// # Safety
+    /// `index` is a multiple of 4, and all four taps exist.
+    unsafe fn four<D: Device>(self, d: D, index: u32) -> [A; 4];
+}
+
+/// The launch's taps, in constant memory.
+#[derive(Clone, Copy)]
+pub(crate) struct LaunchTaps;
+
+impl<A: Accumulator> TapSource<A> for LaunchTaps {
+    #[inline(always)]
+    unsafe fn four<D: Device>(self, d: D, index: u32) -> [A; 4] {
+        // SAFETY: the caller's promise.
+        let [a, b, c, e] = unsafe { d.taps4(index) };
+        [A::of(a), A::of(b), A::of(c), A::of(e)]
+    }
+}
+
+/// Taps in shared memory, as accumulators; an array at a multiple of 16 bytes.
+pub(crate) struct SharedTaps<A>(pub(crate) Shared<A>);
+
+impl<A> Clone for SharedTaps<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for SharedTaps<A> {}
+
+impl<A: Accumulator> TapSource<A> for SharedTaps<A> {
+    #[inline(always)]
+    unsafe fn four<D: Device>(self, d: D, index: u32) -> [A; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if A::TYPE.size_bytes() == 4 {
+                d.shared_load4(self.0, index)
+            } else {
+                [0, 1, 2, 3].map(|k| d.shared_load(self.0, index + k))
+            }
+        }
+    }
+}
 
 /// Adds the products of `count` taps, from `tap` on, and the tile's elements at `element`, `element + step`, ...
 ///

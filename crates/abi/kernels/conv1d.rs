@@ -34,6 +34,13 @@ fn rows() -> Vec<Row> {
         }
     }
     for (axis, types @ [src, dst], sum) in passes() {
+        let (stage, name) = [("rows", "Rows"), ("columns", "Columns")][axis];
+        let blocked = kernel("blocked", stage, types, format!("conv1d::Blocked{name}<{src}, {dst}>"), "Conv1dParams");
+        let bytes = format!("SharedMemory::Bytes(blocked_{stage}_bytes(size_of::<{sum}>() as u32))");
+        let blocked = blocked.taps("Global").block("[BLOCKED_LINE_BLOCK, 1]").shared(bytes, 3 - axis as u32);
+        rows.push(blocked.residents(if sum == "f32" { 4 } else { 2 }));
+    }
+    for (axis, types @ [src, dst], sum) in passes() {
         let body = format!("conv1d::Tiled<{src}, {dst}, {sum}, {axis}>");
         let tiled = kernel("tiled", ["rows", "columns"][axis], types, body, "Conv1dParams").program("P3");
         let bytes = format!("SharedMemory::Bytes(TILE_WIDTH * TILE_WIDTH * size_of::<{sum}>() as u32)");

@@ -29,6 +29,13 @@ fn rows() -> Vec<Row> {
             rows.push(row.residents(if floats && !large { 2 } else { 1 }));
         }
     }
+    // Masks of any size, from a buffer.
+    for types @ [src, dst] in pairs() {
+        let (sum, across) = if dst == "f32" { ("f32", 16) } else { ("f64", 8) };
+        let body = format!("conv2d::Pieces<{src}, {dst}, {across}>");
+        let row = kernel("blocked", "pieces", types, body, "PiecesParams").block("[BLOCKED_BLOCK, 1]").taps("Global");
+        rows.push(row.shared(format!("SharedMemory::BlockedPieces({across}, {})", super::element(sum)), 4));
+    }
     // Bytes summed in f32; doubtful sums are computed again in f64.
     for dst in ["u8", "u16", "i16"] {
         rows.push(blocked("checked", ["u8", dst], "f32", false, 8).taps("SmallParameter").residents(2));

@@ -122,6 +122,43 @@ pub const fn fused_bytes(channels: u32, taps_x: u32, taps_y: u32, sum_bytes: u32
     input + ring + fused_input_plane(channels, taps_x) * 4
 }
 
+/// Threads per block of the blocked separable kernels.
+pub const BLOCKED_LINE_BLOCK: u32 = 256;
+
+/// Output samples per block of the blocked pass along rows, of one channel, across and down.
+pub const BLOCKED_ROWS_TILE: [u32; 2] = [256, 16];
+
+/// Taps per piece of that pass.
+pub const BLOCKED_ROWS_TAPS: u32 = 256;
+
+/// Pitch of its input tile, in samples, padded: eight lanes that each read 16 bytes in adjacent rows have no bank
+/// conflicts.
+pub const BLOCKED_ROWS_PITCH: u32 = (BLOCKED_ROWS_TILE[0] + BLOCKED_ROWS_TAPS).next_multiple_of(32) + 4;
+
+/// Output samples per block of the blocked pass along columns, across and down.
+pub const BLOCKED_COLUMNS_TILE: [u32; 2] = [32, 128];
+
+/// Taps per piece of that pass.
+pub const BLOCKED_COLUMNS_TAPS: u32 = 128;
+
+/// Pitch of the sums that the blocked pass along rows exchanges, in accumulators: odd, so that lanes in adjacent rows
+/// have no bank conflicts.
+pub const BLOCKED_SUMS_PITCH: u32 = BLOCKED_ROWS_TILE[0] + 1;
+
+/// Returns the shared memory per block of the blocked pass along rows, in bytes: the input tile and the taps, later the
+/// sums.
+pub const fn blocked_rows_bytes(sum_bytes: u32) -> u32 {
+    let input = BLOCKED_ROWS_TILE[1] * BLOCKED_ROWS_PITCH * 4 + BLOCKED_ROWS_TAPS * sum_bytes;
+    let sums = BLOCKED_ROWS_TILE[1] * BLOCKED_SUMS_PITCH * sum_bytes;
+    if input > sums { input } else { sums }
+}
+
+/// Returns the shared memory per block of the blocked pass along columns, in bytes: the input tile and the taps.
+pub const fn blocked_columns_bytes(sum_bytes: u32) -> u32 {
+    let [columns, rows] = BLOCKED_COLUMNS_TILE;
+    ((rows + BLOCKED_COLUMNS_TAPS) * columns + BLOCKED_COLUMNS_TAPS) * sum_bytes
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

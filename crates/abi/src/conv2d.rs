@@ -39,6 +39,18 @@ pub struct Conv2dParams {
     pub tile_reciprocal: u32,
 }
 
+/// Parameters of dense correlation with a mask in pieces.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct PiecesParams {
+    /// The whole mask.
+    pub whole: Conv2dParams,
+    /// Mask rows per piece; 1 if a piece has not all columns.
+    pub rows: u32,
+    /// Mask columns per piece.
+    pub columns: u32,
+}
+
 /// Width and height of a tiled kernel's block, in threads; for dense masks also of its output, in pixels.
 pub const TILE_WIDTH: u32 = 32;
 

@@ -65,6 +65,9 @@ pub enum SharedMemory {
     FusedRows,
     /// An f32 per pixel of a [`blocked_tile`] with the mask's halo. Field: output columns per thread.
     Blocked(u32),
+    /// As [`Blocked`](SharedMemory::Blocked), then the mask's taps as accumulators. Fields: output columns per thread,
+    /// accumulator type.
+    BlockedPieces(u32, ElementType),
     /// Mask taps (accumulator type), then the packed input tile with its halo, [`BLOCKED_COLUMNS`] samples wide.
     /// Fields: sample type, channels, output rows.
     Words(ElementType, u32, u32),
@@ -86,6 +89,10 @@ impl SharedMemory {
         match self {
             SharedMemory::Blocked(across) => {
                 blocked_pitch(mask_width) * (blocked_tile(across)[1] + mask_height - 1) * 4
+            }
+            SharedMemory::BlockedPieces(across, sum) => {
+                let taps = tap_stride(mask_width) * mask_height * sum.size_bytes();
+                SharedMemory::Blocked(across).bytes(mask_width, mask_height) + taps
             }
             SharedMemory::Words(src, channels, rows) => {
                 let taps = mask_height * tap_stride(mask_width) * words_sum_bytes(src);

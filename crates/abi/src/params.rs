@@ -59,6 +59,7 @@ pub const IMAGE_ALIGNMENT: u64 = 256;
 #[allow(missing_docs)] // each variant holds the struct of its name
 pub enum Params {
     Conv2dParams(Conv2dParams),
+    PiecesParams(PiecesParams),
     Conv1dParams(Conv1dParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
@@ -89,6 +90,9 @@ impl Params {
     pub fn with_row_stride(self, row_stride: u32) -> Option<Params> {
         Some(match self {
             Params::Conv2dParams(p) => Params::Conv2dParams(Conv2dParams { row_stride, ..p }),
+            Params::PiecesParams(p) => {
+                Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
+            }
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),

@@ -259,6 +259,7 @@ fn bytes_of(taps: &[f32]) -> Vec<u8> {
 fn params_pointer(params: &mut Params) -> *mut c_void {
     match params {
         Params::Conv2dParams(params) => (&raw mut *params).cast(),
+        Params::PiecesParams(params) => (&raw mut *params).cast(),
         Params::BoxParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::FusedParams(params) => (&raw mut *params).cast(),

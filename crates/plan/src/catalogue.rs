@@ -120,8 +120,6 @@ mod tests {
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),
-            (correlate(1, F32, (64, 64)), "conv2d-blocked", correlate(1, F32, (4097, 1))),
-            (correlate(1, F32, (1, 300)), "conv2d-blocked", correlate(1, F32, (1, 400))),
         ];
         let edges = |count, range, channels| {
             let (shape, bins) = (Shape::new(20, 10, channels).unwrap(), Bins { count, range: Some(range) });
@@ -187,6 +185,8 @@ mod tests {
         // Variants that take all problems of their kind.
         let unlimited = [
             ("separable", "conv1d-simple"),
+            ("separable", "conv1d-blocked"),
+            ("correlate", "conv2d-blocked"),
             ("correlate", "conv2d-naive"),
             ("scaled", "conv2d-scaled"),
             ("box", "boxes-simple"),

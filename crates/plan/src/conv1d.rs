@@ -5,9 +5,9 @@ use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, Family, FusedParams, Kernel, MAX_TAPS, Params, SIMPLE_BLOCK,
-    TILE_WIDTH, fused_bytes, fused_input_pitch, fused_input_plane, fused_plane, fused_ring_rows, reciprocal,
-    tap_stride,
+    BLOCKED_COLUMNS_TILE, BLOCKED_ROWS_TILE, Conv1dParams, ElementType, FEW_TAPS, FUSED_ROWS, Family, FusedParams,
+    Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH, fused_bytes, fused_input_pitch, fused_input_plane, fused_plane,
+    fused_ring_rows, reciprocal, tap_stride,
 };
 use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
 
@@ -78,8 +78,10 @@ fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<St
 /// Plans P2: one thread per output sample.
 fn simple(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    let [rows, columns] = simple_blocks(problem, &window);
-    two_passes(problem, variant, &window, rows, columns)
+    // Taps that exceed constant memory are in a buffer.
+    let stage = |taps: &Taps, short, long| if taps.len() as usize > MAX_TAPS { long } else { short };
+    let stages = [stage(&problem.taps_x, "rows", "long-rows"), stage(&problem.taps_y, "columns", "long-columns")];
+    two_passes(problem, variant, &window, stages, simple_blocks(problem, &window))
 }
 
 /// Returns the blocks of each pass, with one thread per output sample.
@@ -87,6 +89,17 @@ pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 
     let out = window.out;
     let blocks_x = (out.width * out.channels).div_ceil(SIMPLE_BLOCK[0]);
     [problem.shape.height, out.height].map(|height| [blocks_x, height.div_ceil(SIMPLE_BLOCK[1])])
+}
+
+/// Two launches with 16 adjacent outputs per thread, the taps in pieces.
+fn blocked(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
+    let window = problem.window()?;
+    let out = window.out;
+    let blocks = |[width, height]: [u32; 2], tile: [u32; 2]| [width.div_ceil(tile[0]), height.div_ceil(tile[1])];
+    // In the pass along rows every channel has its own blocks.
+    let [strips, rows] = blocks([out.width, problem.shape.height], BLOCKED_ROWS_TILE);
+    let columns = blocks([out.width * out.channels, out.height], BLOCKED_COLUMNS_TILE);
+    two_passes(problem, variant, &window, STAGES, [[strips * out.channels, rows], columns])
 }
 
 /// Plans P3: one thread per input sample; a tile yields fewer outputs than it has threads.
@@ -98,7 +111,7 @@ fn tiled(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     // In the pass along rows every channel has its own tiles.
     let rows = [out.width.div_ceil(outputs(&problem.taps_x)) * out.channels, problem.shape.height.div_ceil(TILE_WIDTH)];
     let columns = [(out.width * out.channels).div_ceil(TILE_WIDTH), out.height.div_ceil(outputs(&problem.taps_y))];
-    two_passes(problem, variant, &window, rows, columns)
+    two_passes(problem, variant, &window, STAGES, [rows, columns])
 }
 
 fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
@@ -111,26 +124,23 @@ fn limit_taps(problem: &Separable, limit: u32) -> Result<()> {
     }
 }
 
-/// Plans a pass along rows, then one along columns, with the blocks of each in x and y; the intermediate sums stay on
-/// the device.
+/// Stages of the passes.
+const STAGES: [&str; 2] = ["rows", "columns"];
+
+/// Plans a pass along rows, then one along columns, with the stage of each and its blocks in x and y; the intermediate
+/// sums stay on the device.
 fn two_passes(
     problem: &Separable,
     variant: &Variant,
     window: &Window,
-    row_blocks: [u32; 2],
-    column_blocks: [u32; 2],
+    stages: [&str; 2],
+    blocks: [[u32; 2]; 2],
 ) -> Result<Steps> {
     let sums = if problem.dst == PixelType::F32 { ElementType::F32 } else { ElementType::F64 };
     let missing = || unsupported(OPERATION, format!("{} to {} pixels", problem.src, problem.dst), "use --device cpu");
     let find = |stage, src, dst| kernels::find(variant.name, stage, src, dst).ok_or_else(missing);
-    // Taps that exceed constant memory are in a buffer.
-    let is_long = |taps: &Taps| taps.len() as usize > MAX_TAPS;
-    let (stage_x, stage_y) = (
-        if is_long(&problem.taps_x) { "long-rows" } else { "rows" },
-        if is_long(&problem.taps_y) { "long-columns" } else { "columns" },
-    );
-    let rows = find(stage_x, problem.src.element(), sums)?;
-    let columns = find(stage_y, sums, problem.dst.element())?;
+    let rows = find(stages[0], problem.src.element(), sums)?;
+    let columns = find(stages[1], sums, problem.dst.element())?;
 
     let between = window.out.width as u64 * problem.shape.height as u64 * window.out.channels as u64;
     let buffers = vec![
@@ -138,7 +148,7 @@ fn two_passes(
         Buffer { role: Role::Scratch, element: sums, elems: between },
         Buffer { role: Role::Output, element: problem.dst.element(), elems: window.out.samples() },
     ];
-    let launches = passes(problem, window, [rows, columns], [row_blocks, column_blocks]);
+    let launches = passes(problem, window, [rows, columns], blocks);
     Ok((buffers, launches.into()))
 }
 
@@ -232,6 +242,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
             &For(simple),
         )
     },
+    Variant { rank: 45, ..Variant::new("conv1d-blocked", Family::Conv1d, "any number of taps", &For(blocked)) },
     Variant { rank: 60, ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled)) },
 ];
 
@@ -313,6 +324,20 @@ mod tests {
         let wide = Separable { taps_y: Taps::new([1.0; 33]).unwrap(), ..noun(PixelType::F32, Border::Reflect) };
         let error = plan(&wide.into(), Some("conv1d-tiled"), &Machine::EMULATED).unwrap_err().to_string();
         assert!(error.contains("32") && error.contains("33") && error.contains("conv1d-simple"), "{error}");
+    }
+
+    #[test]
+    fn filters_of_any_length_have_a_blocked_pass_per_axis() {
+        let taps = Taps::new(vec![1.0; 5001]).unwrap();
+        let (taps_x, taps_y) = (taps.clone(), taps);
+        let shape = Shape::new(300, 200, 3).unwrap();
+        let long = Separable { shape, taps_x, taps_y, ..noun(PixelType::U8, Border::Wrap) };
+        let recipe = plan(&long.into(), None, &Machine::EMULATED).unwrap();
+        assert_eq!(recipe.variant, "conv1d-blocked");
+        let launches: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
+        let [rows, columns] = [Kernel::conv1d_blocked_rows_u8_f64, Kernel::conv1d_blocked_columns_f64_u8];
+        // 256 x 16 samples of a channel, then 32 x 128 samples of all.
+        assert_eq!(launches, [(rows, [2 * 3, 13]), (columns, [29, 2])]);
     }
 
     #[test]

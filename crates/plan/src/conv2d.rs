@@ -6,8 +6,8 @@ use crate::rewrite::rounding;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    Conv2dParams, FEW_TAPS, Family, Kernel, MAX_MASK_SIDE, Params, SharedMemory, TILE_WIDTH, blocked_tile, reciprocal,
-    tap_stride,
+    Conv2dParams, FEW_TAPS, Family, Kernel, MAX_MASK_SIDE, MAX_TAPS, Params, PiecesParams, SharedMemory, TILE_WIDTH,
+    blocked_tile, reciprocal, tap_stride,
 };
 use apron_core::{Correlate, Mask, PixelType, Result, Window};
 
@@ -27,9 +27,13 @@ fn tiled(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
 }
 
 /// Plans one launch, 8x4 or 16x4 output pixels per thread.
-fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
-    let taps = padded_rows(&problem.mask);
-    let stage = if taps.len() > FEW_TAPS {
+fn blocked(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (taps, mask) = (padded_rows(&problem.mask), &problem.mask);
+    let across = if problem.dst == PixelType::F32 && taps.len() > FEW_TAPS { 16 } else { 8 };
+    let tile = SharedMemory::Blocked(across).bytes(mask.width(), mask.height());
+    let stage = if taps.len() > MAX_TAPS || tile > machine.shared_bytes {
+        return in_pieces(problem, variant, machine);
+    } else if taps.len() > FEW_TAPS {
         "large"
     } else if problem.dst != PixelType::F32 && rounding::slack(problem) <= rounding::MOST_SLACK {
         "checked"
@@ -37,6 +41,32 @@ fn blocked(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps>
         "small"
     };
     one_launch(problem, variant, stage, taps)
+}
+
+/// As [`blocked`], with the mask in pieces from global memory.
+fn in_pieces(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (buffers, mut launches) = one_launch(problem, variant, "pieces", problem.mask.taps().to_vec())?;
+    let launch = &mut launches[0];
+    let facts = launch.kernel.facts();
+    let bytes = |[columns, rows]: [u32; 2]| facts.shared.bytes(columns, rows);
+    let [columns, rows] =
+        piece([problem.mask.width(), problem.mask.height()], |piece| bytes(piece) <= machine.shared_bytes);
+    launch.shared_bytes = bytes([columns, rows]);
+    let whole = params(problem, &problem.window()?);
+    launch.params = Params::PiecesParams(PiecesParams { whole, rows, columns });
+    Ok((buffers, launches))
+}
+
+/// Returns the columns and rows of the largest piece of a mask that fits: whole mask rows, all pieces of about the same
+/// number; or where fewer than eight rows fit, part of one row. The smallest part need not fit.
+fn piece([width, height]: [u32; 2], fits: impl Fn([u32; 2]) -> bool) -> [u32; 2] {
+    let most = (1..=height).take_while(|&rows| fits([width, rows])).last().unwrap_or(0);
+    if most >= height.min(8) {
+        return [width, height.div_ceil(height.div_ceil(most))];
+    }
+    let mut parts = [256, 128, 64].into_iter().filter(|&columns| columns < width);
+    let columns = parts.clone().find(|&columns| fits([columns, 1])).or(parts.next_back()).unwrap_or(width);
+    [columns, 1]
 }
 
 /// Plans one launch, one output pixel per thread, without shared memory; the mask is in constant memory.
@@ -74,7 +104,7 @@ pub(crate) fn launch(problem: &Correlate, window: &Window, kernel: Kernel, taps:
     let facts = kernel.facts();
     // Output pixels per block: one per thread, or more with register blocking.
     let tile = match facts.shared {
-        SharedMemory::Blocked(across) => blocked_tile(across),
+        SharedMemory::Blocked(across) | SharedMemory::BlockedPieces(across, _) => blocked_tile(across),
         _ => facts.block,
     };
     Launch {
@@ -136,7 +166,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "conv2d-blocked",
             Family::Conv2d,
-            "masks up to 4096 taps, rows counted in fours, whose tile fits shared memory",
+            "any mask, in pieces if it has over 4096 taps or shared memory does not hold its tile",
             &For(blocked),
         )
     },
@@ -217,6 +247,39 @@ mod tests {
             let recipe = plan(&problem, Some("conv2d-tiled"), &Machine::EMULATED).unwrap();
             assert_eq!(recipe.launches[0].kernel, kernel);
         }
+    }
+
+    #[test]
+    fn masks_beyond_constant_or_shared_memory_come_in_pieces() {
+        let machine = Machine { shared_bytes: 100 * 1024, ..Machine::EMULATED };
+        for (mask, machine, expected) in [
+            // 68 x 65 taps, with the tile.
+            ((65, 65), Machine::EMULATED, Some([65, 65])),
+            ((129, 129), Machine::EMULATED, Some([129, 65])),
+            ((255, 255), Machine::EMULATED, Some([255, 14])),
+            // Fewer than eight rows of the tile and of taps fit: parts of a row.
+            ((2000, 3), Machine::EMULATED, Some([256, 1])),
+            ((1, 2000), Machine::EMULATED, Some([1, 286])),
+            ((64, 64), machine, Some([64, 1])),
+            ((64, 64), Machine::EMULATED, None),
+        ] {
+            let taps = vec![1.0; (mask.0 * mask.1) as usize];
+            let noun = Correlate { mask: Mask::new(mask.0, mask.1, taps).unwrap(), dst: PixelType::F32, ..problem() };
+            let recipe = plan(&noun.into(), Some("conv2d-blocked"), &machine).unwrap();
+            let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
+            assert!(launch.shared_bytes <= machine.shared_bytes, "{mask:?}: {launch:?}");
+            let found = match launch.params {
+                Params::PiecesParams(params) => {
+                    assert_eq!(launch.taps.len(), (mask.0 * mask.1) as usize);
+                    Some([params.columns, params.rows])
+                }
+                _ => None,
+            };
+            assert_eq!(found, expected, "{mask:?}");
+        }
+        assert_eq!(super::piece([9, 20], |[columns, rows]| columns == 9 && rows <= 8), [9, 7]);
+        assert_eq!(super::piece([100, 20], |[columns, rows]| columns * rows < 70), [64, 1]);
+        assert_eq!(super::piece([30, 20], |_| false), [30, 1]);
     }
 
     #[test]

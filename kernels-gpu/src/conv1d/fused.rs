@@ -19,6 +19,7 @@
 //! step, whose pitch is padded against bank conflicts.
 
 use crate::device::{Device, Global, Shared};
+use crate::taps::{LaunchTaps, TapSource};
 use crate::Body;
 use apron_abi::{
     fused_plane, fused_ring_pitch, fused_ring_place, reciprocal, tap_stride, Accumulator, BorderMode, Element,
@@ -33,7 +34,7 @@ use core::marker::PhantomData;
 pub struct Fused<I, O>(PhantomData<(I, O)>);
 
 /// Outputs that a thread sums at once.
-const SUMS: usize = FUSED_ROWS as usize;
+pub(super) const SUMS: usize = FUSED_ROWS as usize;
 /// Lanes of a warp; a warp copies a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = FUSED_BLOCK / LANES;
@@ -280,8 +281,9 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
             at += 4;
             [O::Sum::of(four[0]), O::Sum::of(four[1]), O::Sum::of(four[2]), O::Sum::of(four[3])]
         };
+        let mut sums = [O::Sum::ZERO; SUMS];
         // SAFETY: there are `taps_x` taps.
-        let sums = unsafe { sum::<D, O::Sum, 0>(d, 0, p.taps_x, &mut next) };
+        unsafe { add::<D, O::Sum, _, 0>(d, LaunchTaps, 0, p.taps_x, &mut next, &mut sums) };
         let mut slot = self.slot + row + 1 + p.ring_rows - p.skipped;
         slot -= if slot < p.ring_rows { 0 } else { p.ring_rows };
         slot -= if slot < p.ring_rows { 0 } else { p.ring_rows };
@@ -328,8 +330,9 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
             place = if place >= end { place - end } else { place };
             four
         };
+        let mut sums = [O::Sum::ZERO; SUMS];
         // SAFETY: there are `taps_y` taps.
-        let sums = unsafe { sum::<D, O::Sum, 1>(d, tap_stride(p.taps_x), p.taps_y, &mut next) };
+        unsafe { add::<D, O::Sum, _, 1>(d, LaunchTaps, tap_stride(p.taps_x), p.taps_y, &mut next, &mut sums) };
         let samples = p.out_width as u64 * p.channels as u64;
         let mut out = first_row as u64 * samples + column as u64 * p.channels as u64 + channel as u64;
         for k in 0..SUMS {
@@ -342,28 +345,29 @@ impl<D: Device, I: Pixel, O: Pixel> Strip<'_, D, I, O> {
     }
 }
 
-/// Returns [`SUMS`] adjacent sums of `count` taps from `tap` on. The samples come in groups of four: `next` returns
-/// the samples of the next group from one index up to another. The first `SKIPPED` samples of all are under no tap.
+/// Adds `count` taps from `tap` on to [`SUMS`] adjacent sums. The samples come in groups of four: `next` returns the
+/// samples of the next group from one index up to another. The first `SKIPPED` samples of all are under no tap.
 ///
 /// # Safety
 /// The taps exist up to the next multiple of 4.
 #[inline(always)]
-unsafe fn sum<D: Device, A: Accumulator, const SKIPPED: u32>(
+pub(super) unsafe fn add<D: Device, A: Accumulator, T: TapSource<A>, const SKIPPED: u32>(
     d: D,
+    taps: T,
     mut tap: u32,
     mut count: u32,
     next: &mut impl FnMut(u32, u32) -> [A; 4],
-) -> [A; SUMS] {
-    let mut sums = [A::ZERO; SUMS];
+    sums: &mut [A; SUMS],
+) {
     let mut window = [next(SKIPPED, 4), next(0, 4), next(0, 4), next(0, 4), [A::ZERO; 4]];
     let mut add = |tap, count, window: &[[A; 4]; 5]| {
         // SAFETY: the caller's promise.
-        let taps = unsafe { d.taps4(tap) };
+        let taps = unsafe { taps.four(d, tap) };
         for i in 0..4 {
             if i < count {
                 for k in 0..SUMS {
                     let at = k + i as usize + SKIPPED as usize;
-                    sums[k] = d.fma(A::of(taps[i as usize]), window[at / 4][at % 4], sums[k]);
+                    sums[k] = d.fma(taps[i as usize], window[at / 4][at % 4], sums[k]);
                 }
             }
         }
@@ -394,5 +398,4 @@ unsafe fn sum<D: Device, A: Accumulator, const SKIPPED: u32>(
         window[4] = if last > 0 { next(0, last) } else { [A::ZERO; 4] };
         add(tap, count, &window);
     }
-    sums
 }

@@ -18,6 +18,7 @@
 
 use crate::conv2d::clamped;
 use crate::device::{Device, Global, Shared};
+use crate::taps::{LaunchTaps, TapSource};
 use crate::Body;
 use apron_abi::{
     blocked_pitch, blocked_tile, tap_stride, Accumulator, BorderMode, Conv2dParams, Element, FromSum, Pixel,
@@ -36,7 +37,8 @@ use core::marker::PhantomData;
 pub struct Blocked<I, O, A, const LARGE: bool, const ACROSS: usize>(PhantomData<(I, O, A)>);
 
 /// Output rows per thread; it has `ACROSS` outputs in each row.
-const DOWN: usize = 4;
+pub(super) const DOWN: usize = 4;
+
 /// Lanes of a warp; a warp copies and stores a row at a time.
 const LANES: u32 = 32;
 const WARPS: u32 = BLOCKED_BLOCK / LANES;
@@ -64,7 +66,8 @@ impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool, const A
                 d.end_copies();
                 d.wait_copies::<0>();
                 d.barrier();
-                let sums = sum::<D, A, ACROSS>(d, p, (column, row), tap);
+                let mut sums = [[A::ZERO; ACROSS]; DOWN];
+                sum::<D, A, _, ACROSS>(d, p, LaunchTaps, (column, row), tap, &mut sums);
                 let results = results::<D, O, A, ACROSS>(d, p, (column, row), tap, sums);
                 d.barrier();
                 pass_on::<D, ACROSS>(d, (column, row), results);
@@ -77,8 +80,12 @@ impl<I: Pixel, O: Pixel + FromSum<A>, A: Accumulator, const LARGE: bool, const A
 }
 
 /// Starts copying a channel's tile, one row per warp.
+///
+/// # Safety
+/// The source is as large as the parameters say, the tile fits shared memory, and no thread reads it before the barrier
+/// after the wait for the copies.
 #[inline(always)]
-unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
+pub(super) unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
     d: D,
     src: Global<I>,
     p: &Conv2dParams,
@@ -116,15 +123,19 @@ unsafe fn bring<D: Device, I: Pixel, const ACROSS: usize>(
     }
 }
 
-/// Returns the sums of a thread's outputs; the first is at (`column`, `first_row`) of the block.
+/// Adds to the sums of a thread's outputs; the first is at (`column`, `first_row`) of the block.
+///
+/// # Safety
+/// The block's tile is complete, and the mask starts at `tap`.
 #[inline(always)]
-unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
+pub(super) unsafe fn sum<D: Device, A: Accumulator, M: TapSource<A>, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
+    mask: M,
     (column, first_row): (u32, u32),
     tap: u32,
-) -> [[A; ACROSS]; DOWN] {
-    let mut sums = [[A::ZERO; ACROSS]; DOWN];
+    sums: &mut [[A; ACROSS]; DOWN],
+) {
     let (pitch, stride) = (blocked_pitch(p.mask_width), tap_stride(p.mask_width));
     let mut at = first_row * pitch + column;
     let mut row = 0;
@@ -133,23 +144,23 @@ unsafe fn sum<D: Device, A: Accumulator, const ACROSS: usize>(
         // SAFETY: the taps are in the mask's rows, and the samples are in the tile.
         unsafe {
             if row >= DOWN as u32 - 1 && row < p.mask_height {
-                add_row::<D, A, true, ACROSS>(d, p, at, tap + row * stride, row, &mut sums);
+                add_row::<D, A, M, true, ACROSS>(d, p, mask, at, tap + row * stride, row, sums);
             } else {
-                add_row::<D, A, false, ACROSS>(d, p, at, tap.wrapping_add(row.wrapping_mul(stride)), row, &mut sums);
+                add_row::<D, A, M, false, ACROSS>(d, p, mask, at, tap + row * stride, row, sums);
             }
         }
         at += pitch;
         row += 1;
     }
-    sums
 }
 
 /// Adds a row of the tile, from its sample `at` on, to the sums of the output rows whose mask covers it: `ALL`, or
 /// only the output rows with such a mask row. For the first output row it is under the taps at `tap`.
 #[inline(always)]
-unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usize>(
+unsafe fn add_row<D: Device, A: Accumulator, M: TapSource<A>, const ALL: bool, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
+    mask: M,
     mut at: u32,
     mut tap: u32,
     row: u32,
@@ -172,12 +183,12 @@ unsafe fn add_row<D: Device, A: Accumulator, const ALL: bool, const ACROSS: usiz
         for k in 0..DOWN {
             if ALL || (row >= k as u32 && row - (k as u32) < p.mask_height) {
                 // SAFETY: the mask has this row.
-                let taps = unsafe { d.taps4(tap - k as u32 * stride) };
+                let taps = unsafe { mask.four(d, tap - k as u32 * stride) };
                 for i in 0..4 {
                     if i < count {
                         for x in 0..ACROSS {
                             let sample = window[(x + i as usize) / 4][(x + i as usize) % 4];
-                            sums[k][x] = d.fma(A::of(taps[i as usize]), sample, sums[k][x]);
+                            sums[k][x] = d.fma(taps[i as usize], sample, sums[k][x]);
                         }
                     }
                 }
@@ -221,8 +232,11 @@ fn rotate<A: Accumulator, const ACROSS: usize>(window: &mut [[A; 4]; 5]) {
 }
 
 /// Converts a thread's sums to results, in f32, which holds every integer result exactly.
+///
+/// # Safety
+/// Where `A` is not the accumulator of `O`: the tile is complete, and the mask starts at `tap` in constant memory.
 #[inline(always)]
-unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
+pub(super) unsafe fn results<D: Device, O: Pixel + FromSum<A>, A: Accumulator, const ACROSS: usize>(
     d: D,
     p: &Conv2dParams,
     (column, row): (u32, u32),
@@ -287,8 +301,15 @@ unsafe fn sum_one<D: Device, A: Accumulator, const ACROSS: usize>(
 }
 
 /// Writes a thread's results to shared memory.
+///
+/// # Safety
+/// No thread reads the tile any more.
 #[inline(always)]
-unsafe fn pass_on<D: Device, const ACROSS: usize>(d: D, (column, row): (u32, u32), results: [[f32; ACROSS]; DOWN]) {
+pub(super) unsafe fn pass_on<D: Device, const ACROSS: usize>(
+    d: D,
+    (column, row): (u32, u32),
+    results: [[f32; ACROSS]; DOWN],
+) {
     for k in 0..DOWN {
         for x in 0..ACROSS {
             let at = (row + k as u32) * BLOCKED_COLUMNS + column + x as u32;
@@ -299,8 +320,11 @@ unsafe fn pass_on<D: Device, const ACROSS: usize>(d: D, (column, row): (u32, u32
 }
 
 /// Stores the block's results, one row per warp.
+///
+/// # Safety
+/// The results are in shared memory, and the output is as large as the parameters say.
 #[inline(always)]
-unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
+pub(super) unsafe fn store<D: Device, O: Pixel, const ACROSS: usize>(
     d: D,
     dst: Global<O>,
     p: &Conv2dParams,

@@ -3,12 +3,14 @@
 mod blocked;
 mod constant;
 mod naive;
+mod pieces;
 mod tiled;
 mod tiled_symbol;
 
 pub use blocked::Blocked;
 pub use constant::Constant;
 pub use naive::Naive;
+pub use pieces::Pieces;
 pub use tiled::Tiled;
 pub use tiled_symbol::TiledSymbol;
 
