@@ -5,38 +5,43 @@ use crate::{Device, Error, Limit, Result};
 use std::time::Duration;
 
 /// The measurement of a limit, ready to run any number of times.
-pub struct LimitRun {
+pub struct LimitRun(Kind);
+
+enum Kind {
     #[cfg(feature = "gpu")]
-    run: apron_gpu::LimitRun,
-    #[cfg(not(feature = "gpu"))]
-    none: std::convert::Infallible,
+    Gpu(apron_gpu::LimitRun),
+    Cpu(apron_cpu::LimitRun),
 }
 
 impl Device {
-    /// Prepares to measure a limit of a GPU by moving at least `amount` bytes or doing at least `amount` operations.
+    /// Prepares to measure a limit of a GPU, or of the CPU's cores and memory, by moving at least `amount` bytes or doing
+    /// at least `amount` operations.
     ///
-    /// ```no_run
+    /// ```
     /// use apron::{Device, Limit};
     ///
-    /// let mut copy = Device::gpu(0)?.limit(Limit::Copy, 512 << 20)?;
+    /// let mut copy = Device::cpu().limit(Limit::Copy, 64 << 20)?;
     /// copy.run()?; // to warm up
     /// println!("{:.0} GB/s", copy.amount() as f64 / copy.run()?.as_secs_f64() / 1e9);
     /// # Ok::<(), apron::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on other devices, [`Error::OutOfMemory`] and [`Error::Driver`].
+    /// [`Error::Unsupported`] on other devices, and for copies between host and device where they are the same;
+    /// [`Error::OutOfMemory`] and [`Error::Driver`] of GPUs, [`Error::Shape`] for an amount that host memory does not hold.
     pub fn limit(&self, limit: Limit, amount: u64) -> Result<LimitRun> {
-        match &self.backend {
+        let run = match &self.backend {
             #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => Ok(LimitRun { run: apron_gpu::LimitRun::new(gpu, limit, amount)? }),
-            Backend::Cpu | Backend::Emulator | Backend::Reference => Err(Error::Unsupported {
-                operation: "limits",
-                device: self.name().to_string(),
-                what: format!("measuring the limit '{}' by an amount of {amount}", limit.name()),
-                hint: "use --device gpu".into(),
-            }),
-        }
+            Backend::Gpu(gpu) => Some(Kind::Gpu(apron_gpu::LimitRun::new(gpu, limit, amount)?)),
+            Backend::Cpu => apron_cpu::LimitRun::new(limit, amount)?.map(Kind::Cpu),
+            Backend::Emulator | Backend::Reference => None,
+        };
+        run.map(LimitRun).ok_or_else(|| Error::Unsupported {
+            operation: "limits",
+            device: self.name().to_string(),
+            what: format!("measuring the limit '{}' by an amount of {amount}", limit.name()),
+            hint: "use --device gpu".into(),
+        })
     }
 }
 
@@ -49,10 +54,11 @@ impl std::fmt::Debug for LimitRun {
 impl LimitRun {
     /// Returns the bytes that a run moves, or the operations that it does.
     pub fn amount(&self) -> u64 {
-        #[cfg(feature = "gpu")]
-        return self.run.amount();
-        #[cfg(not(feature = "gpu"))]
-        match self.none {}
+        match &self.0 {
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(run) => run.amount(),
+            Kind::Cpu(run) => run.amount(),
+        }
     }
 
     /// Runs the measurement once, and returns its time on the device.
@@ -60,9 +66,10 @@ impl LimitRun {
     /// # Errors
     /// [`Error::Driver`].
     pub fn run(&mut self) -> Result<Duration> {
-        #[cfg(feature = "gpu")]
-        return self.run.run();
-        #[cfg(not(feature = "gpu"))]
-        match self.none {}
+        match &mut self.0 {
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(run) => run.run(),
+            Kind::Cpu(run) => Ok(run.run()),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The machine's limits are measured on GPUs, and refused on other devices.
+//! The machine's limits are measured on GPUs and on the CPU, and refused on other devices.
 
 use apron::{Device, Error, Limit};
 
@@ -15,8 +15,20 @@ fn a_gpu_measures_every_limit() {
 }
 
 #[test]
+fn the_cpu_measures_its_cores_and_its_memory() {
+    for limit in [Limit::Ffma, Limit::Copy, Limit::Read] {
+        let mut run = Device::cpu().limit(limit, (1 << 20) + 4).unwrap();
+        assert!(run.amount() > 1 << 20 && !run.run().unwrap().is_zero(), "{limit:?}: {}", run.amount());
+    }
+    let error = Device::cpu().limit(Limit::ToHost, 64).err().unwrap();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    let error = Device::cpu().limit(Limit::Read, u64::MAX).err().unwrap();
+    assert!(matches!(error, Error::Shape { .. }), "{error}");
+}
+
+#[test]
 fn other_devices_have_no_limits_to_measure() {
-    for device in [Device::cpu(), Device::emulator(), Device::reference()] {
+    for device in [Device::emulator(), Device::reference()] {
         let error = device.limit(Limit::Copy, 64).err().unwrap();
         assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains("'copy'"), "{error}");
     }
