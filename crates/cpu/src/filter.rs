@@ -91,7 +91,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         let seen = halo.1 + GROUP;
         let bytes = self.is_bytes() && O::PIXEL == PixelType::U8 && !clamp;
         match Rounding::new(self.across.unwrap_or(&[1.0]), self.taps) {
-            Some(rounding) if bytes => {
+            Some(rounding) if bytes && self.pays(rounding) => {
                 let out = u8::from_any_mut(O::into_any_mut(out)).expect("its type was compared");
                 tiles::for_each(out, halo, seen, &|scratch, tile| self.bytes(rounding, scratch, tile));
             }
@@ -133,6 +133,20 @@ impl<'a, I: Pixel> Filter<'a, I> {
     /// Returns the number of halo rows: input rows per sum, less one.
     fn halo_rows(&self) -> usize {
         self.taps.len() / self.width - 1
+    }
+
+    /// Returns how many sums, of each taken, may be taken again one by one for less than what taking all again costs. Assumes
+    /// that a single sum costs eight times as much, since it does not fill a vector.
+    fn affordable(&self) -> f64 {
+        let across = self.across.map_or(0, <[f32]>::len);
+        let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
+        among as f64 / alone as f64 / 8.0
+    }
+
+    /// Returns whether f32 sums are likely to decide so many bytes that the rest costs little: measured on two cores, up to
+    /// about 100 uniform taps an axis.
+    fn pays(&self, rounding: Rounding) -> bool {
+        self.across.is_none() || 2.0 * rounding.off <= self.affordable() / 3.0
     }
 
     /// Returns whether every sample is a byte, border included.
@@ -238,10 +252,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
         mut tile: Tile<'_, u8>,
     ) {
         let samples = tile.rows.len() * tile.rows[0].len();
-        let across = self.across.map_or(0, <[f32]>::len);
-        let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
-        // Assume that a single sum costs eight times as much, since it does not fill a vector.
-        let most = samples * among / alone / 8;
+        let most = (samples as f64 * self.affordable()) as usize;
         let (mut seen, mut count, mut open) = (0, 0, Vec::new());
         let place @ Place { x, y, .. } = Place::of(&tile);
         let finish: &mut Finish<'_, f32> = &mut |row, sums, lines| {

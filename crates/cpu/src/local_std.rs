@@ -3,11 +3,13 @@
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_abi::BorderMode;
-use apron_core::{Accumulator, Image, ImageMut, LocalStd, Pixel, Result, Sample, Shape, check_pixels};
+use apron_core::{
+    Accumulator, Border, Image, ImageMut, LocalStd, Pixel, PixelType, Result, Sample, Shape, Window, check_pixels,
+};
 
 /// Computes the standard deviation in a window around each pixel, in parallel: bit for bit what
-/// `apron_reference::local_std` computes. Its time is proportional to the sum of the window's width and height, not to
-/// their product; it allocates 16 bytes of scratch memory per sample.
+/// `apron_reference::local_std` computes. For integers its time does not depend on the window; for floats it is
+/// proportional to the sum of the window's width and height, and it allocates 16 bytes of scratch memory per sample.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, LocalStd, PixelType};
@@ -35,6 +37,9 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
     out.check(window.out)?;
+    if is_exact(filter) {
+        return slide(image, filter, &window, out);
+    }
     let (shape, (mode, constant)) = (window.out, filter.border.mode());
     let row = shape.row_samples();
     let along = |y: Option<u32>, sums: &mut [[f64; 2]]| {
@@ -60,6 +65,141 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
         simd::run(Roots { sums, count, out: &mut out[..row] });
     });
     Ok(())
+}
+
+/// Returns whether all sums of samples and of squares are integers below 2^53, so that every order of additions gives the
+/// same f64.
+fn is_exact(filter: &LocalStd) -> bool {
+    let largest = match filter.src {
+        PixelType::U8 => 255.0,
+        PixelType::U16 => 65535.0,
+        PixelType::I16 => 32768.0,
+        PixelType::F16 | PixelType::F32 => return false,
+    };
+    let constant = match filter.border {
+        Border::Constant(constant) => constant as f64,
+        _ => 0.0,
+    };
+    let largest = f64::max(largest, constant.abs());
+    constant.fract() == 0.0 && largest * largest * filter.width as f64 * filter.height as f64 <= (1u64 << 53) as f64
+}
+
+/// Computes exact sums of windows from those of their neighbours: columns of sums slide down the image, and the window
+/// slides along them.
+fn slide<I: Pixel, O: Pixel>(
+    image: &Image<I>,
+    filter: &LocalStd,
+    window: &Window,
+    mut out: ImageMut<'_, O>,
+) -> Result<()> {
+    let (shape, (mode, constant)) = (window.out, filter.border.mode());
+    let (channels, row) = (shape.channels as usize, shape.row_samples());
+    let count = filter.width as f64 * filter.height as f64;
+    // The image's columns under the windows; `None` outside, where the border is constant.
+    let columns: Vec<Option<usize>> = (window.origin_x..)
+        .take((shape.width + filter.width - 1) as usize)
+        .map(|x| mode.map(x, image.width() as i32).map(|x| x as usize))
+        .collect();
+    let stride = out.row_stride();
+    // The first sums of a band take as many rows as the window has.
+    let share = (shape.height as u64).div_ceil(4 * parallel::threads());
+    let band = share.max(filter.height.into()).clamp(16, shape.height.max(16).into()) as usize;
+    parallel::chunks(out.spanned_mut(), stride * band, &|index, out| {
+        let first = (index * band) as i32 + window.origin_y;
+        let under = |y: i32| mode.map(y, image.height() as i32).map(|y| image.row(y as u32));
+        let constant = constant as i64;
+        let mut sums = vec![[0i64; 2]; image.shape().row_samples()];
+        for y in (first..).take(filter.height as usize) {
+            simd::run(Replace { old: None, new: under(y), constant, sums: &mut sums });
+        }
+        let outside = [constant, constant * constant].map(|sum| sum * filter.height as i64);
+        let mut extended = vec![[0i64; 2]; columns.len() * channels];
+        let mut windows = vec![[0.0; 2]; row];
+        for (y, out) in (first..).zip(out.chunks_mut(stride)) {
+            if y > first {
+                let (old, new) = (under(y - 1), under(y - 1 + filter.height as i32));
+                simd::run(Replace { old: Some(old), new, constant, sums: &mut sums });
+            }
+            for (to, column) in extended.chunks_exact_mut(channels).zip(&columns) {
+                match column {
+                    Some(x) => to.copy_from_slice(&sums[x * channels..][..channels]),
+                    None => to.fill(outside),
+                }
+            }
+            slide_along(&extended, filter.width as usize * channels, channels, &mut windows);
+            simd::run(Roots { sums: &windows, count, out: &mut out[..row] });
+        }
+    });
+    Ok(())
+}
+
+/// Sums windows of `length` samples, the samples of a channel `channels` apart.
+fn slide_along(sums: &[[i64; 2]], length: usize, channels: usize, windows: &mut [[f64; 2]]) {
+    for channel in 0..channels {
+        let add = |[a, b]: [i64; 2], [c, d]: [i64; 2]| [a + c, b + d];
+        let first = sums[channel..length].iter().step_by(channels).copied().fold([0; 2], add);
+        let (enters, leaves) = (sums[channel..].iter().skip(length), sums[channel..].iter());
+        let steps = enters.step_by(channels).zip(leaves.step_by(channels));
+        let mut total = first;
+        let mut places = windows[channel..].iter_mut().step_by(channels);
+        let mut set = |total: [i64; 2]| {
+            if let Some(place) = places.next() {
+                *place = total.map(|sum| sum as f64);
+            }
+        };
+        set(total);
+        for (enters, leaves) in steps {
+            total = [total[0] + enters[0] - leaves[0], total[1] + enters[1] - leaves[1]];
+            set(total);
+        }
+    }
+}
+
+/// Adds a row of integers and their squares to sums of columns, and takes another row away. A row that is `None` is one of
+/// the constant; without `old` no row leaves.
+struct Replace<'a, I> {
+    old: Option<Option<&'a [I]>>,
+    new: Option<&'a [I]>,
+    constant: i64,
+    sums: &'a mut [[i64; 2]],
+}
+
+impl<I: Sample> Work for Replace<'_, I> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Replace { old, new, constant, sums } = self;
+        // Integers of 16 bits, exactly.
+        let of = |sample: I| i64::from(sample.to_f32() as i32);
+        match (old, new) {
+            (Some(Some(old)), Some(new)) => {
+                for (([sum, squares], &old), &new) in sums.iter_mut().zip(old).zip(new) {
+                    let (old, new) = (of(old), of(new));
+                    *sum += new - old;
+                    *squares += (new - old) * (new + old);
+                }
+            }
+            (old, new) => {
+                let mut add = |row: Option<&[I]>, sign: i64| match row {
+                    Some(row) => {
+                        for ([sum, squares], &sample) in sums.iter_mut().zip(row) {
+                            *sum += sign * of(sample);
+                            *squares += sign * of(sample) * of(sample);
+                        }
+                    }
+                    None => {
+                        for [sum, squares] in sums.iter_mut() {
+                            *sum += sign * constant;
+                            *squares += sign * constant * constant;
+                        }
+                    }
+                };
+                add(new, 1);
+                if let Some(old) = old {
+                    add(old, -1);
+                }
+            }
+        }
+    }
 }
 
 /// Sums samples and their squares along a row.

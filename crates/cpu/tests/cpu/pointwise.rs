@@ -91,6 +91,24 @@ fn deviations() {
 }
 
 #[test]
+fn deviations_slide_over_several_bands() {
+    let rng = &mut StdRng::seed_from_u64(8);
+    let constants = [0.0, 300.0, 0.25, -70000.0, 3e9].map(Border::Constant);
+    for (n, border) in Border::ALL.into_iter().chain(constants).enumerate() {
+        for src in [PixelType::U8, PixelType::U16, PixelType::I16] {
+            let shape = Shape::new(50, 90, n as u32 % 4 + 1).unwrap();
+            let (width, height) = [(7, 5), (1, 40), (45, 1), (50, 90)][n % 4];
+            let filter = LocalStd { shape, src, dst: PixelType::F32, width, height, border, extent: Extent::Same };
+            let image = image(rng, src, shape);
+            each_type!(&image, image => {
+                let expected = apron_reference::local_std::<_, f32>(image, &filter).unwrap();
+                same(&apron_cpu::local_std(image, &filter).unwrap(), &expected, &format!("{filter:?}"));
+            });
+        }
+    }
+}
+
+#[test]
 fn alpha() {
     let rng = &mut StdRng::seed_from_u64(7);
     for (n, (width, height, channels)) in [(1, 1, 2), (37, 5, 4), (3000, 90, 2), (1, 700, 4)].into_iter().enumerate() {
