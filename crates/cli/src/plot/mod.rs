@@ -18,6 +18,12 @@ const FONT: &str = "sans-serif";
 /// Maximum number of steps of a curve: more than the plot has columns of pixels.
 const STEPS: usize = 1024;
 
+/// Registers the font: without it no text can be drawn or measured.
+pub(crate) fn load_font() -> Result<()> {
+    let font = include_bytes!("font/DejaVuSans-ASCII.ttf");
+    register_font(FONT, FontStyle::Normal, font).map_err(|_| Error::Bug("the font of plots cannot be read".into()))
+}
+
 /// The file of a plot, and how it is drawn.
 pub(crate) struct Plot<'a> {
     path: OutputPath<'a>,
@@ -35,8 +41,7 @@ impl<'a> Plot<'a> {
                 return Err(Error::Usage(format!("{path}: unknown extension '{other}' of --plot; known are png, svg")));
             }
         };
-        register_font(FONT, FontStyle::Normal, include_bytes!("font/DejaVuSans-ASCII.ttf"))
-            .map_err(|_| Error::Bug("the font of plots cannot be read".into()))?;
+        load_font()?;
         Ok(Plot { path: OutputPath::new(path)?, svg, log })
     }
 

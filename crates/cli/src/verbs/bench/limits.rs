@@ -32,7 +32,7 @@ impl Measured {
 }
 
 impl Limits {
-    /// Measures the limits; devices other than GPUs have none.
+    /// Measures the limits that the device has.
     pub(super) fn measure(device: &Device, pace: Pace, quick: bool) -> Result<Limits> {
         let mut measured = Vec::new();
         for limit in Limit::ALL {
@@ -81,7 +81,10 @@ mod tests {
     }
 
     #[test]
-    fn a_host_device_has_none() {
-        assert!(Limits::measure(&Device::cpu(), Pace { reps: 1 }, true).unwrap().0.is_empty());
+    fn the_cpu_has_those_of_its_cores_and_memory_and_the_reference_none() {
+        let measure = |device: &Device| Limits::measure(device, Pace { reps: 1 }, true).unwrap().0;
+        let found: Vec<Limit> = measure(&Device::cpu()).iter().map(|measured| measured.limit).collect();
+        assert_eq!(found, [Limit::Ffma, Limit::Copy, Limit::Read]);
+        assert!(measure(&Device::reference()).is_empty());
     }
 }

@@ -7,6 +7,7 @@ mod limits;
 mod names;
 mod peers;
 mod report;
+mod scan;
 pub(super) mod workloads;
 
 use crate::error::{Error, Result};
@@ -37,9 +38,10 @@ radius, mask, window or kind of data.
 
 Examples:
   apron bench --only separable --peers --record benches/record/h100-speed.csv
-  apron bench --work 'box u8 1920x1080 window 5x5' --work 'histogram u8 1920x1080 natural' --peers")]
+  apron bench --work 'box u8 1920x1080 window 5x5' --work 'histogram u8 1920x1080 natural' --peers
+  apron bench --scan --device cpu --reps 3 --charts ladders --record ladders.csv")]
 pub(crate) struct Args {
-    /// The device to measure: gpu[:N], cpu, emulator or reference; limits are measured on GPUs only
+    /// The device to measure: gpu[:N], cpu, emulator or reference; the last two have no limits
     #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
@@ -57,6 +59,13 @@ pub(crate) struct Args {
     /// Timed runs, whose median is reported, after 5 or more to warm up
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     reps: u32,
+    /// Climb ladders of taps, masks, windows, bins, widths, sizes, borders and types instead, and print where time grows
+    /// faster than the work, or is over 3 times the machine's limit; --only then chooses ladders
+    #[arg(long, conflicts_with_all = ["work", "peers", "json"])]
+    scan: bool,
+    /// With --scan: draw the ladders as SVG pictures into this folder
+    #[arg(long, value_name = "DIR", requires = "scan")]
+    charts: Option<PathBuf>,
     /// Small images: shows that all works, and no speed
     #[arg(long)]
     quick: bool,
@@ -72,7 +81,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let workloads = chosen(args)?;
+    let workloads = if args.scan { Vec::new() } else { chosen(args)? };
     // Checked first: nothing should be measured whose record cannot be written.
     let record = args.record.as_deref().map(OutputPath::new).transpose()?;
     // Kept open, so that the handles of single workloads do not initialise the driver again.
@@ -85,6 +94,19 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     tell(&format!("device {}: its limits", device.name()));
     let limits = Limits::measure(&device, pace, args.quick)?;
+    let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
+    if args.scan {
+        let scan = scan::run(&device, &limits, args.only.as_deref().unwrap_or(""), (pace, args.quick), tell)?;
+        print(&scan.text())?;
+        if let Some(folder) = &args.charts {
+            scan.draw(folder)?;
+        }
+        if let Some(record) = record {
+            let facts = report::facts(pace, ordinal, &limits);
+            record.write(|file| Ok(file.write_all(scan.csv(&facts).as_bytes())?))?;
+        }
+        return Ok(());
+    }
     let mut rows = Vec::new();
     let mut last: Option<(Picture, AnyImage<'static>)> = None;
     for workload in workloads {
@@ -98,7 +120,6 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let outcome = measured(&workload, &device, image, pace, args.quick).unwrap_or_else(Outcome::from);
         rows.push(Row::new(workload, &limits, outcome));
     }
-    let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
     // Queried now, while the clock is still the one under load.
     let mut bench = Bench::new(device.name(), pace, ordinal, limits, rows);
     drop(last);
@@ -151,7 +172,7 @@ fn measured(
     let first_ms = milliseconds(start.elapsed());
     let copy_out_ms = match &solved {
         Solved::Image(image) => Some(median_of_3(|| image.download_any().map(drop))?),
-        Solved::Counts(..) => None,
+        Solved::Counts(..) | Solved::Statistics(..) => None,
     };
     // The suite compares the CPU with the reference, which would take minutes here.
     let judge = if quick { Device::reference() } else { Device::cpu() };
@@ -244,7 +265,7 @@ mod tests {
         let outcome = measured(&workload, &Device::emulator(), &image, Pace { reps: 1 }, true).unwrap();
         let Outcome::Timed(timed) = outcome else { panic!("not timed") };
         assert!(timed.ms > 0.0 && timed.first_ms > 0.0 && timed.copy_out_ms.is_some());
-        let error = Device::cpu().limit(apron::Limit::Read, 1).err().unwrap();
+        let error = Device::reference().limit(apron::Limit::Read, 1).err().unwrap();
         assert!(matches!(Outcome::from(error), Outcome::Refused(why) if why.contains("'read'")));
         let fault = apron::Error::Fault { fault: "planted".into() };
         assert!(matches!(Outcome::from(fault), Outcome::Failed(why) if why.contains("planted")));

@@ -1,12 +1,15 @@
 //! Names of workloads, which select them and tell the programs of other libraries what to time.
 //!
-//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST`, where the rest depends on the operation.
+//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST [border BORDER]`, where the rest depends on the operation, and a
+//! filter without a border replicates the edge.
 
 use super::chain::CHAIN;
 use super::images::{Data, Picture};
-use super::workloads::{Operation, Workload, range};
-use Operation::{Box, Chain, Dense, Gauss, Histogram, PerChannel, Range, Separable};
-use apron::{Limit, PixelType, Shape};
+use super::workloads::{Composed, Operation, Workload, range};
+use Operation::{
+    Bins, Box, Chain, Composed as Made, Dense, Deviation, Gauss, Histogram, PerChannel, Percentiles, Range, Separable,
+};
+use apron::{Border, Limit, PixelType, Shape};
 use std::fmt;
 use std::str::FromStr;
 
@@ -24,8 +27,16 @@ impl fmt::Display for Workload {
                 let (low, high) = range(picture.pixel);
                 write!(f, "histogram {picture} range {low} to {high}")
             }
+            Bins(count) => {
+                write!(f, "histogram {picture} {count} bins")?;
+                if picture.data == Data::Uniform { Ok(()) } else { write!(f, " {}", picture.data.name()) }
+            }
+            Percentiles(count) => write!(f, "percentiles {picture} count {count}"),
+            Deviation(side) => write!(f, "local-std {picture} window {side}x{side}"),
+            Made(composed) => write!(f, "composed {picture} {}", composed.name()),
             Chain => write!(f, "chain {picture} {CHAIN}"),
-        }
+        }?;
+        if self.border == Border::Replicate { Ok(()) } else { write!(f, " border {}", self.border) }
     }
 }
 
@@ -50,7 +61,15 @@ impl FromStr for Workload {
             rest => (0, rest),
         };
         Shape::new(width.saturating_add(gap), height, channels).map_err(|error| error.to_string())?;
+        let (rest, border) = match rest {
+            [rest @ .., "border", border] => (rest, border.parse().map_err(|error: apron::Error| error.to_string())?),
+            rest => (rest, Border::Replicate),
+        };
         let mut data = Data::Uniform;
+        let mut of_kind = |kind: &str| {
+            data = Data::ALL.into_iter().find(|data| data.name() == kind).ok_or_else(wrong)?;
+            Ok::<_, String>(())
+        };
         let operation = match (*operation, rest) {
             ("separable", ["radius", radius]) => Separable(radius.parse().map_err(|_| wrong())?),
             ("gauss", ["mask", size]) => match numbers(size).ok_or_else(wrong)?[..] {
@@ -64,17 +83,29 @@ impl FromStr for Workload {
             },
             ("histogram", ["per", "channel"]) => PerChannel,
             ("histogram", ["range", _, "to", _]) => Range,
+            ("histogram", [count, "bins", kind @ ..]) if kind.len() < 2 => {
+                kind.first().map_or(Ok(()), |kind| of_kind(kind))?;
+                Bins(count.parse().map_err(|_| wrong())?)
+            }
             ("histogram", [kind]) => {
-                data = Data::ALL.into_iter().find(|data| data.name() == *kind).ok_or_else(wrong)?;
+                of_kind(kind)?;
                 Histogram
+            }
+            ("percentiles", ["count", count]) => Percentiles(count.parse().map_err(|_| wrong())?),
+            ("local-std", ["window", size]) => match numbers(size).ok_or_else(wrong)?[..] {
+                [width, height] if width == height => Deviation(width),
+                _ => return Err(wrong()),
+            },
+            ("composed", [name]) => {
+                Made(Composed::ALL.into_iter().find(|composed| composed.name() == *name).ok_or_else(wrong)?)
             }
             ("chain", _) if rest.join(" ") == CHAIN => Chain,
             _ => return Err(wrong()),
         };
         let picture = Picture { pixel, width, height, channels, gap, data };
-        let workload = Workload { operation, picture, limit: None, target: None };
+        let workload = Workload { operation, picture, border, limit: None, target: None };
         let limit = match operation {
-            Histogram | PerChannel | Range => Some(Limit::Read),
+            Histogram | PerChannel | Range | Bins(_) | Percentiles(_) => Some(Limit::Read),
             Chain => None,
             // On an H100 arithmetic then takes twice the time of the memory traffic.
             _ if workload.operations().is_some_and(|operations| operations > 45 * workload.bytes()) => {

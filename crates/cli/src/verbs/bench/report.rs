@@ -134,18 +134,23 @@ const HEADINGS: [&str; 15] = [
 
 const COLUMNS: &str = "work,variant,bytes,operations,ms,limit,limit_ms,target,first_ms,copy_in_ms,copy_out_ms,peers";
 
+/// Returns facts about the machine and the run.
+pub(super) fn facts(pace: Pace, gpu: Option<u32>, limits: &Limits) -> Vec<(String, String)> {
+    let mut facts: Vec<_> = machine::facts(gpu).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    facts.push(("runs".into(), format!("median of {} after {} or more", pace.reps, Pace::WARM_UPS)));
+    let (runs, short) = (burst::RUNS, burst::SHORT_MS * 1e3);
+    let bursts = format!("below {short} us: {runs} runs in a row behind other work; so other libraries, too");
+    facts.push(("bursts".into(), bursts));
+    let off = std::env::var("CUDA_CACHE_DISABLE").is_ok_and(|value| value == "1");
+    let cache = if off { "off: first calls compile" } else { "on: first calls may find compiled kernels" };
+    facts.extend(gpu.map(|_| ("kernel cache".to_string(), cache.to_string())));
+    facts.extend(limits.0.iter().map(|measured| (measured.limit.name().to_string(), measured.text())));
+    facts
+}
+
 impl Bench {
     pub(super) fn new(device: DeviceName, pace: Pace, gpu: Option<u32>, limits: Limits, rows: Vec<Row>) -> Bench {
-        let mut facts: Vec<_> = machine::facts(gpu).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
-        facts.push(("runs".into(), format!("median of {} after {} or more", pace.reps, Pace::WARM_UPS)));
-        let (runs, short) = (burst::RUNS, burst::SHORT_MS * 1e3);
-        let bursts = format!("below {short} us: {runs} runs in a row behind other work; so other libraries, too");
-        facts.push(("bursts".into(), bursts));
-        let off = std::env::var("CUDA_CACHE_DISABLE").is_ok_and(|value| value == "1");
-        let cache = if off { "off: first calls compile" } else { "on: first calls may find compiled kernels" };
-        facts.extend(gpu.map(|_| ("kernel cache".to_string(), cache.to_string())));
-        facts.extend(limits.0.iter().map(|measured| (measured.limit.name().to_string(), measured.text())));
-        Bench { device: device.to_string(), facts, limits, rows }
+        Bench { device: device.to_string(), facts: facts(pace, gpu, &limits), limits, rows }
     }
 
     /// Adds the times of other libraries.

@@ -3,7 +3,8 @@
 use super::chain;
 use super::images::{Data, Picture, mix};
 use apron::{
-    Bins, Border, Device, DeviceHistogram, DeviceImage, Histogram, Limit, Mask, PixelType, Report, Result, Source, Taps,
+    Bins, Border, Device, DeviceHistogram, DeviceImage, FilterBuilder, Histogram, Limit, Mask, Named, PixelType,
+    Report, Result, Source, Statistics, Taps,
 };
 use apron_testkit::first_mismatch;
 
@@ -12,6 +13,8 @@ use apron_testkit::first_mismatch;
 pub(super) struct Workload {
     pub(super) operation: Operation,
     pub(super) picture: Picture,
+    /// The border of a filter.
+    pub(super) border: Border,
     /// The limit that bounds it; a chain is bounded by its parts.
     pub(super) limit: Option<Limit>,
     pub(super) target: Option<Target>,
@@ -34,8 +37,43 @@ pub(super) enum Operation {
     PerChannel,
     /// Histogram of 256 bins over the [range] of its samples.
     Range,
+    /// Histogram of as many bins over the [range] of its samples.
+    Bins(u32),
+    /// As many percentiles, evenly spaced.
+    Percentiles(u32),
+    /// Standard deviation in a window of this side.
+    Deviation(u32),
+    /// A filter that is made of several parts.
+    Composed(Composed),
     /// Several operations as a recorded chain.
     Chain,
+}
+
+/// A filter that is made of several parts, with its defaults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Composed {
+    /// Magnitude of Sobel's gradient.
+    Gradient,
+    /// Laplacian of a Gaussian with a sigma of 2.
+    Log,
+    /// Difference of Gaussians with sigmas of 1 and 2.
+    Dog,
+    /// Unsharp mask with a sigma of 2.
+    Unsharp,
+}
+
+impl Composed {
+    pub(super) const ALL: [Composed; 4] = [Composed::Gradient, Composed::Log, Composed::Dog, Composed::Unsharp];
+
+    /// Returns the name of its verb.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Composed::Gradient => "gradient",
+            Composed::Log => "laplacian-of-gaussian",
+            Composed::Dog => "dog",
+            Composed::Unsharp => "unsharp",
+        }
+    }
 }
 
 /// Target of a time.
@@ -48,7 +86,10 @@ pub(super) enum Target {
 }
 
 use Data::{Constant, Natural, Sorted, TwoValued, Uniform};
-use Operation::{Box, Chain, Dense, Gauss, Histogram as Counts, PerChannel, Range, Separable};
+use Operation::{
+    Bins as ManyBins, Box, Chain, Composed as Made, Dense, Deviation, Gauss, Histogram as Counts, PerChannel,
+    Percentiles, Range, Separable,
+};
 use PixelType::{F32, U8, U16};
 
 const fn picture(pixel: PixelType, [width, height, channels]: [u32; 3]) -> Picture {
@@ -67,7 +108,7 @@ const AWKWARD: Picture = picture(F32, [8191, 8192, 1]);
 const STRIDED: Picture = Picture { gap: 64, ..PLANE };
 
 const fn row(operation: Operation, picture: Picture, limit: Limit, target: Option<Target>) -> Workload {
-    Workload { operation, picture, limit: Some(limit), target }
+    Workload { operation, picture, border: Border::Replicate, limit: Some(limit), target }
 }
 
 /// Makes a workload that is bounded by copying the image.
@@ -92,7 +133,7 @@ const fn gibibyte(data: Data) -> Workload {
 
 /// Makes a workload that is bounded by the sum of its operations' times, each run alone.
 const fn chained(picture: Picture, times: f64) -> Workload {
-    Workload { operation: Chain, picture, limit: None, target: Some(Target::Times(times)) }
+    Workload { limit: None, ..row(Chain, picture, Limit::Copy, Some(Target::Times(times))) }
 }
 
 /// Makes a workload without a target, which shows the cost of a shape or a type.
@@ -177,7 +218,7 @@ impl Workload {
     /// two filters and a histogram moves it five times.
     pub(super) fn bytes(&self) -> u64 {
         let times = match self.operation {
-            Counts | PerChannel | Range => 1,
+            Counts | PerChannel | Range | ManyBins(_) | Percentiles(_) => 1,
             Chain => 5,
             _ => 2,
         };
@@ -195,7 +236,10 @@ impl Workload {
             Separable(radius) | Gauss(radius) => 2 * (2 * radius + 1),
             Dense(width, height) => width * height,
             // A mean takes fewer operations; a histogram multiplies nothing.
-            Box(..) | Counts | PerChannel | Range | Chain => return None,
+            Box(..) | Deviation(_) | Counts | PerChannel | Range | ManyBins(_) | Percentiles(_) | Chain => return None,
+            // Fewer than its parts' masks have together.
+            Made(Composed::Gradient) => 18,
+            Made(Composed::Log | Composed::Dog | Composed::Unsharp) => 34,
         };
         Some(2 * taps as u64 * self.picture.samples())
     }
@@ -225,19 +269,36 @@ impl Workload {
                 device.correlate(image, mask)
             }
             Box(width, height) => device.box_filter(image, width, height),
+            Deviation(side) => return self.filtered(device.local_std(image, side)),
+            Made(Composed::Gradient) => return self.filtered(device.gradient(image)),
+            Made(Composed::Log) => return self.filtered(device.laplacian_of_gaussian(image, 2.0)),
+            Made(Composed::Dog) => return self.filtered(device.dog(image, 1.0, 2.0)),
+            Made(Composed::Unsharp) => return self.filtered(device.unsharp(image, 2.0)),
+            Percentiles(count) => {
+                let percentiles: Vec<f64> = (1..=count).map(|k| 100.0 * f64::from(k) / f64::from(count + 1)).collect();
+                let (found, report) = device.statistics(image).percentiles(percentiles).run_reported()?;
+                return Ok(Enqueued::Done(Solved::Statistics(found, report)));
+            }
             Gauss(radius) => {
                 let taps = Taps::new(binomial(2 * radius))?.normalized()?;
                 device.separable(image, taps.clone(), taps)
             }
-            Counts | PerChannel | Range => {
-                let range = (self.operation == Range).then(|| range(self.picture.pixel));
+            Counts | PerChannel | Range | ManyBins(_) => {
+                let range = matches!(self.operation, Range | ManyBins(_)).then(|| range(self.picture.pixel));
                 let bins = Bins { range, ..Bins::default() };
+                let bins =
+                    if let ManyBins(count) = self.operation { Bins { count: count as usize, ..bins } } else { bins };
                 let counting = device.histogram(image).bins(bins).per_channel(self.operation == PerChannel);
                 return counting.enqueue().map(Enqueued::Counts);
             }
             Chain => return chain::solve(device, image.into()).map(Enqueued::Done),
         };
-        Ok(Enqueued::Done(Solved::Image(filter.border(Border::Replicate).run()?)))
+        self.filtered(filter)
+    }
+
+    /// Enqueues a filter.
+    fn filtered<N: Named>(&self, filter: FilterBuilder<'_, N>) -> Result<Enqueued> {
+        Ok(Enqueued::Done(Solved::Image(filter.border(self.border).run()?)))
     }
 }
 
@@ -283,6 +344,7 @@ impl Enqueued {
 pub(in crate::verbs) enum Solved {
     Image(DeviceImage),
     Counts(Histogram, Report),
+    Statistics(Vec<Statistics>, Report),
 }
 
 impl Solved {
@@ -290,7 +352,7 @@ impl Solved {
     pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Solved::Image(image) => image.report(),
-            Solved::Counts(_, report) => Ok(report.clone()),
+            Solved::Counts(_, report) | Solved::Statistics(_, report) => Ok(report.clone()),
         }
     }
 
@@ -307,6 +369,9 @@ impl Solved {
                 let bin = (0..found.len().max(expected.len())).find(|&bin| found.get(bin) != expected.get(bin));
                 let count = |counts: &[u64], bin: usize| counts.get(bin).map_or("nothing".into(), u64::to_string);
                 Ok(bin.map(|bin| format!("bin {bin}: {} instead of {}", count(found, bin), count(expected, bin))))
+            }
+            (Solved::Statistics(found, _), Solved::Statistics(expected, _)) => {
+                Ok((found != expected).then(|| format!("{found:?} instead of {expected:?}")))
             }
             _ => Ok(Some("a result of another kind".into())),
         }

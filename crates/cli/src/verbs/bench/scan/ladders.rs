@@ -1,0 +1,161 @@
+//! The ladders of a scan: workloads that differ in one number.
+
+use super::super::images::{Data, Picture};
+use super::super::workloads::{Composed, Operation, Workload};
+use PixelType::{F16, F32, I16, U8, U16};
+use apron::{Border, PixelType};
+
+/// Workloads that differ in one number, in ascending order of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ladder {
+    /// The operation and the number; ladders of one group share a picture.
+    pub(super) group: &'static str,
+    /// What tells it from the others of its group.
+    pub(super) series: String,
+    /// The numbers and the workloads.
+    pub(super) points: Vec<(u32, Workload)>,
+}
+
+/// Sizes of the images, by how fast the device is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    /// Side of most images, in pixels.
+    side: u32,
+    /// Largest side of the ladders over sizes.
+    largest: u32,
+    /// Most multiplications of a point.
+    products: u64,
+}
+
+impl Scale {
+    pub(super) const GPU: Scale = Scale { side: 4096, largest: 16384, products: 1 << 38 };
+    pub(super) const HOST: Scale = Scale { side: 2048, largest: 4096, products: 1 << 33 };
+    pub(super) const QUICK: Scale = Scale { side: 64, largest: 128, products: 1 << 20 };
+}
+
+/// An operation whose mask has one side of this length.
+type OfLength = fn(u32) -> Operation;
+
+const TAPS: &[u32] = &[3, 5, 9, 17, 25, 33, 49, 65, 97, 129, 161, 193, 257, 385, 513, 801, 1025, 2001];
+const SIDES: &[u32] =
+    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 21, 31, 32, 33, 47, 63, 64, 65, 95, 128, 129, 191, 255];
+const LENGTHS: &[u32] = &[3, 5, 9, 15, 31, 63, 127, 255];
+const WINDOWS: &[u32] = &[3, 5, 9, 15, 31, 63, 127, 128, 129, 191, 255, 257, 383, 511, 767, 1023];
+const BINS: &[u32] = &[2, 16, 64, 256, 1024, 4096, 8192, 16384, 32768, 65536, 262_144, 1_048_576];
+const TYPES: [(PixelType, u32); 6] = [(F32, 1), (U8, 1), (U16, 1), (I16, 1), (F16, 1), (U8, 4)];
+
+/// Returns all ladders.
+pub(super) fn ladders(scale: Scale) -> Vec<Ladder> {
+    let mut all = Vec::new();
+    let mut add = |group, series: String, points: Vec<(u32, Workload)>| {
+        let fits = |workload: &Workload| workload.operations().unwrap_or(0) / 2 <= scale.products;
+        let points: Vec<_> = points.into_iter().filter(|(_, workload)| fits(workload)).collect();
+        all.push(Ladder { group, series, points });
+    };
+    let over = |numbers: &[u32], of: &dyn Fn(u32) -> Workload| numbers.iter().map(|&at| (at, of(at))).collect();
+    for (pixel, channels) in TYPES {
+        // As many samples for each number of channels.
+        let picture = picture(
+            pixel,
+            scale.side / if channels == 4 { 2 } else { 1 },
+            scale.side / if channels == 4 { 2 } else { 1 },
+            channels,
+        );
+        let series = if channels == 1 { pixel.to_string() } else { format!("{pixel} x {channels}") };
+        add("separable by taps", series.clone(), over(TAPS, &|taps| work(Operation::Separable(taps / 2), picture)));
+        add("box by window", series.clone(), over(WINDOWS, &|side| work(Operation::Box(side, side), picture)));
+        add(
+            "local-std by window",
+            series.clone(),
+            over(&[3, 15, 63, 255], &|side| work(Operation::Deviation(side), picture)),
+        );
+        if [F32, U8, U16].contains(&pixel) {
+            // A quarter of the samples: large masks are slow.
+            let small = Picture { width: picture.width / 2, height: picture.height / 2, ..picture };
+            add("dense by side", series.clone(), over(SIDES, &|side| work(Operation::Dense(side, side), small)));
+        }
+        if channels > 1 {
+            continue;
+        }
+        if [F32, U8].contains(&pixel) {
+            let narrow: [(&str, OfLength); 4] = [
+                ("n x 1", |n| Operation::Dense(n, 1)),
+                ("1 x n", |n| Operation::Dense(1, n)),
+                ("n x 3", |n| Operation::Dense(n, 3)),
+                ("3 x n", |n| Operation::Dense(3, n)),
+            ];
+            for (name, of) in narrow {
+                add("dense by length", format!("{series} {name}"), over(LENGTHS, &|n| work(of(n), picture)));
+            }
+            let filters = [
+                ("separable 9", Operation::Separable(4)),
+                ("dense 5x5", Operation::Dense(5, 5)),
+                ("box 15", Operation::Box(15, 15)),
+                ("histogram", if pixel == U8 { Operation::Histogram } else { Operation::Range }),
+            ];
+            for (name, operation) in filters {
+                let series = format!("{series} {name}");
+                let side = scale.side;
+                let widths = [7, 33, side / 4 * 3 + 1, side - 2, side - 1, side, side + 1];
+                let of_width = |width| work(operation, Picture { width, ..picture });
+                add("by width", series.clone(), over(&widths, &of_width));
+                let sizes: Vec<u32> = (6..15).map(|n| 1 << n).filter(|side| *side <= scale.largest).collect();
+                let of_size = |side| work(operation, Picture { width: side, height: side, ..picture });
+                add("by size", series.clone(), over(&sizes, &of_size));
+                if name != "histogram" {
+                    let borders =
+                        [Border::Replicate, Border::Reflect101, Border::Reflect, Border::Wrap, Border::Constant(0.0)];
+                    let of_border = |n: u32| Workload { border: borders[n as usize], ..work(operation, picture) };
+                    add("by border", series, over(&[0, 1, 2, 3, 4], &of_border));
+                }
+            }
+            let composed = |n: u32| work(Operation::Composed(Composed::ALL[n as usize]), picture);
+            add("composed", series.clone(), over(&[0, 1, 2, 3], &composed));
+        }
+        if [F32, U16].contains(&pixel) {
+            for data in [Data::Uniform, Data::Constant] {
+                let picture = Picture { data, ..picture };
+                let series = format!("{series} {}", data.name());
+                add("histogram by bins", series, over(BINS, &|bins| work(Operation::Bins(bins), picture)));
+            }
+        }
+        add("percentiles by count", series, over(&[1, 3, 9], &|count| work(Operation::Percentiles(count), picture)));
+    }
+    all
+}
+
+/// The least workload, whose time is that of a launch.
+pub(super) fn launch() -> Workload {
+    work(Operation::Box(3, 3), picture(U8, 64, 64, 1))
+}
+
+fn work(operation: Operation, picture: Picture) -> Workload {
+    Workload { operation, picture, border: Border::Replicate, limit: None, target: None }
+}
+
+fn picture(pixel: PixelType, width: u32, height: u32, channels: u32) -> Picture {
+    Picture { pixel, width, height, channels, gap: 0, data: Data::Uniform }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ladders_ascend_and_every_point_can_be_asked_for_by_its_name() {
+        for scale in [Scale::GPU, Scale::HOST, Scale::QUICK] {
+            let all = ladders(scale);
+            let names: HashSet<_> = all.iter().map(|ladder| (ladder.group, &ladder.series)).collect();
+            assert_eq!(names.len(), all.len());
+            for ladder in &all {
+                assert!(ladder.points.len() > 1, "{ladder:?}");
+                assert!(ladder.points.is_sorted_by_key(|(at, _)| *at), "{ladder:?}");
+                for (_, workload) in &ladder.points {
+                    let read: Workload = workload.to_string().parse().unwrap();
+                    assert_eq!(Workload { limit: None, ..read }, *workload, "{workload}");
+                }
+            }
+        }
+    }
+}
