@@ -18,7 +18,8 @@ reference: every bit of it, and f32 results also with the exact sums, within the
 64x64 taps; there the parallel CPU stands in for the serial reference, which would take minutes.
 
 Example:
-  apron verify --device gpu")]
+  apron verify --device gpu
+  apron verify --device emulator --only separable --seed 5")]
 pub(crate) struct Args {
     /// The device to check: auto, gpu[:N], cpu, emulator or reference
     #[arg(long, default_value = "auto", value_parser = crate::args::devices(), hide_possible_values = true)]
@@ -26,6 +27,9 @@ pub(crate) struct Args {
     /// Seed of the random images and masks [default: another each time]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Only cases whose operation and description, as printed, hold this: 'separable', or 'u8->f32'
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
     /// Only small images, as always on the emulator and the reference
     #[arg(long)]
     pub(crate) small: bool,
@@ -46,9 +50,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if !args.json && !args.quiet {
         print(&format!("device {}, seed {seed}\n{}", device.name(), row(HEADINGS)))?;
     }
+    let pattern = args.only.as_deref().unwrap_or("");
+    let cases = suite(scale, seed).into_iter().chain(random);
+    let cases = cases.filter(move |case| format!("{} {case}", case.problem.operation()).contains(pattern));
     let (mut count, mut failed) = (0, Vec::new());
     let (mut rows, mut tallies) = (Vec::new(), Tallies::new());
-    for outcome in check_each(&device, suite(scale, seed).into_iter().chain(random)) {
+    for outcome in check_each(&device, cases) {
         count += 1;
         tally(&mut tallies, &outcome);
         if args.json {
@@ -57,6 +64,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
             print(&line(&outcome))?;
         }
         failed.extend(outcome.failure.map(|what| format!("{} {}: {what}", outcome.variant, outcome.case)));
+    }
+    if count == 0 {
+        return Err(Error::Usage(format!("no case of the suite holds '{pattern}'")));
     }
     if args.json {
         let report = json!({
