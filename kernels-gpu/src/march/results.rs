@@ -83,8 +83,14 @@ impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for u8 {
                 let differ = words[w] ^ d.word_of([at(0), at(1), at(2), at(3)]);
                 doubtful |= (differ & 0x0101_0101) << w;
             }
-            let asking = d.ballot(doubtful != 0);
-            if asking != 0 {
+            if d.ballot(doubtful != 0) != 0 {
+                // Threads beyond the row repeat the window of the last one in it: if its sum is doubtful, so are all of
+                // theirs, and none is stored.
+                for sample in 0..P as i32 {
+                    let outside = place.first + sample < 0 || place.first + sample >= place.samples;
+                    doubtful &= !((outside as u32) << (sample % 4 * 8 + sample / 4));
+                }
+                let asking = d.ballot(doubtful != 0);
                 // SAFETY: the rows are in the ring.
                 unsafe { settle::<D, F, P, K, C, PIECES>(ring, row, &mut words, doubtful, asking) };
             }
