@@ -68,6 +68,13 @@ fn rows() -> Vec<Row> {
     };
     rows.push(cells("f32", "all", false));
     rows.extend(["u8", "u16", "i16", "f32"].map(|src| cells(src, "masked", true)));
+    for (stage, masked) in [("scattered", false), ("scattered-masked", true)] {
+        let body = format!("histogram::Scattered<{masked}>");
+        let row = kernel("slices", stage, ["f32", "u64"], body, "HistogramScatterParams");
+        // The taps are the edges of the bins.
+        let row = row.taps("Global").block("[SCATTER_BLOCK, 1]");
+        rows.push(row.shared("SharedMemory::Bytes(SCATTER_BLOCK * 8)", 1));
+    }
     let sums = |variant, types @ [src, dst]: [&'static str; 2]| {
         let body = format!("histogram::Sums<{src}, {dst}>");
         kernel(variant, "sums", types, body, "HistogramMergeParams").block("[MERGE_BLOCK, 1]")

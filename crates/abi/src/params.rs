@@ -76,6 +76,7 @@ pub enum Params {
     LocalParams(LocalParams),
     HistogramCellsParams(HistogramCellsParams),
     HistogramValuesParams(HistogramValuesParams),
+    HistogramScatterParams(HistogramScatterParams),
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
@@ -131,6 +132,9 @@ impl Params {
             }
             Params::HistogramCellsParams(p) => {
                 Params::HistogramCellsParams(HistogramCellsParams { beside: of(p.beside as usize), ..p })
+            }
+            Params::HistogramScatterParams(p) => {
+                Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),

@@ -197,7 +197,17 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
-    cases.push(cells(next(), shape(70, 90, 2), PixelType::F32, 20_000, true, true, Data::Uniform));
+    // More bins than a slice has, of random widths and of one width.
+    for (n, data) in [Data::Uniform, Data::Constant, Data::Special, Data::Uniform].into_iter().enumerate() {
+        for masked in [false, true] {
+            let (shape, src, per_channel) = (shape(70, 90, n as u32 + 1), PixelType::F32, n % 2 == 1);
+            cases.push(cells(next(), shape, src, 20_000, per_channel, masked, data));
+            let bins = Bins { count: 17_001, range: Some((-0.9, 1.0)) };
+            let edges = bins.edges(src, || (0.0, 1.0)).expect("a range");
+            let problem = CellHistogram { shape, src, edges: Some(edges), per_channel, masked };
+            cases.push(case(next(), src, data, problem));
+        }
+    }
     cases.push(cells(next(), shape(33, 21, 1), PixelType::U16, 0, false, false, Data::Constant));
     let small = [(1, 1), (3, 1), (5, 1), (16, 1), (67, 33)];
     for channels in 1..=4 {

@@ -120,6 +120,35 @@ pub struct HistogramCellsParams {
     pub reserved: u32,
 }
 
+/// Parameters of the kernels that add to totals in global memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramScatterParams {
+    /// Number of samples to count.
+    pub samples: u64,
+    /// Address of the mask, one byte per pixel; in a recipe, the number of its buffer. 0 without a mask.
+    pub beside: u64,
+    /// Samples per thread, at most.
+    pub rounds: u32,
+    /// Bins per channel.
+    pub bins: u32,
+    /// Channels counted separately: sample `i` belongs to channel `i % channels`.
+    pub channels: u32,
+    /// Samples per pixel.
+    pub step: u32,
+    /// Smallest sample of the first bin.
+    pub low: f32,
+    /// Largest sample of the last bin.
+    pub last: f32,
+    /// Bins per unit of sample value; 0 where the bins are searched.
+    pub per_unit: f32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
+}
+
+/// Threads per block of these kernels.
+pub const SCATTER_BLOCK: u32 = 256;
+
 /// Parameters of the kernels that count 16-bit samples by value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

@@ -97,7 +97,7 @@ fn edges(problem: &EdgeHistogram) -> Result<Vec<f32>> {
 /// The nearest edge is monotonic in the sample, so the nearest edges of a bin's first and last sample bound the nearest
 /// edges of all samples between. They are correct unless the rounding of the edges to f32 and the three roundings of
 /// the formula displace a sample by half a bin, which only happens where bins are hardly wider than the spacing of f32.
-fn per_unit(edges: &[f32]) -> Option<f32> {
+pub(super) fn per_unit(edges: &[f32]) -> Option<f32> {
     let bins = edges.len() - 1;
     let (low, high) = (edges[0], edges[bins]);
     let per_unit = bins as f32 / (high - low);

@@ -1,15 +1,16 @@
 //! Recipes of histograms by slices of bins.
 
+use super::edges::per_unit;
 use super::{OPERATION, check_counters, rounds};
 use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramValuesParams, Kernel, MERGE_BLOCK,
-    Params, SLICE_CELLS, SLICES_BLOCK,
+    ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramScatterParams, HistogramValuesParams,
+    Kernel, MERGE_BLOCK, Params, SCATTER_BLOCK, SLICE_CELLS, SLICES_BLOCK,
 };
-use apron_core::{CellHistogram, PixelType, Result};
+use apron_core::{CellHistogram, Edges, PixelType, Result};
 
 /// Least pixels per thread that justify another block and its row of counts.
 const PIXELS_PER_THREAD: u64 = 16;
@@ -17,13 +18,62 @@ const PIXELS_PER_THREAD: u64 = 16;
 pub(super) const RESIDENTS: u32 = 2;
 /// Resident blocks of the kernels that count by value, which have more loads in flight.
 const VALUES_RESIDENTS: u32 = 1;
+/// Most cells of f32 that are counted by slices: of more, the image would be read more than once.
+const MOST_SLICED: u64 = SLICE_CELLS as u64;
+/// Resident blocks per multiprocessor of the kernels that add to totals.
+const SCATTER_RESIDENTS: u32 = 8;
 /// Most counts in the rows of all columns of blocks together.
 const MAX_ROW_CELLS: u64 = 1 << 26;
+
+/// Plans one launch that sets the totals to 0, and one in which every thread adds to them.
+fn scattered(problem: &CellHistogram, edges: &Edges, machine: &Machine) -> Result<Steps> {
+    let (samples, channels) = (problem.shape.samples(), problem.channels());
+    let (bins, cells) = (problem.cells() as u32, problem.cells() as u32 * channels);
+    let (lower, last) = edges.in_f32();
+    let ends: Vec<f32> = lower.iter().copied().chain([last]).collect();
+    // A multiple of the channels, so that a thread counts one channel.
+    let most = machine.multiprocessors * SCATTER_RESIDENTS;
+    let enough = samples.div_ceil(SCATTER_BLOCK as u64 * PIXELS_PER_THREAD).clamp(1, most as u64) as u32;
+    let blocks = enough.next_multiple_of(problem.shape.channels);
+    check_counters(samples, blocks)?;
+    let params = HistogramScatterParams {
+        samples,
+        beside: if problem.masked { 2 } else { 0 },
+        rounds: samples.div_ceil(blocks as u64 * SCATTER_BLOCK as u64) as u32,
+        bins,
+        channels,
+        step: problem.shape.channels,
+        low: lower[0],
+        last,
+        per_unit: per_unit(&ends).unwrap_or(0.0),
+        reserved: 0,
+    };
+    let kernel = if problem.masked {
+        Kernel::histogram_slices_scattered_masked_f32_u64
+    } else {
+        Kernel::histogram_slices_scattered_f32_u64
+    };
+    let counting = Launch { taps: lower, ..launch(kernel, blocks, Params::HistogramScatterParams(params)) };
+    // The sums of no rows are 0.
+    let none = Params::HistogramMergeParams(HistogramMergeParams { partials: 0, bins: cells });
+    let zeros = launch(Kernel::histogram_slices_sums_u32_u64, cells.div_ceil(MERGE_BLOCK), none);
+    let mut buffers = vec![
+        Buffer { role: Role::Input, element: ElementType::F32, elems: samples },
+        Buffer { role: Role::Output, element: ElementType::U64, elems: cells as u64 },
+    ];
+    if problem.masked {
+        buffers.push(Buffer { role: Role::Beside, element: ElementType::U8, elems: problem.shape.pixels() });
+    }
+    Ok((buffers, vec![zeros, counting]))
+}
 
 /// Plans rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
 fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
     let cells = problem.cells() as u64 * apart as u64;
+    if let (Some(edges), PixelType::F32, true) = (&problem.edges, problem.src, cells > MOST_SLICED) {
+        return scattered(problem, edges, machine);
+    }
     let (low, edges, last) = match (&problem.edges, problem.src.values()) {
         (Some(edges), None) => {
             let (lower, last) = edges.in_f32();
@@ -116,8 +166,23 @@ mod tests {
         assert_eq!(blocks(cells((8192, 8192, 3), PixelType::I16, 0, true, false)), ([9, 12], [768, 1]));
         assert_eq!(blocks(cells((8192, 8192, 4), PixelType::I16, 0, true, true)), ([16, 16], [1024, 1]));
         assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U8, 0, true, true)), ([264, 1], [1, 1]));
-        let many = blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 24, false, false));
-        assert_eq!(many, ([1, 1024], [1 << 16, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 14, false, false)), ([264, 1], [64, 1]));
+    }
+
+    #[test]
+    fn totals_of_many_bins_are_cleared_and_added_to() {
+        for (size, masked, blocks) in [((8192, 8192, 3), true, 1056), ((10, 10, 3), false, 3)] {
+            let recipe = cells(size, PixelType::F32, 20_000, true, masked);
+            let [zeros, counting] = &recipe.launches[..] else { panic!("{recipe:?}") };
+            let Params::HistogramMergeParams(none) = zeros.params else { panic!("{recipe:?}") };
+            assert_eq!((none.partials, none.bins, zeros.blocks), (0, 60_000, [235, 1]));
+            let Params::HistogramScatterParams(params) = counting.params_at(&[7, 77, 777]) else {
+                panic!("{recipe:?}")
+            };
+            assert_eq!((params.bins, params.channels, params.per_unit), (20_000, 3, 1.0));
+            assert_eq!((params.beside, counting.blocks, counting.dst), (if masked { 777 } else { 7 }, [blocks, 1], 1));
+            assert!(params.rounds as u64 * blocks as u64 * 256 >= params.samples);
+        }
     }
 
     #[test]
