@@ -46,82 +46,105 @@ const TYPES: [(PixelType, u32); 6] = [(F32, 1), (U8, 1), (U16, 1), (I16, 1), (F1
 
 /// Returns all ladders.
 pub(super) fn ladders(scale: Scale) -> Vec<Ladder> {
-    let mut all = Vec::new();
-    let mut add = |group, series: String, points: Vec<(u32, Workload)>| {
-        let fits = |workload: &Workload| workload.operations().unwrap_or(0) / 2 <= scale.products;
-        let points: Vec<_> = points.into_iter().filter(|(_, workload)| fits(workload)).collect();
-        all.push(Ladder { group, series, points });
-    };
-    let over = |numbers: &[u32], of: &dyn Fn(u32) -> Workload| numbers.iter().map(|&at| (at, of(at))).collect();
+    let mut all = Ladders { scale, all: Vec::new() };
     for (pixel, channels) in TYPES {
         // As many samples for each number of channels.
-        let picture = picture(
-            pixel,
-            scale.side / if channels == 4 { 2 } else { 1 },
-            scale.side / if channels == 4 { 2 } else { 1 },
-            channels,
-        );
+        let side = if channels == 4 { scale.side / 2 } else { scale.side };
+        let picture = picture(pixel, side, side, channels);
         let series = if channels == 1 { pixel.to_string() } else { format!("{pixel} x {channels}") };
-        add("separable by taps", series.clone(), over(TAPS, &|taps| work(Operation::Separable(taps / 2), picture)));
-        add("box by window", series.clone(), over(WINDOWS, &|side| work(Operation::Box(side, side), picture)));
-        add(
-            "local-std by window",
-            series.clone(),
-            over(&[3, 15, 63, 255], &|side| work(Operation::Deviation(side), picture)),
-        );
-        if [F32, U8, U16].contains(&pixel) {
-            // A quarter of the samples: large masks are slow.
-            let small = Picture { width: picture.width / 2, height: picture.height / 2, ..picture };
-            add("dense by side", series.clone(), over(SIDES, &|side| work(Operation::Dense(side, side), small)));
-        }
+        all.windows(&series, picture);
         if channels > 1 {
             continue;
         }
         if [F32, U8].contains(&pixel) {
-            let narrow: [(&str, OfLength); 4] = [
-                ("n x 1", |n| Operation::Dense(n, 1)),
-                ("1 x n", |n| Operation::Dense(1, n)),
-                ("n x 3", |n| Operation::Dense(n, 3)),
-                ("3 x n", |n| Operation::Dense(3, n)),
-            ];
-            for (name, of) in narrow {
-                add("dense by length", format!("{series} {name}"), over(LENGTHS, &|n| work(of(n), picture)));
-            }
-            let filters = [
-                ("separable 9", Operation::Separable(4)),
-                ("dense 5x5", Operation::Dense(5, 5)),
-                ("box 15", Operation::Box(15, 15)),
-                ("histogram", if pixel == U8 { Operation::Histogram } else { Operation::Range }),
-            ];
-            for (name, operation) in filters {
-                let series = format!("{series} {name}");
-                let side = scale.side;
-                let widths = [7, 33, side / 4 * 3 + 1, side - 2, side - 1, side, side + 1];
-                let of_width = |width| work(operation, Picture { width, ..picture });
-                add("by width", series.clone(), over(&widths, &of_width));
-                let sizes: Vec<u32> = (6..15).map(|n| 1 << n).filter(|side| *side <= scale.largest).collect();
-                let of_size = |side| work(operation, Picture { width: side, height: side, ..picture });
-                add("by size", series.clone(), over(&sizes, &of_size));
-                if name != "histogram" {
-                    let borders =
-                        [Border::Replicate, Border::Reflect101, Border::Reflect, Border::Wrap, Border::Constant(0.0)];
-                    let of_border = |n: u32| Workload { border: borders[n as usize], ..work(operation, picture) };
-                    add("by border", series, over(&[0, 1, 2, 3, 4], &of_border));
-                }
-            }
-            let composed = |n: u32| work(Operation::Composed(Composed::ALL[n as usize]), picture);
-            add("composed", series.clone(), over(&[0, 1, 2, 3], &composed));
+            all.lengths(&series, picture);
+            all.shapes(&series, picture);
+            all.add("composed", &series, &[0, 1, 2, 3], |n| {
+                work(Operation::Composed(Composed::ALL[n as usize]), picture)
+            });
         }
-        if [F32, U16].contains(&pixel) {
+        all.counts(&series, picture);
+    }
+    all.all
+}
+
+struct Ladders {
+    scale: Scale,
+    all: Vec<Ladder>,
+}
+
+impl Ladders {
+    /// Adds a ladder, without points that would take too long.
+    fn add(&mut self, group: &'static str, series: &str, numbers: &[u32], of: impl Fn(u32) -> Workload) {
+        let points = numbers.iter().map(|&at| (at, of(at)));
+        let fits = |workload: &Workload| workload.operations().unwrap_or(0) / 2 <= self.scale.products;
+        let points = points.filter(|(_, workload)| fits(workload)).collect();
+        self.all.push(Ladder { group, series: series.into(), points });
+    }
+
+    /// Adds ladders of taps, windows and square masks.
+    fn windows(&mut self, series: &str, picture: Picture) {
+        self.add("separable by taps", series, TAPS, |taps| work(Operation::Separable(taps / 2), picture));
+        self.add("box by window", series, WINDOWS, |side| work(Operation::Box(side, side), picture));
+        self.add("local-std by window", series, &[3, 15, 63, 255], |side| work(Operation::Deviation(side), picture));
+        if [F32, U8, U16].contains(&picture.pixel) {
+            // A quarter of the samples: large masks are slow.
+            let small = Picture { width: picture.width / 2, height: picture.height / 2, ..picture };
+            self.add("dense by side", series, SIDES, |side| work(Operation::Dense(side, side), small));
+        }
+    }
+
+    /// Adds ladders of masks with one short side.
+    fn lengths(&mut self, series: &str, picture: Picture) {
+        let narrow: [(&str, OfLength); 4] = [
+            ("n x 1", |n| Operation::Dense(n, 1)),
+            ("1 x n", |n| Operation::Dense(1, n)),
+            ("n x 3", |n| Operation::Dense(n, 3)),
+            ("3 x n", |n| Operation::Dense(3, n)),
+        ];
+        for (name, of) in narrow {
+            self.add("dense by length", &format!("{series} {name}"), LENGTHS, |n| work(of(n), picture));
+        }
+    }
+
+    /// Adds ladders of widths, sizes and borders of some common operations.
+    fn shapes(&mut self, series: &str, picture: Picture) {
+        let filters = [
+            ("separable 9", Operation::Separable(4)),
+            ("dense 5x5", Operation::Dense(5, 5)),
+            ("box 15", Operation::Box(15, 15)),
+            ("histogram", if picture.pixel == U8 { Operation::Histogram } else { Operation::Range }),
+        ];
+        let Scale { side, largest, .. } = self.scale;
+        let widths = [7, 33, side / 4 * 3 + 1, side - 2, side - 1, side, side + 1];
+        let sizes: Vec<u32> = (6..15).map(|n| 1 << n).filter(|side| *side <= largest).collect();
+        let borders = [Border::Replicate, Border::Reflect101, Border::Reflect, Border::Wrap, Border::Constant(0.0)];
+        for (name, operation) in filters {
+            let series = format!("{series} {name}");
+            self.add("by width", &series, &widths, |width| work(operation, Picture { width, ..picture }));
+            self.add("by size", &series, &sizes, |side| {
+                work(operation, Picture { width: side, height: side, ..picture })
+            });
+            if name != "histogram" {
+                self.add("by border", &series, &[0, 1, 2, 3, 4], |n| Workload {
+                    border: borders[n as usize],
+                    ..work(operation, picture)
+                });
+            }
+        }
+    }
+
+    /// Adds ladders of bins and of percentiles.
+    fn counts(&mut self, series: &str, picture: Picture) {
+        if [F32, U16].contains(&picture.pixel) {
             for data in [Data::Uniform, Data::Constant] {
                 let picture = Picture { data, ..picture };
                 let series = format!("{series} {}", data.name());
-                add("histogram by bins", series, over(BINS, &|bins| work(Operation::Bins(bins), picture)));
+                self.add("histogram by bins", &series, BINS, |bins| work(Operation::Bins(bins), picture));
             }
         }
-        add("percentiles by count", series, over(&[1, 3, 9], &|count| work(Operation::Percentiles(count), picture)));
+        self.add("percentiles by count", series, &[1, 3, 9], |count| work(Operation::Percentiles(count), picture));
     }
-    all
 }
 
 /// The least workload, whose time is that of a launch.
