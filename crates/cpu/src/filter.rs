@@ -135,16 +135,16 @@ impl<'a, I: Pixel> Filter<'a, I> {
         self.taps.len() / self.width - 1
     }
 
-    /// Returns how many sums, of each taken, may be taken again one by one for less than what taking all again costs. Assumes
-    /// that a single sum costs eight times as much, since it does not fill a vector.
+    /// Returns the fraction of sums that cost as much to compute again one by one as all sums computed again together.
+    /// Assumes that a single sum costs eight times as much per tap, since it does not fill a vector.
     fn affordable(&self) -> f64 {
         let across = self.across.map_or(0, <[f32]>::len);
         let (among, alone) = (across + self.taps.len(), across.max(1) * self.taps.len());
         among as f64 / alone as f64 / 8.0
     }
 
-    /// Returns whether f32 sums are likely to decide so many bytes that the rest costs little: measured on two cores, up to
-    /// about 100 uniform taps an axis.
+    /// Returns whether the expected fraction of undecided f32 sums is at most a third of the affordable one. Measured on two
+    /// cores, f32 is the faster up to about 100 uniform taps per axis.
     fn pays(&self, rounding: Rounding) -> bool {
         self.across.is_none() || 2.0 * rounding.off <= self.affordable() / 3.0
     }
