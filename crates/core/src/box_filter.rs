@@ -22,9 +22,9 @@ impl Scale {
         }
     }
 
-    /// Scales a sum of bytes in f64. A quotient is rounded to the nearest f64, which is close enough to the true one
+    /// Scales a sum of integers in f64. A quotient is rounded to the nearest f64, which is close enough to the true one
     /// that both round to the same integer.
-    pub fn of_sum(self, sum: u64, samples: u64) -> f64 {
+    pub fn of_sum(self, sum: i64, samples: u64) -> f64 {
         match self {
             Scale::Mean => sum as f64 / samples as f64,
             Scale::Tap(tap) => sum as f64 * tap as f64,
@@ -34,10 +34,10 @@ impl Scale {
 
 /// A box filter: each output sample is the scaled sum over a window; channels are independent.
 ///
-/// The sum of u8 samples is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
-/// type. f32 samples are summed in f32, with f32 output: along each row of the image extended by the border, then
-/// along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is multiplied
-/// by the [factor](Scale::factor). There are no box filters of other types.
+/// The sum of integers is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
+/// type. f32 and f16 samples are summed in f32, with output of either type: along each row of the image extended by the
+/// border, then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is
+/// multiplied by the [factor](Scale::factor). There are no box filters from floats to integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxFilter {
     /// Shape of the input.
@@ -96,16 +96,16 @@ impl BoxFilter {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], an anchor outside the window, a factor that is
-    /// not finite, and for u8 a border constant that is not a byte; [`Error::PixelType`] for types that have no box
-    /// filter; and as [`Correlate::window`](crate::Correlate::window).
+    /// not finite, and for integers a border constant that their type does not hold; [`Error::PixelType`] for types that
+    /// have no box filter; and as [`Correlate::window`](crate::Correlate::window).
     pub fn window(&self) -> Result<Window> {
         self.check()?;
         if !BoxFilter::has_types(self.src, self.dst) {
-            let (found, expected) = (self.src, "u8, or f32 with f32 output".into());
+            let (found, expected) = (self.src, "an integer, or a float with output of a float".into());
             return Err(Error::PixelType { operation: BoxFilter::NAME, found, expected });
         }
         if !BoxFilter::has_border(self.src, self.border) {
-            let limit = "a whole number from 0 to 255 for u8 pixels";
+            let limit = format!("a number that {} holds", self.src);
             return Err(Error::parameter(BoxFilter::NAME, "border", self.border, limit));
         }
         Window::new(BoxFilter::NAME, self.shape, self.sides(), self.border, self.extent)
@@ -117,13 +117,13 @@ impl BoxFilter {
 
     /// Returns whether there are box filters from `src` to `dst` samples.
     pub(crate) fn has_types(src: PixelType, dst: PixelType) -> bool {
-        src == PixelType::U8 || (src, dst) == (PixelType::F32, PixelType::F32)
+        !src.is_float() || dst.is_float()
     }
 
-    /// Returns whether the border constant suits the samples: for u8 it must be a byte, so that sums are exact.
+    /// Returns whether the border constant suits the samples: integers must hold it, so that sums are exact.
     pub(crate) fn has_border(src: PixelType, border: Border) -> bool {
         match border {
-            Border::Constant(value) if src == PixelType::U8 => value as u8 as f32 == value,
+            Border::Constant(value) => src.is_float() || src.holds(value),
             _ => true,
         }
     }
@@ -169,13 +169,16 @@ mod tests {
             (BoxFilter { border: Border::Constant(-1.0), ..good() }, ErrorKind::Usage),
             (BoxFilter { border: Border::Constant(f32::NAN), ..good() }, ErrorKind::Usage),
             (BoxFilter { src: PixelType::F32, ..good() }, ErrorKind::Input),
-            (BoxFilter { src: PixelType::U16, dst: PixelType::U16, ..good() }, ErrorKind::Input),
+            (BoxFilter { src: PixelType::F16, dst: PixelType::U16, ..good() }, ErrorKind::Input),
+            (BoxFilter { src: PixelType::U16, border: Border::Constant(65536.0), ..good() }, ErrorKind::Usage),
             (BoxFilter { width: 10, border: Border::Crop, ..good() }, ErrorKind::Input),
         ] {
             let error = wrong.window().unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
         }
-        let floats = BoxFilter { src: PixelType::F32, dst: PixelType::F32, ..good() };
+        let signed = BoxFilter { src: PixelType::I16, border: Border::Constant(-1.0), ..good() };
+        assert!(signed.window().is_ok());
+        let floats = BoxFilter { src: PixelType::F32, dst: PixelType::F16, ..good() };
         assert!(BoxFilter { border: Border::Constant(0.5), ..floats }.window().is_ok());
     }
 
@@ -184,7 +187,10 @@ mod tests {
         assert_eq!((Scale::Mean.of_sum(7, 3), Scale::Mean.factor(3)), (7.0 / 3.0, 1.0 / 3.0));
         assert_eq!((Scale::Tap(0.1).of_sum(7, 3), Scale::Tap(0.1).factor(3)), (7.0 * 0.1f32 as f64, 0.1));
         // Just above and below one half: f64 still separates the quotients.
-        let samples = (1u64 << 32) - 1;
-        assert!(Scale::Mean.of_sum(samples / 2, samples) < 0.5 && Scale::Mean.of_sum(samples / 2 + 1, samples) > 0.5);
+        let (samples, half) = ((1u64 << 32) - 1, 1i64 << 31);
+        assert!(Scale::Mean.of_sum(half - 1, samples) < 0.5 && Scale::Mean.of_sum(half, samples) > 0.5);
+        // As near to 65534.5 as a mean of 16 bits comes.
+        let near = (65534 * samples as i64) + half;
+        assert!(Scale::Mean.of_sum(near - 1, samples) < 65534.5 && Scale::Mean.of_sum(near, samples) > 65534.5);
     }
 }

@@ -6,11 +6,12 @@ use crate::{Border, Error, Extent, MAX_MASK_SIDE, PixelType, Result, Shape, Wind
 /// The standard deviation of the `n = width * height` samples of a window around each pixel; channels are independent.
 /// Population standard deviation: `sqrt(max(0, n * sum(x^2) - sum(x)^2)) / n`.
 ///
-/// The sums are taken in f64, along each row of the image extended by the border and then along the columns of these
-/// sums, from the left and the top. For integers all of that is exact up to the root (windows of u8 below 370,000
-/// samples, of u16 and i16 below 1400), so that the result is the true one rounded. For f32 the relative error of the
-/// sums is at most `(width + height) * 2^-53`, and so the error of the variance about as large relative to the mean
-/// square.
+/// The sums of integers are exact, and converted to f64. All that follows is exact, too, up to the root (windows of u8
+/// below 370,000 samples, of u16 and i16 below 1400), so that the result is the true one rounded. Floats, and integers
+/// beside a constant that their type does not hold, are summed in f64, along each row of the image extended by the border
+/// and then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK). The relative error
+/// of the sums is then at most `(width + height) * 2^-53`, and so the error of the variance about as large relative to the
+/// mean square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalStd {
     /// Shape of the input.
@@ -43,6 +44,12 @@ impl LocalStd {
             }
         }
         Window::new(LocalStd::NAME, self.shape, self.sides(), self.border, self.extent)
+    }
+
+    /// Returns whether the sums are exact integers.
+    pub fn sums_are_exact(&self) -> bool {
+        let outside = if let Border::Constant(value) = self.border { self.src.holds(value) } else { true };
+        !self.src.is_float() && outside
     }
 
     pub(crate) fn sides(&self) -> Sides {

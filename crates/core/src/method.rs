@@ -2,7 +2,7 @@
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
-use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scaled, Weights};
+use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scale, Scaled, Weights};
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,7 +55,8 @@ pub struct ByMethod {
     pub why: &'static str,
 }
 
-/// Largest side, in samples, at which box filters of f32 use separable filters, which run at memory bandwidth there.
+/// Largest side, in samples, at which box filters of floats, and masks of equal taps over 16-bit integers, use separable
+/// or dense filters, which run at memory bandwidth there.
 const SMALL_BOX: u32 = 17;
 /// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;
@@ -187,6 +188,7 @@ fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
     match problem.src {
         _ if problem.samples() == 1 => Err("one tap"),
         PixelType::U8 => Ok("all taps are equal"),
+        PixelType::U16 | PixelType::I16 if problem.scale == Scale::Mean => Ok("means of integers are quotients"),
         _ if problem.width.max(problem.height) > SMALL_BOX => Ok("all taps are equal, over 17 on a side"),
         _ => Err("equal taps, up to 17 on a side"),
     }
@@ -214,7 +216,7 @@ fn worthy_terms(problem: &Correlate) -> usize {
 mod tests {
     use super::*;
     use crate::{Border, Extent, Mask, Scale, Separable, Shape, Taps, filters};
-    use PixelType::{F32, I16, U8, U16};
+    use PixelType::{F16, F32, I16, U8, U16};
 
     fn correlate(mask: &str, (src, dst): (PixelType, PixelType)) -> Correlate {
         let mask = filters::named_mask(mask).unwrap_or_else(|| mask.parse().unwrap());
@@ -408,13 +410,16 @@ mod tests {
             ((17, 17), (F32, F32), Method::Separable),
             ((1, 18), (F32, F32), Method::Box),
             ((30, 30), (F32, U8), Method::Separable),
-            ((30, 30), (U16, F32), Method::Separable),
+            ((2, 2), (U16, U16), Method::Box),
+            ((30, 30), (I16, F32), Method::Box),
+            ((17, 17), (F16, F16), Method::Separable),
+            ((18, 1), (F16, F32), Method::Box),
             ((1, 1), (U8, U8), Method::Separable),
         ] {
             takes(FilterProblem::Box(mean(size.0, size.1, types)), method);
         }
         let FilterProblem::Separable(means) =
-            takes(FilterProblem::Box(mean(4, 3, (U16, U16))), Method::Separable).problem
+            takes(FilterProblem::Box(mean(4, 3, (F16, F16))), Method::Separable).problem
         else {
             unreachable!()
         };
@@ -454,8 +459,8 @@ mod tests {
             (separable([vec![0.5; 4], vec![0.25; 3]], (U8, F32)), Method::LowRank, "only a mask"),
             (floats(), Method::Direct, "only a mask"),
             (FilterProblem::Box(mean(3, 3, (U16, U8))), Method::Direct, "only a mask"),
-            (FilterProblem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of u8"),
-            (separable([vec![0.5; 4], vec![0.25; 3]], (U16, U8)), Method::Box, "boxes are of u8"),
+            (FilterProblem::Box(mean(3, 3, (F32, U8))), Method::Box, "boxes are of integers"),
+            (separable([vec![0.5; 4], vec![0.25; 3]], (F16, U8)), Method::Box, "boxes are of integers"),
         ] {
             let error = problem.by_method(Some(method)).unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }) && error.to_string().contains(why), "{error}");

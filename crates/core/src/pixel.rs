@@ -35,6 +35,17 @@ impl PixelType {
         matches!(self, PixelType::F16 | PixelType::F32)
     }
 
+    /// Returns whether the type has this value.
+    pub fn holds(self, value: f32) -> bool {
+        match self {
+            PixelType::U8 => value as u8 as f32 == value,
+            PixelType::U16 => value as u16 as f32 == value,
+            PixelType::I16 => value as i16 as f32 == value,
+            PixelType::F16 => half::f16::from_f32(value).to_f32() == value,
+            PixelType::F32 => !value.is_nan(),
+        }
+    }
+
     /// Returns the size of a sample, in bytes.
     pub fn size_bytes(self) -> usize {
         self.element().size_bytes() as usize

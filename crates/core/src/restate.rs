@@ -37,10 +37,10 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         }
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
-        return Err("boxes are of u8, or of f32 with f32 output");
+        return Err("boxes are of integers, or of floats with output of floats");
     }
     if !BoxFilter::has_border(filter.src, filter.border) {
-        return Err("the constant outside is no byte");
+        return Err("the samples' type does not hold the constant outside");
     }
     Ok(filter)
 }

@@ -4,8 +4,9 @@ use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_abi::BorderMode;
 use apron_core::{
-    Accumulator, Border, Image, ImageMut, LocalStd, Pixel, PixelType, Result, Sample, Shape, Window, check_pixels,
+    Accumulator, BOX_CHUNK, Image, ImageMut, LocalStd, Pixel, Result, Sample, Shape, Window, check_pixels,
 };
+use std::ops::Range;
 
 /// Computes the standard deviation in a window around each pixel, in parallel: bit for bit what
 /// `apron_reference::local_std` computes. For integers its time does not depend on the window; for floats it is
@@ -37,52 +38,52 @@ pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, m
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
     out.check(window.out)?;
-    if is_exact(filter) {
+    if filter.sums_are_exact() {
         return slide(image, filter, &window, out);
     }
     let (shape, (mode, constant)) = (window.out, filter.border.mode());
     let row = shape.row_samples();
-    let along = |y: Option<u32>, sums: &mut [[f64; 2]]| {
+    let along = |y: Option<u32>, sums: &mut [Sums]| {
         let (origin, taps, constant) = (window.origin_x, filter.width, constant as f64);
         let row = y.map(|y| image.row(y));
         simd::run(Along { row, channels: shape.channels as usize, origin, taps, mode, constant, sums });
     };
     // Sums along every row, and along a row of the constant.
-    let mut inside = pages::zeros::<[f64; 2]>(Shape { height: image.height(), ..shape })?;
+    let mut inside = pages::zeros::<Sums>(Shape { height: image.height(), ..shape })?;
     parallel::chunks(&mut inside, row, &|y, sums| along(Some(y as u32), sums));
     let mut outside = vec![[0.0; 2]; row];
     along(None, &mut outside);
     let count = filter.width as f64 * filter.height as f64;
     let stride = out.row_stride();
     let rows = out.spanned_mut().chunks_mut(stride).enumerate().collect();
-    parallel::items(rows, &|sums: &mut Vec<[f64; 2]>, (y, out): (usize, &mut [O])| {
+    parallel::items(rows, &|sums: &mut Vec<Sums>, (y, out): (usize, &mut [O])| {
+        let under =
+            |y: i32| mode.map(y, image.height() as i32).map_or(&outside[..], |y| &inside[y as usize * row..][..row]);
+        let first = y as i32 + window.origin_y;
         sums.clear();
-        sums.resize(row, [0.0; 2]);
-        for y in (y as i32 + window.origin_y..).take(filter.height as usize) {
-            let from = mode.map(y, image.height() as i32);
-            simd::run(Add { from: from.map_or(&outside[..], |y| &inside[y as usize * row..][..row]), sums });
-        }
+        sums.extend((0..row).map(|x| ordered_sum(first..first + filter.height as i32, |y| under(y)[x])));
         simd::run(Roots { sums, count, out: &mut out[..row] });
     });
     Ok(())
 }
 
-/// Returns whether all sums of samples and of squares are integers below 2^53, so that every order of additions gives the
-/// same f64.
-fn is_exact(filter: &LocalStd) -> bool {
-    let largest = match filter.src {
-        PixelType::U8 => 255.0,
-        PixelType::U16 => 65535.0,
-        PixelType::I16 => 32768.0,
-        PixelType::F16 | PixelType::F32 => return false,
-    };
-    let constant = match filter.border {
-        Border::Constant(constant) => constant as f64,
-        _ => 0.0,
-    };
-    let largest = f64::max(largest, constant.abs());
-    constant.fract() == 0.0 && largest * largest * filter.width as f64 * filter.height as f64 <= (1u64 << 53) as f64
+/// Returns a window's sum in the order of [`BOX_CHUNK`].
+fn ordered_sum(window: Range<i32>, at: impl Fn(i32) -> Sums) -> Sums {
+    let add = |[a, b]: Sums, [c, d]: Sums| [a + c, b + d];
+    let upwards = |window: Range<i32>| window.map(&at).reduce(add).unwrap_or_default();
+    let chunk = BOX_CHUNK as i32;
+    if window.len() <= chunk as usize {
+        return window.fold([0.0; 2], |sum, i| add(sum, at(i)));
+    }
+    let (near, far) = ((window.start & -chunk) + chunk, (window.end - 1) & -chunk);
+    let head = (window.start..near).rev().map(&at).reduce(add).unwrap_or_default();
+    let chunks = (near..far).step_by(chunk as usize);
+    let middle = chunks.fold([0.0; 2], |sum, start| add(sum, upwards(start..start + chunk)));
+    add(add(head, middle), upwards(far..window.end))
 }
+
+/// A sum of samples, and one of their squares.
+type Sums = [f64; 2];
 
 /// Computes exact sums of windows from those of their neighbours: columns of sums slide down the image, and the window
 /// slides along them.
@@ -134,7 +135,7 @@ fn slide<I: Pixel, O: Pixel>(
 }
 
 /// Sums windows of `length` samples, the samples of a channel `channels` apart.
-fn slide_along(sums: &[[i64; 2]], length: usize, channels: usize, windows: &mut [[f64; 2]]) {
+fn slide_along(sums: &[[i64; 2]], length: usize, channels: usize, windows: &mut [Sums]) {
     for channel in 0..channels {
         let add = |[a, b]: [i64; 2], [c, d]: [i64; 2]| [a + c, b + d];
         let first = sums[channel..length].iter().step_by(channels).copied().fold([0; 2], add);
@@ -210,7 +211,7 @@ struct Along<'a, I> {
     taps: u32,
     mode: BorderMode,
     constant: f64,
-    sums: &'a mut [[f64; 2]],
+    sums: &'a mut [Sums],
 }
 
 impl<I: Sample> Work for Along<'_, I> {
@@ -218,47 +219,24 @@ impl<I: Sample> Work for Along<'_, I> {
     fn run<L: Level>(self) {
         let Along { row, channels, origin, taps, mode, constant, sums } = self;
         let width = row.map_or(0, |row| row.len() / channels) as i32;
-        let add = |[sum, squares]: &mut [f64; 2], sample: f64| {
-            *sum += sample;
-            // The square of an f32 is exact in f64.
-            *squares += sample * sample;
-        };
         for (pixel, x) in sums.chunks_exact_mut(channels).zip(origin..) {
-            pixel.fill([0.0; 2]);
-            for x in x..x + taps as i32 {
-                // Most columns are inside, and need no border map.
-                let place = if (0..width).contains(&x) { Some(x) } else { mode.map(x, width.max(1)) };
-                match (place, row) {
-                    (Some(x), Some(row)) => {
-                        let samples = &row[x as usize * channels..][..channels];
-                        pixel.iter_mut().zip(samples).for_each(|(sums, sample)| add(sums, sample.to_f64()));
-                    }
-                    _ => pixel.iter_mut().for_each(|sums| add(sums, constant)),
-                }
+            for (channel, sums) in pixel.iter_mut().enumerate() {
+                *sums = ordered_sum(x..x + taps as i32, |x| {
+                    let sample = match (mode.map(x, width.max(1)), row) {
+                        (Some(x), Some(row)) => row[x as usize * channels + channel].to_f64(),
+                        _ => constant,
+                    };
+                    // The square of an f32 is exact in f64.
+                    [sample, sample * sample]
+                });
             }
-        }
-    }
-}
-
-/// Adds the sums of a row to the totals of the rows above.
-struct Add<'a> {
-    from: &'a [[f64; 2]],
-    sums: &'a mut [[f64; 2]],
-}
-
-impl Work for Add<'_> {
-    #[inline(always)]
-    fn run<L: Level>(self) {
-        for ([sum, squares], [more, more_squares]) in self.sums.iter_mut().zip(self.from) {
-            *sum += more;
-            *squares += more_squares;
         }
     }
 }
 
 /// Computes the deviations from the sums.
 struct Roots<'a, O> {
-    sums: &'a [[f64; 2]],
+    sums: &'a [Sums],
     count: f64,
     out: &'a mut [O],
 }

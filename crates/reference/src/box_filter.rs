@@ -1,13 +1,14 @@
 //! The box filter.
 
-use apron_core::{Accumulator, BOX_CHUNK, BoxFilter, Image, Pixel, PixelType, Result, Window, check_pixels};
+use crate::ordered_sum::ordered_sum;
+use apron_core::{Accumulator, BoxFilter, Image, Pixel, Result, Window, check_pixels};
 use std::ops::Range;
 
 /// Applies a box filter in plain loops, as [`BoxFilter`] defines it: scaled sums over windows; channels are
 /// independent.
 ///
-/// Sums are taken along the rows of the extended image first, then along the columns of these sums: of bytes as
-/// integers, and of f32 in the order of [`BOX_CHUNK`].
+/// Sums are taken along the rows of the extended image first, then along the columns of these sums: of integers exactly,
+/// and of floats in the order of [`BOX_CHUNK`](apron_core::BOX_CHUNK).
 ///
 /// ```
 /// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};
@@ -29,9 +30,9 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
     let (samples, (_, constant)) = (filter.samples(), filter.border.mode());
-    let out: Vec<O> = if I::PIXEL == PixelType::U8 {
-        let bytes = |sample: I| sample.to_f64() as u64;
-        let sums = sums(image, filter, window, bytes, constant as u64, |run, at| run.map(at).sum());
+    let out: Vec<O> = if !I::PIXEL.is_float() {
+        let whole = |sample: I| sample.to_f64() as i64;
+        let sums = sums(image, filter, window, whole, constant as i64, |run, at| run.map(at).sum());
         let scaled = sums.into_iter().map(|sum| filter.scale.of_sum(sum, samples));
         scaled.map(|sum| O::from_sum(O::Sum::from_f64(sum))).collect()
     } else {
@@ -80,23 +81,10 @@ fn sums<I: Pixel, S: Copy>(
     sums
 }
 
-/// Returns the sum of a range of samples in the order of [`BOX_CHUNK`].
-fn ordered_sum(run: Range<i32>, at: &dyn Fn(i32) -> f32) -> f32 {
-    let chunk = BOX_CHUNK as i32;
-    if run.len() <= chunk as usize {
-        return run.fold(0.0, |sum, i| sum + at(i));
-    }
-    let upwards = |run: Range<i32>| run.map(at).reduce(|sum, sample| sum + sample).expect("a sample or more");
-    let (first, last) = (run.start.div_euclid(chunk), (run.end - 1).div_euclid(chunk));
-    let head = (run.start..(first + 1) * chunk).rev().map(at).reduce(|sum, sample| sum + sample);
-    let middle = (first + 1..last).fold(0.0, |sum, c| sum + upwards(c * chunk..(c + 1) * chunk));
-    (head.expect("a sample or more") + middle) + upwards(last * chunk..run.end)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apron_core::{Border, Extent, Scale, Shape};
+    use apron_core::{Border, Extent, PixelType, Scale, Shape};
 
     fn filter(
         shape: (u32, u32, u32),
@@ -148,6 +136,32 @@ mod tests {
         filter.dst = PixelType::F32;
         let means: Image<f32> = box_filter(&image, &filter).unwrap();
         assert_eq!(means.row(0), [0.5, 1.5, 2.5, 129.0, 255.0]);
+    }
+
+    #[test]
+    fn sums_of_16_bits_by_hand() {
+        let image = Image::new(4, 1, 1, vec![65535u16, 65535, 65533, 1]).unwrap();
+        let of =
+            |types| BoxFilter { scale: Scale::Mean, border: Border::Crop, ..filter((4, 1, 1), types, (3, 1), (0, 0)) };
+        let means: Image<u16> = box_filter(&image, &of((PixelType::U16, PixelType::U16))).unwrap();
+        // 196603 / 3 = 65534.33, and 131069 / 3 = 43689.67.
+        assert_eq!(means.row(0), [65534, 43690]);
+        let image = Image::new(4, 1, 1, vec![-32768i16, -32768, 5, 2]).unwrap();
+        let filter = BoxFilter { border: Border::Constant(-3.0), ..of((PixelType::I16, PixelType::I16)) };
+        let means: Image<i16> = box_filter(&image, &filter).unwrap();
+        // -65531 / 3 = -21843.67, -32761 / 3 = -10920.33, 4 / 3, and -4 / 3.
+        assert_eq!(means.row(0), [-21844, -10920, 1, -1]);
+    }
+
+    #[test]
+    fn halves_are_summed_in_f32_and_rounded_once() {
+        let samples = [2048.0f32, 1.0, 0.5, 1.0].map(apron_core::f16::from_f32);
+        let image = Image::new(4, 1, 1, samples.to_vec()).unwrap();
+        let types = (PixelType::F16, PixelType::F16);
+        let filter = BoxFilter { border: Border::Crop, ..filter((4, 1, 1), types, (3, 1), (0, 0)) };
+        let sums: Image<apron_core::f16> = box_filter(&image, &filter).unwrap();
+        // f16 has even integers from 2048 to 4096: 2049.5 is nearer to 2050.
+        assert_eq!(sums.row(0).iter().map(|sum| sum.to_f32()).collect::<Vec<_>>(), [2050.0, 2.5]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Plain serial references: simple loops without optimisation. All other backends are compared with them.
 //!
 //! The order of summation is part of the definition: mask rows from the top, columns from the left, one fused
-//! multiply-add per tap, from +0; box filters have their own order ([`apron_core::BOX_CHUNK`]). Every backend keeps
+//! multiply-add per tap, from +0; windows of equal weights have their own order ([`apron_core::BOX_CHUNK`]). Every backend keeps
 //! this order, and so gives the same bits.
 #![forbid(unsafe_code)]
 
@@ -12,6 +12,7 @@ mod histogram;
 mod local_std;
 mod lookup;
 mod low_rank;
+mod ordered_sum;
 mod pad;
 mod pointwise;
 mod rgba;

@@ -1,6 +1,8 @@
 //! The local standard deviation.
 
+use crate::ordered_sum::ordered_sum;
 use apron_core::{Accumulator, Image, LocalStd, Pixel, Result, check_pixels};
+use std::ops::Add;
 
 /// Computes the standard deviation in a window around each pixel in plain loops, as [`LocalStd`] defines it.
 ///
@@ -24,26 +26,23 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
     let (mode, constant) = filter.border.mode();
     let (width, height) = (image.width() as i32, image.height() as i32);
     let count = filter.width as f64 * filter.height as f64;
+    let exact = filter.sums_are_exact();
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in window.origin_y..window.origin_y + window.out.height as i32 {
         for x in window.origin_x..window.origin_x + window.out.width as i32 {
             for channel in 0..window.out.channels {
-                let (mut sum, mut squares) = (0.0, 0.0);
-                for row in y..y + filter.height as i32 {
-                    let row = mode.map(row, height);
-                    let (mut row_sum, mut row_squares) = (0.0, 0.0);
-                    for column in x..x + filter.width as i32 {
-                        let sample = match (mode.map(column, width), row) {
-                            (Some(column), Some(row)) => image.sample(column as u32, row as u32, channel).to_f64(),
-                            _ => constant as f64,
-                        };
-                        row_sum += sample;
-                        // The square of an f32 is exact in f64.
-                        row_squares += sample * sample;
-                    }
-                    sum += row_sum;
-                    squares += row_squares;
-                }
+                let (rows, columns) = (y..y + filter.height as i32, x..x + filter.width as i32);
+                let sample = |x: i32, y: i32| match (mode.map(x, width), mode.map(y, height)) {
+                    (Some(x), Some(y)) => image.sample(x as u32, y as u32, channel).to_f64(),
+                    _ => constant as f64,
+                };
+                let Sums(sum, squares) = if exact {
+                    let samples = rows.flat_map(|y| columns.clone().map(move |x| sample(x, y) as i64));
+                    let (sum, squares) = samples.fold((0, 0), |(sum, squares), x| (sum + x, squares + (x * x) as u64));
+                    Sums(sum as f64, squares as f64)
+                } else {
+                    ordered_sum(rows, &|y| ordered_sum(columns.clone(), &|x| Sums::of(sample(x, y))))
+                };
                 let variance = count.mul_add(squares, -(sum * sum));
                 let root = if variance < 0.0 { 0.0 } else { variance.sqrt() };
                 out.push(O::from_sum(O::Sum::from_f64(root / count)));
@@ -51,6 +50,24 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
         }
     }
     Image::new(window.out.width, window.out.height, window.out.channels, out)
+}
+
+/// A sum of samples, and one of their squares.
+#[derive(Clone, Copy, Default)]
+struct Sums(f64, f64);
+
+impl Sums {
+    /// The square of an f32 is exact in f64.
+    fn of(sample: f64) -> Sums {
+        Sums(sample, sample * sample)
+    }
+}
+
+impl Add for Sums {
+    type Output = Sums;
+    fn add(self, other: Sums) -> Sums {
+        Sums(self.0 + other.0, self.1 + other.1)
+    }
 }
 
 #[cfg(test)]
@@ -90,5 +107,29 @@ mod tests {
         let image = Image::new(4, 1, 1, samples.to_vec()).unwrap();
         let out: Image<f32> = local_std(&image, &filter((4, 1, 1), PixelType::F32, (4, 1), Border::Crop)).unwrap();
         assert_eq!(out.row(0), [0.5]);
+    }
+
+    #[test]
+    fn floats_are_summed_by_chunks_and_integers_exactly() {
+        // 2^53 swallows a 1 that is added to it. The window starts at the first chunk's last two samples, which are summed
+        // from the right: 1 + 2^53 is 2^53, and -2^53 + 2^53 leaves nothing; then the tail.
+        let mut samples = [0.0f32; 40];
+        (samples[14], samples[15], samples[16]) = (9_007_199_254_740_992.0, 1.0, -9_007_199_254_740_992.0);
+        let image = Image::new(40, 1, 1, samples.to_vec()).unwrap();
+        let of = |width| filter((40, 1, 1), PixelType::F32, (width, 1), Border::Crop);
+        let sum_of_squares = 2.0 * 81_129_638_414_606_681_695_789_005_144_064.0_f64;
+        let out: Image<f32> = local_std(&image, &of(18)).unwrap();
+        assert_eq!(out.row(0)[14], ((18.0 * sum_of_squares).sqrt() / 18.0) as f32);
+
+        // Sums of squares of over 2^53, which f64 would round on the way: 65535 twice, else 65534.
+        let mut samples = vec![65534u16; 1500 * 1500];
+        (samples[0], samples[1]) = (65535, 65535);
+        let image = Image::new(1500, 1500, 1, samples).unwrap();
+        let of =
+            LocalStd { width: 1500, height: 1500, ..filter((1500, 1500, 1), PixelType::U16, (1, 1), Border::Crop) };
+        let out: Image<f32> = local_std(&image, &of).unwrap();
+        let (count, sum) = (2_250_000.0_f64, 147_451_500_002.0_f64);
+        let squares = (2u64 * 65535 * 65535 + 2_249_998 * 65534 * 65534) as f64;
+        assert_eq!(out.row(0), [(count.mul_add(squares, -(sum * sum)).max(0.0).sqrt() / count) as f32]);
     }
 }

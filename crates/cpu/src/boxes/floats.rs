@@ -1,4 +1,4 @@
-//! Box sums of f32 in the order of `BOX_CHUNK`: along rows with chunks in vector lanes, down columns with columns in
+//! Box sums of floats, in f32 and in the order of `BOX_CHUNK`: along rows with chunks in vector lanes, down columns with columns in
 //! lanes.
 //!
 //! Per chunk all prefix sums (from the first sample up) and all suffix sums (from the last sample down) are kept: they
@@ -9,7 +9,7 @@ use crate::rows::Extend;
 use crate::simd::{self, Level, Work};
 use crate::tiles::{Buffer, Tile};
 use crate::weigh::{Fma, LANES, Rows, Weights};
-use apron_core::BOX_CHUNK;
+use apron_core::{Accumulator, BOX_CHUNK, Pixel};
 
 const CHUNK: usize = BOX_CHUNK as usize;
 
@@ -22,7 +22,7 @@ pub(super) struct Scratch {
     sums: Buffer<f32>,
 }
 
-pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: Tile<'_, f32>) {
+pub(super) fn tile<I: Pixel, O: Pixel>(windows: &Windows<'_, I>, scratch: &mut Scratch, mut tile: Tile<'_, O>) {
     let factor = windows.filter.scale.factor(windows.filter.samples());
     let across = Across { windows, x: tile.x as i32 + windows.window.origin_x, count: tile.rows[0].len() };
     let (first, height) = (tile.y as i32 + windows.window.origin_y, windows.filter.height as usize);
@@ -70,17 +70,17 @@ pub(super) fn tile(windows: &Windows<'_, f32>, scratch: &mut Scratch, mut tile: 
 }
 
 /// Sums along a row.
-struct Across<'a> {
-    windows: &'a Windows<'a, f32>,
+struct Across<'a, I: Pixel> {
+    windows: &'a Windows<'a, I>,
     /// Column of the first window's first pixel.
     x: i32,
     /// Number of sums, in samples.
     count: usize,
 }
 
-impl Across<'_> {
+impl<I: Pixel> Across<'_, I> {
     /// Computes the sums of a row, or of the constant row.
-    fn sums(&self, row: Option<&[f32]>, samples: &mut Buffer<f32>, planes: &mut Buffer<f32>, out: &mut [f32]) {
+    fn sums(&self, row: Option<&[I]>, samples: &mut Buffer<f32>, planes: &mut Buffer<f32>, out: &mut [f32]) {
         let (mode, constant) = self.windows.filter.border.mode();
         let (channels, width) = (self.windows.channels(), self.windows.filter.width as usize);
         if width <= CHUNK {
@@ -259,15 +259,15 @@ impl Down<'_> {
 }
 
 /// Processes the next row, which is already in its slot; outputs the sums of the windows that end there.
-struct Step<'a, 'b> {
+struct Step<'a, 'b, O> {
     down: &'a mut Down<'b>,
     y: i32,
     factor: f32,
     /// None while no window has ended.
-    out: Option<&'a mut [f32]>,
+    out: Option<&'a mut [O]>,
 }
 
-impl Work for Step<'_, '_> {
+impl<O: Pixel> Work for Step<'_, '_, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Step { down, y, factor, out } = self;
@@ -295,7 +295,7 @@ impl Work for Step<'_, '_> {
             }
             let head = &down.rows[down.slot(top) * length..][..length];
             for (((out, head), middle), tail) in out.iter_mut().zip(head).zip(&*down.middle).zip(&*down.tail) {
-                *out = ((head + middle) + tail) * factor;
+                *out = stored(((head + middle) + tail) * factor);
             }
         }
         if k == CHUNK - 1 {
@@ -314,17 +314,23 @@ impl Work for Step<'_, '_> {
 }
 
 /// Stores sums multiplied by a factor.
-struct Scaled<'a> {
+struct Scaled<'a, O> {
     sums: &'a [f32],
     factor: f32,
-    out: &'a mut [f32],
+    out: &'a mut [O],
 }
 
-impl Work for Scaled<'_> {
+impl<O: Pixel> Work for Scaled<'_, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         for (out, sum) in self.out.iter_mut().zip(self.sums) {
-            *out = sum * self.factor;
+            *out = stored(sum * self.factor);
         }
     }
+}
+
+/// Rounds a scaled sum to the output's type.
+#[inline(always)]
+fn stored<O: Pixel>(sum: f32) -> O {
+    O::from_sum(O::Sum::of(sum))
 }

@@ -1,10 +1,10 @@
 //! The box filter.
 
-mod bytes;
 mod floats;
+mod integers;
 
 use crate::{pages, tiles};
-use apron_core::{AnyImage, BoxFilter, Error, Image, ImageMut, Pixel, Result, Window, check_pixels};
+use apron_core::{AnyImage, AnyImageMut, BoxFilter, Image, ImageMut, Pixel, Result, Window, check_pixels};
 
 /// Applies a box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time almost
 /// independent of the window's size.
@@ -32,29 +32,25 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
 /// As [`box_filter`], into an existing image.
 ///
 /// # Errors
-/// As [`box_filter`], and [`Error::Parameter`] if `out` has another shape.
+/// As [`box_filter`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
     out.check(window.out)?;
+    // Few pairs of types are compiled: integers to all, floats to floats.
     match I::into_any(image.view()) {
         AnyImage::U8(image) => {
             let windows = Windows { image: &image, filter, window };
             match filter.samples() * 255 {
-                sum if sum <= u16::MAX as u64 => windows.run(out, bytes::tile::<u16, O>),
-                sum if sum <= u32::MAX as u64 => windows.run(out, bytes::tile::<u32, O>),
-                _ => windows.run(out, bytes::tile::<u64, O>),
+                sum if sum <= u16::MAX as u64 => windows.run(out, integers::tile::<u8, u16, O>),
+                sum if sum <= u32::MAX as u64 => windows.run(out, integers::tile::<u8, u32, O>),
+                _ => windows.run(out, integers::tile::<u8, u64, O>),
             }
         }
-        // The only other pair of types is f32 to f32.
-        AnyImage::F32(image) => {
-            let out = f32::from_any_mut(O::into_any_mut(out)).expect("f32 stays f32");
-            Windows { image: &image, filter, window }.run(out, floats::tile);
-        }
-        other => {
-            let (operation, found) = ("box", other.pixel_type());
-            return Err(Error::PixelType { operation, found, expected: "u8 or f32".into() });
-        }
+        AnyImage::U16(image) => Windows { image: &image, filter, window }.run_wide(out),
+        AnyImage::I16(image) => Windows { image: &image, filter, window }.run_wide(out),
+        AnyImage::F16(image) => Windows { image: &image, filter, window }.run_floats(out),
+        AnyImage::F32(image) => Windows { image: &image, filter, window }.run_floats(out),
     }
     Ok(())
 }
@@ -78,6 +74,23 @@ impl<I: Pixel> Windows<'_, I> {
     ) {
         let halo = ((self.filter.width - 1) as usize * self.channels(), self.filter.height as usize - 1);
         tiles::for_each(out, halo, SEEN_ROWS, &|scratch, part| tile(self, scratch, part));
+    }
+
+    /// As [`run`](Windows::run), for integers of 16 bits.
+    fn run_wide<O: Pixel>(&self, out: ImageMut<'_, O>) {
+        match self.filter.samples() * 65535 {
+            sum if sum <= i32::MAX as u64 => self.run(out, integers::tile::<I, i32, O>),
+            _ => self.run(out, integers::tile::<I, i64, O>),
+        }
+    }
+
+    /// As [`run`](Windows::run), for floats.
+    fn run_floats<O: Pixel>(&self, out: ImageMut<'_, O>) {
+        match O::into_any_mut(out) {
+            AnyImageMut::F16(out) => self.run(out, floats::tile),
+            AnyImageMut::F32(out) => self.run(out, floats::tile),
+            _ => unreachable!("boxes of floats have output of floats"),
+        }
     }
 
     fn channels(&self) -> usize {

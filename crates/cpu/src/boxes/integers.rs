@@ -1,4 +1,4 @@
-//! Box sums of bytes: integers, which may be summed in any order.
+//! Box sums of integers, which may be summed in any order.
 //!
 //! Column sums are updated per output row: the row that enters the window is added, and the row that leaves it is
 //! subtracted. Sums along the rows are built by doubling the number of columns, many sums side by side.
@@ -6,13 +6,13 @@
 use super::Windows;
 use crate::simd::{self, Level, Work};
 use crate::tiles::{Buffer, Tile};
-use apron_core::{Accumulator, Pixel, PixelType, Scale};
+use apron_core::{Accumulator, Pixel, PixelType, Sample, Scale};
 use std::ops::{Add, AddAssign, Range, Sub};
 
 /// An integer type of sums.
-pub(super) trait Whole:
-    Copy + Default + Send + From<u8> + Add<Output = Self> + Sub<Output = Self> + AddAssign
-{
+pub(super) trait Whole: Copy + Default + Send + Add<Output = Self> + Sub<Output = Self> + AddAssign {
+    /// Converts an integer, exactly.
+    fn of<I: Sample>(sample: I) -> Self;
     /// Returns the value as f64; it is below 2^53.
     fn to_f64(self) -> f64;
     /// Returns the value as i32; it is below 2^31.
@@ -24,6 +24,10 @@ pub(super) trait Whole:
 macro_rules! whole {
     ($($type:ty),*) => {$(
         impl Whole for $type {
+            #[inline(always)]
+            fn of<I: Sample>(sample: I) -> Self {
+                sample.to_f32() as i32 as $type
+            }
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self as f64
@@ -39,19 +43,23 @@ macro_rules! whole {
         }
     )*};
 }
-whole!(u16, u32, u64);
+whole!(u16, u32, u64, i32, i64);
 
 /// Buffers that a thread reuses for all its tiles.
 #[derive(Default)]
-pub(super) struct Scratch<S> {
-    entering: Buffer<u8>,
-    leaving: Buffer<u8>,
+pub(super) struct Scratch<I, S> {
+    entering: Buffer<I>,
+    leaving: Buffer<I>,
     /// Column sums, and sums of them along the row.
     columns: Buffer<S>,
     sums: Buffer<S>,
 }
 
-pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut Scratch<S>, mut tile: Tile<'_, O>) {
+pub(super) fn tile<I: Pixel, S: Whole, O: Pixel>(
+    windows: &Windows<'_, I>,
+    scratch: &mut Scratch<I, S>,
+    mut tile: Tile<'_, O>,
+) {
     let channels = windows.channels();
     let (width, height) = (windows.filter.width as usize, windows.filter.height as i32);
     let (scale, samples) = (windows.filter.scale, windows.filter.samples());
@@ -67,7 +75,7 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
     if windows.repeats() {
         for (y, times) in times(windows, y..y + height) {
             let line = lines.at(y, entering);
-            columns.iter_mut().zip(line).for_each(|(sum, &byte)| *sum += S::from(byte).times(times));
+            columns.iter_mut().zip(line).for_each(|(sum, &sample)| *sum += S::of(sample).times(times));
         }
     } else {
         for y in y..y + height {
@@ -77,7 +85,7 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
     for (y, out) in (y..).zip(&mut tile.rows) {
         simd::run(Slide { columns, channels, width, sums });
         let sums = &sums[..count];
-        if O::PIXEL == PixelType::U8 && scale == Scale::Mean && samples <= MOST_SAMPLES {
+        if (I::PIXEL, O::PIXEL) == (PixelType::U8, PixelType::U8) && scale == Scale::Mean && samples <= MOST_SAMPLES {
             simd::run(Mean { sums, samples: samples as i32, out: bytemuck::cast_slice_mut(out) });
         } else {
             simd::run(Scaled { sums, scale, samples, out });
@@ -89,7 +97,7 @@ pub(super) fn tile<S: Whole, O: Pixel>(windows: &Windows<'_, u8>, scratch: &mut 
 
 /// Counts how often each row of the image, and the constant row, occurs among rows of the extended image; returns the
 /// first occurrence and the count of each.
-fn times(windows: &Windows<'_, u8>, rows: Range<i32>) -> Vec<(i32, u32)> {
+fn times<I: Pixel>(windows: &Windows<'_, I>, rows: Range<i32>) -> Vec<(i32, u32)> {
     let constant = windows.image.height() as usize;
     let mut found = vec![(0, 0); constant + 1];
     for y in rows {
@@ -104,8 +112,8 @@ fn times(windows: &Windows<'_, u8>, rows: Range<i32>) -> Vec<(i32, u32)> {
 }
 
 /// Rows of the image extended by its border, starting at a given column.
-struct Lines<'a> {
-    windows: &'a Windows<'a, u8>,
+struct Lines<'a, I: Pixel> {
+    windows: &'a Windows<'a, I>,
     /// Range of the image row's samples that the line includes.
     inside: Range<usize>,
     /// Samples of the line to the left of these.
@@ -114,9 +122,9 @@ struct Lines<'a> {
     outside: Vec<(usize, Option<usize>)>,
 }
 
-impl Lines<'_> {
+impl<I: Pixel> Lines<'_, I> {
     /// Creates lines of `length` samples, starting at column `x`.
-    fn new<'a>(windows: &'a Windows<'a, u8>, x: i32, length: usize) -> Lines<'a> {
+    fn new<'a>(windows: &'a Windows<'a, I>, x: i32, length: usize) -> Lines<'a, I> {
         let ((mode, _), channels) = (windows.filter.border.mode(), windows.channels());
         let (width, end) = (windows.image.width() as i32, x + (length / channels) as i32);
         let sample = |x: i32| x as usize * channels;
@@ -131,10 +139,10 @@ impl Lines<'_> {
     }
 
     /// Returns row `y`; a slice of the image where no border pixel is needed.
-    fn at<'b>(&'b self, y: i32, line: &'b mut [u8]) -> &'b [u8] {
-        let (_, constant) = self.windows.filter.border.mode();
+    fn at<'b>(&'b self, y: i32, line: &'b mut [I]) -> &'b [I] {
+        let constant = I::from_sum(I::Sum::of(self.windows.filter.border.mode().1));
         let Some(row) = self.windows.row(y) else {
-            line.fill(constant as u8);
+            line.fill(constant);
             return line;
         };
         if self.outside.is_empty() {
@@ -145,8 +153,8 @@ impl Lines<'_> {
         for &(at, from) in &self.outside {
             let pixel = &mut line[at..][..channels];
             match from {
-                Some(from) => pixel.iter_mut().zip(&row[from..]).for_each(|(to, &byte)| *to = byte),
-                None => pixel.fill(constant as u8),
+                Some(from) => pixel.iter_mut().zip(&row[from..]).for_each(|(to, &sample)| *to = sample),
+                None => pixel.fill(constant),
             }
         }
         line
@@ -154,32 +162,32 @@ impl Lines<'_> {
 }
 
 /// Adds a row to the column sums.
-struct Enter<'a, S> {
-    row: &'a [u8],
+struct Enter<'a, I, S> {
+    row: &'a [I],
     columns: &'a mut [S],
 }
 
-impl<S: Whole> Work for Enter<'_, S> {
+impl<I: Sample, S: Whole> Work for Enter<'_, I, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        for (column, &byte) in self.columns.iter_mut().zip(self.row) {
-            *column += S::from(byte);
+        for (column, &sample) in self.columns.iter_mut().zip(self.row) {
+            *column += S::of(sample);
         }
     }
 }
 
 /// Adds a row to the column sums, and subtracts one.
-struct Replace<'a, S> {
-    entering: &'a [u8],
-    leaving: &'a [u8],
+struct Replace<'a, I, S> {
+    entering: &'a [I],
+    leaving: &'a [I],
     columns: &'a mut [S],
 }
 
-impl<S: Whole> Work for Replace<'_, S> {
+impl<I: Sample, S: Whole> Work for Replace<'_, I, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
         for ((column, &leaving), &entering) in self.columns.iter_mut().zip(self.leaving).zip(self.entering) {
-            *column = (*column - S::from(leaving)) + S::from(entering);
+            *column = (*column - S::of(leaving)) + S::of(entering);
         }
     }
 }
