@@ -4,7 +4,7 @@
 #[allow(unused_imports)]
 use crate::{
     boxes, conv1d, conv2d, device::Global, histogram, limits, local, lookup, march, patch, pointwise, rgba, samples,
-    statistics, words, Body,
+    statistics, windows, words, Body,
 };
 use apron_abi::*;
 

@@ -29,6 +29,7 @@ pub mod rgba;
 pub mod samples;
 pub mod statistics;
 mod taps;
+pub mod windows;
 pub mod words;
 
 #[cfg(any(not(target_arch = "nvptx64"), feature = "rust-cuda"))]

@@ -1,4 +1,4 @@
-use super::{Family, Row, kernel};
+use super::{Family, Row, kernel, sliding};
 
 pub(crate) const FAMILY: Family =
     Family { name: "boxes", about: "Box filters: sums over windows, all samples alike.", lowest_target: 75, rows };
@@ -30,6 +30,7 @@ fn rows() -> Vec<Row> {
         let row = row.block("[BOX_STRIP / BOX_BYTES, 1]").shared("SharedMemory::BoxTile", 4);
         rows.push(row.residents(16));
     }
+    sliding(&mut rows, &["u8", "u16", "i16"].map(|src| (src, &["u32", "u64"][..])), ("boxes::Scaled", 1));
     // Bytes are summed in u32.
     for (src, sum) in [("f32", "f32"), ("u8", "u32")] {
         rows.push(kernel("simple", "rows", [src, sum], format!("boxes::SimpleRows<{src}>"), "BoxParams"));

@@ -123,6 +123,28 @@ impl Row {
     }
 }
 
+/// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel that sums columns
+/// by chunks of rows, and one per type of outputs, whose stage is the type of the sums. `finish` makes an output of
+/// `terms` sums.
+pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str])], (finish, terms): (&str, u32)) {
+    let pairs = || sums.iter().flat_map(|&(src, sums)| sums.iter().map(move |&sum| (src, sum)));
+    for (src, sum) in pairs() {
+        let body = format!("windows::Totals<{src}, {sum}, {terms}>");
+        rows.push(kernel("sliding", "totals", [src, sum], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]"));
+    }
+    for (src, sum) in pairs() {
+        let bytes = if sum == "u32" { 4 } else { 8 };
+        // As many rows per step as shared memory holds of both kinds of sums.
+        let step = if terms * bytes > 8 { 2 } else { 4 };
+        for dst in ["u8", "u16", "i16", "f32"] {
+            let body = format!("windows::Sliding<{src}, {dst}, {sum}, {finish}, {terms}, {step}>");
+            let row = kernel("sliding", sum, [src, dst], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]");
+            let tile = format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step}, size_of::<{dst}>() as u32)");
+            rows.push(row.shared(tile, 3).residents(if terms * bytes > 8 { 2 } else { 3 }));
+        }
+    }
+}
+
 /// Returns the type's name as entries contain it: kernels hold the bits of an f16 in a `Half`.
 fn type_name(rust: &str) -> &str {
     if rust == "Half" { "f16" } else { rust }

@@ -23,6 +23,7 @@ mod pointwise;
 pub mod reciprocal;
 mod rgba;
 mod statistics;
+mod windows;
 mod words;
 
 pub use border::BorderMode;
@@ -43,4 +44,5 @@ pub use pixel::{Accumulator, FromSum, Pixel, Sample};
 pub use pointwise::*;
 pub use rgba::*;
 pub use statistics::*;
+pub use windows::*;
 pub use words::*;

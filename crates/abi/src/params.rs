@@ -64,6 +64,7 @@ pub enum Params {
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     BoxParams(BoxParams),
+    SlidingParams(SlidingParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramTotalsParams(HistogramTotalsParams),
     HistogramEdgesParams(HistogramEdgesParams),
@@ -98,6 +99,7 @@ impl Params {
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
+            Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
             Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
             _ => return None,
@@ -110,6 +112,9 @@ impl Params {
         match self {
             Params::PointwiseParams(p) => {
                 Params::PointwiseParams(PointwiseParams { second_step: of(p.second as usize), ..p })
+            }
+            Params::SlidingParams(p) => {
+                Params::SlidingParams(SlidingParams { totals_step: of(p.totals as usize), ..p })
             }
             others => others,
         }
@@ -136,6 +141,7 @@ impl Params {
             Params::HistogramScatterParams(p) => {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
+            Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
             Params::StatisticsParams(p) => {

@@ -4,6 +4,7 @@ use crate::kernels;
 use crate::machine::Tuning;
 use crate::recipe::Steps;
 use crate::variant::{For, Grids, Variant};
+use crate::windows::Windows;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
     BOX_BYTES, BOX_PACKED, BOX_STRIP_SMALL, BoxParams, BoxSums, BoxTile, ElementType, Family, Kernel, Params,
@@ -162,6 +163,36 @@ fn rows(height: u32, before: u32, strips: u32, slots: u32, chunk: u32) -> u32 {
     height.div_ceil(segments).max(before).next_multiple_of(chunk)
 }
 
+/// Plans windows of integers whose sums slide.
+fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let most = match problem.src {
+        PixelType::U8 => 255.0,
+        PixelType::U16 => 65535.0,
+        // Signed sums have one bit less.
+        PixelType::I16 => 65536.0,
+        PixelType::F16 | PixelType::F32 => return Err(variant.refused(format!("{} pixels", problem.src))),
+    };
+    let windows = Windows {
+        shape: problem.shape,
+        src: problem.src,
+        dst: problem.dst,
+        window: problem.window()?,
+        size: [problem.width, problem.height],
+        border: problem.border.mode(),
+        scale: scale(problem),
+        most: most * problem.samples() as f64,
+    };
+    windows.slide(variant, machine)
+}
+
+/// Returns the factor of exact sums, and the divisor whose reciprocal it is, or 0.
+fn scale(problem: &BoxFilter) -> [f64; 2] {
+    match problem.scale {
+        Scale::Mean => [1.0 / problem.samples() as f64, problem.samples() as f64],
+        Scale::Tap(tap) => [tap as f64, 0.0],
+    }
+}
+
 /// Plans one thread per output sample, a pass along rows and then one along columns.
 fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
@@ -202,10 +233,7 @@ fn find(problem: &BoxFilter, variant: &Variant, stage: &str, src: ElementType, d
 /// Parameters common to all box kernels.
 fn params(problem: &BoxFilter, window: &Window) -> BoxParams {
     let (mode, constant) = problem.border.mode();
-    let (factor, divisor) = match problem.scale {
-        Scale::Mean => (1.0 / problem.samples() as f64, problem.samples() as f64),
-        Scale::Tap(tap) => (tap as f64, 0.0),
-    };
+    let [factor, divisor] = scale(problem);
     BoxParams {
         factor,
         divisor,
@@ -266,6 +294,11 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "means of RGBA bytes, over up to 129x257 pixels, an odd number below 32768",
             &For(strips),
         )
+    },
+    Variant {
+        rank: 30,
+        grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
+        ..Variant::new("boxes-sliding", Family::Boxes, "integers", &For(sliding))
     },
     Variant { rank: 50, ..Variant::new("boxes-simple", Family::Boxes, "any window", &For(simple)) },
 ];

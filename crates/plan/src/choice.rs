@@ -16,7 +16,7 @@ pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> R
             // The time was then measured with widening and the f32 kernels.
             Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
                 Some(floats) => recipe(&floats, variant, tuning, machine)
-                    .map(|recipe| recipe.map(|recipe| widen::widened(problem, recipe))),
+                    .map(|recipe| recipe.map(|recipe| widen::widened(problem, &floats, recipe))),
                 None => Some(Err(refused)),
             },
             planned => planned,

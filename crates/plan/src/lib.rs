@@ -28,6 +28,7 @@ mod summation;
 mod timing;
 pub mod tuning;
 mod variant;
+mod windows;
 mod words;
 
 pub use catalogue::{VARIANTS, variants};
@@ -65,7 +66,7 @@ fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &
                 planned => return planned,
             }
         }
-        return Ok(widen::widened(problem, plan_from(table, &of_floats, variant, machine)?));
+        return Ok(widen::widened(problem, &of_floats, plan_from(table, &of_floats, variant, machine)?));
     }
     if let Problem::Filter(FilterProblem::LowRank(sum)) = problem {
         return low_rank::summed(sum, |term| plan_from(table, term, variant, machine));

@@ -2,10 +2,11 @@
 
 use crate::kernels;
 use crate::recipe::Steps;
-use crate::variant::{For, Variant};
+use crate::variant::{For, Grids, Variant};
+use crate::windows::Windows;
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{ElementType, Family, LocalParams, Params, SIMPLE_BLOCK};
-use apron_core::{LocalStd, Result};
+use apron_core::{LocalStd, PixelType, Result};
 
 const OPERATION: &str = "local-std";
 
@@ -59,8 +60,32 @@ fn plan(problem: &LocalStd, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, launches))
 }
 
-pub(crate) const VARIANTS: &[Variant] =
-    &[Variant::new("local-sums", Family::Local, "u8 and f32 pixels, any window", &For(plan))];
+/// Plans windows of integers whose sums slide.
+fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    if !problem.sums_are_exact() {
+        return Err(variant.refused(format!("{} pixels beside {}", problem.src, problem.border)));
+    }
+    let most = if problem.src == PixelType::U8 { 255.0f64 } else { 65536.0 };
+    let windows = Windows {
+        shape: problem.shape,
+        src: problem.src,
+        dst: problem.dst,
+        window: problem.window()?,
+        size: [problem.width, problem.height],
+        border: problem.border.mode(),
+        scale: [0.0; 2],
+        most: most * most * problem.width as f64 * problem.height as f64,
+    };
+    windows.slide(variant, machine)
+}
+
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
+        ..Variant::new("local-sliding", Family::Local, "integers", &For(sliding))
+    },
+    Variant { rank: 10, ..Variant::new("local-sums", Family::Local, "any pixels, any window", &For(plan)) },
+];
 
 #[cfg(test)]
 mod tests {

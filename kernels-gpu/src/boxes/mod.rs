@@ -22,10 +22,12 @@
 mod bytes;
 mod floats;
 mod simple;
+mod sliding;
 
 pub use bytes::{Bytes, Strips};
 pub use floats::Floats;
 pub use simple::{SimpleColumns, SimpleRows};
+pub use sliding::Scaled;
 
 use crate::device::{Device, Global, Shared};
 use apron_abi::{BorderMode, BoxParams, Element, BOX_BLOCK};

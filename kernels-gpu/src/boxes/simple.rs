@@ -110,7 +110,7 @@ impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
                 sum += unsafe { d.load(Global::<u32>::at(src.address), index(i)) } as u64;
                 i += 1;
             }
-            O::Sum::from_f64(scaled(d, sum as f64, p))
+            O::Sum::from_f64(scaled(d, sum as f64, [p.factor, p.divisor]))
         };
         // SAFETY: in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * samples + sample as u64, O::from_sum(value)) };

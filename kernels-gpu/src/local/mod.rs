@@ -8,8 +8,9 @@
 //! barrier.
 
 use crate::device::{Device, Global};
+use crate::windows::{Finish, Whole};
 use crate::{div_rem, Body};
-use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SIMPLE_BLOCK};
+use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SlidingParams, SIMPLE_BLOCK};
 use core::marker::PhantomData;
 
 /// The kernel that sums along rows.
@@ -97,11 +98,28 @@ impl<O: Pixel> Body for Columns<O> {
             }
             j += 1;
         }
-        let count = p.window_x as f64 * p.window_y as f64;
-        let variance = d.fma(count, squares, -(sum * sum));
-        // Comparisons with NaN are false, so NaN stays.
-        let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
+        let value = deviation(d, [sum, squares], [p.window_x, p.window_y]);
         // SAFETY: in the output, and no other thread's.
-        unsafe { d.store(dst, y as u64 * row + sample as u64, O::from_sum(O::Sum::from_f64(root / count))) };
+        unsafe { d.store(dst, y as u64 * row + sample as u64, value) };
     }
+}
+
+/// Ends windows of integers, whose sums slide: see [`crate::windows::Sliding`].
+pub struct Deviation;
+
+impl<W: Whole, O: Pixel> Finish<W, O, 2> for Deviation {
+    #[inline(always)]
+    fn finish<D: Device>(d: D, [sum, squares]: [W; 2], signed: bool, p: &SlidingParams) -> O {
+        deviation(d, [sum.to_f64(signed), squares.to_f64(false)], [p.window_x, p.window_y])
+    }
+}
+
+/// Returns the standard deviation of a window with these sums of samples and of their squares.
+#[inline(always)]
+fn deviation<D: Device, O: Pixel>(d: D, [sum, squares]: [f64; 2], [width, height]: [u32; 2]) -> O {
+    let count = width as f64 * height as f64;
+    let variance = d.fma(count, squares, -(sum * sum));
+    // Comparisons with NaN are false, so NaN stays.
+    let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
+    O::from_sum(O::Sum::from_f64(root / count))
 }

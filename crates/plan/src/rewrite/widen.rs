@@ -26,15 +26,21 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
     if !sources.into_iter().flatten().any(is_wide) && filter.dst() != PixelType::F16 {
         return None;
     }
-    Some(match filter.clone() {
+    let restated = match filter.clone() {
         FilterProblem::Correlate(p) => Correlate { src: read(p.src), dst: written(p.dst), ..p }.into(),
         FilterProblem::Separable(p) => Separable { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Its output type is an integer.
         FilterProblem::Scaled(p) => Scaled { src: read(p.src), ..p }.into(),
         FilterProblem::LowRank(p) => LowRank { src: read(p.src), ..p }.into(),
-        // Box filters of other 16-bit samples are not supported.
-        FilterProblem::Box(p) if !is_wide(p.src) => BoxFilter { dst: written(p.dst), ..p }.into(),
-        FilterProblem::LocalStd(p) => LocalStd { src: read(p.src), dst: written(p.dst), ..p }.into(),
+        // Exact sums of integers have kernels of their own.
+        FilterProblem::Box(p) => {
+            let src = if p.src == PixelType::F16 { F32 } else { p.src };
+            BoxFilter { src, dst: written(p.dst), ..p }.into()
+        }
+        FilterProblem::LocalStd(p) => {
+            let src = if p.sums_are_exact() { p.src } else { read(p.src) };
+            LocalStd { src, dst: written(p.dst), ..p }.into()
+        }
         // Alpha is left as it is; and the conversion itself is such a launch.
         FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
         FilterProblem::Pointwise(p) => {
@@ -43,15 +49,18 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
             Pointwise { src, second, dst, ..p }.into()
         }
         _ => return None,
-    })
+    };
+    (restated != *problem).then_some(restated)
 }
 
-/// Returns the recipe for `problem`, from the recipe for f32 images.
-pub(crate) fn widened(problem: &Problem, mut recipe: Recipe) -> Recipe {
-    let Problem::Filter(filter) = problem else { return recipe };
+/// Returns the recipe for `problem`, from the recipe for f32 images, which solves `restated`.
+pub(crate) fn widened(problem: &Problem, restated: &Problem, mut recipe: Recipe) -> Recipe {
+    let (Problem::Filter(filter), Problem::Filter(floats)) = (problem, restated) else { return recipe };
     let mut launches = Vec::new();
-    for (role, pixel) in [(Role::Input, Some(filter.src())), (Role::Beside, filter.second())] {
-        let Some(pixel) = pixel.filter(|pixel| is_wide(*pixel)) else { continue };
+    let inputs =
+        [(Role::Input, Some(filter.src()), Some(floats.src())), (Role::Beside, filter.second(), floats.second())];
+    for (role, pixel, read) in inputs {
+        let Some(pixel) = pixel.filter(|pixel| Some(*pixel) != read) else { continue };
         let Some((floats, bits)) = exchange(&mut recipe.buffers, role, pixel) else { continue };
         launches.push(converting("widened", &recipe.buffers, bits, floats));
     }

@@ -3,22 +3,22 @@
 use crate::device::Device;
 use apron_abi::{Accumulator, BoxParams, ElementType, Pixel};
 
-/// Returns a sum of bytes, scaled.
+/// Returns a sum of integers times a factor, or, where the divisor is not 0 and the factor its reciprocal, the quotient.
 #[inline(always)]
-pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, p: &BoxParams) -> f64 {
-    let value = sum * p.factor;
-    if p.divisor == 0.0 {
+pub(in super::super) fn scaled<D: Device>(d: D, sum: f64, [factor, divisor]: [f64; 2]) -> f64 {
+    let value = sum * factor;
+    if divisor == 0.0 {
         return value;
     }
     // The correctly rounded quotient: the remainder of the division is exact, and one multiply-add corrects the
     // value.
-    d.fma(d.fma(-value, p.divisor, sum), p.factor, value)
+    d.fma(d.fma(-value, divisor, sum), factor, value)
 }
 
 /// Returns an output by exact scaling: integers are rounded half to even.
 #[inline(always)]
 pub(super) fn exact<D: Device, O: Pixel>(d: D, sum: u32, p: &BoxParams) -> O {
-    let value = scaled(d, sum as f64, p);
+    let value = scaled(d, sum as f64, [p.factor, p.divisor]);
     let (low, high) = match O::TYPE {
         ElementType::U8 => (0.0, 255.0),
         ElementType::U16 => (0.0, 65535.0),

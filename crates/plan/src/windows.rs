@@ -1,0 +1,139 @@
+//! Recipes of windows of integers, whose sums slide: what box filters and local deviations share.
+
+use crate::kernels;
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::{Buffer, Launch, Machine, Role};
+use apron_abi::{
+    BorderMode, ElementType, Kernel, Params, SharedMemory, SlidingParams, SlidingTile, WINDOWS_BLOCK, WINDOWS_CHUNK,
+};
+use apron_core::{PixelType, Result, Shape, Window};
+
+/// Windows to sum.
+pub(crate) struct Windows {
+    pub(crate) shape: Shape,
+    pub(crate) src: PixelType,
+    pub(crate) dst: PixelType,
+    pub(crate) window: Window,
+    /// Width and height of the windows, in pixels.
+    pub(crate) size: [u32; 2],
+    /// Border mode, and the constant outside, an integer.
+    pub(crate) border: (BorderMode, f32),
+    /// Factor of a sum, and the divisor whose reciprocal it is, or 0.
+    pub(crate) scale: [f64; 2],
+    /// Largest sum, of any term.
+    pub(crate) most: f64,
+}
+
+/// Least height of windows whose first sums a launch of its own prepares.
+const TALL: u32 = 64;
+/// Shared memory per block with which two blocks are resident per multiprocessor.
+const HALF_SHARED: u32 = 112 * 1024;
+/// Narrowest strip that is preferred to one block per multiprocessor, in pixels.
+const NARROW: u32 = 256;
+
+impl Windows {
+    /// Plans the sums of columns by chunks of rows, for tall windows, and the kernel that slides.
+    pub(crate) fn slide(&self, variant: &Variant, machine: &Machine) -> Result<Steps> {
+        let out = self.window.out;
+        let wide = self.most > u32::MAX as f64;
+        let sums = if wide { ElementType::U64 } else { ElementType::U32 };
+        let kernel = self.kernel(variant, sums.name(), self.dst.element())?;
+        let tile = self.tile(kernel, variant, machine)?;
+        let strips = out.width.div_ceil(tile.strip);
+        let rows = self.rows(&tile, strips, machine);
+        let blocks = [strips, out.height.div_ceil(rows)];
+        let chunks = match self.size[1] {
+            height if height >= TALL => (blocks[1] - 1) * rows / WINDOWS_CHUNK + height / WINDOWS_CHUNK,
+            _ => 0,
+        };
+        let [factor, divisor] = self.scale;
+        let params = SlidingParams {
+            row_stride: self.shape.row_samples() as u32,
+            factor,
+            divisor,
+            totals: if chunks > 0 { 2 } else { 0 },
+            totals_step: 0,
+            chunks,
+            constant: self.border.1 as i32,
+            border: self.border.0 as u32,
+            width: self.shape.width,
+            height: self.shape.height,
+            out_width: out.width,
+            out_height: out.height,
+            channels: out.channels,
+            window_x: self.size[0],
+            window_y: self.size[1],
+            origin_x: self.window.origin_x,
+            origin_y: self.window.origin_y,
+            rows,
+            tile,
+        };
+        let launch = |kernel, blocks, shared_bytes, dst| Launch {
+            kernel,
+            blocks,
+            shared_bytes,
+            reserved_bytes: 0,
+            src: 0,
+            dst,
+            params: Params::SlidingParams(params),
+            taps: Vec::new(),
+        };
+        let mut buffers = vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
+            Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
+        ];
+        let mut launches = Vec::new();
+        if chunks > 0 {
+            let samples = self.shape.row_samples() as u32;
+            let totals = self.kernel(variant, "totals", sums)?;
+            let elems = self.terms(kernel) as u64 * chunks as u64 * samples as u64;
+            buffers.push(Buffer { role: Role::Scratch, element: sums, elems });
+            launches.push(launch(totals, [samples.div_ceil(WINDOWS_BLOCK), chunks], 0, 2));
+        }
+        launches.push(launch(kernel, blocks, tile.bytes, 1));
+        Ok((buffers, launches))
+    }
+
+    fn kernel(&self, variant: &Variant, stage: &str, dst: ElementType) -> Result<Kernel> {
+        kernels::find(variant.name, stage, self.src.element(), dst)
+            .ok_or_else(|| variant.refused(format!("{} to {} pixels", self.src, self.dst)))
+    }
+
+    fn terms(&self, kernel: Kernel) -> u32 {
+        let SharedMemory::SlidingTile([terms, _], ..) = kernel.facts().shared else { return 1 };
+        terms
+    }
+
+    /// Returns the shared memory layout of the widest strip with which two blocks fit a multiprocessor, but at least a
+    /// narrow one; strips are about as wide as the windows, so that at most half of a block's columns are halo.
+    fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
+        let (width, out) = (self.size[0], self.window.out);
+        let SharedMemory::SlidingTile(sums, rows, size) = kernel.facts().shared else {
+            return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
+        };
+        let of =
+            |strip: u32| SlidingTile::of(strip.next_multiple_of(WINDOWS_CHUNK), width, out.channels, sums, rows, size);
+        let mut strip = width.max(1024 / out.channels).min(out.width);
+        while strip > NARROW && of(strip).bytes > HALF_SHARED {
+            strip = strip.div_ceil(2);
+        }
+        // Strips of equal width.
+        let tile = of(out.width.div_ceil(out.width.div_ceil(strip)));
+        if tile.bytes > machine.shared_bytes {
+            return Err(variant.refused(format!("windows of {width} pixels in a row of {} channels", out.channels)));
+        }
+        Ok(tile)
+    }
+
+    /// Returns the output rows per block: such that all blocks are resident at once, but at least half of the rows that a
+    /// block's first sums take; whole chunks.
+    fn rows(&self, tile: &SlidingTile, strips: u32, machine: &Machine) -> u32 {
+        let height = self.size[1];
+        let first = if height >= TALL { height / WINDOWS_CHUNK + WINDOWS_CHUNK } else { height };
+        let (most, residents) = machine.tuning.map_or((0, 4), |tuning| (tuning.rows, tuning.residents));
+        let slots = machine.residents(tile.bytes).min(residents) * machine.multiprocessors;
+        let all = self.window.out.height.div_ceil((slots / strips).max(1)).max(first / 2);
+        (if most == 0 { all } else { all.min(most) }).next_multiple_of(WINDOWS_CHUNK)
+    }
+}
