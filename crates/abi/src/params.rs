@@ -77,6 +77,7 @@ pub enum Params {
     HistogramCellsParams(HistogramCellsParams),
     HistogramValuesParams(HistogramValuesParams),
     HistogramScatterParams(HistogramScatterParams),
+    HistogramDigitsParams(HistogramDigitsParams),
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
@@ -135,6 +136,9 @@ impl Params {
             }
             Params::HistogramScatterParams(p) => {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
+            }
+            Params::HistogramDigitsParams(p) => {
+                Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })
             }
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),

@@ -183,7 +183,7 @@ fn shared_races() {
             t.shared_increment(Shared::at(0), 0);
         }
     });
-    expect(increments_meet_a_store, 0, (1, 0), &["increments u32", "data race with the write by thread 0"]);
+    expect(increments_meet_a_store, 0, (1, 0), &["updates u32", "data race with the write by thread 0"]);
     let a_read_among_increments = run(true, |t, n, _, _| unsafe {
         if n == 0 {
             t.shared_store(Shared::<u32>::at(0), 0, 0);
