@@ -184,6 +184,14 @@ fn shared_races() {
         }
     });
     expect(increments_meet_a_store, 0, (1, 0), &["updates u32", "data race with the write by thread 0"]);
+    let maxima_meet_a_store = run(true, |t, n, _, _| unsafe {
+        if n == 0 {
+            t.shared_store(Shared::<u32>::at(0), 0, 0);
+        } else {
+            t.shared_max(Shared::at(0), 0, n);
+        }
+    });
+    expect(maxima_meet_a_store, 0, (1, 0), &["updates u32", "data race with the write by thread 0"]);
     let a_read_among_increments = run(true, |t, n, _, _| unsafe {
         if n == 0 {
             t.shared_store(Shared::<u32>::at(0), 0, 0);
