@@ -212,7 +212,7 @@ fn shared_races() {
 }
 
 #[test]
-fn increments_do_not_race_with_each_other() {
+fn increments_and_maxima_do_not_race_with_each_other() {
     let counts = run(true, |t, n, _, output| unsafe {
         t.shared_store(Shared::<u32>::at(0), n, 0);
         t.barrier();
@@ -222,6 +222,14 @@ fn increments_do_not_race_with_each_other() {
         t.store(output, global_index(t, n), count);
     });
     assert_eq!(counts.unwrap()[..3], [THREADS / 2, THREADS / 2, 0]);
+    let maxima = run(true, |t, n, _, output| unsafe {
+        t.shared_store(Shared::<u32>::at(0), n, 7);
+        t.barrier();
+        t.shared_max(Shared::at(0), n % 2, n);
+        t.barrier();
+        t.store(output, global_index(t, n), t.shared_load(Shared::<u32>::at(0), n));
+    });
+    assert_eq!(maxima.unwrap()[..3], [THREADS - 2, THREADS - 1, 7]);
 }
 
 #[test]
