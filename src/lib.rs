@@ -50,7 +50,7 @@ pub use limits::LimitRun;
 pub use lookup::LookupBuilder;
 pub use pad::PadBuilder;
 pub use report::Report;
-pub use statistics::StatisticsBuilder;
+pub use statistics::{PercentilesBuilder, StatisticsBuilder};
 pub use target::Target;
 pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 

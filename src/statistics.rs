@@ -30,8 +30,8 @@ pub struct StatisticsBuilder<'a> {
 setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }
 
 impl StatisticsBuilder<'_> {
-    /// Sets the percentiles, 0 to 100 each: as `numpy.percentile` by its linear method, with -0 taken as 0. For float
-    /// samples they are found by counting, in about three passes; they are NaN if any sample is.
+    /// Sets the percentiles, 0 to 100 each: as `numpy.percentile` by its linear method, with -0 taken as 0. They are NaN
+    /// if any sample is. [`Device::percentiles`] finds them alone.
     pub fn percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
         self.percentiles = percentiles.into();
         self
@@ -67,6 +67,56 @@ impl StatisticsBuilder<'_> {
     }
 }
 
+/// Percentiles that are ready to [`run`](PercentilesBuilder::run), with defaults that may be changed before.
+///
+/// ```
+/// use apron::{Device, Image};
+///
+/// let image = Image::new(2, 2, 2, vec![1.0f32, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0])?;
+/// let found = Device::cpu().percentiles(&image, [0.0, 50.0]).per_channel(true).run()?;
+/// assert_eq!(found, [[1.0, 2.5], [10.0, 25.0]]);
+/// # Ok::<(), apron::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "percentiles are not found until they are run"]
+pub struct PercentilesBuilder<'a> {
+    device: &'a Device,
+    source: Source<'a>,
+    per_channel: bool,
+    percentiles: Vec<f64>,
+    choice: Choice<'a>,
+}
+
+setters! { ['a] PercentilesBuilder<'a>: per_channel(per_channel), variant(choice) }
+
+impl PercentilesBuilder<'_> {
+    /// Finds the percentiles: of all channels together, or of each channel.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for percentiles out of range, and errors of the device itself.
+    pub fn run(self) -> Result<Vec<Vec<f64>>> {
+        self.run_reported().map(|(percentiles, _)| percentiles)
+    }
+
+    /// Finds the percentiles, and also returns the report of the first kernels that ran, with the time of all.
+    ///
+    /// # Errors
+    /// As [`run`](PercentilesBuilder::run).
+    pub fn run_reported(self) -> Result<(Vec<Vec<f64>>, Report)> {
+        let PercentilesBuilder { device, source, per_channel, percentiles, choice } = self;
+        check_percentiles(&percentiles)?;
+        if source.pixel_type().is_float() {
+            let find = |backend: &Backend| backend.percentiles(&source, per_channel, &percentiles, choice.variant);
+            let found = device.with_fallback(find)?;
+            return Ok((found.percentiles, found.report));
+        }
+        // All statistics of integers follow from the same counts.
+        let (statistics, report) =
+            StatisticsBuilder { device, source, per_channel, percentiles, choice }.run_reported()?;
+        Ok((statistics.into_iter().map(|of| of.percentiles).collect(), report))
+    }
+}
+
 /// Returns bins with one bin per value of an integer image's sample type.
 pub(crate) fn values_of(operation: &'static str, source: &Source<'_>) -> Result<Bins> {
     let found = source.pixel_type();
@@ -90,7 +140,49 @@ impl crate::backend::Explained for Taken {
     }
 }
 
+/// Percentiles by channel, and what ran.
+pub(crate) struct Found {
+    pub(crate) percentiles: Vec<Vec<f64>>,
+    pub(crate) report: Report,
+}
+
+impl crate::backend::Explained for Found {
+    fn explain(mut self, why: &str) -> Self {
+        self.report.why = format!("{}; {why}", self.report.why);
+        self
+    }
+
+    fn ran(&self) -> &Report {
+        &self.report
+    }
+}
+
 impl Device {
+    /// Finds percentiles, 0 to 100 each, for all channels together by default: as `numpy.percentile` by its linear method,
+    /// with -0 taken as 0; NaN if any sample is. All of them are found together, by counting: integers and f16 by value,
+    /// f32 in three passes over the image.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::new(4, 1, 1, vec![10.0f32, 40.0, 20.0, 30.0])?;
+    /// assert_eq!(Device::cpu().percentiles(&image, [50.0, 100.0]).run()?, [[25.0, 40.0]]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn percentiles<'a>(
+        &'a self,
+        image: impl Into<Source<'a>>,
+        percentiles: impl Into<Vec<f64>>,
+    ) -> PercentilesBuilder<'a> {
+        PercentilesBuilder {
+            device: self,
+            source: image.into(),
+            per_channel: false,
+            percentiles: percentiles.into(),
+            choice: Choice::default(),
+        }
+    }
+
     /// Computes the smallest and the largest sample, mean, standard deviation and percentiles, for all channels
     /// together by default. For integers they are derived from the counts of all values, which the device computes; for
     /// floats from sums in f64, first along each row from the left, then over the rows from the top, in the same order

@@ -90,7 +90,7 @@ impl Backend {
             (PixelType::F32 | PixelType::U16 | PixelType::I16, Binning::Even(bins), None)
                 if bins.range.is_some()
                     && Bins::of_values(src) != Some(*bins)
-                    && choice.variant != Some("histogram-slices") =>
+                    && !matches!(choice.variant, Some("histogram-slices" | "histogram-scattered")) =>
             {
                 self.between_edges(source, bins, None, *per_channel, choice)
             }

@@ -123,7 +123,8 @@ impl Backend {
         Ok((imported, copy_in))
     }
 
-    fn by_kernels(&self, recipe: &Recipe, copy_in: Duration, kernels: Duration) -> Report {
+    /// Returns the report of a recipe.
+    pub(super) fn by_kernels(&self, recipe: &Recipe, copy_in: Duration, kernels: Duration) -> Report {
         let report = self.report(recipe.operation, recipe.variant, &recipe.why, copy_in);
         Report { grid: recipe.grid(), kernels, ..report }
     }

@@ -1,10 +1,12 @@
 //! From a problem to the backend that solves it.
 
+mod digits;
 mod filter;
 mod histogram;
 mod host;
 mod kernels;
 mod lookup;
+mod percentiles;
 mod ranks;
 mod statistics;
 mod weighted;

@@ -56,10 +56,21 @@ fn rows() -> Vec<Row> {
     rows.push(extremes("nearest-edge", false));
 
     rows.push(extremes("slices", true));
-    for src in ["u16", "i16"] {
-        let body = format!("histogram::Values<{src}>");
-        rows.push(slices("slices", "all", [src, "u32"], body, "HistogramValuesParams"));
+    for (stage, src, body) in
+        [("all", "u16", "ByValue<u16>"), ("all", "i16", "ByValue<i16>"), ("upper-halves", "f32", "ByUpperHalf")]
+    {
+        let body = format!("histogram::Values<histogram::{body}>");
+        rows.push(slices("slices", stage, [src, "u32"], body, "HistogramValuesParams"));
     }
+    let digits = kernel("slices", "digits", ["f32", "u64"], "histogram::Digits", "HistogramDigitsParams");
+    // The taps are the prefixes.
+    let digits = digits.taps("Global").block("[SLICES_BLOCK, 1]");
+    // The sets of the upper halves of one channel, and the counters of one prefix.
+    rows.push(digits.shared("SharedMemory::Bytes((set_words(UPPER_HALVES) + DIGITS) * 4)", 2));
+    let body = "histogram::Values<histogram::ByPlace>".into();
+    let places = slices("slices", "places", ["f32", "u32"], body, "HistogramValuesParams");
+    // The taps are the edges of the bins.
+    rows.push(places.taps("Global"));
     let cells = |src, stage, masked| {
         let body = format!("histogram::Slices<{src}, {masked}>");
         let row = slices("slices", stage, [src, "u32"], body, "HistogramCellsParams");
@@ -73,7 +84,7 @@ fn rows() -> Vec<Row> {
         let row = kernel("slices", stage, ["f32", "u64"], body, "HistogramScatterParams");
         // The taps are the edges of the bins.
         let row = row.taps("Global").block("[SCATTER_BLOCK, 1]");
-        rows.push(row.shared("SharedMemory::Bytes(SCATTER_BLOCK * 8)", 1));
+        rows.push(row.shared("SharedMemory::Bytes(SCATTER_KEPT * 8)", 3));
     }
     let sums = |variant, types @ [src, dst]: [&'static str; 2]| {
         let body = format!("histogram::Sums<{src}, {dst}>");

@@ -78,6 +78,7 @@ pub enum Params {
     HistogramCellsParams(HistogramCellsParams),
     HistogramValuesParams(HistogramValuesParams),
     HistogramScatterParams(HistogramScatterParams),
+    HistogramDigitsParams(HistogramDigitsParams),
     LookupParams(LookupParams),
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
@@ -141,7 +142,13 @@ impl Params {
             Params::HistogramScatterParams(p) => {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
+<<<<<<< HEAD
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
+=======
+            Params::HistogramDigitsParams(p) => {
+                Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })
+            }
+>>>>>>> 3c9492b7d086432852d748acc4ec081ee2a0d570
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
             Params::StatisticsParams(p) => {

@@ -45,6 +45,7 @@ pub use half::f16;
 
 pub use any_image::AnyImage;
 pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
+pub use apron_abi::{order_of, sample_of_order};
 pub use binning::Binning;
 pub use border::{AxisBorder, Border, Borders, Constants};
 pub use box_filter::{BoxFilter, Scale};
@@ -68,7 +69,7 @@ pub use method::{ByMethod, Method};
 pub use otsu::{multi_otsu, otsu};
 pub use pad::Pad;
 pub use padding::Padded;
-pub use percentile::{Percentile, check_percentiles, order_of, sample_of_order};
+pub use percentile::{Percentile, check_percentiles};
 pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_pixels};

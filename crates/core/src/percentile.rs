@@ -56,30 +56,6 @@ impl Percentile {
     }
 }
 
-/// Maps f32 to integers in the order of the samples: both zeros to the same integer, and every NaN to the greatest.
-///
-/// ```
-/// use apron_core::{order_of, sample_of_order};
-///
-/// assert!(order_of(-1.0) < order_of(-0.0) && order_of(-0.0) == order_of(0.0) && order_of(0.0) < order_of(1e-45));
-/// assert_eq!(sample_of_order(order_of(-2.5)), -2.5);
-/// ```
-pub fn order_of(sample: f32) -> u32 {
-    let bits = (sample + 0.0).to_bits();
-    if sample.is_nan() {
-        u32::MAX
-    } else if bits >> 31 == 1 {
-        !bits
-    } else {
-        bits | 1 << 31
-    }
-}
-
-/// Returns the f32 of this integer: the inverse of [`order_of`].
-pub fn sample_of_order(order: u32) -> f32 {
-    f32::from_bits(if order >> 31 == 1 { order & !(1 << 31) } else { !order })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,14 +73,6 @@ mod tests {
         assert_eq!(of(PixelType::F16, [0.5, 2048.0], &[0.0, 25.0, 100.0]), [0.5, 512.5, 2048.0]);
         assert!(of(PixelType::F32, [1.0, f64::INFINITY], &[0.0, 60.0, 100.0]).iter().all(|value| value.is_nan()));
         assert_eq!(Percentile::of(100.0, 1), Percentile { ranks: [0, 0], weight: 0.0 });
-    }
-
-    #[test]
-    fn orders_are_those_of_the_samples() {
-        let rising = [f32::NEG_INFINITY, f32::MIN, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::MAX, f32::INFINITY, f32::NAN];
-        assert!(rising.windows(2).all(|pair| order_of(pair[0]) < order_of(pair[1])));
-        assert!(rising[..9].iter().all(|&sample| sample_of_order(order_of(sample)) == sample));
-        assert_eq!((order_of(-0.0), order_of(-f32::NAN)), (order_of(0.0), order_of(f32::NAN)));
     }
 
     #[test]

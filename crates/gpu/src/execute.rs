@@ -277,6 +277,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::HistogramCellsParams(params) => (&raw mut *params).cast(),
         Params::HistogramValuesParams(params) => (&raw mut *params).cast(),
         Params::HistogramScatterParams(params) => (&raw mut *params).cast(),
+        Params::HistogramDigitsParams(params) => (&raw mut *params).cast(),
         Params::LookupParams(params) => (&raw mut *params).cast(),
         Params::EqualizeParams(params) => (&raw mut *params).cast(),
         Params::TilesParams(params) => (&raw mut *params).cast(),

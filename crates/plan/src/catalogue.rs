@@ -67,8 +67,8 @@ mod tests {
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, U8, U16};
     use apron_core::{
-        Bins, Border, BoxFilter, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask, PairHistogram, PointOp,
-        Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
+        Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask,
+        PairHistogram, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -174,6 +174,11 @@ mod tests {
             Problem::from(PairHistogram { shape, src: F32, channels: [0, 1], edges })
         };
         last.push((pairs(1 << 13), "histogram-pairs", pairs((1 << 13) + 1)));
+        let cells = |src, edges| {
+            let (shape, per_channel, masked) = (Shape::new(20, 10, 1).unwrap(), false, false);
+            Problem::from(CellHistogram { shape, src, edges, per_channel, masked })
+        };
+        last.push((cells(F32, Some(rising(1 << 20))), "histogram-scattered", cells(U16, None)));
         last.push((tiled((2730, 1)), "lookup-tiles", tiled((2731, 1))));
         let sum = |src, second| {
             let (shape, op) = (Shape::new(20, 10, 1).unwrap(), PointOp::weighted(1.0, 1.0, 0.0));

@@ -33,6 +33,7 @@ mod words;
 
 pub use catalogue::{VARIANTS, variants};
 pub use histogram::edges::extremes;
+pub use histogram::values::{Prefixes, digits, upper_halves};
 pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use variant::Variant;

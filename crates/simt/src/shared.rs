@@ -218,9 +218,16 @@ impl SharedMemory {
         Ok(())
     }
 
+    /// Changes a number atomically.
     #[inline]
-    pub(crate) fn increment(&mut self, byte: u32, thread: u16, interval: u32) -> Result<(), String> {
-        let fail = |what: String| format!("increments u32 in shared memory at byte {byte}, {what}");
+    pub(crate) fn update(
+        &mut self,
+        byte: u32,
+        thread: u16,
+        interval: u32,
+        change: impl FnOnce(u32) -> u32,
+    ) -> Result<(), String> {
+        let fail = |what: String| format!("updates u32 in shared memory at byte {byte}, {what}");
         let words = self.locate::<u32>(byte).map_err(fail)?;
         let shadow = &mut self.shadow[words.start];
         if !shadow.written_ever {
@@ -228,7 +235,7 @@ impl SharedMemory {
         }
         shadow.check_write(thread, interval, true).map_err(fail)?;
         let bytes = &mut self.bytes[byte as usize..];
-        u32::read(bytes).wrapping_add(1).write(bytes);
+        change(u32::read(bytes)).write(bytes);
         Ok(())
     }
 }

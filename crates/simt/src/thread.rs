@@ -396,7 +396,14 @@ impl Device for Thread<'_, '_> {
     #[inline(never)]
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32) {
         self.count(|costs, _| costs.increments += 1);
-        self.access(|state| state.shared.increment(byte_of(counters, index), self.number, state.interval));
+        let byte = byte_of(counters, index);
+        self.access(|state| state.shared.update(byte, self.number, state.interval, |count| count.wrapping_add(1)));
+    }
+
+    #[inline(never)]
+    unsafe fn shared_max(self, numbers: Shared<u32>, index: u32, value: u32) {
+        let byte = byte_of(numbers, index);
+        self.access(|state| state.shared.update(byte, self.number, state.interval, |number| number.max(value)));
     }
 
     #[inline]

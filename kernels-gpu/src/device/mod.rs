@@ -275,6 +275,11 @@ pub trait Device: Copy {
     /// # Safety
     /// The counter is inside the launch's shared memory, and until the next barrier is accessed by this call only.
     unsafe fn shared_increment(self, counters: Shared<u32>, index: u32);
+    /// Raises a number in shared memory to `value` if it is less, atomically.
+    ///
+    /// # Safety
+    /// As [`shared_increment`](Device::shared_increment).
+    unsafe fn shared_max(self, numbers: Shared<u32>, index: u32, value: u32);
     /// Returns the same number, opaque to the compiler: values derived from it in a loop are recomputed in each
     /// iteration, and take no registers in between.
     fn anew(self, number: u32) -> u32;

@@ -187,6 +187,11 @@ impl Device for RustCuda {
     }
 
     #[inline(always)]
+    unsafe fn shared_max(self, numbers: Shared<u32>, index: u32, value: u32) {
+        unsafe { AtomicU32::from_ptr(shared_pointer(numbers, index)) }.fetch_max(value, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
     fn anew(self, number: u32) -> u32 {
         number
     }

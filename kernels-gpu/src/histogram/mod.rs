@@ -3,6 +3,7 @@
 
 mod bins;
 mod columns;
+mod digits;
 mod edges;
 mod extremes;
 mod merge;
@@ -18,6 +19,7 @@ mod weights;
 
 pub use bins::{Bins, Pairs};
 pub use columns::Columns;
+pub use digits::Digits;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
 pub use merge::Merge;
@@ -27,7 +29,7 @@ pub use reads::Numbered;
 pub use scattered::Scattered;
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
-pub use values::{Valued, Values};
+pub use values::{ByPlace, ByUpperHalf, ByValue, Placed, Values};
 pub use weights::Weights;
 
 /// Returns the pixel of a sample.

@@ -1,32 +1,40 @@
 //! Counts of f32 samples in many bins, of all pixels or of the pixels that a mask selects: each thread adds to the totals in
-//! global memory.
+//! global memory; the most frequent bins are counted in shared memory first.
 //!
 //! ```text
+//! each thread: find the bin of one of its samples; of the bins of a place, keep the greatest     (atomically)
+//! barrier
 //! each thread, striding by the grid: for each sample, unless its pixel's byte of the mask is 0
-//!     find its bin; while it is that of the thread's last sample, count in a register
-//!     otherwise add the count to the total of the last bin   (atomically)
-//! barrier; add the last counts: adjacent threads with the same bin by one atomic
+//!     find its bin; if it is the one that its place keeps, increment the place's counter          (atomically)
+//!     otherwise add 1 to the bin's total                                                          (atomically)
+//! barrier; add each counter to its bin's total                                                    (atomically)
 //! ```
 //!
-//! The image is read once, however many bins there are. Per sample: one global load, one load of an edge (where the bins are
-//! of unequal width, one per doubling of their number), at most one global atomic. A thread's counts in registers keep images
-//! of few values from adding to few totals.
+//! The image is read once, however many bins there are. Per sample: one global load, one load of the place, one shared or
+//! global atomic; where the bins are of unequal width one load per doubling of their number, otherwise one load of an edge
+//! if the sample is next to one.
+//!
+//! The samples that choose the kept bins are spread over all of the block's samples, so a bin that holds more than a
+//! small part of them is almost always among the kept. Each block has other places for the same bins: two frequent bins
+//! that share a place in one block do not in most others.
 
 use super::slices::bin_of;
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
-use apron_abi::{nearest_edge, HistogramScatterParams, SCATTER_BLOCK};
+use apron_abi::{Between, HistogramScatterParams, SCATTER_BLOCK, SCATTER_KEPT};
 
 /// The kernel, with a mask or without.
 ///
 /// Launch contract: the input holds `samples` samples, the mask one byte per pixel; the output holds `channels * bins` totals,
-/// to which the counts are added; the taps are the least f32 in each bin, ascending. The grid has one row of blocks and is a
-/// multiple of the channels, and `rounds` rounds of its threads cover the samples. Where
-/// `per_unit` is not 0, the [nearest edge](nearest_edge) of every sample of bin `b` is `b` or `b + 1`.
+/// below 2^32 - 1, to which the counts are added; the taps are the least f32 in each bin, ascending. The grid has one row of
+/// blocks and is a multiple of the channels, and `rounds` rounds of its threads, at least one, cover the samples. Where bins are
+/// of one width, the [spacing](apron_abi::Spacing::find) is proved for them. No block counts 2^32 samples or more.
 pub struct Scattered<const MASKED: bool>;
 
-/// A run of samples in one bin: the bin, and their number.
-type Run = (u32, u32);
+/// The kept bins, plus 1; 0 for none.
+const KEPT: Shared<u32> = Shared::at(0);
+/// Their counters.
+const COUNTERS: Shared<u32> = Shared::at(SCATTER_KEPT * 4);
 
 impl<const MASKED: bool> Body for Scattered<MASKED> {
     type Src = f32;
@@ -40,89 +48,107 @@ impl<const MASKED: bool> Body for Scattered<MASKED> {
             return;
         }
         let mask = Global::<u8>::at(p.beside);
-        let (thread, threads) = (d.block_x() * SCATTER_BLOCK + d.thread_x(), d.blocks_x() * SCATTER_BLOCK);
+        let (own, threads) = (d.block_x() * SCATTER_BLOCK + d.thread_x(), d.blocks_x() * SCATTER_BLOCK);
         // The grid is a multiple of the channels: a thread counts one channel.
-        // SAFETY: an image has at least one channel.
-        let (channel, first_pixel, pixels) =
-            unsafe { (div_rem(thread, p.channels).1, div_rem(thread, p.step).0, div_rem(threads, p.step).0) };
+        // SAFETY: an image has at least one channel, and there is at least one round.
+        let (channel, first_pixel, pixels, chosen) = unsafe {
+            (
+                div_rem(own, p.channels).1,
+                div_rem(own, p.step).0,
+                div_rem(threads, p.step).0,
+                div_rem(own.wrapping_mul(0x9e37_79b1) >> 8, p.rounds).1,
+            )
+        };
         let first = channel * p.bins;
-        let (mut sample, mut pixel) = (thread as u64, first_pixel as u64);
-        let mut run: Run = (0, 0);
-        let mut round = 0;
-        while round < p.rounds {
+        // An odd factor for each block: another order of the places.
+        let factor = (d.block_x() * 2 + 1).wrapping_mul(0x9e37_79b1);
+        let place = |total: u32| total.wrapping_mul(factor) >> (32 - SCATTER_KEPT.ilog2());
+        // Returns the total of a round's sample; `u32::MAX` for none.
+        let total = |round: u32| {
+            let (sample, pixel) =
+                (own as u64 + round as u64 * threads as u64, first_pixel as u64 + round as u64 * pixels as u64);
             // SAFETY: samples of the input, each with a byte of the mask; the taps are as in the launch contract.
             unsafe {
                 if sample < p.samples && (!MASKED || d.load(mask, pixel) != 0) {
                     let bin = bin(d, d.load(src, sample), p);
-                    if bin != run.0 {
-                        add(d, totals, first, run, p);
-                        run = (bin, 0);
+                    if bin < p.bins {
+                        return first + bin;
                     }
-                    run.1 += 1;
                 }
             }
-            sample += threads as u64;
-            pixel += pixels as u64;
+            u32::MAX
+        };
+        let mut at = d.thread_x();
+        while at < SCATTER_KEPT {
+            // SAFETY: each place is one thread's.
+            unsafe {
+                d.shared_store(KEPT, at, 0);
+                d.shared_store(COUNTERS, at, 0);
+            }
+            at += SCATTER_BLOCK;
+        }
+        d.barrier();
+        let one = total(chosen);
+        if one != u32::MAX {
+            // SAFETY: a place.
+            unsafe { d.shared_max(KEPT, place(one), one + 1) };
+        }
+        d.barrier();
+
+        let add = |total: u32| {
+            if total == u32::MAX {
+                return;
+            }
+            // SAFETY: a place, whose bin no thread changes any more; a total of the output.
+            unsafe {
+                let place = place(total);
+                if d.shared_load(KEPT, place) == total + 1 {
+                    d.shared_increment(COUNTERS, place);
+                } else {
+                    d.atomic_add(totals, total as u64, 1);
+                }
+            }
+        };
+        let mut round = 0;
+        // Four samples in flight: one by one, each would be waited for.
+        while round + 4 <= p.rounds {
+            let four = [total(round), total(round + 1), total(round + 2), total(round + 3)];
+            for k in 0..4 {
+                add(four[k]);
+            }
+            round += 4;
+        }
+        while round < p.rounds {
+            add(total(round));
             round += 1;
         }
-        // SAFETY: as above; all threads of the block are here.
-        unsafe { add_of_block(d, totals, first, run, p) };
+        d.barrier();
+
+        let mut at = d.thread_x();
+        while at < SCATTER_KEPT {
+            // SAFETY: no thread changes the counters any more; a total of the output.
+            unsafe {
+                let count = d.shared_load(COUNTERS, at);
+                if count > 0 {
+                    d.atomic_add(totals, (d.shared_load(KEPT, at) - 1) as u64, count as u64);
+                }
+            }
+            at += SCATTER_BLOCK;
+        }
     }
 }
 
 /// Returns the bin of a sample; `u32::MAX` for none.
 #[inline(always)]
 unsafe fn bin<D: Device>(d: D, sample: f32, p: &HistogramScatterParams) -> u32 {
-    if p.per_unit == 0.0 {
+    if p.spacing.per_unit == 0.0 {
         // SAFETY: the caller's promise.
-        return unsafe { bin_of(d, sample, 0, p.bins, p.last) };
+        return unsafe { bin_of(d, sample, 0, p.bins, p.spacing.last) };
     }
-    // The comparison is false for NaN.
-    if !(sample >= p.low && sample <= p.last) {
-        return u32::MAX;
-    }
-    let nearest = nearest_edge(sample, p.low, p.per_unit, |a, b, c| d.fma(a, b, c));
-    // SAFETY: a bin's lower edge.
-    let below = nearest >= p.bins || sample < unsafe { d.tap(nearest) };
-    nearest - below as u32
-}
-
-/// Adds a run to the total of its bin.
-#[inline(always)]
-unsafe fn add<D: Device>(d: D, totals: Global<u64>, first: u32, (bin, count): Run, p: &HistogramScatterParams) {
-    if count > 0 && bin < p.bins {
-        // SAFETY: a total of the output.
-        unsafe { d.atomic_add(totals, (first + bin) as u64, count as u64) };
-    }
-}
-
-/// Adds the last runs of a block: those of adjacent threads in one bin at once, so that an image of one value costs one atomic
-/// per block.
-#[inline(always)]
-unsafe fn add_of_block<D: Device>(
-    d: D,
-    totals: Global<u64>,
-    first: u32,
-    (bin, count): Run,
-    p: &HistogramScatterParams,
-) {
-    let (places, counts) = (Shared::<u32>::at(0), Shared::<u32>::at(SCATTER_BLOCK * 4));
-    let thread = d.thread_x();
-    let place = if count > 0 && bin < p.bins { first + bin } else { u32::MAX };
-    // SAFETY: each thread has its own elements, which no thread writes after the barrier; a total of the output.
-    unsafe {
-        d.shared_store(places, thread, place);
-        d.shared_store(counts, thread, count);
-        d.barrier();
-        if place == u32::MAX || thread > 0 && d.shared_load(places, thread - 1) == place {
-            return;
-        }
-        let mut sum = count as u64;
-        let mut other = thread + 1;
-        while other < SCATTER_BLOCK && d.shared_load(places, other) == place {
-            sum += d.shared_load(counts, other) as u64;
-            other += 1;
-        }
-        d.atomic_add(totals, place as u64, sum);
+    match p.spacing.find(sample, p.bins) {
+        Between::Bin(bin) => bin,
+        // SAFETY: a bin's lower edge.
+        Between::Edge(edge) => edge - (sample < unsafe { d.tap(edge) }) as u32,
+        Between::Outside => u32::MAX,
     }
 }

@@ -1,5 +1,6 @@
 //! The library from its users' view: chains, choices, errors.
 
+mod counting;
 mod histograms;
 mod shown;
 

@@ -14,6 +14,61 @@ pub fn nearest_edge(x: f32, low: f32, per_unit: f32, fma: impl FnOnce(f32, f32, 
     fma(x - low, per_unit, MAGIC).to_bits().wrapping_sub(MAGIC.to_bits())
 }
 
+/// Bins of one width between f32 edges, and how far a sample's place among them, computed in f32, may be from the exact
+/// one.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Spacing {
+    /// Smallest sample of the first bin.
+    pub low: f32,
+    /// Largest sample of the last bin.
+    pub last: f32,
+    /// Bins per unit of sample value; 0 where the bins are not of one width.
+    pub per_unit: f32,
+    /// Samples whose place is less than this from an edge are compared with it.
+    pub margin: f32,
+}
+
+/// The bin of a sample, or the edge that tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// The sample is in this bin.
+    Bin(u32),
+    /// The sample is in the bin of this number if it is not below the edge of this number, otherwise in the bin before.
+    Edge(u32),
+    /// The sample is outside, or NaN.
+    Outside,
+}
+
+impl Spacing {
+    /// Returns the place of a sample from `low` on, in bins: monotonic, since each of its two operations is.
+    #[inline(always)]
+    pub fn place(&self, sample: f32) -> f32 {
+        (sample - self.low) * self.per_unit
+    }
+
+    /// Finds the bin of a sample among `bins`, fewer than 2^22. Relies on the plan's proof: the place of each sample of bin
+    /// `b` is more than `b - margin`, or `b` at least, and below `b + 1 + margin` unless the bin is the last.
+    #[inline(always)]
+    pub fn find(&self, sample: f32, bins: u32) -> Between {
+        // The comparison is false for NaN.
+        if !(sample >= self.low && sample <= self.last) {
+            return Between::Outside;
+        }
+        let place = self.place(sample);
+        // The addition rounds to the nearest edge, and the differences are exact.
+        let rounded = place + MAGIC;
+        let (edge, beyond) = (rounded.to_bits().wrapping_sub(MAGIC.to_bits()), place - (rounded - MAGIC));
+        if edge >= bins {
+            Between::Bin(bins - 1)
+        } else if beyond.abs() < self.margin {
+            Between::Edge(edge)
+        } else {
+            Between::Bin(edge.wrapping_sub((beyond < 0.0) as u32))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;

@@ -1,8 +1,10 @@
 //! Histograms: parameters, and the layout of counters.
 
 mod edges;
+mod order;
 
-pub use edges::nearest_edge;
+pub use edges::{Between, Spacing, nearest_edge};
+pub use order::{order_of, sample_of_order};
 
 /// Parameters of the byte histogram's first kernel.
 #[repr(C)]
@@ -136,20 +138,17 @@ pub struct HistogramScatterParams {
     pub channels: u32,
     /// Samples per pixel.
     pub step: u32,
-    /// Smallest sample of the first bin.
-    pub low: f32,
-    /// Largest sample of the last bin.
-    pub last: f32,
-    /// Bins per unit of sample value; 0 where the bins are searched.
-    pub per_unit: f32,
-    /// Keeps the size a multiple of 8 bytes; 0.
-    pub reserved: u32,
+    /// The bins, if they are of one width.
+    pub spacing: Spacing,
 }
 
 /// Threads per block of these kernels.
 pub const SCATTER_BLOCK: u32 = 256;
 
-/// Parameters of the kernels that count 16-bit samples by value.
+/// Bins that a block of these kernels counts in shared memory: a power of two.
+pub const SCATTER_KEPT: u32 = 2048;
+
+/// Parameters of the kernels that compute the cell of a sample and count by slices.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramValuesParams {
@@ -159,8 +158,51 @@ pub struct HistogramValuesParams {
     pub rounds: Rounds,
     /// Channels counted separately: sample `i` belongs to channel `i % channels`.
     pub channels: u32,
+    /// Cells per channel.
+    pub cells: u32,
+    /// Cells per slice.
+    pub slice: u32,
+    /// Bins of one width, which are the cells of f32 samples.
+    pub spacing: Spacing,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
+}
+
+/// Parameters of the kernel that counts the digits of the samples under given prefixes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramDigitsParams {
+    /// Number of samples to count.
+    pub samples: u64,
+    /// Address of the totals over all blocks, all 0 before the launch; in a recipe, the number of their buffer.
+    pub totals: u64,
+    /// Loads per thread.
+    pub rounds: Rounds,
+    /// Channels whose prefixes differ: sample `i` belongs to channel `i % channels`.
+    pub channels: u32,
+    /// Number of prefixes of the upper half, over all channels, whose next digit has a set of its own; 0 where the
+    /// upper half is the whole prefix.
+    pub halves: u32,
+    /// Number of whole prefixes, each with [`DIGITS`] counters.
+    pub slots: u32,
+    /// Bits below the digit that is counted.
+    pub shift: u32,
+    /// Word of shared memory at which the sets of digits start, behind those of the upper halves.
+    pub digits: u32,
+    /// Byte of shared memory at which the counters start, behind the sets.
+    pub counters: u32,
+}
+
+/// Values of a digit: 8 bits.
+pub const DIGITS: u32 = 256;
+
+/// Values of the upper half of an [order](order_of).
+pub const UPPER_HALVES: u32 = 65536;
+
+/// Returns the words of a [set](HistogramDigitsParams) of the numbers below `range`, a multiple of 32: of each 32
+/// numbers one bit each, and the number of members below them.
+pub const fn set_words(range: u32) -> u32 {
+    range / 32 * 2
 }
 
 /// Parameters of the kernels that write the bin of each sample.
@@ -287,6 +329,10 @@ pub const SLICES_BLOCK: u32 = 1024;
 
 /// Cells per slice: their counters fit into the shared memory of every GPU.
 pub const SLICE_CELLS: u32 = 16 * 1024;
+
+/// Most slices of the kernels that compute a sample's cell, of f32 samples: with more, reading the image once per slice
+/// takes longer than adding to totals in global memory.
+pub const MOST_SLICES: u32 = 4;
 
 /// Threads per block of the kernels that write bins.
 pub const BINS_BLOCK: u32 = 256;

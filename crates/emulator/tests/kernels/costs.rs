@@ -120,12 +120,12 @@ fn histogram_between_edges() {
 
 #[test]
 fn histogram_by_value() {
-    // A load of eight samples per thread of two blocks, and 5 more samples; four slices of 16384 values, for each of
+    // A load of eight samples per thread of two blocks, and 5 more samples; two slices of 32768 values, for each of
     // which two blocks read all samples.
     let samples = 1024 * 16 + 5;
     let shape = Shape::new(samples as u32, 1, 1).unwrap();
     let problem = CellHistogram { shape, src: PixelType::U16, edges: None, per_channel: false, masked: false };
     let launches = costs(&problem.into(), "histogram-slices");
-    let loads = Costs { loads: 4 * (samples / 2 + 3), most_loads: 4 + 1, ..Costs::default() };
-    assert_eq!(launches[0], Costs { shared_loads: 2 * 4 * 16384, increments: samples, ..loads });
+    let loads = Costs { loads: 2 * (samples / 2 + 3), most_loads: 4 + 1, ..Costs::default() };
+    assert_eq!(launches[0], Costs { shared_loads: 2 * 2 * 32768, increments: samples, ..loads });
 }

@@ -6,7 +6,7 @@ use crate::variant::{For, Grids, Variant};
 use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
 use apron_abi::{
     EDGES_BLOCK, EXTREMES_BLOCK, ElementType, Family, HISTOGRAM_COLUMNS, HistogramEdgesParams, HistogramExtremesParams,
-    Kernel, Params, edges_bytes, nearest_edge,
+    Kernel, Params, Spacing, edges_bytes, nearest_edge,
 };
 use apron_core::{EdgeHistogram, PixelType, Result, Shape};
 
@@ -113,6 +113,32 @@ pub(super) fn per_unit(edges: &[f32]) -> Option<f32> {
     (per_unit.is_finite() && ends(per_unit) && (0..bins).all(leads)).then_some(per_unit)
 }
 
+/// Returns the bins of one width between these edges, with the least margin for which [`Spacing::find`] is right for every
+/// sample; `None` if they are not of one width, or if it is so small that the edges would have to be compared for most
+/// samples anyway.
+///
+/// The place is monotonic in the sample, so the places of a bin's first and last sample bound those of all between.
+pub(super) fn spacing(edges: &[f32]) -> Option<Spacing> {
+    let bins = edges.len() - 1;
+    let (low, last) = (edges[0], edges[bins]);
+    let per_unit = bins as f32 / (last - low);
+    let spacing = Spacing { low, last, per_unit, margin: 0.0 };
+    let mut margin = 0f32;
+    for (bin, ends) in edges.windows(2).enumerate() {
+        // A bin between equal edges has no samples, but for the last one, which includes its end.
+        if ends[0] < ends[1] || bin + 1 == bins {
+            let before = bin as f32 - spacing.place(ends[0]);
+            margin = margin.max(if before > 0.0 { before.next_up() } else { 0.0 });
+        }
+        if ends[0] < ends[1] && bin + 1 < bins {
+            let beyond = spacing.place(ends[1].next_down()) - (bin + 1) as f32;
+            margin = margin.max(if beyond >= 0.0 { beyond.next_up() } else { 0.0 });
+        }
+    }
+    let exact = bins < 1 << 22 && per_unit.is_finite() && per_unit > 0.0;
+    (exact && margin < 0.5).then_some(Spacing { margin, ..spacing })
+}
+
 /// Plans one launch that counts with `kernel`.
 fn count(
     problem: &EdgeHistogram,
@@ -181,7 +207,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
 #[cfg(test)]
 mod tests {
     use crate::{Machine, untuned as plan};
-    use apron_abi::{HistogramEdgesParams, Params, nearest_edge};
+    use apron_abi::{Between, HistogramEdgesParams, Params, nearest_edge};
     use apron_core::{Bins, EdgeHistogram, PixelType, Problem, Shape};
 
     fn problem(count: usize, range: (f64, f64), channels: u32) -> EdgeHistogram {
@@ -229,11 +255,26 @@ mod tests {
         assert_eq!(super::per_unit(&[1.0, 1.0]), None);
     }
 
-    /// Tests the proof of [`super::per_unit`] on every sample of ranges that hold few samples.
+    #[test]
+    fn only_samples_near_an_edge_are_compared_with_it() {
+        let margin = |count, range| {
+            let edges = Bins { count, range: Some(range) }.edges(PixelType::F32, || unreachable!()).unwrap();
+            let edges: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
+            super::spacing(&edges).map(|spacing| spacing.margin)
+        };
+        assert_eq!([margin(65536, (0.0, 1.0)), margin(1 << 20, (0.0, 1.0))], [Some(0.0); 2]);
+        assert!(margin(100_000, (0.1, 0.7)).is_some_and(|margin| (0.001..0.02).contains(&margin)));
+        assert!(margin(1 << 20, (0.1, 0.7)).is_some_and(|margin| (0.05..0.3).contains(&margin)));
+        // Edges of no one width.
+        assert_eq!(super::spacing(&[0.0, 0.9, 1.0]), None);
+        assert_eq!(super::spacing(&[0.0, 1.0, f32::INFINITY]), None);
+    }
+
+    /// Tests the proofs of [`super::per_unit`] and [`super::spacing`] on every sample of ranges that hold few samples.
     #[test]
     fn what_is_proved_of_a_bins_ends_holds_between_them() {
         let rising = |low: f32| std::iter::successors(Some(low), |x| Some(x.next_up()));
-        let mut proved = 0;
+        let (mut proved, mut spaced) = (0, 0);
         for (n, low) in (0..400).flat_map(|n| [(n, 1.0f32), (n, -0.75), (n, 1.9999995), (n, -1e-38)]) {
             // Bins of one spacing of f32 and more.
             for (steps, count) in [(n + 1, n % 61 + 1), (3 * n + 1, n + 1), (n + n % 50 + 1, n + 1)] {
@@ -244,14 +285,22 @@ mod tests {
                 let table: Vec<f32> = edges.values().iter().map(|&edge| edge as f32).collect();
                 let Some(per_unit) = super::per_unit(&table) else { continue };
                 proved += 1;
+                let spacing = super::spacing(&table);
                 for x in samples {
                     let bin = edges.bin(x as f64).unwrap();
+                    let found = spacing.map(|spacing| match spacing.find(x, count as u32) {
+                        Between::Bin(bin) => bin as usize,
+                        Between::Edge(edge) => edge as usize - usize::from(x < table[edge as usize]),
+                        Between::Outside => panic!("{x} is in {bins:?}"),
+                    });
+                    assert!(found.is_none_or(|found| found == bin), "{x} of {bins:?}: {found:?} for {bin}");
+                    spaced += usize::from(found.is_some());
                     let nearest = nearest_edge(x, low, per_unit, f32::mul_add) as usize;
                     assert!(nearest == bin || nearest == bin + 1, "{x} of {bins:?}: {nearest} for {bin}");
                 }
             }
         }
-        assert!((1000..4000).contains(&proved), "{proved}");
+        assert!((1000..4000).contains(&proved) && spaced > 100_000, "{proved}, {spaced}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod bytes;
 pub(crate) mod edges;
 pub(crate) mod slices;
+pub(crate) mod values;
 pub(crate) mod weighted;
 
 use crate::recipe::Steps;

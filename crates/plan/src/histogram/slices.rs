@@ -1,36 +1,37 @@
 //! Recipes of histograms by slices of bins.
 
-use super::edges::per_unit;
-use super::{OPERATION, check_counters, rounds};
+use super::edges::spacing;
+use super::values::{Cells, values};
+use super::{OPERATION, check_counters};
 use crate::kernels;
 use crate::recipe::{Steps, launch};
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramScatterParams, HistogramValuesParams,
-    Kernel, MERGE_BLOCK, Params, SCATTER_BLOCK, SLICE_CELLS, SLICES_BLOCK,
+    ElementType, Family, HistogramCellsParams, HistogramMergeParams, HistogramScatterParams, Kernel, MERGE_BLOCK,
+    MOST_SLICES, Params, SCATTER_BLOCK, SLICE_CELLS, SLICES_BLOCK, Spacing,
 };
-use apron_core::{CellHistogram, Edges, PixelType, Result};
+use apron_core::{CellHistogram, PixelType, Result};
 
 /// Least pixels per thread that justify another block and its row of counts.
 const PIXELS_PER_THREAD: u64 = 16;
 /// Resident blocks per multiprocessor of the slice kernels.
 pub(super) const RESIDENTS: u32 = 2;
-/// Resident blocks of the kernels that count by value, which have more loads in flight.
-const VALUES_RESIDENTS: u32 = 1;
-/// Most cells of f32 that are counted by slices: of more, the image would be read more than once.
+/// Most cells of f32 that are searched for in slices: of more, the image would be searched more than once.
 const MOST_SLICED: u64 = SLICE_CELLS as u64;
 /// Resident blocks per multiprocessor of the kernels that add to totals.
 const SCATTER_RESIDENTS: u32 = 8;
 /// Most counts in the rows of all columns of blocks together.
-const MAX_ROW_CELLS: u64 = 1 << 26;
+pub(super) const MAX_ROW_CELLS: u64 = 1 << 26;
 
 /// Plans one launch that sets the totals to 0, and one in which every thread adds to them.
-fn scattered(problem: &CellHistogram, edges: &Edges, machine: &Machine) -> Result<Steps> {
+fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (PixelType::F32, Some(edges)) = (problem.src, &problem.edges) else {
+        return Err(variant.refused(format!("{} pixels", problem.src)));
+    };
     let (samples, channels) = (problem.shape.samples(), problem.channels());
     let (bins, cells) = (problem.cells() as u32, problem.cells() as u32 * channels);
     let (lower, last) = edges.in_f32();
-    let ends: Vec<f32> = lower.iter().copied().chain([last]).collect();
     // A multiple of the channels, so that a thread counts one channel.
     let most = machine.multiprocessors * SCATTER_RESIDENTS;
     let enough = samples.div_ceil(SCATTER_BLOCK as u64 * PIXELS_PER_THREAD).clamp(1, most as u64) as u32;
@@ -43,10 +44,7 @@ fn scattered(problem: &CellHistogram, edges: &Edges, machine: &Machine) -> Resul
         bins,
         channels,
         step: problem.shape.channels,
-        low: lower[0],
-        last,
-        per_unit: per_unit(&ends).unwrap_or(0.0),
-        reserved: 0,
+        spacing: spacing_of(&lower, last),
     };
     let kernel = if problem.masked {
         Kernel::histogram_slices_scattered_masked_f32_u64
@@ -67,12 +65,33 @@ fn scattered(problem: &CellHistogram, edges: &Edges, machine: &Machine) -> Resul
     Ok((buffers, vec![zeros, counting]))
 }
 
+/// Returns the bins of one width with these least samples; others are to be searched.
+fn spacing_of(lower: &[f32], last: f32) -> Spacing {
+    let ends: Vec<f32> = lower.iter().copied().chain([last]).collect();
+    spacing(&ends).unwrap_or(Spacing { low: lower[0], last, ..Spacing::default() })
+}
+
 /// Plans rows of counts, one per column of blocks, in which each block counts one slice of the bins; and their sum.
 fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let (pixels, channels, apart) = (problem.shape.pixels(), problem.shape.channels, problem.channels());
-    let cells = problem.cells() as u64 * apart as u64;
+    let samples = problem.shape.samples();
+    let (each, cells) = (problem.cells() as u32, problem.cells() as u64 * apart as u64);
     if let (Some(edges), PixelType::F32, true) = (&problem.edges, problem.src, cells > MOST_SLICED) {
-        return scattered(problem, edges, machine);
+        let counted = Cells { each, channels: apart };
+        if problem.masked || apart > 1 || counted.slices(machine).0 > MOST_SLICES {
+            return scattered(problem, variant, machine);
+        }
+        let (lower, last) = edges.in_f32();
+        let spacing = spacing_of(&lower, last);
+        if spacing.per_unit == 0.0 {
+            return scattered(problem, variant, machine);
+        }
+        return values(samples, Kernel::histogram_slices_places_f32_u32, counted, (spacing, lower), machine);
+    }
+    let kernel = counting(problem, variant)?;
+    if !problem.masked && problem.src != PixelType::F32 {
+        let counted = Cells { each, channels: apart };
+        return values(samples, kernel, counted, (Spacing::default(), Vec::new()), machine);
     }
     let (low, edges, last) = match (&problem.edges, problem.src.values()) {
         (Some(edges), None) => {
@@ -81,19 +100,9 @@ fn slices(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> Resu
         }
         (_, values) => (values.map_or(0, |(low, _)| low), Vec::new(), 0.0),
     };
-    let kernel = counting(problem, variant)?;
-    let samples = problem.shape.samples();
-    let (rows, params) = if !problem.masked && problem.src != PixelType::F32 {
-        // With a multiple of the channels, a thread finds the same channels in all that it reads.
-        let rows = (rows_of(samples, cells, VALUES_RESIDENTS, machine) / apart).max(1) * apart;
-        let rounds = rounds(samples, samples / 8, rows, SLICES_BLOCK)?;
-        let params = HistogramValuesParams { samples, rounds, channels: apart, reserved: 0 };
-        (rows, Params::HistogramValuesParams(params))
-    } else {
-        let (beside, bins) = (if problem.masked { MASK } else { 0 }, problem.cells() as u32);
-        let params = HistogramCellsParams { pixels, beside, low, bins, channels, apart, last, reserved: 0 };
-        (rows_of(pixels, cells, RESIDENTS, machine), Params::HistogramCellsParams(params))
-    };
+    let beside = if problem.masked { MASK } else { 0 };
+    let params = HistogramCellsParams { pixels, beside, low, bins: each, channels, apart, last, reserved: 0 };
+    let (rows, params) = (rows_of(pixels, cells, RESIDENTS, machine), Params::HistogramCellsParams(params));
     let counting = launch(kernel, rows, params);
     let slices = cells.div_ceil(SLICE_CELLS as u64) as u32;
     let counting = Launch { blocks: [rows, slices], taps: edges, ..counting };
@@ -133,15 +142,23 @@ fn counting(problem: &CellHistogram, variant: &Variant) -> Result<Kernel> {
     })
 }
 
-pub(crate) const VARIANTS: &[Variant] = &[Variant {
-    rank: 90,
-    ..Variant::new(
-        "histogram-slices",
-        Family::Histogram,
-        "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
-        &For(slices),
-    )
-}];
+pub(crate) const VARIANTS: &[Variant] = &[
+    Variant {
+        rank: 90,
+        ..Variant::new(
+            "histogram-slices",
+            Family::Histogram,
+            "u16, i16; f32 in any bins; u8 with a mask: what the others do not count, masked or not",
+            &For(slices),
+        )
+    },
+    // What histogram-slices does where slices do not suit the bins; by name for all bins of f32.
+    Variant {
+        rank: 95,
+        kernels: "histogram-slices",
+        ..Variant::new("histogram-scattered", Family::Histogram, "f32 in any bins, masked or not", &For(scattered))
+    },
+];
 
 #[cfg(test)]
 mod tests {
@@ -160,10 +177,11 @@ mod tests {
     #[test]
     fn every_cell_has_a_slice_and_few_rows_are_enough_for_few_pixels() {
         let blocks = |recipe: Recipe| (recipe.launches[0].blocks, recipe.launches[1].blocks);
-        assert_eq!(blocks(cells((10, 10, 1), PixelType::U16, 0, false, false)), ([1, 4], [256, 1]));
-        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([33, 4], [256, 1]));
+        assert_eq!(blocks(cells((10, 10, 1), PixelType::U16, 0, false, false)), ([1, 2], [256, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U16, 0, false, false)), ([66, 2], [256, 1]));
         // A multiple of the channels.
-        assert_eq!(blocks(cells((8192, 8192, 3), PixelType::I16, 0, true, false)), ([9, 12], [768, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 3), PixelType::I16, 0, true, false)), ([33, 4], [768, 1]));
+        assert_eq!(blocks(cells((8192, 8192, 1), PixelType::F32, 100_000, false, false)), ([66, 2], [391, 1]));
         assert_eq!(blocks(cells((8192, 8192, 4), PixelType::I16, 0, true, true)), ([16, 16], [1024, 1]));
         assert_eq!(blocks(cells((8192, 8192, 1), PixelType::U8, 0, true, true)), ([264, 1], [1, 1]));
         assert_eq!(blocks(cells((8192, 8192, 1), PixelType::F32, 1 << 14, false, false)), ([264, 1], [64, 1]));
@@ -171,15 +189,16 @@ mod tests {
 
     #[test]
     fn totals_of_many_bins_are_cleared_and_added_to() {
-        for (size, masked, blocks) in [((8192, 8192, 3), true, 1056), ((10, 10, 3), false, 3)] {
-            let recipe = cells(size, PixelType::F32, 20_000, true, masked);
+        for (size, masked, bins, blocks) in [((8192, 8192, 3), true, 20_000, 1056), ((10, 10, 3), false, 80_000, 3)] {
+            let recipe = cells(size, PixelType::F32, bins, true, masked);
             let [zeros, counting] = &recipe.launches[..] else { panic!("{recipe:?}") };
             let Params::HistogramMergeParams(none) = zeros.params else { panic!("{recipe:?}") };
-            assert_eq!((none.partials, none.bins, zeros.blocks), (0, 60_000, [235, 1]));
+            let totals = 3 * bins as u32;
+            assert_eq!((none.partials, none.bins, zeros.blocks), (0, totals, [totals.div_ceil(256), 1]));
             let Params::HistogramScatterParams(params) = counting.params_at(&[7, 77, 777]) else {
                 panic!("{recipe:?}")
             };
-            assert_eq!((params.bins, params.channels, params.per_unit), (20_000, 3, 1.0));
+            assert_eq!((params.bins, params.channels, params.spacing.per_unit), (bins as u32, 3, 1.0));
             assert_eq!((params.beside, counting.blocks, counting.dst), (if masked { 777 } else { 7 }, [blocks, 1], 1));
             assert!(params.rounds as u64 * blocks as u64 * 256 >= params.samples);
         }

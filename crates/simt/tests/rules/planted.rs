@@ -183,7 +183,15 @@ fn shared_races() {
             t.shared_increment(Shared::at(0), 0);
         }
     });
-    expect(increments_meet_a_store, 0, (1, 0), &["increments u32", "data race with the write by thread 0"]);
+    expect(increments_meet_a_store, 0, (1, 0), &["updates u32", "data race with the write by thread 0"]);
+    let maxima_meet_a_store = run(true, |t, n, _, _| unsafe {
+        if n == 0 {
+            t.shared_store(Shared::<u32>::at(0), 0, 0);
+        } else {
+            t.shared_max(Shared::at(0), 0, n);
+        }
+    });
+    expect(maxima_meet_a_store, 0, (1, 0), &["updates u32", "data race with the write by thread 0"]);
     let a_read_among_increments = run(true, |t, n, _, _| unsafe {
         if n == 0 {
             t.shared_store(Shared::<u32>::at(0), 0, 0);
@@ -204,7 +212,7 @@ fn shared_races() {
 }
 
 #[test]
-fn increments_do_not_race_with_each_other() {
+fn increments_and_maxima_do_not_race_with_each_other() {
     let counts = run(true, |t, n, _, output| unsafe {
         t.shared_store(Shared::<u32>::at(0), n, 0);
         t.barrier();
@@ -214,6 +222,14 @@ fn increments_do_not_race_with_each_other() {
         t.store(output, global_index(t, n), count);
     });
     assert_eq!(counts.unwrap()[..3], [THREADS / 2, THREADS / 2, 0]);
+    let maxima = run(true, |t, n, _, output| unsafe {
+        t.shared_store(Shared::<u32>::at(0), n, 7);
+        t.barrier();
+        t.shared_max(Shared::at(0), n % 2, n);
+        t.barrier();
+        t.store(output, global_index(t, n), t.shared_load(Shared::<u32>::at(0), n));
+    });
+    assert_eq!(maxima.unwrap()[..3], [THREADS - 2, THREADS - 1, 7]);
 }
 
 #[test]

@@ -462,6 +462,12 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    unsafe fn shared_max(self, numbers: Shared<u32>, index: u32, value: u32) {
+        let address = shared_address(numbers, index);
+        unsafe { asm!("red.shared.max.u32 [{0}], {1};", in(reg32) address, in(reg32) value, options(nostack)) }
+    }
+
+    #[inline(always)]
     fn anew(self, number: u32) -> u32 {
         let same: u32;
         unsafe { asm!("mov.u32 {0}, {1};", out(reg32) same, in(reg32) number, options(nomem, nostack)) };

@@ -172,7 +172,7 @@ fn measured(
     let first_ms = milliseconds(start.elapsed());
     let copy_out_ms = match &solved {
         Solved::Image(image) => Some(median_of_3(|| image.download_any().map(drop))?),
-        Solved::Counts(..) | Solved::Statistics(..) => None,
+        Solved::Counts(..) | Solved::Percentiles(..) => None,
     };
     // The suite compares the CPU with the reference, which would take minutes here.
     let judge = if quick { Device::reference() } else { Device::cpu() };

@@ -4,7 +4,7 @@ use super::chain;
 use super::images::{Data, Picture, mix};
 use apron::{
     Bins, Border, Device, DeviceHistogram, DeviceImage, FilterBuilder, Histogram, Limit, Mask, Named, PixelType,
-    Report, Result, Source, Statistics, Taps,
+    Report, Result, Source, Taps,
 };
 use apron_testkit::first_mismatch;
 
@@ -276,8 +276,8 @@ impl Workload {
             Made(Composed::Unsharp) => return self.filtered(device.unsharp(image, 2.0)),
             Percentiles(count) => {
                 let percentiles: Vec<f64> = (1..=count).map(|k| 100.0 * f64::from(k) / f64::from(count + 1)).collect();
-                let (found, report) = device.statistics(image).percentiles(percentiles).run_reported()?;
-                return Ok(Enqueued::Done(Solved::Statistics(found, report)));
+                let (found, report) = device.percentiles(image, percentiles).run_reported()?;
+                return Ok(Enqueued::Done(Solved::Percentiles(found, report)));
             }
             Gauss(radius) => {
                 let taps = Taps::new(binomial(2 * radius))?.normalized()?;
@@ -344,7 +344,7 @@ impl Enqueued {
 pub(in crate::verbs) enum Solved {
     Image(DeviceImage),
     Counts(Histogram, Report),
-    Statistics(Vec<Statistics>, Report),
+    Percentiles(Vec<Vec<f64>>, Report),
 }
 
 impl Solved {
@@ -352,7 +352,7 @@ impl Solved {
     pub(in crate::verbs) fn report(&self) -> Result<Report> {
         match self {
             Solved::Image(image) => image.report(),
-            Solved::Counts(_, report) | Solved::Statistics(_, report) => Ok(report.clone()),
+            Solved::Counts(_, report) | Solved::Percentiles(_, report) => Ok(report.clone()),
         }
     }
 
@@ -370,7 +370,7 @@ impl Solved {
                 let count = |counts: &[u64], bin: usize| counts.get(bin).map_or("nothing".into(), u64::to_string);
                 Ok(bin.map(|bin| format!("bin {bin}: {} instead of {}", count(found, bin), count(expected, bin))))
             }
-            (Solved::Statistics(found, _), Solved::Statistics(expected, _)) => {
+            (Solved::Percentiles(found, _), Solved::Percentiles(expected, _)) => {
                 Ok((found != expected).then(|| format!("{found:?} instead of {expected:?}")))
             }
             _ => Ok(Some("a result of another kind".into())),

@@ -1,0 +1,155 @@
+//! Percentiles of float samples, on the host or by kernels.
+
+use super::digits::Selected;
+use super::ranks::Search;
+use super::{Backend, Counting, HOST_WHY};
+use crate::choice::{Choice, environment};
+use crate::statistics::{Found, Taken};
+use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics, f16};
+use apron_core::{CellHistogram, Percentile, each_type};
+use apron_plan::plan;
+use std::time::{Duration, Instant};
+
+const OPERATION: &str = "stats";
+
+impl Backend {
+    /// Finds percentiles of float samples.
+    pub(crate) fn percentiles(
+        &self,
+        source: &Source<'_>,
+        per_channel: bool,
+        percentiles: &[f64],
+        variant: Option<&str>,
+    ) -> Result<Found> {
+        if self.machine().is_some() {
+            source.check_alone(OPERATION)?;
+            // Uploaded once, for all kernels that read it.
+            let (image, copy_in) = self.import_timed(source, OPERATION)?;
+            let source = Source::Device(&image);
+            let mut found = self.percentiles_by_kernels(&source, per_channel, percentiles, variant, None)?;
+            found.report.copy_in = copy_in;
+            return Ok(found);
+        }
+        let start = Instant::now();
+        let (name, mut found) = self.by_host(OPERATION, source, variant, |input, parallel| {
+            each_type!(input, image => match parallel {
+                true => apron_cpu::percentiles(image, per_channel, percentiles),
+                false => apron_reference::percentiles(image, per_channel, percentiles),
+            })
+        })?;
+        // The host finds nothing for no percentiles.
+        found.resize(if per_channel { source.shape().channels as usize } else { 1 }, Vec::new());
+        let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
+        Ok(Found { percentiles: found, report: Report { kernels: start.elapsed(), ..report } })
+    }
+
+    /// Finds percentiles by the samples at their ranks. Those are found by their digits, or, if the variant of the
+    /// statistics is named and where shared memory is small, between the extremes that the statistics have found.
+    pub(super) fn percentiles_by_kernels(
+        &self,
+        source: &Source<'_>,
+        per_channel: bool,
+        percentiles: &[f64],
+        variant: Option<&str>,
+        taken: Option<&Taken>,
+    ) -> Result<Found> {
+        let (shape, pixel) = (source.shape(), source.pixel_type());
+        let channels = if per_channel { shape.channels } else { 1 };
+        let count = shape.samples() / channels as u64;
+        let places: Vec<Percentile> = percentiles.iter().map(|&percent| Percentile::of(percent, count)).collect();
+        let ranks = (0..channels as usize)
+            .flat_map(|channel| places.iter().flat_map(|place| place.ranks).map(move |rank| (channel, rank)));
+        let ranks: Vec<(usize, u64)> = ranks.collect();
+        let named = variant.is_some() || environment()?.iter().any(|(operation, _)| *operation == OPERATION);
+        let selected = match pixel {
+            _ if named => None,
+            PixelType::F16 => Some(self.select_halves(source, channels, &ranks)?),
+            _ => self.select(source, channels, &ranks)?,
+        };
+        let (samples, report) = match selected {
+            Some(Selected { samples, kernels, recipe }) => {
+                (samples, Report { operation: OPERATION, ..self.by_kernels(&recipe, Duration::ZERO, kernels) })
+            }
+            None => {
+                let own = match taken {
+                    None => Some(self.statistics_by_kernels(source, per_channel, &Choice { variant, tuning: None })?),
+                    Some(_) => None,
+                };
+                let Taken { statistics, report } = taken.or(own.as_ref()).expect("one of them");
+                let (samples, kernels) = self.search(source, per_channel, &ranks, statistics)?;
+                let before = own.as_ref().map_or(Duration::ZERO, |own| own.report.kernels);
+                (samples, Report { kernels: before + kernels, ..report.clone() })
+            }
+        };
+        let mut pairs = samples.chunks_exact(2).map(|pair| [pair[0], pair[1]]);
+        let mut of_channel = |_| {
+            let between = |place: &Percentile| match pairs.next().expect("two for each percentile") {
+                // Every sample of a channel with NaN.
+                [sample, _] if sample.is_nan() => f64::NAN,
+                pair => place.between(pixel, pair),
+            };
+            places.iter().map(between).collect()
+        };
+        Ok(Found { percentiles: (0..channels).map(&mut of_channel).collect(), report })
+    }
+
+    /// Finds the f16 samples of ranks, from the count of each bit pattern; NaN for the ranks of a channel that has NaN.
+    fn select_halves(&self, source: &Source<'_>, channels: u32, ranks: &[(usize, u64)]) -> Result<Selected> {
+        let machine = self.machine().expect("a device that runs kernels");
+        // The patterns are counted as the values of u16.
+        let (shape, src, per_channel) = (source.shape(), PixelType::U16, channels > 1);
+        let problem = CellHistogram { shape, src, edges: None, per_channel, masked: false };
+        let recipe = plan(&problem.into(), None, &machine)?;
+        let (counts, kernels) = self.counted(&recipe, source)?;
+        // The patterns in the order of their values.
+        let rising: Vec<f16> = (0x8000..=0xffff).rev().chain(0..=0x7fff).map(f16::from_bits).collect();
+        let of_channel = |counts: &[u64]| {
+            let of = |sample: &f16| counts[sample.to_bits() as usize];
+            let upto = rising.iter().filter(|sample| !sample.is_nan()).scan(0, |sum, sample| {
+                *sum += of(sample);
+                Some((*sum, f64::from(*sample) + 0.0))
+            });
+            let known = rising.iter().filter(|sample| sample.is_nan()).all(|sample| of(sample) == 0);
+            (known, upto.collect::<Vec<_>>())
+        };
+        let all: Vec<_> = counts.chunks_exact(rising.len()).map(of_channel).collect();
+        let sample = |&(channel, rank): &(usize, u64)| match &all[channel] {
+            (true, upto) => upto[upto.partition_point(|(upto, _)| *upto <= rank)].1,
+            (false, _) => f64::NAN,
+        };
+        Ok(Selected { samples: ranks.iter().map(sample).collect(), kernels, recipe })
+    }
+
+    /// Finds the samples of ranks by counting between edges; returns them and the time of the kernels.
+    fn search(
+        &self,
+        source: &Source<'_>,
+        per_channel: bool,
+        ranks: &[(usize, u64)],
+        statistics: &[Statistics],
+    ) -> Result<(Vec<f64>, Duration)> {
+        let mut kernels = Duration::ZERO;
+        let floats = (source.pixel_type() != PixelType::F32).then(|| self.as_floats(source)).transpose()?;
+        let source = floats.as_ref().map_or(source.view(), Source::Device);
+        if let Some(floats) = &floats {
+            kernels += floats.report()?.kernels;
+        }
+        let is_known = |channel: usize| !statistics[channel].min.is_nan();
+        let known: Vec<_> = ranks.iter().copied().filter(|&(channel, _)| is_known(channel)).collect();
+        let extremes: Vec<(f64, f64)> = statistics.iter().map(|of| (of.min, of.max)).collect();
+        let mut search = Search::new(known, &extremes);
+        while let Some(edges) = search.edges() {
+            let binning = Binning::Between(Edges::new(edges)?);
+            let counted = self.histogram(&source, &Counting { binning, per_channel, roi: None }, &Choice::default())?;
+            let histogram = counted.download()?;
+            kernels += counted.report()?.kernels;
+            (0..histogram.channels()).for_each(|channel| search.narrow(channel as usize, histogram.channel(channel)));
+        }
+        let mut found = search.found();
+        let sample = |&(channel, _): &(usize, u64)| match is_known(channel) {
+            true => found.next().expect("one for each rank"),
+            false => f64::NAN,
+        };
+        Ok((ranks.iter().map(sample).collect(), kernels))
+    }
+}
