@@ -117,6 +117,7 @@ mod tests {
             (correlate(4, U8, (2, 2)), "patch-dense", correlate(4, U8, (4, 4))),
             (march(9), "patch-separable", march(11)),
             (separable(305), "conv1d-fused", separable(306)),
+            (correlate(2, U16, (1, 5001)), "conv1d-line", correlate(2, U16, (2, 5001))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),

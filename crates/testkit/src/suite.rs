@@ -261,6 +261,22 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     for (mask, types) in [((200, 61), (F32, F32)), ((700, 3), (U8, U8)), ((1, 700), (F32, U16))] {
         cases.push(Case::correlate(next(), (9, 20, 1), types, mask, Border::Constant(0.5), Data::Uniform));
     }
+    // Masks of a single row or column: tiles of 256x16 and 32x128 samples, pieces of 256 and 128 taps.
+    for (n, types) in types().chain([(U16, U16), (I16, I16)]).enumerate() {
+        for (m, (size, mask)) in
+            [((267, 19), (3, 1)), ((256, 16), (300, 1)), ((35, 131), (1, 2)), ((32, 128), (1, 150)), ((5, 9), (1, 1))]
+                .into_iter()
+                .enumerate()
+        {
+            let border = borders()[(n + m) % 6];
+            let border = if border == Border::Crop && m % 2 == 1 { Border::Reflect101 } else { border };
+            let size = (size.0, size.1, (n + m) as u32 % 4 + 1);
+            cases.push(Case::correlate(next(), size, types, mask, border, Data::Uniform));
+        }
+    }
+    for mask in [(5, 1), (1, 5)] {
+        cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
+    }
     // Several pieces of taps along rows, along columns, and along both.
     for (n, types) in types().enumerate() {
         let (taps, border) = ([(700, 5), (4, 300), (257, 129)][n % 3], [Border::Reflect, Border::Constant(9.0)][n % 2]);
