@@ -19,7 +19,7 @@ struct Axes {
 }
 
 /// Every variant's axes; `sides` gives the largest side of the mask, from 3 on.
-const AXES: [Axes; 8] = [
+const AXES: [Axes; 10] = [
     Axes {
         variant: "separable",
         src: "f32",
@@ -58,6 +58,9 @@ const AXES: [Axes; 8] = [
     },
     Axes { variant: "separable-f64", src: "u16", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
     Axes { variant: "dense-f64", src: "u16", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
+    // Rows of several i16 channels take other variants.
+    Axes { variant: "separable-f64", src: "i16", sides: |_| 17, channels: &[1], any: |_, _| true },
+    Axes { variant: "dense-f64", src: "i16", sides: |_| 7, channels: &[1], any: |_, _| true },
 ];
 
 /// Returns the resident blocks per multiprocessor for which registers are limited: the fastest measured choice that

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::Machine;
     use apron_abi::Kernel;
-    use apron_core::PixelType::{self, F32, U8, U16};
+    use apron_core::PixelType::{self, F32, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask, PairHistogram, PointOp,
         Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
@@ -111,6 +111,7 @@ mod tests {
             (bytes(17), "march-separable", bytes(19)),
             (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
             (words(17), "march-separable-f64", words(19)),
+            (correlate(1, I16, (7, 7)), "march-dense-f64", correlate(3, I16, (7, 7))),
             (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
             (correlate(1, F32, (4, 4)), "patch-dense", correlate(1, F32, (6, 6))),

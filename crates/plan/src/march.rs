@@ -127,7 +127,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-separable-f64",
             Family::March,
-            "3 to 17 odd taps on both axes; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "3 to 17 odd taps on axes; u16, gray i16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(separable_f64),
         )
     },
@@ -147,7 +147,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense-f64",
             Family::March,
-            "odd squares of 3 to 7; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "odd squares of 3 to 7; u16, gray i16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(dense_f64),
         )
     },

@@ -143,6 +143,21 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::separable(next(), (9, 7, 1 + n as u32 % 3), types, taps, borders()[n], Data::Uniform));
     }
     marching_bytes(&mut cases, &mut next);
+    // 16-bit integers, whose strips are 1024 or 512 samples wide.
+    for (n, pixel) in [U16, I16].into_iter().enumerate() {
+        for (m, side) in (3..=17).step_by(2).enumerate() {
+            for (k, size) in [(1032, 19, 1), (515, 20, 1), (24, 37, 1)].into_iter().enumerate() {
+                let border = borders()[(n + m + k) % 6];
+                let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
+                let case = |case: Case| if k == 1 { case } else { case.centered() };
+                let (types, taps) = ((pixel, pixel), (side, side));
+                cases.push(case(Case::separable(next(), size, types, taps, border, Data::Uniform)));
+                if side <= 7 {
+                    cases.push(case(Case::correlate(next(), size, types, taps, border, Data::Uniform)));
+                }
+            }
+        }
+    }
     small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
