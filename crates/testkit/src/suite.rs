@@ -118,13 +118,16 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
-    // Even sides, whose windows have no centre, in rows of whole words.
-    for (n, types) in [(F32, F32), (U8, U8), (U16, U16)].into_iter().enumerate() {
-        for (m, (side, channels)) in [(2, 1), (4, 1), (2, 3), (4, 3), (2, 4)].into_iter().enumerate() {
-            for (k, size) in [(140, 23, channels), (8, 9, channels)].into_iter().enumerate() {
+    // Even sides, whose windows have no centre, in rows of whole words, and those that march also in others.
+    for (n, types) in [(F32, F32), (U8, U8), (U16, U16), (I16, I16)].into_iter().enumerate() {
+        let masks = [(2, 1), (4, 1), (2, 3), (4, 3), (2, 4), (6, 1), (8, 1), (6, 4), (8, 4)];
+        for (m, (side, channels)) in masks.into_iter().enumerate() {
+            let sizes = [(140, 23, channels), (8, 9, channels), (1041, 19, channels), (267, 20, channels)];
+            for (k, size) in sizes.into_iter().take(if side > 4 { 4 } else { 2 }).enumerate() {
                 let border = borders()[(n + m + k) % 6];
+                let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
                 let case = Case::correlate(next(), size, types, (side, side), border, Data::Uniform);
-                cases.push(if k == 0 { case.centered() } else { case });
+                cases.push(if k % 2 == 0 { case.centered() } else { case });
             }
         }
     }
