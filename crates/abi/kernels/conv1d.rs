@@ -33,9 +33,18 @@ fn rows() -> Vec<Row> {
             rows.push(kernel("simple", stage, types, body, "Conv1dParams").program(program).taps(taps));
         }
     }
-    for (axis, types @ [src, dst], sum) in passes() {
+    // Masks of a single row or column, from samples to results. Between f32 and from u8 to f32 along rows, and from f32
+    // along columns, they are passes of separable filters.
+    let alone = [0, 1].into_iter().flat_map(|axis| {
+        let of = |src: &'static str| ["u8", "u16", "i16", "f32"].map(|dst| [src, dst]);
+        let types = of("u8").into_iter().chain(of("f32")).chain([["u16", "u16"], ["i16", "i16"]]);
+        let is_pass = move |[src, dst]: [&str; 2]| dst == "f32" && (axis == 0 || src == "f32");
+        types.filter(move |types| !is_pass(*types)).map(move |types| (axis, types, sum(types[1])))
+    });
+    for (axis, types @ [src, dst], sum) in passes().chain(alone) {
         let (stage, name) = [("rows", "Rows"), ("columns", "Columns")][axis];
-        let blocked = kernel("blocked", stage, types, format!("conv1d::Blocked{name}<{src}, {dst}>"), "Conv1dParams");
+        let body = format!("conv1d::Blocked{name}<{src}, {sum}, {dst}>");
+        let blocked = kernel("blocked", stage, types, body, "Conv1dParams");
         let bytes = format!("SharedMemory::Bytes(blocked_{stage}_bytes(size_of::<{sum}>() as u32))");
         let blocked = blocked.taps("Global").block("[BLOCKED_LINE_BLOCK, 1]").shared(bytes, 3 - axis as u32);
         rows.push(blocked.residents(if sum == "f32" { 4 } else { 2 }));

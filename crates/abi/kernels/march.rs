@@ -18,8 +18,11 @@ struct Axes {
     any: fn(side: u32, channels: u32) -> bool,
 }
 
-/// Every variant's axes; `sides` gives the largest side of the mask, from 3 on.
-const AXES: [Axes; 8] = [
+/// Even sides of dense masks, over one channel of f32 and 16-bit integers, and one or four of u8 with sums in f64.
+const EVEN: [u32; 2] = [6, 8];
+
+/// Every variant's axes; `sides` gives the largest odd side of the mask, from 3 on.
+const AXES: [Axes; 10] = [
     Axes {
         variant: "separable",
         src: "f32",
@@ -58,6 +61,9 @@ const AXES: [Axes; 8] = [
     },
     Axes { variant: "separable-f64", src: "u16", sides: |_| 17, channels: &[1, 3, 4], any: |_, _| true },
     Axes { variant: "dense-f64", src: "u16", sides: |_| 7, channels: &[1, 3, 4], any: |_, _| true },
+    // Rows of several i16 channels take other variants.
+    Axes { variant: "separable-f64", src: "i16", sides: |_| 17, channels: &[1], any: |_, _| true },
+    Axes { variant: "dense-f64", src: "i16", sides: |_| 7, channels: &[1], any: |_, _| true },
 ];
 
 /// Returns the resident blocks per multiprocessor for which registers are limited: the fastest measured choice that
@@ -70,7 +76,7 @@ fn residents(variant: &str, src: &str, side: u32) -> u32 {
         ("separable", _, 3 | 5 | 9) | ("dense", _, 3 | 7) => 4,
         ("separable", _, 17) => 2,
         ("separable-f64" | "dense-f64", _, 3) => 4,
-        ("separable-f64", _, 15..) | ("dense-f64", _, 7) => 2,
+        ("separable-f64", _, 15..) | ("dense-f64", _, 6..) => 2,
         _ => 3,
     }
 }
@@ -85,7 +91,11 @@ fn rows() -> Vec<Row> {
         let (body, dense) = if method == "dense" { ("Dense", true) } else { ("Separable", false) };
         let samples = if sums == "Doubles" { format!("samples::Doubles<{src}>") } else { src.into() };
         for &channels in channels {
-            for side in odd(3, sides(channels)) {
+            let even = match (variant, src, channels) {
+                ("dense", "f32", 1) | ("dense-f64", _, 1) | ("dense-f64", "u8", 4) => &EVEN[..],
+                _ => &[],
+            };
+            for side in odd(3, sides(channels)).chain(even.iter().copied()) {
                 for aligned in [true, false].into_iter().filter(|aligned| *aligned || any(side, channels)) {
                     let across = format!("march_across({}, MarchSums::{sums}, {dense}, {side})", element(src));
                     let body =

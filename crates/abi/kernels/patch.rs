@@ -9,7 +9,7 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 /// Even sides of dense masks.
-const EVEN: [u32; 2] = [2, 4];
+const EVEN: [u32; 3] = [2, 4, 6];
 
 /// Returns the largest side of the mask; odd sides start at 3.
 fn largest(method: &str, src: &str, channels: u32) -> u32 {

@@ -19,8 +19,9 @@ fn rows() -> Vec<Row> {
     for (second, src) in [("u8", "u8"), ("f32", "u8"), ("f32", "f32")] {
         rows.extend(DST.map(|dst| weighted(&format!("weighted-{second}"), src, second, dst)));
     }
-    rows.extend(["u16", "i16", "Half"].map(|src| weighted("widened", src, src, "f32")));
-    rows.push(weighted("narrowed", "f32", "f32", "Half"));
+    let convert = |stage: &str, src, dst| row(stage, [src, dst], format!("Convert<{src}, {dst}>"));
+    rows.extend(["u16", "i16", "Half"].map(|src| convert("widened", src, "f32")));
+    rows.push(convert("narrowed", "f32", "Half"));
     rows.extend(DST.map(|dst| row("magnitude", ["f32", dst], format!("Magnitude<{dst}>"))));
     rows.push(row("direction", ["f32", "f32"], "Direction".into()));
     // Samples that are only copied are copied as integers of their size.

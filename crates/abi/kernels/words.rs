@@ -23,7 +23,7 @@ struct Tile {
 const TILES: [Tile; 3] = [
     Tile {
         variant: "dense",
-        types: &["u8", "u16"],
+        types: &["u8", "u16", "i16"],
         body: |samples, channels| format!("words::Dense<{samples}, 4, 4, {channels}>"),
         shared: "Words",
         outputs: [4, 4],
@@ -32,7 +32,7 @@ const TILES: [Tile; 3] = [
     },
     Tile {
         variant: "dense-small",
-        types: &["u8", "u16", "f32"],
+        types: &["u8", "u16", "i16", "f32"],
         body: |samples, channels| format!("words::Dense<{samples}, 4, 1, {channels}>"),
         shared: "Words",
         outputs: [4, 1],
@@ -41,7 +41,7 @@ const TILES: [Tile; 3] = [
     },
     Tile {
         variant: "separable",
-        types: &["u8", "u16", "f32"],
+        types: &["u8", "u16", "i16", "f32"],
         body: |samples, channels| format!("words::Separable<{samples}, {channels}>"),
         shared: "WordsAndSums",
         outputs: [4, 2],

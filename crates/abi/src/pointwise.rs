@@ -6,6 +6,8 @@ use core::f64::consts::{FRAC_PI_2, PI};
 pub const POINTWISE_BLOCK: u32 = 256;
 /// Samples that a thread of the pointwise kernels computes at a time, a block's width apart.
 pub const POINTWISE_AT_ONCE: u32 = 4;
+/// Groups of four adjacent samples that a thread of the converting kernels converts at a time, a block's width apart.
+pub const CONVERT_GROUPS: u32 = 2;
 /// Rows per thread of the padding kernel, a block's height apart.
 pub const PAD_ROWS: u32 = 4;
 /// Most blocks per launch; threads stride by the whole grid.

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::Machine;
     use apron_abi::Kernel;
-    use apron_core::PixelType::{self, F32, U8, U16};
+    use apron_core::PixelType::{self, F32, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask,
         PairHistogram, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
@@ -108,15 +108,19 @@ mod tests {
             (march(65), "march-separable", march(67)),
             (narrower(33), "march-separable", narrower(35)),
             (correlate(4, U8, (7, 7)), "march-dense", correlate(4, U8, (9, 9))),
+            (correlate(1, F32, (8, 8)), "march-dense", correlate(3, F32, (8, 8))),
+            (correlate(4, U8, (8, 8)), "march-dense-f64", correlate(3, U8, (8, 8))),
             (bytes(17), "march-separable", bytes(19)),
             (correlate(1, U16, (7, 7)), "march-dense-f64", correlate(1, U16, (9, 9))),
             (words(17), "march-separable-f64", words(19)),
+            (correlate(1, I16, (7, 7)), "march-dense-f64", correlate(3, I16, (7, 7))),
             (correlate(1, F32, (7, 7)), "patch-dense", correlate(1, F32, (9, 9))),
             (correlate(3, U16, (5, 5)), "patch-dense", correlate(3, U16, (7, 7))),
-            (correlate(1, F32, (4, 4)), "patch-dense", correlate(1, F32, (6, 6))),
+            (correlate(1, F32, (6, 6)), "patch-dense", correlate(1, F32, (8, 8))),
             (correlate(4, U8, (2, 2)), "patch-dense", correlate(4, U8, (4, 4))),
             (march(9), "patch-separable", march(11)),
             (separable(305), "conv1d-fused", separable(306)),
+            (correlate(2, U16, (1, 5001)), "conv1d-line", correlate(2, U16, (2, 5001))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),

@@ -9,7 +9,7 @@ use apron_abi::{
     Kernel, MAX_TAPS, Params, SIMPLE_BLOCK, TILE_WIDTH, fused_bytes, fused_input_pitch, fused_input_plane, fused_plane,
     fused_ring_rows, reciprocal, tap_stride,
 };
-use apron_core::{Border, PixelType, Result, Separable, Taps, Window};
+use apron_core::{Border, Correlate, PixelType, Result, Separable, Shape, Taps, Window};
 
 const OPERATION: &str = "separable";
 
@@ -17,8 +17,8 @@ const OPERATION: &str = "separable";
 fn fused(problem: &Separable, variant: &Variant, machine: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (taps_x, taps_y) = (&problem.taps_x, &problem.taps_y);
-    let mut taps = padded(taps_x);
-    taps.extend(padded(taps_y));
+    let mut taps = padded(taps_x.taps());
+    taps.extend(padded(taps_y.taps()));
     if taps.len() > FEW_TAPS {
         let what = format!("filters of over {FEW_TAPS} taps, both axes together (this one has {})", taps.len());
         return Err(unsupported(OPERATION, what, "use --variant conv1d-simple"));
@@ -94,12 +94,50 @@ pub(crate) fn simple_blocks(problem: &Separable, window: &Window) -> [[u32; 2]; 
 /// Two launches with 16 adjacent outputs per thread, the taps in pieces.
 fn blocked(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
-    let out = window.out;
+    two_passes(problem, variant, &window, STAGES, blocked_grids(window.out, problem.shape.height))
+}
+
+/// Returns the blocks of the pass along `height` rows, and of the pass along columns, with 16 outputs per thread.
+fn blocked_grids(out: Shape, height: u32) -> [[u32; 2]; 2] {
     let blocks = |[width, height]: [u32; 2], tile: [u32; 2]| [width.div_ceil(tile[0]), height.div_ceil(tile[1])];
     // In the pass along rows every channel has its own blocks.
-    let [strips, rows] = blocks([out.width, problem.shape.height], BLOCKED_ROWS_TILE);
-    let columns = blocks([out.width * out.channels, out.height], BLOCKED_COLUMNS_TILE);
-    two_passes(problem, variant, &window, STAGES, [[strips * out.channels, rows], columns])
+    let [strips, rows] = blocks([out.width, height], BLOCKED_ROWS_TILE);
+    [[strips * out.channels, rows], blocks([out.width * out.channels, out.height], BLOCKED_COLUMNS_TILE)]
+}
+
+/// Plans a mask of a single row or column: one pass, as of [`blocked`].
+fn line(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
+    let (window, mask, shape) = (problem.window()?, &problem.mask, problem.shape);
+    let (stage, axis) = match (mask.width(), mask.height()) {
+        (_, 1) => ("rows", 0),
+        (1, _) => ("columns", 1),
+        (width, height) => return Err(variant.refused(format!("{width}x{height} masks"))),
+    };
+    if problem.clamp {
+        return Err(variant.refused("clamped sums".into()));
+    }
+    let out = window.out;
+    // Along the other axis an output has the number of its input.
+    let (origin, across, rows) = match axis {
+        0 => (window.origin_x, window.origin_y, (out.height, shape.height)),
+        _ => (window.origin_y, window.origin_x, (out.width, shape.width)),
+    };
+    if across != 0 || rows.0 > rows.1 {
+        return Err(variant.refused("regions beside the image".into()));
+    }
+    let (src, dst) = (problem.src.element(), problem.dst.element());
+    let kernel = kernels::find(variant.kernels, stage, src, dst)
+        .ok_or_else(|| variant.refused(format!("{} to {} pixels", problem.src, problem.dst)))?;
+    let (_, constant) = problem.border.mode();
+    let (width, height, out_height) = (shape.width, shape.height, out.height);
+    let params = Conv1dParams { constant: constant as f64, width, height, out_height, origin, ..Default::default() };
+    let blocks = blocked_grids(out, out.height)[axis];
+    let launch = pass(kernel, mask.taps(), blocks, (problem.border, out), params);
+    let buffers = vec![
+        Buffer { role: Role::Input, element: src, elems: shape.samples() },
+        Buffer { role: Role::Output, element: dst, elems: out.samples() },
+    ];
+    Ok((buffers, vec![launch]))
 }
 
 /// Plans P3: one thread per input sample; a tile yields fewer outputs than it has threads.
@@ -159,31 +197,12 @@ pub(crate) fn passes(
     kernels: [Kernel; 2],
     [row_blocks, column_blocks]: [[u32; 2]; 2],
 ) -> [Launch; 2] {
-    let (mode, constant) = problem.border.mode();
+    let (_, constant) = problem.border.mode();
     let (shape, out) = (problem.shape, window.out);
-    let pass = |kernel: Kernel, taps: &Taps, blocks: [u32; 2], params: Conv1dParams, src| -> Launch {
-        Launch {
-            kernel,
-            blocks,
-            shared_bytes: kernel.facts().shared.bytes(0, 0),
-            reserved_bytes: 0,
-            src,
-            dst: src + 1,
-            params: Params::Conv1dParams(Conv1dParams {
-                height: shape.height,
-                row_stride: params.width * out.channels,
-                out_width: out.width,
-                channels: out.channels,
-                taps: taps.len(),
-                border: mode as u32,
-                ..params
-            }),
-            taps: padded(taps),
-        }
-    };
     let first = Conv1dParams {
         constant: constant as f64,
         width: shape.width,
+        height: shape.height,
         out_height: shape.height,
         origin: window.origin_x,
         ..Default::default()
@@ -195,20 +214,49 @@ pub(crate) fn passes(
     let second = Conv1dParams {
         constant: outside,
         width: out.width,
+        height: shape.height,
         out_height: out.height,
         origin: window.origin_y,
         ..Default::default()
     };
-    [
-        pass(kernels[0], &problem.taps_x, row_blocks, first, 0),
-        pass(kernels[1], &problem.taps_y, column_blocks, second, 1),
-    ]
+    let filter = (problem.border, out);
+    let columns = pass(kernels[1], problem.taps_y.taps(), column_blocks, filter, second);
+    [pass(kernels[0], problem.taps_x.taps(), row_blocks, filter, first), Launch { src: 1, dst: 2, ..columns }]
+}
+
+/// Returns the launch of one pass, from buffer 0 to buffer 1: along an axis of input whose size, like the `params` that
+/// depend on the axis, is given.
+fn pass(
+    kernel: Kernel,
+    taps: &[f32],
+    blocks: [u32; 2],
+    (border, out): (Border, Shape),
+    params: Conv1dParams,
+) -> Launch {
+    let (mode, _) = border.mode();
+    Launch {
+        kernel,
+        blocks,
+        shared_bytes: kernel.facts().shared.bytes(0, 0),
+        reserved_bytes: 0,
+        src: 0,
+        dst: 1,
+        params: Params::Conv1dParams(Conv1dParams {
+            row_stride: params.width * out.channels,
+            out_width: out.width,
+            channels: out.channels,
+            taps: taps.len() as u32,
+            border: mode as u32,
+            ..params
+        }),
+        taps: padded(taps),
+    }
 }
 
 /// Returns the taps, zero-padded to a multiple of the number that kernels load at once.
-fn padded(taps: &Taps) -> Vec<f32> {
-    let mut padded = taps.taps().to_vec();
-    padded.resize(tap_stride(taps.len()) as usize, 0.0);
+fn padded(taps: &[f32]) -> Vec<f32> {
+    let mut padded = taps.to_vec();
+    padded.resize(tap_stride(taps.len() as u32) as usize, 0.0);
     padded
 }
 
@@ -243,6 +291,17 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant { rank: 45, ..Variant::new("conv1d-blocked", Family::Conv1d, "any number of taps", &For(blocked)) },
+    // Before the variants of squares: where it takes a mask, no other has a kernel for its shape.
+    Variant {
+        rank: 5,
+        kernels: "conv1d-blocked",
+        ..Variant::new(
+            "conv1d-line",
+            Family::Conv1d,
+            "masks of a single row or column, of any length; u8 and f32, and u16 and i16 to themselves",
+            &For(line),
+        )
+    },
     Variant { rank: 60, ..Variant::new("conv1d-tiled", Family::Conv1d, "up to 32 taps an axis", &For(tiled)) },
 ];
 
@@ -250,7 +309,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
 mod tests {
     use crate::{Machine, Role, untuned as plan};
     use apron_abi::{ElementType, Kernel, Params};
-    use apron_core::{Border, Extent, PixelType, Problem, Separable, Shape, Taps};
+    use apron_core::{Border, Correlate, Extent, Mask, PixelType, Problem, Region, Separable, Shape, Taps};
 
     fn noun(dst: PixelType, border: Border) -> Separable {
         Separable {
@@ -338,6 +397,40 @@ mod tests {
         let [rows, columns] = [Kernel::conv1d_blocked_rows_u8_f64, Kernel::conv1d_blocked_columns_f64_u8];
         // 256 x 16 samples of a channel, then 32 x 128 samples of all.
         assert_eq!(launches, [(rows, [2 * 3, 13]), (columns, [29, 2])]);
+    }
+
+    #[test]
+    fn masks_of_a_row_or_a_column_are_one_pass() {
+        let shape = Shape::new(300, 200, 3).unwrap();
+        let of = |(width, height), src, dst, extent, clamp| {
+            let mask = Mask::new(width, height, vec![0.5; (width * height) as usize]).unwrap();
+            let problem = Correlate { shape, src, dst, mask, border: Border::Constant(7.0), clamp, extent };
+            plan(&problem.into(), None, &Machine::EMULATED)
+        };
+        let line = |mask, src, dst, extent| {
+            let recipe = of(mask, src, dst, extent, false).unwrap();
+            let [launch] = &recipe.launches[..] else { return None };
+            let Params::Conv1dParams(params) = launch.params else { return None };
+            assert_eq!((recipe.variant, params.constant, params.row_stride), ("conv1d-line", 7.0, 900));
+            Some((launch.kernel, launch.blocks, params.taps, params.origin))
+        };
+        use PixelType::{F32, I16, U8};
+        // 256 x 16 samples of a channel, or 32 x 128 samples of all.
+        let rows = (Kernel::conv1d_blocked_rows_f32_f32, [2 * 3, 13], 301, -150);
+        assert_eq!(line((301, 1), F32, F32, Extent::Same), Some(rows));
+        let columns = (Kernel::conv1d_blocked_columns_u8_i16, [29, 2], 5, -2);
+        assert_eq!(line((1, 5), U8, I16, Extent::Same), Some(columns));
+        let full = (Kernel::conv1d_blocked_columns_i16_i16, [29, 2], 5, -4);
+        assert_eq!(line((1, 5), I16, I16, Extent::Full), Some(full));
+        // Along the other axis there is no border.
+        let region = |x, y| Extent::Region(Region { x, y, width: 9, height: 9 });
+        assert!(line((1, 5), F32, F32, region(0, -30)).is_some_and(|(.., origin)| origin == -32));
+        assert_eq!(line((1, 5), F32, F32, region(1, 0)), None);
+        assert_eq!(line((5, 1), F32, F32, region(0, 1)), None);
+        assert_eq!(line((5, 2), F32, F32, Extent::Same), None);
+        let high = Extent::Region(Region { x: 0, y: 0, width: 9, height: 201 });
+        assert_eq!((line((5, 1), F32, F32, high), line((1, 5), F32, F32, high).is_some()), (None, true));
+        assert_ne!(of((5, 1), F32, F32, Extent::Same, true).unwrap().variant, "conv1d-line");
     }
 
     #[test]

@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_the_kernels_cannot_do_is_refused() {
-        let wide = Correlate { mask: Mask::new(65, 1, [1.0; 65]).unwrap(), ..problem() };
+        let wide = Correlate { mask: Mask::new(65, 2, [1.0; 130]).unwrap(), ..problem() };
         let clamped = Correlate { clamp: true, dst: PixelType::U8, ..problem() };
         for problem in [&wide, &clamped] {
             let error = plan(&Problem::from(problem.clone()), Some("conv2d-tiled"), &Machine::EMULATED).unwrap_err();

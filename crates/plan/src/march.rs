@@ -127,7 +127,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-separable-f64",
             Family::March,
-            "3 to 17 odd taps on both axes; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "3 to 17 odd taps on axes; u16, gray i16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(separable_f64),
         )
     },
@@ -137,7 +137,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense",
             Family::March,
-            "odd squares: f32 to 15 (3, 4 channels: 7), u8 to 7 if f32 nearly holds sums; rows >= 16 B; sm_90",
+            "odd squares: f32 to 15 (RGB(A): 7; gray 6, 8, too), u8 to 7 if f32 nearly holds sums; rows >= 16 B; sm_90",
             &For(dense),
         )
     },
@@ -147,7 +147,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense-f64",
             Family::March,
-            "odd squares of 3 to 7; u16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "squares of 3, 5, 7 (gray, RGBA8: 6, 8); u16, gray i16, u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(dense_f64),
         )
     },
@@ -204,6 +204,23 @@ mod tests {
             (1000, 10, false),
         ] {
             assert_eq!(of(x, width), marches, "{x} {width}");
+        }
+    }
+
+    #[test]
+    fn even_masks_go_by_the_times_of_odd_ones() {
+        for pixel in [PixelType::F32, PixelType::U8, PixelType::U16, PixelType::I16] {
+            for side in [6, 8] {
+                let (shape, mask) =
+                    (Shape::new(4096, 4096, 1).unwrap(), Mask::new(side, side, vec![0.3; (side * side) as usize]));
+                let even = Correlate { shape, src: pixel, dst: pixel, mask: mask.unwrap(), ..problem() };
+                let recipe = plan(&Problem::from(even), None, &Machine::EMULATED).unwrap();
+                assert!(
+                    ["march-dense", "march-dense-f64", "patch-dense"].contains(&recipe.variant),
+                    "{pixel} {side}: {}",
+                    recipe.variant
+                );
+            }
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "patch-dense",
             Family::Patch,
-            "squares of 2 to 5, and 7 (RGB: 2 to 5, RGBA: 2 and 3); f32, u8, u16; rows in fours; sm_90",
+            "squares of 2 to 7 (RGB: 2 to 5, RGBA: 2 and 3); f32, u8, u16; rows in fours; sm_90",
             &For(dense),
         )
     },

@@ -163,6 +163,7 @@ impl Summation {
         let is_sample = match self.src {
             PixelType::U8 => f32::from(constant as u8) == constant,
             PixelType::U16 => f32::from(constant as u16) == constant,
+            PixelType::I16 => f32::from(constant as i16) == constant,
             _ => true,
         };
         if !is_sample {

@@ -91,7 +91,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-separable",
             Family::Words,
-            "u16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: of f32 132; sm_90",
+            "u16, i16, u8 where f64 is half as fast, f32; taps as shared memory holds rows: of f32 132; sm_90",
             &For(separable),
         )
     },
@@ -100,7 +100,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-dense",
             Family::Words,
-            "masks up to 512 taps, rows counted in fours; u16, and u8 where f64 is half as fast as f32; sm_90",
+            "masks up to 512 taps, rows counted in fours; u16, i16, and u8 where f64 is half as fast; sm_90",
             &For(dense),
         )
     },

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Data, random_image};
 use crate::suite::{Scale, borders};
-use apron::PixelType::{F32, I16, U8, U16};
+use apron::PixelType::{F16, F32, I16, U8, U16};
 use apron::{Border, PixelType, PointOp, Shape};
 use apron_core::{Extent, LocalStd, Pointwise, Problem};
 use rand::rngs::StdRng;
@@ -85,11 +85,23 @@ pub(crate) fn points(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut V
         add((1, samples, 1), (F32, Some(F32), F32), PointOp::Magnitude, Data::Uniform);
         add((samples, 1, 3), (U8, None, U8), PointOp::weighted(1.0, 0.0, 1.0), Data::Uniform);
     }
+    // Conversions: groups of four samples, and the rest.
+    let as_it_is = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
+    for types in [(U16, None, F32), (I16, None, F32), (F16, None, F32), (F32, None, F16)] {
+        for op in [as_it_is, PointOp::weighted(1.0, 0.0, 0.0), PointOp::weighted(-0.3, 0.0, 2.0)] {
+            add((37, 35, 2), types, op, Data::Special);
+        }
+        for samples in [1, 2, 3, 4, 5, 1023, 2047, 2048, 2050, 4099] {
+            add((samples, 1, 1), types, as_it_is, Data::Uniform);
+        }
+    }
     if scale == Scale::Full {
         for shape in [(4099, 1031, 3), (1, 2_100_001, 1), (8191, 1025, 1)] {
             add(shape, (U8, Some(F32), U8), sharp(0.0), Data::Uniform);
             add(shape, (F32, Some(F32), F32), PointOp::Magnitude, Data::Uniform);
             add(shape, (F32, Some(F32), F32), PointOp::Direction, Data::Uniform);
+            add(shape, (F16, None, F32), as_it_is, Data::Special);
+            add(shape, (F32, None, F16), as_it_is, Data::Special);
         }
     }
 }

@@ -118,13 +118,16 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
-    // Even sides, whose windows have no centre, in rows of whole words.
-    for (n, types) in [(F32, F32), (U8, U8), (U16, U16)].into_iter().enumerate() {
-        for (m, (side, channels)) in [(2, 1), (4, 1), (2, 3), (4, 3), (2, 4)].into_iter().enumerate() {
-            for (k, size) in [(140, 23, channels), (8, 9, channels)].into_iter().enumerate() {
+    // Even sides, whose windows have no centre, in rows of whole words, and those that march also in others.
+    for (n, types) in [(F32, F32), (U8, U8), (U16, U16), (I16, I16)].into_iter().enumerate() {
+        let masks = [(2, 1), (4, 1), (2, 3), (4, 3), (2, 4), (6, 1), (8, 1), (6, 4), (8, 4)];
+        for (m, (side, channels)) in masks.into_iter().enumerate() {
+            let sizes = [(140, 23, channels), (8, 9, channels), (1041, 19, channels), (267, 20, channels)];
+            for (k, size) in sizes.into_iter().take(if side > 4 { 4 } else { 2 }).enumerate() {
                 let border = borders()[(n + m + k) % 6];
+                let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
                 let case = Case::correlate(next(), size, types, (side, side), border, Data::Uniform);
-                cases.push(if k == 0 { case.centered() } else { case });
+                cases.push(if k % 2 == 0 { case.centered() } else { case });
             }
         }
     }
@@ -143,6 +146,21 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases.push(Case::separable(next(), (9, 7, 1 + n as u32 % 3), types, taps, borders()[n], Data::Uniform));
     }
     marching_bytes(&mut cases, &mut next);
+    // 16-bit integers, whose strips are 1024 or 512 samples wide.
+    for (n, pixel) in [U16, I16].into_iter().enumerate() {
+        for (m, side) in (3..=17).step_by(2).enumerate() {
+            for (k, size) in [(1032, 19, 1), (515, 20, 1), (24, 37, 1)].into_iter().enumerate() {
+                let border = borders()[(n + m + k) % 6];
+                let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
+                let case = |case: Case| if k == 1 { case } else { case.centered() };
+                let (types, taps) = ((pixel, pixel), (side, side));
+                cases.push(case(Case::separable(next(), size, types, taps, border, Data::Uniform)));
+                if side <= 7 {
+                    cases.push(case(Case::correlate(next(), size, types, taps, border, Data::Uniform)));
+                }
+            }
+        }
+    }
     small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
@@ -260,6 +278,22 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     // Masks in several pieces: of whole rows, of parts of rows, of a single column.
     for (mask, types) in [((200, 61), (F32, F32)), ((700, 3), (U8, U8)), ((1, 700), (F32, U16))] {
         cases.push(Case::correlate(next(), (9, 20, 1), types, mask, Border::Constant(0.5), Data::Uniform));
+    }
+    // Masks of a single row or column: tiles of 256x16 and 32x128 samples, pieces of 256 and 128 taps.
+    for (n, types) in types().chain([(U16, U16), (I16, I16)]).enumerate() {
+        for (m, (size, mask)) in
+            [((267, 19), (3, 1)), ((256, 16), (300, 1)), ((35, 131), (1, 2)), ((32, 128), (1, 150)), ((5, 9), (1, 1))]
+                .into_iter()
+                .enumerate()
+        {
+            let border = borders()[(n + m) % 6];
+            let border = if border == Border::Crop && m % 2 == 1 { Border::Reflect101 } else { border };
+            let size = (size.0, size.1, (n + m) as u32 % 4 + 1);
+            cases.push(Case::correlate(next(), size, types, mask, border, Data::Uniform));
+        }
+    }
+    for mask in [(5, 1), (1, 5)] {
+        cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
     }
     // Several pieces of taps along rows, along columns, and along both.
     for (n, types) in types().enumerate() {

@@ -1,4 +1,4 @@
-//! Filters of any length, in two launches: 16 adjacent outputs per thread in registers, the taps in pieces.
+//! Filters of any length, a launch per axis: 16 adjacent outputs per thread in registers, the taps in pieces.
 //!
 //! A block of 256 threads computes 256x16 output samples of one channel along rows, or 32x128 along columns:
 //!
@@ -15,8 +15,8 @@
 //! thread reads 16 bytes of samples along rows, or four samples down columns, and, as all lanes do, four taps. A piece
 //! costs 2 global loads per output, and two barriers.
 //!
-//! As in [`Simple`](super::Simple), the first launch stores its sums without rounding, f32, or f64 where the result is an
-//! integer.
+//! As in [`Simple`](super::Simple), the first launch of a separable filter stores its sums without rounding, f32, or f64
+//! where the result is an integer. A mask of a single row or column is one launch, which stores the results.
 
 use super::fused::{self, SUMS};
 use crate::device::{Device, Global, Shared};
@@ -43,19 +43,19 @@ unsafe fn copy_taps<D: Device, A: Accumulator>(d: D, first: u32, count: u32, to:
     }
 }
 
-/// The pass along rows, which sums in `A`.
+/// The pass along rows, which sums in `A` and stores `O`.
 ///
 /// Launch contract: the buffers are as large as the parameters say, there are `taps` taps, the grid has the blocks of one
 /// channel after those of another, and the shared memory is [`apron_abi::blocked_rows_bytes`].
-pub struct BlockedRows<I, A>(PhantomData<(I, A)>);
+pub struct BlockedRows<I, A, O>(PhantomData<(I, A, O)>);
 
-impl<I: Sample, A: Accumulator + FromSum<A>> Body for BlockedRows<I, A> {
+impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedRows<I, A, O> {
     type Src = I;
-    type Dst = A;
+    type Dst = O;
     type Params = Conv1dParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<A>, p: &Conv1dParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv1dParams) {
         let [tile_columns, tile_rows] = BLOCKED_ROWS_TILE;
         let first_row = d.block_y() * tile_rows;
         // A grid may have more rows of blocks than its launch needs.
@@ -102,7 +102,8 @@ impl<I: Sample, A: Accumulator + FromSum<A>> Body for BlockedRows<I, A> {
                 let mut column = d.thread_x() % LANES;
                 while column < tile_columns && first_column + column < p.out_width {
                     let sum = d.shared_load(Shared::<A>::at(0), row * BLOCKED_SUMS_PITCH + column);
-                    d.store(dst, (start + column as u64) * p.channels as u64 + channel as u64, sum);
+                    let at = (start + column as u64) * p.channels as u64 + channel as u64;
+                    d.store(dst, at, O::from_sum(sum));
                     column += LANES;
                 }
                 row += WARPS;
@@ -160,19 +161,19 @@ unsafe fn bring_rows<D: Device, I: Sample>(
     }
 }
 
-/// The pass along columns, from the sums of [`BlockedRows`].
+/// The pass along columns, from samples or the sums of [`BlockedRows`].
 ///
 /// Launch contract: as of [`BlockedRows`], but all channels are in one row of blocks, and the shared memory is
 /// [`apron_abi::blocked_columns_bytes`].
-pub struct BlockedColumns<A, O>(PhantomData<(A, O)>);
+pub struct BlockedColumns<I, A, O>(PhantomData<(I, A, O)>);
 
-impl<A: Accumulator, O: FromSum<A>> Body for BlockedColumns<A, O> {
-    type Src = A;
+impl<I: Sample, A: Accumulator, O: FromSum<A>> Body for BlockedColumns<I, A, O> {
+    type Src = I;
     type Dst = O;
     type Params = Conv1dParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<A>, dst: Global<O>, p: &Conv1dParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &Conv1dParams) {
         let [tile_columns, tile_rows] = BLOCKED_COLUMNS_TILE;
         let first_row = d.block_y() * tile_rows;
         if first_row >= p.out_height {
@@ -191,7 +192,7 @@ impl<A: Accumulator, O: FromSum<A>> Body for BlockedColumns<A, O> {
             // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
             unsafe {
                 let top = (first_row + tap) as i32 + p.origin;
-                bring_columns(d, src, p, (column, top), (tile_rows + count - 1).next_multiple_of(4));
+                bring_columns::<D, I, A>(d, src, p, (column, top), (tile_rows + count - 1).next_multiple_of(4));
                 copy_taps(d, tap, count, taps);
                 d.end_copies();
                 d.wait_copies::<0>();
@@ -219,9 +220,9 @@ impl<A: Accumulator, O: FromSum<A>> Body for BlockedColumns<A, O> {
 
 /// Starts copying `count` samples of a column of the tile, from image row `top` on.
 #[inline(always)]
-unsafe fn bring_columns<D: Device, A: Accumulator>(
+unsafe fn bring_columns<D: Device, I: Sample, A: Accumulator>(
     d: D,
-    src: Global<A>,
+    src: Global<I>,
     p: &Conv1dParams,
     (column, top): (u32, i32),
     count: u32,
@@ -238,7 +239,7 @@ unsafe fn bring_columns<D: Device, A: Accumulator>(
             // SAFETY: the samples are in the image; their places are this thread's, and no thread reads them before the
             // next barrier.
             unsafe {
-                let four = [0, 1, 2, 3].map(|k| d.load(src, at + k * down));
+                let four = [0, 1, 2, 3].map(|k| A::of(d.load(src, at + k * down)));
                 for k in 0..4 {
                     d.shared_store(tile, (row + k as u32 * step) * columns + lane, four[k]);
                 }
@@ -255,7 +256,7 @@ unsafe fn bring_columns<D: Device, A: Accumulator>(
                 let y = border.map(top + row as i32, p.height as i32);
                 four[k] = match y {
                     // SAFETY: the sample is in the image.
-                    Some(y) => unsafe { d.load(src, y as u32 as u64 * p.row_stride as u64 + column as u64) },
+                    Some(y) => A::of(unsafe { d.load(src, y as u32 as u64 * p.row_stride as u64 + column as u64) }),
                     None => A::from_f64(p.constant),
                 };
             }

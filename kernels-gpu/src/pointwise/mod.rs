@@ -10,9 +10,11 @@
 //! Computed in f64, which takes less time than the memory traffic, and rounded once.
 
 mod alpha;
+mod convert;
 mod pad;
 
 pub use alpha::Alpha;
+pub use convert::Convert;
 pub use pad::Pad;
 
 use crate::device::{Device, Global};

@@ -1,6 +1,7 @@
 //! Samples of 8 and 16 bits summed in f64: no sum is checked or computed again.
 //!
-//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042.
+//! A sample is placed in the upper half of an f64 whose lower half is 0: a subnormal number, in units of 2^-1042. Signed
+//! samples are placed 32768 higher, which one subtraction takes off again, exactly.
 //! Taps are scaled by [`DOUBLE_SCALE`](apron_abi::DOUBLE_SCALE), and the remaining factor is applied in the
 //! multiply-add that rounds a sum. At 1.5 * 2^52 the spacing of f64 is 1, and the lowest bits are then the integer.
 //! So a sample costs one instruction, and a result one more and the packing.
@@ -64,6 +65,29 @@ impl Samples for Doubles<u16> {
     bits!(u16);
 }
 
+/// The highest bit of both i16 of a word: with it flipped, they are 32768 higher and unsigned.
+const SIGNS: u32 = 0x8000_8000;
+
+impl Samples for Doubles<i16> {
+    type Element = i16;
+    type Sum = f64;
+    const SUMS: MarchSums = MarchSums::Doubles;
+
+    #[inline(always)]
+    fn constant(constant: f32) -> u32 {
+        constant as i16 as u16 as u32 * 0x0001_0001
+    }
+
+    #[inline(always)]
+    fn unpack<D: Device>(_: D, word: u32) -> [f64; 4] {
+        let (higher, offset) = (word ^ SIGNS, double(0x8000));
+        let (low, high) = (double(higher & 0xffff) - offset, double(higher >> 16) - offset);
+        [low, high, low, high]
+    }
+
+    bits!(u16);
+}
+
 /// Returns the integer that a sum rounds to, half to even: the plan takes no taps with which it might pass 2^31.
 #[inline(always)]
 fn rounded<D: Device>(d: D, sum: f64) -> i32 {
@@ -88,6 +112,18 @@ impl<const P: usize> Packed<P> for Doubles<u16> {
         let mut words = [0; 4];
         for w in 0..P / 2 {
             words[w] = d.word_of_halves([rounded(d, sums[2 * w]), rounded(d, sums[2 * w + 1])]);
+        }
+        words
+    }
+}
+
+impl<const P: usize> Packed<P> for Doubles<i16> {
+    #[inline(always)]
+    fn pack<D: Device>(d: D, sums: &[f64; P]) -> [u32; 4] {
+        let mut words = [0; 4];
+        for w in 0..P / 2 {
+            let higher = |k: usize| rounded(d, sums[k]) + 0x8000;
+            words[w] = d.word_of_halves([higher(2 * w), higher(2 * w + 1)]) ^ SIGNS;
         }
         words
     }

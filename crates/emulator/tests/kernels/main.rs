@@ -6,5 +6,6 @@ mod boxes;
 mod columns;
 mod costs;
 mod limits;
+mod lines;
 mod one_launch;
 mod pointwise;

@@ -2,7 +2,7 @@
 
 use apron_abi::Params;
 use apron_core::{PixelType, PointOp, Pointwise, Problem, Shape};
-use apron_emulator::execute_beside;
+use apron_emulator::{execute, execute_beside};
 use apron_plan::{Machine, plan};
 
 #[test]
@@ -23,4 +23,24 @@ fn few_blocks_do_the_work_of_many() {
     let Params::PointwiseParams(params) = &mut recipe.launches[0].params else { panic!("{recipe:?}") };
     params.samples += 1;
     assert!(execute_beside(&recipe, &x, &y).is_err());
+}
+
+#[test]
+fn few_blocks_convert_what_many_do() {
+    // Two blocks of 2048 samples and three samples more.
+    let shape = Shape::new(4099, 1, 1).unwrap();
+    let op = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
+    let problem = Pointwise { shape, src: PixelType::I16, second: None, dst: PixelType::F32, op };
+    let mut recipe = plan(&Problem::from(problem), None, &Machine::EMULATED).unwrap();
+    assert_eq!(recipe.launches[0].blocks, [3, 1]);
+    let samples: Vec<i16> = (0..4099).map(|i: i32| (i * 31 - 32768) as i16).collect();
+    let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_ne_bytes()).collect();
+    let expected: Vec<u8> = samples.iter().flat_map(|sample| (*sample as f32).to_ne_bytes()).collect();
+    for blocks in [3, 2, 1] {
+        recipe.launches[0].blocks = [blocks, 1];
+        assert_eq!(execute(&recipe, &bytes).unwrap(), expected, "{blocks} blocks");
+    }
+    let Params::PointwiseParams(params) = &mut recipe.launches[0].params else { panic!("{recipe:?}") };
+    params.samples += 1;
+    assert!(execute(&recipe, &bytes).is_err());
 }

@@ -6,7 +6,9 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams};
+use apron_abi::{
+    CONVERT_GROUPS, Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams,
+};
 use apron_core::{PixelType, PointOp, Pointwise, Result};
 
 pub(crate) const OPERATION: &str = "pointwise";
@@ -56,7 +58,11 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
         PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => (0.0, 0.0, 0.0, 0.0),
     };
     let (two, second) = (second.is_some() as u32, second.unwrap_or(0));
-    let blocks = samples.div_ceil((POINTWISE_BLOCK * POINTWISE_AT_ONCE) as u64).min(POINTWISE_BLOCKS);
+    let at_once = match kernel.facts().stage {
+        "widened" | "narrowed" => 4 * CONVERT_GROUPS,
+        _ => POINTWISE_AT_ONCE,
+    };
+    let blocks = samples.div_ceil((POINTWISE_BLOCK * at_once) as u64).min(POINTWISE_BLOCKS);
     Launch {
         kernel,
         blocks: [blocks as u32, 1],

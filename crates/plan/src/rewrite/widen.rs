@@ -93,7 +93,9 @@ fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch
 #[cfg(test)]
 mod tests {
     use crate::{Machine, Recipe, Role, plan};
-    use apron_core::{Border, BoxFilter, Extent, LocalStd, PixelType, PointOp, Pointwise, Problem, Scale, Shape};
+    use apron_core::{
+        Border, BoxFilter, Extent, LocalStd, PixelType, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
+    };
 
     #[test]
     fn one_launch_more_makes_floats() {
@@ -133,6 +135,20 @@ mod tests {
         let op = PointOp::weighted(2.0, 0.0, 1.0);
         let alone = Problem::from(Pointwise { shape, src: f16, second: None, dst: PixelType::F32, op });
         assert_eq!(ways(&plan(&alone, None, &Machine::EMULATED).unwrap()), [(0, 1)]);
+    }
+
+    #[test]
+    fn gray_i16_has_the_kernels_of_u16() {
+        let taps = |count| Taps::new(vec![0.25; count]).unwrap();
+        for (count, channels, variant, launches) in
+            [(3, 1, "march-separable-f64", 1), (17, 1, "march-separable-f64", 1), (65, 1, "conv1d-blocked", 3)]
+        {
+            let (shape, src) = (Shape::new(4096, 4096, channels).unwrap(), PixelType::I16);
+            let (taps_x, taps_y, border, extent) = (taps(count), taps(count), Border::Reflect, Extent::Same);
+            let problem = Problem::from(Separable { shape, src, dst: src, taps_x, taps_y, border, extent });
+            let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
+            assert_eq!((recipe.variant, recipe.launches.len()), (variant, launches), "{count}");
+        }
     }
 
     #[test]

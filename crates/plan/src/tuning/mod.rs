@@ -191,9 +191,17 @@ impl Table {
         &self.rows
     }
 
-    /// Returns the nearest row of the same operation and types.
+    /// Returns the kind of a workload's rows: its own, or where there are none and it is of i16, that of u16.
+    fn kind(&self, work: &Work) -> Kind {
+        let of = |pixel| if pixel == PixelType::I16 { PixelType::U16 } else { pixel };
+        let (operation, src, dst) = work.kind();
+        let own = self.of_kind.contains_key(&(operation, src, dst));
+        if own { work.kind() } else { (operation, of(src), of(dst)) }
+    }
+
+    /// Returns the nearest row of the same operation and types, or of u16 in place of i16.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
-        let rows = self.of_kind.get(&work.kind())?.iter().map(|index| &self.rows[*index]);
+        let rows = self.of_kind.get(&self.kind(work))?.iter().map(|index| &self.rows[*index]);
         rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)
     }
 
@@ -204,7 +212,8 @@ impl Table {
         }
         let all = self.of_variant.get(&(variant.operation, variant.name))?.iter();
         let all = all.map(|(index, tuning)| (&self.rows[*index], *tuning));
-        let like = |row: &Row| row.work.kind() == work.kind();
+        let kind = self.kind(work);
+        let like = |row: &Row| row.work.kind() == kind;
         let any = !all.clone().any(|(row, _)| like(row));
         let told = all.filter(|(row, _)| any || like(row)).map(|(row, tuning)| (row.distance(work, machine), tuning));
         told.min_by(|a, b| order(&a.0, &b.0)).map(|(_, tuning)| tuning)
@@ -318,6 +327,24 @@ mod tests {
         use PixelType::{F32, U8, U16};
         assert!(work(U8, U8, 0.25));
         assert!(!work(U8, U8, 1.0 / 3.0) && !work(U8, F32, 0.25) && !work(U16, U16, 0.25));
+    }
+
+    #[test]
+    fn i16_goes_by_the_rows_of_u16_where_it_has_none() {
+        let of = |pixel, side| Row {
+            work: Work { src: pixel, dst: pixel, side, ..row(ROW).unwrap().work },
+            ..row(ROW).unwrap()
+        };
+        use PixelType::{I16, U16};
+        let (own, other) = (of(I16, 33), of(U16, 5));
+        let nearest = |table: &[&Row], work| {
+            let table = Table::new(table.iter().copied().cloned().collect());
+            table.nearest(&work, &Machine::EMULATED).map(|row| row.work)
+        };
+        let asked = of(I16, 5).work;
+        assert_eq!(nearest(&[&other], asked), Some(other.work));
+        assert_eq!(nearest(&[&other, &own], asked), Some(own.work));
+        assert_eq!(nearest(&[&own], other.work), None);
     }
 
     #[test]
