@@ -63,6 +63,7 @@ pub enum Params {
     Conv1dParams(Conv1dParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
+    PairedParams(PairedParams),
     BoxParams(BoxParams),
     HistogramPartialParams(HistogramPartialParams),
     HistogramTotalsParams(HistogramTotalsParams),
@@ -97,6 +98,9 @@ impl Params {
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
+            Params::PairedParams(p) => {
+                Params::PairedParams(PairedParams { march: MarchParams { row_stride, ..p.march }, ..p })
+            }
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
             Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),

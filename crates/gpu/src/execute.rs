@@ -264,6 +264,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::FusedParams(params) => (&raw mut *params).cast(),
         Params::MarchParams(params) => (&raw mut *params).cast(),
+        Params::PairedParams(params) => (&raw mut *params).cast(),
         Params::HistogramPartialParams(params) => (&raw mut *params).cast(),
         Params::HistogramTotalsParams(params) => (&raw mut *params).cast(),
         Params::HistogramEdgesParams(params) => (&raw mut *params).cast(),

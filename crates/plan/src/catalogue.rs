@@ -3,13 +3,14 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, histogram, local, lookup, march, patch, pointwise, rgba, scaled, statistics, words,
+    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics, words,
 };
 use std::sync::LazyLock;
 
 /// The variants of each family that solves problems.
 const FAMILIES: &[&[Variant]] = &[
     march::VARIANTS,
+    paired::VARIANTS,
     patch::VARIANTS,
     words::VARIANTS,
     conv1d::VARIANTS,

@@ -71,6 +71,30 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
     }
 }
 
+/// Returns `a * x + b * y + c`, without `y` if there are not `two`; `x` where the two differ by less than the threshold.
+#[inline(always)]
+pub(crate) fn weighted<D: Device>(d: D, [a, b, c, threshold]: [f64; 4], two: bool, x: f64, y: f64) -> f64 {
+    let rest = if two { d.fma(b, y, c) } else { c };
+    let difference = if x > y { x - y } else { y - x };
+    if two && difference < threshold {
+        x
+    } else {
+        d.fma(a, x, rest)
+    }
+}
+
+/// Returns the length of a vector of two f32, whose squares are exact in f64.
+#[inline(always)]
+pub(crate) fn magnitude<D: Device>(d: D, x: f64, y: f64) -> f64 {
+    d.sqrt(d.fma(x, x, y * y))
+}
+
+/// Returns the angle of a vector.
+#[inline(always)]
+pub(crate) fn direction<D: Device>(d: D, x: f64, y: f64) -> f64 {
+    apron_abi::direction(y, x, |a, b, c| d.fma(a, b, c))
+}
+
 impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
     type Src = X;
     type Dst = O;
@@ -78,15 +102,7 @@ impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
-        let of = |x: f64, y: f64| {
-            let rest = if p.two != 0 { d.fma(p.b, y, p.c) } else { p.c };
-            let difference = if x > y { x - y } else { y - x };
-            if p.two != 0 && difference < p.threshold {
-                x
-            } else {
-                d.fma(p.a, x, rest)
-            }
-        };
+        let of = |x, y| weighted(d, [p.a, p.b, p.c, p.threshold], p.two != 0, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, X, Y, O>(d, src, dst, p, of) };
     }
@@ -99,8 +115,7 @@ impl<O: Pixel> Body for Magnitude<O> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<O>, p: &PointwiseParams) {
-        // Squares of f32 are exact in f64.
-        let of = |x: f64, y: f64| d.sqrt(d.fma(x, x, y * y));
+        let of = |x, y| magnitude(d, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, f32, f32, O>(d, src, dst, p, of) };
     }
@@ -113,7 +128,7 @@ impl Body for Direction {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &PointwiseParams) {
-        let of = |x: f64, y: f64| apron_abi::direction(y, x, |a, b, c| d.fma(a, b, c));
+        let of = |x, y| direction(d, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, f32, f32, f32>(d, src, dst, p, of) };
     }

@@ -4,7 +4,8 @@
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{
-    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Scaled, Separable,
+    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, Paired, PixelType, PointOp, Pointwise, Problem, Scaled,
+    Separable,
 };
 
 const F32: PixelType = PixelType::F32;
@@ -35,6 +36,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
         // Box filters of other 16-bit samples are not supported.
         FilterProblem::Box(p) if !is_wide(p.src) => BoxFilter { dst: written(p.dst), ..p }.into(),
         FilterProblem::LocalStd(p) => LocalStd { src: read(p.src), dst: written(p.dst), ..p }.into(),
+        FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Alpha is left as it is; and the conversion itself is such a launch.
         FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
         FilterProblem::Pointwise(p) => {
