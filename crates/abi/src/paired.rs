@@ -1,6 +1,6 @@
 //! Pointwise operations on one or two filters of an image, in one march: parameters, and the kernels' geometry.
 
-use crate::{ElementType, MarchParams, MarchSums, SharedMemory, march_bytes};
+use crate::{ElementType, MarchParams, MarchSums, PointwiseParams, SharedMemory, march_bytes};
 
 /// A filter of the image, or the image itself, as an operand of the paired kernels: which of the kernel's taps along each
 /// axis it has, one bit per tap. Without any bit it is the image itself, under the middle taps.
@@ -29,26 +29,16 @@ pub enum PairedOp {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct PairedParams {
-    /// Weight of the first part.
-    pub a: f64,
-    /// Weight of the second part.
-    pub b: f64,
-    /// Addend.
-    pub c: f64,
-    /// The first part stays as it is where the two differ by less than this.
-    pub threshold: f64,
+    /// The weights and the threshold, and whether there is a second part; the rest is 0.
+    pub point: PointwiseParams,
     /// The march. Its `aligned` holds for the output's type.
     pub march: MarchParams,
     /// Number of the [`PairedOp`].
     pub op: u32,
-    /// Whether there is a second part: 0 or 1.
-    pub two: u32,
     /// The first part.
     pub x: PairedPart,
     /// The second part.
     pub y: PairedPart,
-    /// Keeps the size a multiple of 8 bytes; 0.
-    pub reserved: u32,
 }
 
 /// Sides of the paired kernels' windows; a part may have fewer taps.

@@ -112,7 +112,7 @@ pub(crate) fn strips(params: MarchParams, across: u32, tuning: Tuning, machine: 
 
 /// Defaults without a tuning table, for small masks and for large ones.
 pub(crate) const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
-pub(crate) const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
+const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
 /// Returns the output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the
 /// rows that all blocks access at a time are closer together. Where the tuning's rows would give fewer blocks than can

@@ -6,8 +6,8 @@ use crate::summation::{is_sample, march_params, total};
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, Tuning, kernels};
 use apron_abi::{
-    BYTE_UNIT, ElementType, Family, Kernel, PAIRED_SIDES, PairedOp, PairedParams, PairedPart, Params, paired_across,
-    paired_skips, tap_stride,
+    BYTE_UNIT, ElementType, Family, Kernel, PAIRED_SIDES, PairedOp, PairedParams, PairedPart, Params, PointwiseParams,
+    paired_across, paired_skips, tap_stride,
 };
 use apron_core::{Paired, Part, PixelType, PointOp, Result, Separable, Window};
 
@@ -18,10 +18,13 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
     if problem.src == PixelType::U8 {
         bytes(problem).map_err(|what| variant.refused(what))?;
     }
-    let (a, b, c, threshold, op) = match problem.op {
-        PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold, PairedOp::Weighted),
-        PointOp::Magnitude => (0.0, 0.0, 0.0, 0.0, PairedOp::Magnitude),
-        PointOp::Direction => (0.0, 0.0, 0.0, 0.0, PairedOp::Direction),
+    let two = problem.y.is_some() as u32;
+    let (point, op) = match problem.op {
+        PointOp::Weighted { a, b, c, threshold } => {
+            (PointwiseParams { a, b, c, threshold, two, ..Default::default() }, PairedOp::Weighted)
+        }
+        PointOp::Magnitude => (PointwiseParams::default(), PairedOp::Magnitude),
+        PointOp::Direction => (PointwiseParams::default(), PairedOp::Direction),
         PointOp::Alpha => return Err(variant.refused("alpha".into())),
     };
     let mut fitting = PAIRED_SIDES.iter().filter_map(|side| Some((*side, kernel(problem, variant, *side)?)));
@@ -33,11 +36,10 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
     };
     let window = Window { out, origin_x: left, origin_y: top };
     march::check(variant, shape, src, side, &window)?;
-    let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
+    let tuning = machine.tuning.unwrap_or(default_tuning(src, side));
     let march = march_params(shape, (src, dst), problem.border, side, &window);
     let (march, blocks) = march::strips(march, paired_across(dst, side), tuning, machine);
     let [x, y] = parts;
-    let two = problem.y.is_some() as u32;
     let shared_bytes = kernel.facts().shared.bytes(0, 0);
     let launch = Launch {
         kernel,
@@ -46,18 +48,7 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
         reserved_bytes: machine.reserved(shared_bytes, tuning.residents),
         src: 0,
         dst: 1,
-        params: Params::PairedParams(PairedParams {
-            a,
-            b,
-            c,
-            threshold,
-            march,
-            op: op as u32,
-            two,
-            x: x.part,
-            y: y.part,
-            reserved: 0,
-        }),
+        params: Params::PairedParams(PairedParams { point, march, op: op as u32, x: x.part, y: y.part }),
         taps: [x.taps, y.taps].concat(),
     };
     let buffers = vec![
@@ -67,8 +58,16 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
     Ok((buffers, vec![launch]))
 }
 
-/// Default without a tuning table, for windows of many taps, whose sums take most registers.
-const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 3 };
+/// Returns the numbers of the grid: one wave of as many resident blocks as registers allow, or of few taps more waves.
+fn default_tuning(src: ElementType, side: u32) -> Tuning {
+    let residents = match (src, side) {
+        (_, ..=8) => return FEW_ROWS,
+        (ElementType::F32, 9) => 4,
+        (_, ..=13) => 3,
+        _ => 2,
+    };
+    Tuning { rows: 249, residents }
+}
 
 /// A part under a kernel's window: which taps it has, and all taps of the kernel.
 #[derive(Clone)]
@@ -179,6 +178,89 @@ const MOST_SUM: f64 = (1u64 << 30) as f64;
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "paired",
     Family::Paired,
-    "up to 17 taps an axis (RGB, RGBA: 9); u8 to u8 and f32, f32; rows in 16 bytes, gray any; sm_90",
+    "up to 17 taps an axis (RGB, RGBA: 9); u8 to u8 (gray: and f32), f32; rows in 16 bytes, gray any; sm_90",
     &For(plan),
 )];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+    use apron_core::{Border, Error, Extent, Problem, Region, Shape, Taps};
+
+    fn part(x: &[f32], y: &[f32]) -> Part {
+        Part::Separable(Taps::new(x).unwrap(), Taps::new(y).unwrap())
+    }
+
+    fn problem(src: PixelType, x: Part, y: Option<Part>) -> Paired {
+        let (shape, op) = (Shape::new(64, 20, 1).unwrap(), PointOp::weighted(1.0, -2.0, 3.0));
+        Paired { shape, src, dst: src, op, x, y, border: Border::Wrap, extent: Extent::Same }
+    }
+
+    /// Returns the kernel's stage, its parameters and its taps, in the filter's units.
+    fn planned(problem: Paired) -> Result<(&'static str, PairedParams, Vec<f32>)> {
+        let unit = if problem.src == PixelType::U8 { BYTE_UNIT } else { 1.0 };
+        let recipe = plan(&Problem::from(problem), None, &Machine::EMULATED)?;
+        let [launch] = &recipe.launches[..] else { panic!("{recipe:?}") };
+        let Params::PairedParams(params) = launch.params else { panic!("{recipe:?}") };
+        let across = |n: usize| n % (launch.taps.len() / 2) < launch.taps.len() / 4;
+        let taps = launch.taps.iter().enumerate().map(|(n, tap)| if across(n) { tap * unit } else { *tap });
+        Ok((launch.kernel.facts().stage, params, taps.collect()))
+    }
+
+    #[test]
+    fn parts_lie_where_their_anchors_are() {
+        let (x, y) = (part(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]), part(&[7.0], &[8.0, 9.0]));
+        let (stage, params, taps) = planned(problem(PixelType::U8, x.clone(), Some(y.clone()))).unwrap();
+        let expected =
+            [[1.0, 2.0, 3.0, 0.0], [4.0, 5.0, 6.0, 0.0], [0.0, 7.0, 0.0, 0.0], [8.0, 9.0, 0.0, 0.0]].concat();
+        assert_eq!((stage, &taps), ("3-c1", &expected));
+        assert_eq!((params.x, params.y), (PairedPart { columns: 7, rows: 7 }, PairedPart { columns: 2, rows: 3 }));
+        assert_eq!((params.point.b, params.point.two, params.op), (-2.0, 1, PairedOp::Weighted as u32));
+        // Of f32 a kernel must have all taps, or skip them.
+        let (stage, params, _) = planned(problem(PixelType::F32, x.clone(), Some(y))).unwrap();
+        assert_eq!((stage, params.march.origin_y), ("9-c1", -4));
+        assert_eq!(
+            (params.x, params.y),
+            (PairedPart { columns: 0x38, rows: 0x38 }, PairedPart { columns: 0x10, rows: 0x18 })
+        );
+        let (stage, params, _) = planned(problem(PixelType::F32, x.clone(), Some(Part::Image))).unwrap();
+        assert_eq!((stage, params.y, params.march.origin_y), ("3-c1", PairedPart::default(), -1));
+        // The image is in the middle, wherever the taps are.
+        let Part::Separable(across, down) = x else { unreachable!() };
+        let aside = Part::Separable(across.with_anchor(0).unwrap(), down);
+        let (stage, params, _) = planned(problem(PixelType::U8, Part::Image, Some(aside))).unwrap();
+        assert_eq!((stage, params.x), ("5-c1", PairedPart::default()));
+        assert_eq!(params.y, PairedPart { columns: 0x1c, rows: 0xe });
+    }
+
+    #[test]
+    fn what_the_kernels_cannot_do_is_left_to_the_parts() {
+        let blur = || part(&[0.25, 0.5, 0.25], &[0.25, 0.5, 0.25]);
+        let bytes = || problem(PixelType::U8, blur(), Some(blur()));
+        assert!(planned(bytes()).is_ok());
+        let region = Extent::Region(Region { x: -9, y: 0, width: 5, height: 5 });
+        let many = part(&[0.5; 18], &[1.0]);
+        for (n, refused) in [
+            Paired { border: Border::Constant(0.5), ..bytes() },
+            Paired { op: PointOp::weighted(1e9, 0.0, 0.0), ..bytes() },
+            Paired { op: PointOp::weighted(1.0, 0.0, -1e10), ..bytes() },
+            Paired { x: part(&[1e-30], &[1e-30]), ..bytes() },
+            Paired { x: part(&[1e30], &[1.0]), ..bytes() },
+            Paired { x: many.clone(), ..bytes() },
+            Paired { dst: PixelType::I16, ..bytes() },
+            Paired { extent: region, ..bytes() },
+            Paired { shape: Shape::new(15, 20, 1).unwrap(), ..bytes() },
+            Paired { shape: Shape::new(20, 20, 3).unwrap(), ..bytes() },
+            problem(PixelType::F32, many, None),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let refused =
+                if refused.y.is_none() { Paired { op: PointOp::weighted(1.0, 0.0, 0.0), ..refused } } else { refused };
+            let error = planned(refused).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{n}: {error}");
+        }
+    }
+}

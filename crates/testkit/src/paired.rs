@@ -184,3 +184,27 @@ pub(crate) fn describe(p: &Paired, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     };
     write!(f, " {op} {}", p.border)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apron_abi::{Family, Kernel};
+    use apron_plan::{Machine, plan};
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_kernel_runs() {
+        let (mut cases, mut number) = (Vec::new(), 0);
+        pairs(
+            &mut || {
+                number += 1;
+                number
+            },
+            &mut cases,
+        );
+        let recipes = cases.iter().filter_map(|case| plan(&case.problem, None, &Machine::EMULATED).ok());
+        let run: HashSet<Kernel> = recipes.flat_map(|recipe| recipe.launches).map(|launch| launch.kernel).collect();
+        let mut own = Kernel::ALL.iter().filter(|kernel| kernel.facts().family == Family::Paired);
+        assert_eq!(own.find(|kernel| !run.contains(kernel)), None);
+    }
+}

@@ -1,9 +1,9 @@
 //! The ends of the paired kernels: the pointwise operation, and its results in the output's type.
 
 use crate::device::Device;
-use crate::pointwise::{direction, magnitude, weighted};
+use crate::pointwise::{direction, magnitude};
 use crate::samples::{Place, Samples};
-use apron_abi::{FromSum, PairedOp, PairedParams};
+use apron_abi::{FromSum, PairedOp, PairedParams, PointwiseParams};
 
 /// A type of results, of which a thread stores `P` at a time.
 pub(super) trait Ends<const P: usize>: Samples {
@@ -14,10 +14,48 @@ pub(super) trait Ends<const P: usize>: Samples {
     unsafe fn store<D: Device>(d: D, place: Place, p: &PairedParams, x: &[f32; P], y: &[f32; P]);
 }
 
-/// Returns the weighted sum of both parts.
+/// Returns the weighted sum of both parts, without a threshold.
 #[inline(always)]
-fn sum<D: Device>(d: D, p: &PairedParams, x: f32, y: f32) -> f64 {
-    weighted(d, [p.a, p.b, p.c, p.threshold], p.two != 0, x as f64, y as f64)
+fn sum<D: Device>(d: D, p: &PointwiseParams, x: f64, y: f64) -> f64 {
+    let rest = if p.two != 0 { d.fma(p.b, y, p.c) } else { p.c };
+    d.fma(p.a, x, rest)
+}
+
+/// Returns whether [`sum`] is the operation.
+#[inline(always)]
+fn is_sum(p: &PairedParams) -> bool {
+    p.op == PairedOp::Weighted as u32 && p.point.threshold <= 0.0
+}
+
+/// Returns the result of an operation other than [`direction`].
+#[inline(always)]
+fn sum_or_length<D: Device>(d: D, p: &PairedParams, x: f64, y: f64) -> f64 {
+    if p.op == PairedOp::Weighted as u32 {
+        let difference = if x > y { x - y } else { y - x };
+        if p.point.two != 0 && difference < p.point.threshold {
+            x
+        } else {
+            sum(d, &p.point, x, y)
+        }
+    } else {
+        magnitude(d, x, y)
+    }
+}
+
+/// Calls `each` with the index and the result of every output. In a loop that is not unrolled, since the code is long.
+#[inline(always)]
+fn results<D: Device, const P: usize>(
+    d: D,
+    x: &[f32; P],
+    y: &[f32; P],
+    of: impl Fn(f64, f64) -> f64,
+    mut each: impl FnMut(u32, f64),
+) {
+    let (mut k, end) = (0, d.anew(P as u32));
+    while k < end {
+        each(k, of(at(x, k) as f64, at(y, k) as f64));
+        k += 1;
+    }
 }
 
 /// Returns number `k`, by comparisons: an index would put the numbers into local memory.
@@ -33,25 +71,22 @@ fn at<const P: usize>(numbers: &[f32; P], k: u32) -> f32 {
 impl Ends<4> for f32 {
     #[inline(always)]
     unsafe fn store<D: Device>(d: D, place: Place, p: &PairedParams, x: &[f32; 4], y: &[f32; 4]) {
-        let mut results = [0; 4];
-        if p.op == PairedOp::Weighted as u32 {
+        let mut words = [0; 4];
+        if is_sum(p) {
             for k in 0..4 {
-                results[k] = (sum(d, p, x[k], y[k]) as f32).to_bits();
+                words[k] = (sum(d, &p.point, x[k] as f64, y[k] as f64) as f32).to_bits();
             }
         } else {
-            // A loop that is not unrolled: the code is long.
-            let (mut k, end) = (0, d.anew(4));
-            while k < end {
-                let (x, y) = (at(x, k) as f64, at(y, k) as f64);
-                let result = if p.op == PairedOp::Magnitude as u32 { magnitude(d, x, y) } else { direction(d, x, y) };
+            let of =
+                |x, y| if p.op == PairedOp::Direction as u32 { direction(d, x, y) } else { sum_or_length(d, p, x, y) };
+            results(d, x, y, of, |k, result| {
                 for n in 0..4 {
-                    results[n] = if n as u32 == k { (result as f32).to_bits() } else { results[n] };
+                    words[n] = if n as u32 == k { (result as f32).to_bits() } else { words[n] };
                 }
-                k += 1;
-            }
+            });
         }
         // SAFETY: the caller's promise.
-        unsafe { place.store::<D, f32>(d, 4, results) };
+        unsafe { place.store::<D, f32>(d, 4, words) };
     }
 }
 
@@ -61,54 +96,55 @@ const ONES: f64 = 6755399441055744.0;
 /// As [`ONES`], for f32.
 const ONES_F32: f32 = 12582912.0;
 
-/// Half of the spacing of bytes, less what a [`length`] of up to 256 may be off: 256 * 2^-20.
-const CLEAR: f32 = 0.5 - 1.0 / 4096.0;
-
-/// Returns the length of a vector, up to 256, with a relative error below 2^-20: the two roundings of the square give
-/// half of 2^-23, the root 2^-22. The plan takes no parts whose squares may be infinite together with NaN.
-#[inline(always)]
-fn length<D: Device>(d: D, x: f32, y: f32) -> f32 {
-    let length = d.near_sqrt(d.fma(x, x, y * y));
-    if length < 256.0 {
-        length
-    } else {
-        256.0
-    }
-}
+/// How far a length in f32 may be from an integer, for that to be its rounded value: half, less more than it may be off. Up
+/// to 256 that is 256 * 2^-21: the root adds 2^-22, relative to the length, and the two roundings of its square a quarter
+/// of that. Larger lengths are 255 in any case.
+const CLEAR: f32 = 0.5 - 1.0 / 8192.0;
 
 impl<const P: usize> Ends<P> for u8 {
     #[inline(always)]
     unsafe fn store<D: Device>(d: D, place: Place, p: &PairedParams, x: &[f32; P], y: &[f32; P]) {
         let mut words = [0; 4];
-        if p.op == PairedOp::Weighted as u32 {
+        let mut clear = true;
+        if is_sum(p) {
             for w in 0..P / 4 {
                 // The plan takes no weights with which a sum might pass 2^30.
-                let byte = |k: usize| (sum(d, p, x[4 * w + k], y[4 * w + k]) + ONES).to_bits() as i32;
+                let byte =
+                    |k: usize| (sum(d, &p.point, x[4 * w + k] as f64, y[4 * w + k] as f64) + ONES).to_bits() as i32;
                 words[w] = d.word_of_bytes([byte(0), byte(1), byte(2), byte(3)]);
             }
-        } else {
-            let mut doubtful = 0;
+        } else if p.op == PairedOp::Magnitude as u32 {
             for w in 0..P / 4 {
-                let of = |k: usize| length(d, x[4 * w + k], y[4 * w + k]);
-                let lengths = [of(0), of(1), of(2), of(3)];
+                let length = |k: usize| {
+                    let (x, y) = (x[4 * w + k], y[4 * w + k]);
+                    d.near_sqrt(d.fma(x, x, y * y))
+                };
+                let lengths = [length(0), length(1), length(2), length(3)];
                 words[w] = d.word_of(lengths);
                 for k in 0..4 {
-                    let off = lengths[k] - ((lengths[k] + ONES_F32) - ONES_F32);
-                    let clear = off < CLEAR && off > -CLEAR;
-                    doubtful |= (!clear as u32) << (4 * w + k);
+                    // Not true of NaN.
+                    clear &= (lengths[k] - ((lengths[k] + ONES_F32) - ONES_F32)).abs() < CLEAR;
                 }
             }
-            // One in two thousand.
-            while doubtful != 0 {
-                let k = doubtful.trailing_zeros();
-                let byte = u8::from_sum(magnitude(d, at(x, k) as f64, at(y, k) as f64)) as u32;
-                for w in 0..P as u32 / 4 {
-                    if k / 4 == w {
-                        words[w as usize] = words[w as usize] & !(0xff << (k % 4 * 8)) | byte << (k % 4 * 8);
+        } else {
+            clear = false;
+        }
+        // Of lengths, one thread in 500.
+        if !clear {
+            results(
+                d,
+                x,
+                y,
+                |x, y| sum_or_length(d, p, x, y),
+                |k, result| {
+                    let byte = u8::from_sum(result) as u32;
+                    for w in 0..P as u32 / 4 {
+                        let shift = k % 4 * 8;
+                        let word = words[w as usize] & !(0xff << shift) | byte << shift;
+                        words[w as usize] = if k / 4 == w { word } else { words[w as usize] };
                     }
-                }
-                doubtful &= doubtful - 1;
-            }
+                },
+            );
         }
         // SAFETY: the caller's promise.
         unsafe { place.store_aligned::<D, u8>(d, p.march.aligned, P / 4, words) };

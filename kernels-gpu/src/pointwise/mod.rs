@@ -71,18 +71,6 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
     }
 }
 
-/// Returns `a * x + b * y + c`, without `y` if there are not `two`; `x` where the two differ by less than the threshold.
-#[inline(always)]
-pub(crate) fn weighted<D: Device>(d: D, [a, b, c, threshold]: [f64; 4], two: bool, x: f64, y: f64) -> f64 {
-    let rest = if two { d.fma(b, y, c) } else { c };
-    let difference = if x > y { x - y } else { y - x };
-    if two && difference < threshold {
-        x
-    } else {
-        d.fma(a, x, rest)
-    }
-}
-
 /// Returns the length of a vector of two f32, whose squares are exact in f64.
 #[inline(always)]
 pub(crate) fn magnitude<D: Device>(d: D, x: f64, y: f64) -> f64 {
@@ -102,7 +90,15 @@ impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
-        let of = |x, y| weighted(d, [p.a, p.b, p.c, p.threshold], p.two != 0, x, y);
+        let of = |x: f64, y: f64| {
+            let rest = if p.two != 0 { d.fma(p.b, y, p.c) } else { p.c };
+            let difference = if x > y { x - y } else { y - x };
+            if p.two != 0 && difference < p.threshold {
+                x
+            } else {
+                d.fma(p.a, x, rest)
+            }
+        };
         // SAFETY: the launch contract.
         unsafe { each::<D, X, Y, O>(d, src, dst, p, of) };
     }
