@@ -16,11 +16,11 @@ const AXES: [(u32, bool, &[u32]); 4] =
     [(1, true, &[3, 5, 7, 9, 13, 17]), (1, false, &[3, 9, 17]), (3, true, &[3, 9]), (4, true, &[3, 9])];
 
 /// Returns the resident blocks per multiprocessor for which registers are limited: what does not spill.
-fn residents(types: [&str; 2], side: u32) -> u32 {
+fn residents(types: [&str; 2], side: u32, channels: u32) -> u32 {
     match (types, side) {
         (["u8", "u8"], 3) => 5,
         (["u8", "u8"], 5) => 4,
-        (["f32", _], 9) => 4,
+        (["f32", _], 9) if channels < 4 => 4,
         (["u8", "u8"], 7) | (_, 9 | 13) => 3,
         (_, 17) => 2,
         _ => 1,
@@ -43,7 +43,7 @@ fn rows() -> Vec<Row> {
                 // As the marching kernels.
                 let barriers = if aligned || read == "f32" { 2 } else { 3 };
                 let row = kernel("", stage, types, body, "PairedParams").taps("FewestParameter");
-                let row = row.block("[MARCH_BLOCK, 1]").residents(residents(types, *side));
+                let row = row.block("[MARCH_BLOCK, 1]").residents(residents(types, *side, channels));
                 rows.push(row.shared(format!("pairing({src}, {dst}, {side}, {channels})"), barriers));
             }
         }

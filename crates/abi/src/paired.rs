@@ -1,6 +1,6 @@
 //! Pointwise operations on one or two filters of an image, in one march: parameters, and the kernels' geometry.
 
-use crate::{ElementType, MarchParams, MarchSums, PointwiseParams, SharedMemory, march_bytes};
+use crate::{ElementType, MarchParams, MarchSums, PointwiseParams, SharedMemory, march_bytes, tap_stride};
 
 /// A filter of the image, or the image itself, as an operand of the paired kernels: which of the kernel's taps along each
 /// axis it has, one bit per tap. Without any bit it is the image itself, under the middle taps.
@@ -39,6 +39,10 @@ pub struct PairedParams {
     pub x: PairedPart,
     /// The second part.
     pub y: PairedPart,
+    /// Outputs per thread. A parameter, so that the assembler does not unroll for it.
+    pub across: u32,
+    /// Keeps the size a multiple of 8 bytes; 0.
+    pub reserved: u32,
 }
 
 /// Sides of the paired kernels' windows; a part may have fewer taps.
@@ -56,6 +60,13 @@ pub const fn paired_across(dst: ElementType, side: u32) -> u32 {
     if matches!(dst, ElementType::U8) && side <= 7 { 8 } else { 4 }
 }
 
+/// Returns the number of taps of a launch, of both parts and axes.
+pub const fn paired_taps(side: u32) -> u32 {
+    4 * tap_stride(side)
+}
+
+/// Returns the shared memory per block: that of a march, and all taps where some are skipped.
 pub(crate) const fn pairing(src: ElementType, dst: ElementType, side: u32, channels: u32) -> SharedMemory {
-    SharedMemory::Bytes(march_bytes(src, MarchSums::Floats, paired_across(dst, side), side, channels))
+    let taps = if paired_skips(src, side) { paired_taps(side) * 4 } else { 0 };
+    SharedMemory::Bytes(march_bytes(src, MarchSums::Floats, paired_across(dst, side), side, channels) + taps)
 }

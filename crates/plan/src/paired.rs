@@ -36,9 +36,10 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
     };
     let window = Window { out, origin_x: left, origin_y: top };
     march::check(variant, shape, src, side, &window)?;
-    let tuning = machine.tuning.unwrap_or(default_tuning(src, side));
+    let tuning = machine.tuning.unwrap_or(default_tuning(side));
     let march = march_params(shape, (src, dst), problem.border, side, &window);
-    let (march, blocks) = march::strips(march, paired_across(dst, side), tuning, machine);
+    let across = paired_across(dst, side);
+    let (march, blocks) = march::strips(march, across, tuning, machine);
     let [x, y] = parts;
     let shared_bytes = kernel.facts().shared.bytes(0, 0);
     let launch = Launch {
@@ -48,7 +49,15 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
         reserved_bytes: machine.reserved(shared_bytes, tuning.residents),
         src: 0,
         dst: 1,
-        params: Params::PairedParams(PairedParams { point, march, op: op as u32, x: x.part, y: y.part }),
+        params: Params::PairedParams(PairedParams {
+            point,
+            march,
+            op: op as u32,
+            x: x.part,
+            y: y.part,
+            across,
+            reserved: 0,
+        }),
         taps: [x.taps, y.taps].concat(),
     };
     let buffers = vec![
@@ -59,14 +68,13 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
 }
 
 /// Returns the numbers of the grid: one wave of as many resident blocks as registers allow, or of few taps more waves.
-fn default_tuning(src: ElementType, side: u32) -> Tuning {
-    let residents = match (src, side) {
-        (_, ..=8) => return FEW_ROWS,
-        (ElementType::F32, 9) => 4,
-        (_, ..=13) => 3,
-        _ => 2,
-    };
-    Tuning { rows: 249, residents }
+const fn default_tuning(side: u32) -> Tuning {
+    match side {
+        ..=8 => FEW_ROWS,
+        9 => Tuning { rows: 249, residents: 4 },
+        ..=13 => Tuning { rows: 249, residents: 3 },
+        _ => Tuning { rows: 249, residents: 2 },
+    }
 }
 
 /// A part under a kernel's window: which taps it has, and all taps of the kernel.

@@ -56,8 +56,8 @@ impl Case {
     }
 }
 
-/// Adds all operations and types, borders, channels and sides, with parts of one size and of two, images of which the
-/// strips are narrower than a block and wider, other extents, NaN and infinities.
+/// Adds all operations and types, borders, channels and sides, with parts of one size and of two, images narrower than a
+/// strip and wider, other extents, NaN and infinities.
 pub(crate) fn pairs(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     const SHARP: PointOp = PointOp::Weighted { a: 2.5, b: -1.5, c: 0.25, threshold: 0.0 };
     const FAR: PointOp = PointOp::Weighted { a: 2.5, b: -1.5, c: 3.0, threshold: 40.0 };

@@ -5,7 +5,7 @@ use crate::pointwise::{direction, magnitude};
 use crate::samples::{Place, Samples};
 use apron_abi::{FromSum, PairedOp, PairedParams, PointwiseParams};
 
-/// A type of results, of which a thread stores `P` at a time.
+/// A type of results; a thread stores `P` at a time.
 pub(super) trait Ends<const P: usize>: Samples {
     /// Stores the results of both parts.
     ///
@@ -27,18 +27,14 @@ fn is_sum(p: &PairedParams) -> bool {
     p.op == PairedOp::Weighted as u32 && p.point.threshold <= 0.0
 }
 
-/// Returns the result of an operation other than [`direction`].
+/// Returns the weighted sum of both parts, or the first where the two differ by less than the threshold.
 #[inline(always)]
-fn sum_or_length<D: Device>(d: D, p: &PairedParams, x: f64, y: f64) -> f64 {
-    if p.op == PairedOp::Weighted as u32 {
-        let difference = if x > y { x - y } else { y - x };
-        if p.point.two != 0 && difference < p.point.threshold {
-            x
-        } else {
-            sum(d, &p.point, x, y)
-        }
+fn sum_or_first<D: Device>(d: D, p: &PointwiseParams, x: f64, y: f64) -> f64 {
+    let difference = if x > y { x - y } else { y - x };
+    if p.two != 0 && difference < p.threshold {
+        x
     } else {
-        magnitude(d, x, y)
+        sum(d, p, x, y)
     }
 }
 
@@ -46,14 +42,17 @@ fn sum_or_length<D: Device>(d: D, p: &PairedParams, x: f64, y: f64) -> f64 {
 #[inline(always)]
 fn results<D: Device, const P: usize>(
     d: D,
+    p: &PairedParams,
     x: &[f32; P],
     y: &[f32; P],
     of: impl Fn(f64, f64) -> f64,
     mut each: impl FnMut(u32, f64),
 ) {
-    let (mut k, end) = (0, d.anew(P as u32));
-    while k < end {
-        each(k, of(at(x, k) as f64, at(y, k) as f64));
+    let mut k = 0;
+    while k < p.across {
+        // Opaque, so that no iteration is peeled off for which a comparison would be decided.
+        let number = d.anew(k);
+        each(number, of(at(x, number) as f64, at(y, number) as f64));
         k += 1;
     }
 }
@@ -76,10 +75,14 @@ impl Ends<4> for f32 {
             for k in 0..4 {
                 words[k] = (sum(d, &p.point, x[k] as f64, y[k] as f64) as f32).to_bits();
             }
+        } else if p.op == PairedOp::Magnitude as u32 {
+            for k in 0..4 {
+                words[k] = (magnitude(d, x[k] as f64, y[k] as f64) as f32).to_bits();
+            }
         } else {
-            let of =
-                |x, y| if p.op == PairedOp::Direction as u32 { direction(d, x, y) } else { sum_or_length(d, p, x, y) };
-            results(d, x, y, of, |k, result| {
+            let is_angle = p.op == PairedOp::Direction as u32;
+            let of = |x, y| if is_angle { direction(d, x, y) } else { sum_or_first(d, &p.point, x, y) };
+            results(d, p, x, y, of, |k, result| {
                 for n in 0..4 {
                     words[n] = if n as u32 == k { (result as f32).to_bits() } else { words[n] };
                 }
@@ -105,7 +108,7 @@ impl<const P: usize> Ends<P> for u8 {
     #[inline(always)]
     unsafe fn store<D: Device>(d: D, place: Place, p: &PairedParams, x: &[f32; P], y: &[f32; P]) {
         let mut words = [0; 4];
-        let mut clear = true;
+        let (mut clear, is_length) = (true, p.op == PairedOp::Magnitude as u32);
         if is_sum(p) {
             for w in 0..P / 4 {
                 // The plan takes no weights with which a sum might pass 2^30.
@@ -113,7 +116,7 @@ impl<const P: usize> Ends<P> for u8 {
                     |k: usize| (sum(d, &p.point, x[4 * w + k] as f64, y[4 * w + k] as f64) + ONES).to_bits() as i32;
                 words[w] = d.word_of_bytes([byte(0), byte(1), byte(2), byte(3)]);
             }
-        } else if p.op == PairedOp::Magnitude as u32 {
+        } else if is_length {
             for w in 0..P / 4 {
                 let length = |k: usize| {
                     let (x, y) = (x[4 * w + k], y[4 * w + k]);
@@ -133,9 +136,10 @@ impl<const P: usize> Ends<P> for u8 {
         if !clear {
             results(
                 d,
+                p,
                 x,
                 y,
-                |x, y| sum_or_length(d, p, x, y),
+                |x, y| if is_length { magnitude(d, x, y) } else { sum_or_first(d, &p.point, x, y) },
                 |k, result| {
                     let byte = u8::from_sum(result) as u32;
                     for w in 0..P as u32 / 4 {

@@ -18,12 +18,13 @@
 
 mod ends;
 
-use crate::device::{Device, Global};
+use crate::device::{Device, Global, Shared};
 use crate::march::{Ring, WINDOW};
-use crate::samples::{Place, Samples, Summed};
+use crate::samples::{Place, Samples};
 use crate::Body;
 use apron_abi::{
-    paired_across, paired_skips, tap_stride, Element, ElementType, PairedParams, PairedPart, BYTE_UNIT, MARCH_BLOCK,
+    march_bytes, paired_across, paired_skips, paired_taps, tap_stride, Element, ElementType, PairedParams, PairedPart,
+    BYTE_UNIT, MARCH_BLOCK,
 };
 use core::marker::PhantomData;
 use ends::Ends;
@@ -64,6 +65,8 @@ impl<S: Samples<Sum = f32>, O: Ends<P>, const P: usize, const K: usize, const C:
         let (mut x, mut y) = ([[0.0; P]; K], [[0.0; P]; K]);
         // SAFETY: the launch keeps the contract.
         unsafe {
+            // The ring starts with a barrier.
+            Self::share_taps(d);
             let top = first_row as i32 + m.origin_y;
             let ring = Ring::<D, S, P, K, C, PIECES>::start(d, src, m, m.left + strip, top, input_rows);
             let mut row = 0;
@@ -98,6 +101,9 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
     /// Whether taps that a part does not have are skipped.
     const SKIPS: bool = paired_skips(S::Element::TYPE, K as u32);
 
+    /// All taps, behind the ring.
+    const TAPS: Shared<f32> = Shared::at(march_bytes(S::Element::TYPE, S::SUMS, P as u32, K as u32, C as u32));
+
     /// Adds a row to the sums of a part, for each row of its taps, and moves each sum on by one row. The part's taps are
     /// those from `first` on.
     ///
@@ -118,13 +124,13 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
         }
         // Bits are tested in each row anew, instead of keeping a register per tap from row to row.
         let (columns, rows) = if Self::SKIPS { (d.anew(part.columns), d.anew(part.rows)) } else { (0, 0) };
+        // SAFETY: there are K taps per axis.
+        let (across, down) = unsafe { (Self::taps(d, first), Self::taps(d, first + tap_stride(K as u32))) };
         let mut row = [0.0; P];
         for i in 0..K {
             if !Self::SKIPS || columns & 1 << i != 0 {
-                // SAFETY: there are K taps per axis.
-                let tap = unsafe { f32::tap(d, first + i as u32) };
                 for k in 0..P {
-                    row[k] = d.fma(tap, window[k + i * C], row[k]);
+                    row[k] = d.fma(across[i], window[k + i * C], row[k]);
                 }
             }
         }
@@ -132,12 +138,49 @@ impl<S: Samples<Sum = f32>, O, const P: usize, const K: usize, const C: usize, c
             let before = if j == 0 { [0.0; P] } else { sums[j - 1] };
             sums[j] = before;
             if !Self::SKIPS || rows & 1 << j != 0 {
-                // SAFETY: as above.
-                let tap = unsafe { f32::tap(d, first + tap_stride(K as u32) + j as u32) };
                 for k in 0..P {
-                    sums[j][k] = d.fma(tap, row[k], before[k]);
+                    sums[j][k] = d.fma(down[j], row[k], before[k]);
                 }
             }
         }
+    }
+
+    /// Copies the taps to shared memory, if some are skipped: from constant memory each would be read under its condition,
+    /// and waited for. No thread reads them before the next barrier.
+    ///
+    /// # Safety
+    /// The launch has these taps.
+    #[inline(always)]
+    unsafe fn share_taps<D: Device>(d: D) {
+        let tap = d.thread_x();
+        if Self::SKIPS && tap < paired_taps(K as u32) {
+            // SAFETY: in the taps' part of shared memory, and this thread's.
+            unsafe { d.shared_store(Self::TAPS, tap, d.tap(tap)) };
+        }
+    }
+
+    /// Returns the taps from `first` on.
+    ///
+    /// # Safety
+    /// The launch has these taps, and they are [shared](Self::share_taps).
+    #[inline(always)]
+    unsafe fn taps<D: Device>(d: D, first: u32) -> [f32; K] {
+        let mut taps = [0.0; K];
+        for i in 0..K {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if !Self::SKIPS {
+                    taps[i] = d.tap(first + i as u32);
+                } else if i % 4 == 0 {
+                    let four = d.shared_load4(Self::TAPS, first + i as u32);
+                    for n in 0..4 {
+                        if i + n < K {
+                            taps[i + n] = four[n];
+                        }
+                    }
+                }
+            }
+        }
+        taps
     }
 }
