@@ -70,9 +70,9 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
 /// Returns the numbers of the grid: one wave of as many resident blocks as registers allow, or of few taps more waves.
 const fn default_tuning(side: u32) -> Tuning {
     match side {
-        ..=8 => FEW_ROWS,
+        3..=7 => FEW_ROWS,
         9 => Tuning { rows: 249, residents: 4 },
-        ..=13 => Tuning { rows: 249, residents: 3 },
+        13 => Tuning { rows: 249, residents: 3 },
         _ => Tuning { rows: 249, residents: 2 },
     }
 }
@@ -104,7 +104,7 @@ fn kernel(problem: &Paired, variant: &Variant, side: u32) -> Option<(Kernel, [i3
         if !all && src == ElementType::F32 && !paired_skips(src, side) {
             return None;
         }
-        let bits = |at: u32, taps: u32| ((1u64 << taps) - 1 << at) as u32;
+        let bits = |at: u32, taps: u32| (((1u64 << taps) - 1) << at) as u32;
         let (columns, rows) = (bits(at[0], filter.taps_x.len()), bits(at[1], filter.taps_y.len()));
         *placed = Placed { part: PairedPart { columns, rows }, taps: taps(&filter, at, side) };
     }
