@@ -41,6 +41,12 @@ impl Case {
         Case { problem: Problem::from(problem), image, second: None, chosen: None }
     }
 
+    /// Makes the lengths of two filters of 3x3 taps.
+    pub(crate) fn lengths(seed: u64, shape: (u32, u32, u32), types: (PixelType, PixelType)) -> Case {
+        let part = Some((3, 3));
+        Case::paired(seed, shape, types, PointOp::Magnitude, (part, Some(part)), Border::Reflect, Data::Uniform)
+    }
+
     /// Moves the anchors of all parts to random taps; all to the same along an axis where the numbers of taps are equal.
     fn anchored(mut self, seed: u64) -> Case {
         if let Some(apron_core::FilterProblem::Paired(problem)) = self.filter_mut() {
