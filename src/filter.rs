@@ -269,7 +269,7 @@ impl<'a> Filtering<'a> {
 
 /// States the problem of one mask or window; its border is set later. `None` for pointwise operations, except scaled
 /// sums with integer output, which must not be rounded before scaling.
-fn stated(
+pub(crate) fn stated(
     formula: &Formula,
     shape: Shape,
     (src, dst): (PixelType, PixelType),

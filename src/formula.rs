@@ -1,11 +1,12 @@
-//! Evaluates a named filter's formula by the operations that compute it, one after the other on the device.
+//! Evaluates a named filter's formula: in one launch where kernels take it, else by the operations that compute it, one
+//! after the other on the device.
 
 use crate::backend::{Backend, Solved};
-use crate::choice::Choice;
-use crate::filter::{Filtering, Options};
+use crate::choice::{self, Choice};
+use crate::filter::{Filtering, Options, stated};
 use crate::target::Room;
-use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source};
-use apron_core::{FilterProblem, Pointwise};
+use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source, Taps};
+use apron_core::{FilterProblem, Paired, Part, Pointwise, Separable};
 
 impl Filtering<'_> {
     /// Computes a pointwise operation or a copy of the image, with samples of type `dst`; into `room`, if there is one.
@@ -50,6 +51,11 @@ impl Filtering<'_> {
         let second = y.map(|_| PixelType::F32);
         // Errors are found before anything runs.
         Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
+        if let Ok(Some(problem)) = self.paired(op, x, y, dst) {
+            return self.device.with_fallback(|backend| {
+                backend.filter(&problem, "", &self.source, None, &self.options.choice, room.as_deref_mut())
+            });
+        }
         let operand = |formula: &Formula| match formula {
             Formula::Image => self.extended().transpose(),
             formula => self.solve(formula, PixelType::F32, None).map(|solved| Some(solved.into_image())),
@@ -71,6 +77,45 @@ impl Filtering<'_> {
         })?;
         result.made.before = [&made_x, &made_y].into_iter().flatten().map(|part| part.made.clone()).collect();
         Ok(result)
+    }
+
+    /// Returns the operation on both formulas as one problem, if the device has kernels that take it. A variant that is
+    /// asked for is one of the parts'.
+    fn paired(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<Option<FilterProblem>> {
+        let Options { borders, extent, choice, .. } = self.options;
+        let asked = choice.variant.is_some() || choice::environment()?.iter().any(|(of, _)| *of == "separable");
+        let (Some(border), Some(machine), false) = (borders.everywhere(), self.device.machine(), asked) else {
+            return Ok(None);
+        };
+        if [Some(x), y].into_iter().flatten().all(|part| *part == Formula::Image) {
+            return Ok(None);
+        }
+        let (Some(x), y) = (self.part(x)?, y.map(|y| self.part(y)).transpose()?) else { return Ok(None) };
+        let y = match y {
+            Some(None) => return Ok(None),
+            y => y.flatten(),
+        };
+        let (shape, src) = (self.source.shape(), self.source.pixel_type());
+        let problem = FilterProblem::Paired(Paired { shape, src, dst, op, x, y, border, extent });
+        Ok(apron_plan::plan(&problem.clone().into(), None, &machine).is_ok().then_some(problem))
+    }
+
+    /// Returns a formula as a part of a pair, if it is the image, or separable by the method that suits it.
+    fn part(&self, formula: &Formula) -> Result<Option<Part>> {
+        if let (Formula::Image, Extent::Region(_)) = (formula, self.options.extent) {
+            let one = Taps::new([1.0])?;
+            return Ok(Some(Part::Separable(one.clone(), one)));
+        }
+        if *formula == Formula::Image {
+            return Ok(Some(Part::Image));
+        }
+        let types = (self.source.pixel_type(), PixelType::F32);
+        let Some(problem) = stated(formula, self.source.shape(), types, &self.options)? else { return Ok(None) };
+        let filter = problem.with_borders(self.options.borders)?.filter;
+        Ok(match self.device.by_method(filter, self.options.method, None)?.problem {
+            FilterProblem::Separable(Separable { taps_x, taps_y, .. }) => Some(Part::Separable(taps_x, taps_y)),
+            _ => None,
+        })
     }
 
     /// Returns the computed operand, or else the input.

@@ -23,6 +23,7 @@ pub mod limits;
 pub mod local;
 pub mod lookup;
 pub mod march;
+pub mod paired;
 pub mod patch;
 pub mod pointwise;
 pub mod rgba;

@@ -39,6 +39,9 @@ macro_rules! filter {
                     each_type!(input, image => each_output!(p.dst, $device::local_std(image, p)?))
                 }
                 FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::Paired(p) => {
+                    each_type!(input, image => each_output!(p.dst, $device::paired(image, p)?))
+                }
                 FilterProblem::Scaled(p) => {
                     each_type!(input, image => each_output!(p.dst, $device::scaled(image, p)?))
                 }
@@ -95,6 +98,9 @@ pub(super) fn cpu_filter_into(
             each_type!(input, image => into_any!(out => apron_cpu::local_std_into(image, p, out)))
         }
         FilterProblem::Pointwise(p) => into_any!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        FilterProblem::Paired(p) => {
+            each_type!(input, image => into_any!(out => apron_cpu::paired_into(image, p, out)))
+        }
         FilterProblem::Scaled(p) => {
             each_type!(input, image => into_any!(out => apron_cpu::scaled_into(image, p, out)))
         }

@@ -8,6 +8,7 @@ mod library;
 mod limits;
 mod march;
 mod named;
+mod paired;
 mod pixels;
 mod promises;
 mod properties;

@@ -12,6 +12,7 @@ mod limits;
 mod local;
 mod lookup;
 mod march;
+mod paired;
 mod patch;
 mod pointwise;
 mod rgba;
@@ -37,6 +38,7 @@ const FAMILIES: &[Family] = &[
     conv1d::FAMILY,
     conv2d::FAMILY,
     march::FAMILY,
+    paired::FAMILY,
     patch::FAMILY,
     words::FAMILY,
     boxes::FAMILY,

@@ -63,6 +63,7 @@ pub enum Params {
     Conv1dParams(Conv1dParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
+    PairedParams(PairedParams),
     BoxParams(BoxParams),
     SlidingParams(SlidingParams),
     HistogramPartialParams(HistogramPartialParams),
@@ -99,6 +100,9 @@ impl Params {
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
+            Params::PairedParams(p) => {
+                Params::PairedParams(PairedParams { march: MarchParams { row_stride, ..p.march }, ..p })
+            }
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
@@ -142,13 +146,10 @@ impl Params {
             Params::HistogramScatterParams(p) => {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
-<<<<<<< HEAD
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
-=======
             Params::HistogramDigitsParams(p) => {
                 Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })
             }
->>>>>>> 3c9492b7d086432852d748acc4ec081ee2a0d570
             Params::LookupParams(p) => Params::LookupParams(LookupParams { table: of(p.table as usize), ..p }),
             Params::TilesParams(p) => Params::TilesParams(TilesParams { tables: of(p.tables as usize), ..p }),
             Params::StatisticsParams(p) => {

@@ -123,7 +123,7 @@ impl BoxFilter {
     /// Returns whether the border constant suits the samples: integers must hold it, so that sums are exact.
     pub(crate) fn has_border(src: PixelType, border: Border) -> bool {
         match border {
-            Border::Constant(value) => src.is_float() || src.holds(value),
+            Border::Constant(value) => src.holds(value),
             _ => true,
         }
     }

@@ -78,7 +78,10 @@ impl FilterProblem {
             FilterProblem::Box(_) => Some(Method::Box),
             FilterProblem::Scaled(Scaled { weights: Weights::Dense(_), .. }) => Some(Method::Direct),
             FilterProblem::Scaled(Scaled { weights: Weights::Separable(..), .. }) => Some(Method::Separable),
-            FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => None,
+            FilterProblem::LocalStd(_)
+            | FilterProblem::Pointwise(_)
+            | FilterProblem::Paired(_)
+            | FilterProblem::Pad(_) => None,
         }
     }
 

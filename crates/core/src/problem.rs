@@ -2,8 +2,8 @@
 
 use crate::{
     BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
-    LocalStd, Lookup, LowRank, Pad, PairHistogram, Pixel, PixelType, Pointwise, Result, Scaled, Separable, Shape,
-    WeightedBins, Window,
+    LocalStd, Lookup, LowRank, Pad, PairHistogram, Paired, Pixel, PixelType, Pointwise, Result, Scaled, Separable,
+    Shape, WeightedBins, Window,
 };
 
 /// Checks that an image and the output's sample type match a problem.
@@ -136,6 +136,7 @@ problems! {
         Box(BoxFilter) = BoxFilter::NAME,
         LocalStd(LocalStd) = LocalStd::NAME,
         Pointwise(Pointwise) = Pointwise::NAME,
+        Paired(Paired) = Paired::NAME,
         Pad(Pad) = Pad::NAME,
     }
 }
@@ -215,6 +216,7 @@ impl FilterProblem {
             FilterProblem::Box(problem) => problem.src,
             FilterProblem::LocalStd(problem) => problem.src,
             FilterProblem::Pointwise(problem) => problem.src,
+            FilterProblem::Paired(problem) => problem.src,
             FilterProblem::Pad(problem) => problem.pixel,
         }
     }
@@ -229,6 +231,7 @@ impl FilterProblem {
             FilterProblem::Box(problem) => problem.dst,
             FilterProblem::LocalStd(problem) => problem.dst,
             FilterProblem::Pointwise(problem) => problem.dst,
+            FilterProblem::Paired(problem) => problem.dst,
             FilterProblem::Pad(problem) => problem.pixel,
         }
     }
@@ -250,6 +253,7 @@ impl FilterProblem {
             FilterProblem::Scaled(problem) => problem.window(),
             FilterProblem::Box(problem) => problem.window(),
             FilterProblem::LocalStd(problem) => problem.window(),
+            FilterProblem::Paired(problem) => problem.window(),
             FilterProblem::Pointwise(problem) => Ok(Window { out: problem.shape, origin_x: 0, origin_y: 0 }),
             FilterProblem::Pad(problem) => problem.window(),
         }
@@ -264,7 +268,7 @@ impl FilterProblem {
             FilterProblem::Scaled(problem) => problem.sides().anchor,
             FilterProblem::Box(problem) => problem.sides().anchor,
             FilterProblem::LocalStd(problem) => problem.sides().anchor,
-            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => (0, 0),
+            FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => (0, 0),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         }
         FilterProblem::LowRank(_) => return Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => return Err("sums are scaled in f64"),
-        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
+        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => {
             return Err("no weighted sums of a window");
         }
     };
@@ -79,7 +79,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
         }
         FilterProblem::LowRank(_) => Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => Err("sums are scaled in f64"),
-        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => {
+        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => {
             Err("no weighted sums of a window")
         }
     })

@@ -3,13 +3,14 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, histogram, local, lookup, march, patch, pointwise, rgba, scaled, statistics, words,
+    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics, words,
 };
 use std::sync::LazyLock;
 
 /// The variants of each family that solves problems.
 const FAMILIES: &[&[Variant]] = &[
     march::VARIANTS,
+    paired::VARIANTS,
     patch::VARIANTS,
     words::VARIANTS,
     conv1d::VARIANTS,
@@ -68,7 +69,7 @@ mod tests {
     use apron_core::PixelType::{self, F32, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask,
-        PairHistogram, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
+        PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -189,6 +190,14 @@ mod tests {
             Problem::from(Pointwise { shape, src, second: Some(second), dst: F32, op })
         };
         last.push((sum(U8, U8), "pointwise", sum(F32, U8)));
+        let pair = |taps, channels| {
+            let part = |count| Part::Separable(Taps::new(vec![0.5; count]).unwrap(), Taps::new([1.0]).unwrap());
+            let (shape, src, op) = (Shape::new(16, 10, channels).unwrap(), U8, PointOp::Magnitude);
+            let (x, y, border, extent) = (part(3), Some(part(taps)), Border::Wrap, Extent::Same);
+            Problem::from(Paired { shape, src, dst: src, op, x, y, border, extent })
+        };
+        last.push((pair(17, 1), "paired", pair(18, 1)));
+        last.push((pair(9, 3), "paired", pair(10, 3)));
         let tried: BTreeSet<_> = last.iter().map(|(within, name, _)| (within.operation(), *name)).collect();
         let all = VARIANTS.iter().map(|variant| (variant.operation, variant.name));
         // Variants that take all problems of their kind.

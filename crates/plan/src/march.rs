@@ -5,8 +5,10 @@ use crate::recipe::Steps;
 use crate::summation::{Summation, both_axes, square};
 use crate::variant::{For, Grids, Variant};
 use crate::{Launch, Machine};
-use apron_abi::{FEW_TAPS, Family, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums, Params, march_across, march_piece};
-use apron_core::{BoxFilter, Correlate, Result, Separable, Window};
+use apron_abi::{
+    ElementType, FEW_TAPS, Family, MARCH_BLOCK, MARCH_ROWS, MarchParams, MarchSums, Params, march_across, march_piece,
+};
+use apron_core::{BoxFilter, Correlate, Result, Separable, Shape, Window};
 
 /// Correlation with a square mask.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
@@ -55,47 +57,61 @@ fn steps(
     window: &Window,
     taps: Vec<f32>,
 ) -> Result<Steps> {
-    let (shape, out, src) = (of.shape, window.out, of.src.element());
+    let (shape, src) = (of.shape, of.src.element());
     let channels = shape.channels;
     let samples = shape.row_samples();
     let piece = march_piece(src) as usize;
     // Bulk asynchronous copies need whole pieces of 16 bytes.
     let any = if samples.is_multiple_of(piece) { "" } else { "-any" };
     let kernel = of.kernel(variant, &format!("{side}-c{channels}{any}"), side)?;
-    if samples >= 1 << 30 || samples < piece {
-        return Err(variant.refused(format!("rows of {samples} samples")));
-    }
-    // Threads fill the border columns, one piece each: windows may exceed the image by at most `side - 1` columns in
-    // all.
-    let (first, end) = (window.origin_x as i64, window.origin_x as i64 + out.width as i64 + side as i64 - 1);
-    if (-first).max(0) + (end - shape.width as i64).max(0) > side as i64 - 1 {
-        return Err(variant.refused(format!("columns {first} to {end} of images {} wide", shape.width)));
-    }
+    check(variant, shape, src, side, window)?;
     if let Some(what) = of.refusal(machine) {
         return Err(variant.refused(what));
     }
     assert!(taps.len() <= FEW_TAPS, "masks of kernels in the table fit");
-    let params = of.params(side, window);
-    let strip = MARCH_BLOCK * march_across(src, of.sums, of.dense, side);
-    let strips = (params.out_samples as u64 + params.first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
     let tuning = machine.tuning.unwrap_or(if side <= 8 { FEW_ROWS } else { MANY_ROWS });
-    let rows = rows(tuning, side, strips, out.height, machine);
+    let across = march_across(src, of.sums, of.dense, side);
+    let (params, blocks) = strips(of.params(side, window), across, tuning, machine);
     let shared_bytes = kernel.facts().shared.bytes(0, 0);
     let launch = Launch {
         kernel,
-        blocks: [strips, out.height.div_ceil(rows)],
+        blocks,
         shared_bytes,
         reserved_bytes: machine.reserved(shared_bytes, tuning.residents),
         src: 0,
         dst: 1,
-        params: Params::MarchParams(MarchParams { rows, ..params }),
+        params: Params::MarchParams(params),
         taps,
     };
-    Ok((of.buffers(out), vec![launch]))
+    Ok((of.buffers(window.out), vec![launch]))
+}
+
+/// Returns an error for images and windows that a march does not take.
+pub(crate) fn check(variant: &Variant, shape: Shape, src: ElementType, side: u32, window: &Window) -> Result<()> {
+    let samples = shape.row_samples();
+    if samples >= 1 << 30 || samples < march_piece(src) as usize {
+        return Err(variant.refused(format!("rows of {samples} samples")));
+    }
+    // Threads fill the border columns, one piece each: windows may exceed the image by at most `side - 1` columns in
+    // all.
+    let (first, end) = (window.origin_x as i64, window.origin_x as i64 + window.out.width as i64 + side as i64 - 1);
+    if (-first).max(0) + (end - shape.width as i64).max(0) > side as i64 - 1 {
+        return Err(variant.refused(format!("columns {first} to {end} of images {} wide", shape.width)));
+    }
+    Ok(())
+}
+
+/// Returns the parameters with the rows per block, and the grid: a strip per column of blocks, of threads with `across`
+/// outputs.
+pub(crate) fn strips(params: MarchParams, across: u32, tuning: Tuning, machine: &Machine) -> (MarchParams, [u32; 2]) {
+    let strip = MARCH_BLOCK * across;
+    let strips = (params.out_samples as u64 + params.first.unsigned_abs() as u64).div_ceil(strip as u64) as u32;
+    let rows = rows(tuning, params.halo_rows + 1, strips, params.out_height, machine);
+    (MarchParams { rows, ..params }, [strips, params.out_height.div_ceil(rows)])
 }
 
 /// Defaults without a tuning table, for small masks and for large ones.
-const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
+pub(crate) const FEW_ROWS: Tuning = Tuning { rows: 16, residents: 4 };
 const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
 /// Returns the output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the

@@ -5,7 +5,8 @@ use crate::rewrite::rounding;
 use crate::variant::Variant;
 use crate::{Buffer, Machine, Role};
 use apron_abi::{
-    BYTE_UNIT, DOUBLE_SCALE, Kernel, MARCH_AHEAD, MarchParams, MarchSums, march_lead, march_piece, tap_stride,
+    BYTE_UNIT, DOUBLE_SCALE, ElementType, Kernel, MARCH_AHEAD, MarchParams, MarchSums, march_lead, march_piece,
+    tap_stride,
 };
 use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
@@ -34,7 +35,7 @@ pub(crate) fn both_axes(problem: &Separable, variant: &Variant) -> Result<u32> {
 }
 
 /// Returns the sum of |tap|.
-fn total(taps: &[f32]) -> f64 {
+pub(crate) fn total(taps: &[f32]) -> f64 {
     taps.iter().map(|tap| tap.abs() as f64).sum()
 }
 
@@ -160,13 +161,7 @@ impl Summation {
     /// Returns the reason why the variant refuses the problem, if it does.
     pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
         let (_, constant) = self.border.mode();
-        let is_sample = match self.src {
-            PixelType::U8 => f32::from(constant as u8) == constant,
-            PixelType::U16 => f32::from(constant as u16) == constant,
-            PixelType::I16 => f32::from(constant as i16) == constant,
-            _ => true,
-        };
-        if !is_sample {
+        if !self.src.holds(constant) {
             return Some(format!("a constant border of {constant}"));
         }
         match self.sums {
@@ -200,34 +195,45 @@ impl Summation {
         ]
     }
 
-    /// Returns the kernel parameters. Strips start where the window of an output begins at a piece of the input: at the
-    /// first output or up to a piece before it.
+    /// Returns the kernel parameters.
     pub(crate) fn params(&self, side: u32, window: &Window) -> MarchParams {
-        let (shape, out, src) = (self.shape, window.out, self.src.element());
-        let (mode, constant) = self.border.mode();
-        let out_samples = out.row_samples() as u32;
-        let origin = window.origin_x * shape.channels as i32;
-        let (lead, piece) = (march_lead(src, side, shape.channels) as i32, march_piece(src) as i32);
-        let left = (origin - lead).div_euclid(piece) * piece;
-        let first = left + lead - origin;
-        let bits = (first as u32 | out_samples).trailing_zeros() + src.size_bytes().trailing_zeros();
-        MarchParams {
-            samples: shape.row_samples() as u32,
-            height: shape.height,
-            row_stride: shape.row_samples() as u32,
-            out_samples,
-            out_height: out.height,
-            rows: 0,
-            left,
-            first,
-            origin_y: window.origin_y,
-            border: mode as u32,
-            constant,
-            ahead: MARCH_AHEAD,
-            halo_rows: side - 1,
-            aligned: 1 << bits.min(4),
-            slack: self.slack,
-        }
+        let types = (self.src.element(), self.dst.element());
+        MarchParams { slack: self.slack, ..march_params(self.shape, types, self.border, side, window) }
+    }
+}
+
+/// Returns the parameters of a march of `side` x `side` samples under each output. Strips start where the window of an
+/// output begins at a piece of the input: at the first output or up to a piece before it.
+pub(crate) fn march_params(
+    shape: Shape,
+    (src, dst): (ElementType, ElementType),
+    border: Border,
+    side: u32,
+    window: &Window,
+) -> MarchParams {
+    let (out, (mode, constant)) = (window.out, border.mode());
+    let out_samples = out.row_samples() as u32;
+    let origin = window.origin_x * shape.channels as i32;
+    let (lead, piece) = (march_lead(src, side, shape.channels) as i32, march_piece(src) as i32);
+    let left = (origin - lead).div_euclid(piece) * piece;
+    let first = left + lead - origin;
+    let bits = (first as u32 | out_samples).trailing_zeros() + dst.size_bytes().trailing_zeros();
+    MarchParams {
+        samples: shape.row_samples() as u32,
+        height: shape.height,
+        row_stride: shape.row_samples() as u32,
+        out_samples,
+        out_height: out.height,
+        rows: 0,
+        left,
+        first,
+        origin_y: window.origin_y,
+        border: mode as u32,
+        constant,
+        ahead: MARCH_AHEAD,
+        halo_rows: side - 1,
+        aligned: 1 << bits.min(4),
+        slack: 0.0,
     }
 }
 

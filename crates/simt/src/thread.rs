@@ -424,4 +424,9 @@ impl Device for Thread<'_, '_> {
     fn sqrt(self, value: f64) -> f64 {
         value.sqrt()
     }
+
+    #[inline]
+    fn near_sqrt(self, value: f32) -> f32 {
+        value.sqrt()
+    }
 }

@@ -97,6 +97,10 @@ impl Case {
                 taps.sum()
             }
             Some(FilterProblem::Scaled(problem)) => exact::taps(&problem.sums()),
+            Some(FilterProblem::Paired(problem)) => {
+                let filters = problem.parts().filter_map(|part| problem.separable(part));
+                filters.map(|filter| (filter.taps_x.len() + filter.taps_y.len()) as u64).sum()
+            }
             Some(FilterProblem::Box(problem)) => (problem.width + problem.height) as u64,
             Some(FilterProblem::LocalStd(problem)) => problem.width as u64 * problem.height as u64,
             Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => 1,

@@ -56,6 +56,7 @@ impl fmt::Display for Case {
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)
             }
             Problem::Filter(FilterProblem::Scaled(p)) => crate::scaled::describe(p, f),
+            Problem::Filter(FilterProblem::Paired(p)) => crate::paired::describe(p, f),
             Problem::Filter(FilterProblem::Pad(p)) => {
                 let over = Over(Extent::Region(p.region), p.shape);
                 write!(f, "{over} {} {}", p.pixel, p.borders)

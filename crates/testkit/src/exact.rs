@@ -3,7 +3,8 @@
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
 use apron_core::{
-    BOX_CHUNK, BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, Sample, Scale, Separable, each_type,
+    BOX_CHUNK, BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, Paired, Part, PixelType, Sample, Scale,
+    Separable, each_type,
 };
 
 /// An exact result, and the bound of an f32 result's distance from it.
@@ -62,6 +63,10 @@ pub(crate) fn taps(problem: &FilterProblem) -> u64 {
         FilterProblem::Box(problem) => problem.samples(),
         FilterProblem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
         FilterProblem::Scaled(problem) => taps(&problem.sums()),
+        FilterProblem::Paired(problem) => {
+            let filters = problem.parts().filter_map(|part| problem.separable(part));
+            filters.map(|filter| taps(&filter.into())).sum::<u64>().max(1)
+        }
         FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
     }
 }
@@ -85,6 +90,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
             let Exact { value, bound } = filter(&problem.sums(), case, x, y, channel);
             Exact { value: problem.factor * value + problem.offset, bound: problem.factor.abs() * bound + 0.5 }
         }
+        FilterProblem::Paired(problem) => paired(problem, image, x, y, channel),
         FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
     }
 }
@@ -179,6 +185,25 @@ fn pointwise(op: PointOp, x: f64, y: Option<f64>) -> Exact {
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
         (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
         (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
+    }
+}
+
+/// Applies the operation to the parts' results, and adds their bounds: lengths and sums change by no more. There is no
+/// bound for angles, nor where a part is left as it is below a threshold.
+fn paired(problem: &Paired, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let operand = |part: &Part| match problem.separable(part) {
+        Some(filter) => separable(&filter, image, x, y, channel),
+        None => Exact { value: sample(image, Border::Crop, x as i32, y as i32, channel), bound: 0.0 },
+    };
+    let (first, second) = (operand(&problem.x), problem.y.as_ref().map(operand));
+    let bounds = (first.bound, second.as_ref().map_or(0.0, |second| second.bound));
+    let Exact { value, bound } = pointwise(problem.op, first.value, second.map(|second| second.value));
+    match problem.op {
+        PointOp::Weighted { a, b, threshold: 0.0, .. } => {
+            Exact { value, bound: bound * 1.5 + a.abs() * bounds.0 + b.abs() * bounds.1 }
+        }
+        PointOp::Magnitude => Exact { value, bound: bound * 1.5 + bounds.0 + bounds.1 },
+        _ => Exact { value: f64::NAN, bound },
     }
 }
 

@@ -17,6 +17,7 @@ impl Case {
             Some(FilterProblem::Box(problem)) => problem.extent = extent,
             Some(FilterProblem::LocalStd(problem)) => problem.extent = extent,
             Some(FilterProblem::Scaled(problem)) => problem.extent = extent,
+            Some(FilterProblem::Paired(problem)) => problem.extent = extent,
             Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => {}
         }
         self

@@ -18,6 +18,7 @@ mod methods;
 pub mod named;
 pub mod nvcc;
 mod pad;
+mod paired;
 mod pointwise;
 mod scaled;
 mod suite;

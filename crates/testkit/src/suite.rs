@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data};
-use crate::{methods, pad, pointwise, scaled, values};
+use crate::{methods, pad, paired, pointwise, scaled, values};
 use apron::{Bins, Border, PixelType};
 
 /// Size of the suite's images.
@@ -269,6 +269,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     methods::chosen(&mut next, &mut cases);
     pointwise::points(scale, &mut next, &mut cases);
     pointwise::deviations(scale, &mut next, &mut cases);
+    paired::pairs(&mut next, &mut cases);
     scaled::scaled_sums(&mut next, &mut cases);
     pad::pads(scale, &mut next, &mut cases);
     values::cases(scale, &mut next, &mut cases);

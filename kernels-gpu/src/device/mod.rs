@@ -287,4 +287,6 @@ pub trait Device: Copy {
     fn fma<A: Accumulator>(self, a: A, b: A, c: A) -> A;
     /// Returns the square root, rounded once.
     fn sqrt(self, value: f64) -> f64;
+    /// Returns about the square root, with a relative error of at most 2^-22; of a subnormal number also 0.
+    fn near_sqrt(self, value: f32) -> f32;
 }

@@ -216,4 +216,9 @@ impl Device for RustCuda {
     fn sqrt(self, value: f64) -> f64 {
         GpuFloat::sqrt(value)
     }
+
+    #[inline(always)]
+    fn near_sqrt(self, value: f32) -> f32 {
+        GpuFloat::sqrt(value)
+    }
 }

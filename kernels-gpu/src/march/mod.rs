@@ -35,7 +35,7 @@ use crate::device::{Device, Global};
 use crate::samples::{Place, Samples};
 use apron_abi::{march_across, Accumulator, Element, MarchParams, MARCH_BLOCK};
 use results::Results;
-use ring::Ring;
+pub(crate) use ring::Ring;
 
 /// Most samples of a row that a thread needs: its outputs, and the mask over four channels.
 pub(crate) const WINDOW: usize = 72;

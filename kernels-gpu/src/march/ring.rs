@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 ///
 /// Rows of whole `PIECES` of 16 bytes are filled by bulk asynchronous copies, others by threads. A stage holds the
 /// words of the buffer: a row that starts inside a word starts at the same place in its stage.
-pub(super) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
+pub(crate) struct Ring<'p, D, S, const P: usize, const K: usize, const C: usize, const PIECES: bool> {
     pub(super) d: D,
     pub(super) p: &'p MarchParams,
     src: Global<u32>,
@@ -56,7 +56,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// # Safety
     /// As for all methods: the launch is as [`march`](super) says.
     #[inline(always)]
-    pub(super) unsafe fn start(
+    pub(crate) unsafe fn start(
         d: D,
         src: Global<S::Element>,
         p: &'p MarchParams,
@@ -174,7 +174,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 
     /// Starts copying a row into its stage, if there is such a row.
     #[inline(always)]
-    pub(super) unsafe fn bring(&self, row: u32) {
+    pub(crate) unsafe fn bring(&self, row: u32) {
         if !self.busy {
             return;
         }
@@ -258,7 +258,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 
     /// Waits until the first row is complete enough for [`complete`](Ring::complete).
     #[inline(always)]
-    pub(super) unsafe fn wait_for_first(&self) {
+    pub(crate) unsafe fn wait_for_first(&self) {
         if S::OF_WORD > 1 && !PIECES {
             self.d.wait_copies::<{ AHEAD - 1 }>();
             self.d.barrier();
@@ -268,7 +268,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// Fills in the packed samples of a row outside the image, if there is such a row: their sources may lie anywhere
     /// in the row, and mostly are in its stage.
     #[inline(always)]
-    pub(super) unsafe fn complete(&self, row: u32) {
+    pub(crate) unsafe fn complete(&self, row: u32) {
         if S::OF_WORD == 1 || self.plain || row >= self.input_rows {
             return;
         }
@@ -391,7 +391,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
     /// Waits until a row is complete; what threads copied of it is visible to others after the next barrier, and for
     /// packed samples that threads copied also the next row.
     #[inline(always)]
-    pub(super) unsafe fn wait(&self, row: u32) {
+    pub(crate) unsafe fn wait(&self, row: u32) {
         if PIECES {
             // SAFETY: each row has its mbarrier.
             unsafe { self.d.mbarrier_wait(Self::mbarrier(row), row / Self::STAGES) };
@@ -405,7 +405,7 @@ impl<'p, D: Device, S: Samples, const P: usize, const K: usize, const C: usize, 
 
     /// Returns the samples that this thread needs of a row.
     #[inline(always)]
-    pub(super) unsafe fn window(&self, row: u32) -> [S::Sum; WINDOW] {
+    pub(crate) unsafe fn window(&self, row: u32) -> [S::Sum; WINDOW] {
         let group = P as u32 / S::OF_WORD;
         let (skipped, lead) = (Self::LEAD / P as u32, Self::LEAD % P as u32);
         let end = lead + P as u32 + Self::HALO;

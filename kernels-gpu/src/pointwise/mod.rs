@@ -73,6 +73,18 @@ unsafe fn each<D: Device, X: Sample, Y: Sample, O: Pixel>(
     }
 }
 
+/// Returns the length of a vector of two f32, whose squares are exact in f64.
+#[inline(always)]
+pub(crate) fn magnitude<D: Device>(d: D, x: f64, y: f64) -> f64 {
+    d.sqrt(d.fma(x, x, y * y))
+}
+
+/// Returns the angle of a vector.
+#[inline(always)]
+pub(crate) fn direction<D: Device>(d: D, x: f64, y: f64) -> f64 {
+    apron_abi::direction(y, x, |a, b, c| d.fma(a, b, c))
+}
+
 impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
     type Src = X;
     type Dst = O;
@@ -101,8 +113,7 @@ impl<O: Pixel> Body for Magnitude<O> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<O>, p: &PointwiseParams) {
-        // Squares of f32 are exact in f64.
-        let of = |x: f64, y: f64| d.sqrt(d.fma(x, x, y * y));
+        let of = |x, y| magnitude(d, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, f32, f32, O>(d, src, dst, p, of) };
     }
@@ -115,7 +126,7 @@ impl Body for Direction {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &PointwiseParams) {
-        let of = |x: f64, y: f64| apron_abi::direction(y, x, |a, b, c| d.fma(a, b, c));
+        let of = |x, y| direction(d, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, f32, f32, f32>(d, src, dst, p, of) };
     }

@@ -4,7 +4,8 @@
 use crate::kernels;
 use crate::{Buffer, Launch, Recipe, Role, pointwise};
 use apron_core::{
-    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, PixelType, PointOp, Pointwise, Problem, Scaled, Separable,
+    BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, Paired, PixelType, PointOp, Pointwise, Problem, Scaled,
+    Separable,
 };
 
 const F32: PixelType = PixelType::F32;
@@ -41,6 +42,7 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
             let src = if p.sums_are_exact() { p.src } else { read(p.src) };
             LocalStd { src, dst: written(p.dst), ..p }.into()
         }
+        FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Alpha is left as it is; and the conversion itself is such a launch.
         FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
         FilterProblem::Pointwise(p) => {

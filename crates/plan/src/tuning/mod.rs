@@ -121,6 +121,10 @@ impl Work {
             FilterProblem::LowRank(p) => p.terms.first().map_or(1, |(x, y)| (x.len() + y.len()).div_ceil(2)),
             FilterProblem::Box(p) => p.width.midpoint(p.height),
             FilterProblem::LocalStd(p) => p.width.midpoint(p.height),
+            FilterProblem::Paired(p) => {
+                let filters = p.parts().filter_map(|part| p.separable(part));
+                filters.map(|filter| Self::side(&filter.into())).max().unwrap_or(1)
+            }
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
         }
     }

@@ -493,4 +493,13 @@ impl<S: Taps> Device for Nvptx<S> {
         }
         root
     }
+
+    #[inline(always)]
+    fn near_sqrt(self, value: f32) -> f32 {
+        let root: f32;
+        unsafe {
+            asm!("sqrt.approx.ftz.f32 {0}, {1};", out(reg32) root, in(reg32) value, options(pure, nomem, nostack));
+        }
+        root
+    }
 }

@@ -1,0 +1,35 @@
+//! Pointwise operations on filters of an image.
+
+use crate::{pointwise, separable};
+use apron_core::{AnyImage, Image, Paired, Part, Pixel, Result};
+
+/// Computes the parts, each as [`separable`] does, and then the pointwise operation.
+///
+/// ```
+/// use apron_core::{Border, Extent, Image, Paired, Part, PixelType, PointOp, Taps};
+///
+/// // The lengths of (difference along the row, sum down the column).
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 4])?;
+/// let (difference, sum, one) = (Taps::new([-1.0, 0.0, 1.0])?, Taps::new([1.0, 1.0, 1.0])?, Taps::new([1.0])?);
+/// let (x, y) = (Part::Separable(difference, one.clone()), Part::Separable(one, sum));
+/// let (shape, src, dst, border, extent) =
+///     (image.shape(), PixelType::U8, PixelType::F32, Border::Constant(0.0), Extent::Same);
+/// let lengths = Paired { shape, src, dst, op: PointOp::Magnitude, x, y: Some(y), border, extent };
+/// let out: Image<f32> = apron_reference::paired(&image, &lengths)?;
+/// // (2, 1), (3, 2) and (-2, 4).
+/// assert_eq!(out.row(0), [5f32.sqrt(), 13f32.sqrt(), 20f32.sqrt()]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Paired::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
+pub fn paired<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Paired) -> Result<Image<'static, O>> {
+    let point = problem.pointwise(problem.window()?.out);
+    let operand = |part: &Part| match problem.separable(part) {
+        Some(filter) => separable::<I, f32>(image, &filter).map(AnyImage::F32),
+        None => Ok(I::into_any(image.view())),
+    };
+    let (x, y) = (operand(&problem.x)?, problem.y.as_ref().map(operand).transpose()?);
+    pointwise(&x, y.as_ref(), &point)
+}
