@@ -141,7 +141,7 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
         for dst in ["u8", "u16", "i16", "f32"] {
             let body = format!("windows::Sliding<{src}, {dst}, {sum}, {finish}, {terms}, {step}>");
             let row = kernel("sliding", sum, [src, dst], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]");
-            let tile = format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step}, size_of::<{dst}>() as u32)");
+            let tile = format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step})");
             rows.push(row.shared(tile, 3).residents(if terms * bytes > 8 { 2 } else { 3 }));
         }
     }

@@ -78,9 +78,8 @@ pub enum SharedMemory {
     Edges,
     /// As [`BoxTile`] lays it out.
     BoxTile,
-    /// As [`SlidingTile`] lays it out. Fields: sums per sample and
-    /// bytes per sum, rows per step, bytes per output sample.
-    SlidingTile([u32; 2], u32, u32),
+    /// As [`SlidingTile`] lays it out. Fields: sums per sample and bytes per sum, rows per step.
+    SlidingTile([u32; 2], u32),
 }
 
 impl SharedMemory {
@@ -110,7 +109,7 @@ impl SharedMemory {
             }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
-            SharedMemory::SlidingTile(sums, rows, out) => SlidingTile::of(256, mask_width, 1, sums, rows, out).bytes,
+            SharedMemory::SlidingTile(sums, rows) => SlidingTile::of(256, mask_width, 1, sums, rows).bytes,
             SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,

@@ -13,15 +13,8 @@ pub const fn windows_place(index: u32) -> u32 {
     index + index / WINDOWS_CHUNK
 }
 
-/// Returns the offset, in bytes, of output sample `index` of a staged row, padded by one word per chunk against bank
-/// conflicts.
-#[inline(always)]
-pub const fn windows_staged(index: u32, sample_bytes: u32) -> u32 {
-    index * sample_bytes + index / WINDOWS_CHUNK * 4
-}
-
 /// Shared memory layout of a block that slides: the list of input samples of its columns, the columns' sums, the rows of a
-/// step (which become prefix sums by chunk), and the rows of outputs.
+/// step (which become prefix sums by chunk), and the rows of outputs, a word per sample.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingTile {
@@ -37,7 +30,7 @@ pub struct SlidingTile {
     pub row_pitch: u32,
     /// Offset of the rows of outputs, in bytes.
     pub staged_at: u32,
-    /// Bytes per row of outputs.
+    /// Words per row of outputs.
     pub staged_pitch: u32,
     /// Total size, in bytes.
     pub bytes: u32,
@@ -45,23 +38,16 @@ pub struct SlidingTile {
 
 impl SlidingTile {
     /// Returns the layout for strips of `strip` output pixels, whole chunks, and windows of `width` pixels: `terms` sums of
-    /// `sum_bytes` bytes per sample, `rows` rows per step, outputs of `out_bytes` bytes.
-    pub const fn of(
-        strip: u32,
-        width: u32,
-        channels: u32,
-        [terms, sum_bytes]: [u32; 2],
-        rows: u32,
-        out_bytes: u32,
-    ) -> SlidingTile {
+    /// `sum_bytes` bytes per sample, `rows` rows per step.
+    pub const fn of(strip: u32, width: u32, channels: u32, [terms, sum_bytes]: [u32; 2], rows: u32) -> SlidingTile {
         let pixels = (strip + width - 1).next_multiple_of(WINDOWS_CHUNK);
         let samples = pixels * channels;
         let columns_at = (samples * 4).next_multiple_of(8);
         let rows_at = columns_at + samples * terms * sum_bytes;
         let row_pitch = windows_place(samples);
         let staged_at = rows_at + rows * terms * row_pitch * sum_bytes;
-        let staged_pitch = windows_staged(strip * channels, out_bytes);
-        let bytes = staged_at + rows * staged_pitch;
+        let staged_pitch = windows_place(strip * channels);
+        let bytes = staged_at + rows * staged_pitch * 4;
         SlidingTile { strip, pixels, columns_at, rows_at, row_pitch, staged_at, staged_pitch, bytes }
     }
 }

@@ -109,11 +109,10 @@ impl Windows {
     /// narrow one; strips are about as wide as the windows, so that at most half of a block's columns are halo.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
-        let SharedMemory::SlidingTile(sums, rows, size) = kernel.facts().shared else {
+        let SharedMemory::SlidingTile(sums, rows) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        let of =
-            |strip: u32| SlidingTile::of(strip.next_multiple_of(WINDOWS_CHUNK), width, out.channels, sums, rows, size);
+        let of = |strip: u32| SlidingTile::of(strip.next_multiple_of(WINDOWS_CHUNK), width, out.channels, sums, rows);
         let mut strip = width.max(1024 / out.channels).min(out.width);
         while strip > NARROW && of(strip).bytes > HALF_SHARED {
             strip = strip.div_ceil(2);

@@ -61,24 +61,26 @@ pub(crate) fn low_ranks(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mu
 }
 
 /// Returns a border that box filters of this type support, and that leaves windows.
-fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32)) -> Border {
+pub(crate) fn fitting(border: Border, src: PixelType, size: (u32, u32), window: (u32, u32)) -> Border {
     match border {
         Border::Crop if window.0 > size.0 || window.1 > size.1 => Border::Reflect,
-        Border::Constant(_) if src == PixelType::U8 => Border::Constant(77.0),
+        Border::Constant(value) if !src.holds(value) => Border::Constant(77.0),
         border => border,
     }
 }
 
 /// Adds box filters of every length, type, border and number of channels, with anchors anywhere.
 pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
-    use PixelType::{F32, I16, U8, U16};
+    use PixelType::{F16, F32, I16, U8, U16};
     let mut add = |(width, height, channels): (u32, u32, u32), types: (PixelType, PixelType), window, border, data| {
         let border = fitting(border, types.0, (width, height), window);
         cases.push(Case::box_filter(next(), (width, height, channels), types, window, border, data));
     };
     let floats = (F32, F32);
+    let wide = [(U16, U16), (I16, I16), (U16, F32), (I16, U8), (F16, F16), (U16, F16)];
     let types = [floats, (U8, U8), (U8, F32), (U8, U16), (U8, I16)];
-    for (n, types) in types.into_iter().enumerate() {
+    let types: Vec<_> = types.into_iter().chain(wide).collect();
+    for (n, &types) in types.iter().enumerate() {
         for (m, border) in borders().into_iter().enumerate() {
             let channels = (n + m) as u32 % 4 + 1;
             add((37, 35, channels), types, (5, 4), border, Data::Uniform);
@@ -89,7 +91,7 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
     let lengths = (1..=35).chain([47, 48, 49, 63, 64, 65, 96, 101, 127, 128, 129, 255, 256, 257]);
     for (n, length) in lengths.enumerate() {
         let (channels, other) = (n as u32 % 4 + 1, n as u32 * 7 % 23 + 1);
-        for (m, types) in [floats, types[n % 4 + 1]].into_iter().enumerate() {
+        for (m, types) in [floats, types[n % (types.len() - 1) + 1]].into_iter().enumerate() {
             let (size, window) = match (n + m) % 3 {
                 0 => ((300, 13), (length, other)),
                 1 => ((13, 300), (other, length)),
@@ -116,6 +118,12 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
                 add((size.0, size.1, (n + m) as u32 % 4 + 1), types, window, borders()[(n + m) % 5], Data::Uniform);
             }
         }
+    }
+    // Sums of over 32 bits, and windows whose first sums a launch prepares.
+    for (n, types) in [(U16, U16), (I16, I16), (I16, F32), (U16, U8)].into_iter().enumerate() {
+        add((33, 70, n as u32 % 4 + 1), types, (300, 280), Border::Wrap, Data::Uniform);
+        add((140, 90, 4 - n as u32 % 4), types, (67, 64), borders()[n], Data::Uniform);
+        add((90, 140, n as u32 % 4 + 1), types, (2, 101), borders()[n + 1], Data::Constant);
     }
     // NaN and infinities, and images of one value.
     for (window, border) in [(3, 3), (19, 3), (2, 33), (20, 20)].into_iter().flat_map(|w| borders().map(|b| (w, b))) {

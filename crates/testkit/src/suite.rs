@@ -44,6 +44,16 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::local_std(next(), size, types, (4, 3), border, Data::Uniform));
         }
     }
+    // Deviations in windows of several chunks, taller than wide and wider than tall, and larger than the image; sums of
+    // squares of over 32 and 53 bits.
+    let windows = [(17, 2), (2, 17), (40, 33), (5, 70), (90, 3), (1, 1), (300, 260)];
+    for (n, window) in windows.into_iter().enumerate() {
+        for (m, src) in PixelType::ALL.into_iter().enumerate() {
+            let (size, dst) = ((51, 83, (n + m) as u32 % 4 + 1), if n % 2 == 0 { src } else { PixelType::F32 });
+            let border = methods::fitting(borders()[(n + m) % 6], src, (size.0, size.1), window);
+            cases.push(Case::local_std(next(), size, (src, dst), window, border, Data::Uniform));
+        }
+    }
     // Every combination of types, every border, every number of channels.
     for (n, types) in types().enumerate() {
         for (m, border) in borders().into_iter().enumerate() {

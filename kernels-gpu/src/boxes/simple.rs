@@ -8,8 +8,9 @@
 
 use super::bytes::scaled;
 use crate::device::{Device, Global};
+use crate::windows::ordered_sum;
 use crate::{div_rem, Body};
-use apron_abi::{Accumulator, BorderMode, BoxParams, Element, ElementType, Pixel, Sample, BOX_CHUNK, SIMPLE_BLOCK};
+use apron_abi::{Accumulator, BorderMode, BoxParams, Element, ElementType, Pixel, Sample, SIMPLE_BLOCK};
 use core::marker::PhantomData;
 
 /// The kernel that sums along rows.
@@ -47,7 +48,7 @@ impl BoxSample for f32 {
     type Sum = f32;
     #[inline(always)]
     fn sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
-        ordered_sum(first, count, at)
+        ordered_sum(first, count, 0.0, |a, b| a + b, at)
     }
 }
 
@@ -102,7 +103,7 @@ impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
         let value = if I::TYPE == ElementType::F32 {
             // SAFETY: in the sums, of f32.
             let at = |y: i32| unsafe { d.load(Global::<f32>::at(src.address), index(y)) };
-            O::Sum::of(ordered_sum(first, p.window_y, at) * p.scale)
+            O::Sum::of(ordered_sum(first, p.window_y, 0.0, |a, b| a + b, at) * p.scale)
         } else {
             let (mut sum, mut i) = (0u64, first);
             while i < first + p.window_y as i32 {
@@ -115,37 +116,4 @@ impl<I: Element, O: Pixel> Body for SimpleColumns<I, O> {
         // SAFETY: in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * samples + sample as u64, O::from_sum(value)) };
     }
-}
-
-/// Returns the sum of `count` numbers from index `first` on, in the order of [`BOX_CHUNK`].
-#[inline(always)]
-fn ordered_sum(first: i32, count: u32, at: impl Fn(i32) -> f32) -> f32 {
-    let (chunk, end) = (BOX_CHUNK as i32, first + count as i32);
-    if count <= BOX_CHUNK {
-        return upwards(0.0, first, end, &at);
-    }
-    // End of the first chunk, and start of the last one.
-    let (near, far) = ((first & -chunk) + chunk, (end - 1) & -chunk);
-    let mut i = near - 1;
-    let mut head = at(i);
-    while i > first {
-        i -= 1;
-        head += at(i);
-    }
-    let (mut middle, mut i) = (0.0, near);
-    while i < far {
-        middle += upwards(at(i), i + 1, i + chunk, &at);
-        i += chunk;
-    }
-    (head + middle) + upwards(at(far), far + 1, end, &at)
-}
-
-/// Adds the numbers from index `i` up to `end` to a sum.
-#[inline(always)]
-fn upwards(mut sum: f32, mut i: i32, end: i32, at: &impl Fn(i32) -> f32) -> f32 {
-    while i < end {
-        sum += at(i);
-        i += 1;
-    }
-    sum
 }

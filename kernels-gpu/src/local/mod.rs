@@ -8,7 +8,7 @@
 //! barrier.
 
 use crate::device::{Device, Global};
-use crate::windows::{Finish, Whole};
+use crate::windows::{ordered_sum, Finish, Whole};
 use crate::{div_rem, Body};
 use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SlidingParams, SIMPLE_BLOCK};
 use core::marker::PhantomData;
@@ -53,20 +53,20 @@ impl<I: Sample> Body for Rows<I> {
         // SAFETY: an image has at least one channel.
         let (x, channel) = unsafe { div_rem(sample, p.channels) };
         let border = BorderMode::from_u32(p.border);
-        let (mut sum, mut squares, mut i) = (0.0f64, 0.0f64, 0);
-        while i < p.window_x as i32 {
-            let value = match border.map(x as i32 + p.origin_x + i, p.width as i32) {
-                Some(x) if y < p.height => {
-                    let pixel = y as u64 * p.width as u64 + x as u32 as u64;
-                    // SAFETY: in the image.
-                    unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f64()
-                }
-                _ => p.constant as f64,
-            };
-            sum += value;
-            squares = d.fma(value, value, squares);
-            i += 1;
-        }
+        let at = |x: i32| match border.map(x, p.width as i32) {
+            Some(x) if y < p.height => {
+                let pixel = y as u64 * p.width as u64 + x as u32 as u64;
+                // SAFETY: in the image.
+                unsafe { d.load(src, pixel * p.channels as u64 + channel as u64) }.to_f64()
+            }
+            _ => p.constant as f64,
+        };
+        let terms = |x: i32| {
+            let value = at(x);
+            // The square of an f32 is exact in f64.
+            [value, value * value]
+        };
+        let [sum, squares] = ordered_sum(x as i32 + p.origin_x, p.window_x, [0.0; 2], both, terms);
         let (row, plane) = sizes(p);
         let index = y as u64 * row + sample as u64;
         // SAFETY: in the two planes, and no other thread's.
@@ -87,21 +87,22 @@ impl<O: Pixel> Body for Columns<O> {
         let Some((sample, y)) = place(d, p, p.out_height) else { return };
         let border = BorderMode::from_u32(p.border);
         let (row, plane) = sizes(p);
-        let (mut sum, mut squares, mut j) = (0.0f64, 0.0f64, 0);
-        while j < p.window_y as i32 {
-            let y = border.map(y as i32 + p.origin_y + j, p.height as i32).map_or(p.height, |y| y as u32);
-            let index = y as u64 * row + sample as u64;
+        let terms = |y: i32| {
+            let index = border.map(y, p.height as i32).map_or(p.height, |y| y as u32) as u64 * row + sample as u64;
             // SAFETY: in the two planes.
-            unsafe {
-                sum += d.load(src, index);
-                squares += d.load(src, plane + index);
-            }
-            j += 1;
-        }
+            unsafe { [d.load(src, index), d.load(src, plane + index)] }
+        };
+        let [sum, squares] = ordered_sum(y as i32 + p.origin_y, p.window_y, [0.0; 2], both, terms);
         let value = deviation(d, [sum, squares], [p.window_x, p.window_y]);
         // SAFETY: in the output, and no other thread's.
         unsafe { d.store(dst, y as u64 * row + sample as u64, value) };
     }
+}
+
+/// Adds sums of samples and of their squares.
+#[inline(always)]
+fn both([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    [a + c, b + d]
 }
 
 /// Ends windows of integers, whose sums slide: see [`crate::windows::Sliding`].

@@ -23,8 +23,7 @@
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
 use apron_abi::{
-    windows_place, windows_staged, BorderMode, Element, ElementType, Pixel, Sample, SlidingParams, WINDOWS_BLOCK,
-    WINDOWS_CHUNK,
+    windows_place, BorderMode, Element, ElementType, Pixel, Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK,
 };
 use core::marker::PhantomData;
 
@@ -251,6 +250,13 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         Shared::at(tile.rows_at + (row * TERMS as u32 + term as u32) * tile.row_pitch * Self::SUM)
     }
 
+    /// Returns row `row` of the outputs of a step, a word per sample.
+    #[inline(always)]
+    fn staged(&self, row: u32) -> Shared<u32> {
+        let tile = &self.p.tile;
+        Shared::at(tile.staged_at + row * tile.staged_pitch * 4)
+    }
+
     /// Fills the list. Each thread uses only its own part of it.
     #[inline(always)]
     unsafe fn list(&self) {
@@ -401,7 +407,7 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         let (channels, last) = (p.channels, p.window_x - 1);
         let (between, turn) = (last / Self::CHUNK, Self::CHUNK - last % Self::CHUNK);
         let team = d.thread_x() / Self::TEAM;
-        let staged = p.tile.staged_at + team * p.tile.staged_pitch;
+        let staged = self.staged(team);
         self.for_each_chunk(p.tile.strip, |base| {
             let at = |t: usize, pixel: u32| {
                 // SAFETY: in the row, which reaches to the end of the last window.
@@ -429,9 +435,10 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
                     before[t] = at(t, k);
                 }
                 let value = F::finish(d, sums, I::TYPE == ElementType::I16, p);
-                let to = Shared::<O>::at(staged + windows_staged(base + k * channels, O::TYPE.size_bytes()));
+                let mut bits = [0; 4];
+                value.write(&mut bits);
                 // SAFETY: in the staged row, and this thread's.
-                unsafe { d.shared_store(to, 0, value) };
+                unsafe { d.shared_store(staged, windows_place(base + k * channels), u32::from_ne_bytes(bits)) };
             }
         });
     }
@@ -444,26 +451,31 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         if row + team >= last_row {
             return;
         }
-        let staged = p.tile.staged_at + team * p.tile.staged_pitch;
+        let staged = self.staged(team);
         let pixels = if p.out_width - self.first < p.tile.strip { p.out_width - self.first } else { p.tile.strip };
         let samples = pixels * p.channels;
         let start = ((row + team) as u64 * p.out_width as u64 + self.first as u64) * p.channels as u64;
+        // SAFETY: staged since the barrier.
+        let bits = |index: u32| unsafe { d.shared_load(staged, windows_place(index)) };
         let mut i = d.thread_x() % Self::TEAM;
         // Rows of whole words are stored by words.
         if size == 4 || (p.out_width * p.channels * size).is_multiple_of(4) {
             let to = Global::<u32>::at(self.dst.address + start * size as u64);
             while i < samples * size / 4 {
-                let from = Shared::<u32>::at(staged + windows_staged(i * (4 / size), size));
-                // SAFETY: staged since the barrier; in the output, and no other thread's.
-                unsafe { d.store(to, i as u64, d.shared_load(from, 0)) };
+                let word = match size {
+                    1 => bits(4 * i) | bits(4 * i + 1) << 8 | bits(4 * i + 2) << 16 | bits(4 * i + 3) << 24,
+                    2 => bits(2 * i) | bits(2 * i + 1) << 16,
+                    _ => bits(i),
+                };
+                // SAFETY: in the output, and no other thread's.
+                unsafe { d.store(to, i as u64, word) };
                 i += Self::TEAM;
             }
             return;
         }
         while i < samples {
-            let from = Shared::<O>::at(staged + windows_staged(i, size));
             // SAFETY: as above.
-            unsafe { d.store(self.dst, start + i as u64, d.shared_load(from, 0)) };
+            unsafe { d.store(self.dst, start + i as u64, O::read(&bits(i).to_ne_bytes())) };
             i += Self::TEAM;
         }
     }
