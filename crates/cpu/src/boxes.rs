@@ -1,0 +1,223 @@
+//! The box filter.
+
+use crate::divisor::Divisor;
+use crate::pages;
+use crate::simd::{self, Level, Work};
+use crate::tiles::Tile;
+use crate::windows::integers::{Integer, Under, Whole};
+use crate::windows::{Windows, floats, integers};
+use apron_core::{
+    Accumulator, AnyImage, AnyImageMut, BoxFilter, Image, ImageMut, Pixel, PixelType, Result, Scale, Window,
+    check_pixels,
+};
+
+/// Applies a box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time almost
+/// independent of the window's size.
+///
+/// ```
+/// use apron_core::{Border, BoxFilter, Extent, Image, PixelType, Scale};
+///
+/// let image = Image::new(3, 1, 1, vec![1u8, 2, 5])?;
+/// let (shape, border, scale) = (image.shape(), Border::Replicate, Scale::Mean);
+/// let (src, dst, extent) = (PixelType::U8, PixelType::F32, Extent::Same);
+/// let (width, height, anchor) = (2, 1, (0, 0));
+/// let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
+/// let out: Image<f32> = apron_cpu::box_filter(&image, &filter)?;
+/// assert_eq!(out.row(0), [1.5, 3.5, 5.0]);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`BoxFilter::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
+/// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the filter's types and shape.
+pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
+    pages::filled(filter.window()?.out, |out| box_filter_into(image, filter, out))
+}
+
+/// As [`box_filter`], into an existing image.
+///
+/// # Errors
+/// As [`box_filter`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
+pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
+    let window = filter.window()?;
+    check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
+    out.check(window.out)?;
+    // Few pairs of types are compiled: integers to all, floats to floats.
+    match I::into_any(image.view()) {
+        AnyImage::U8(image) => bytes(&image, filter, window, out),
+        AnyImage::U16(image) => of_16_bits(&image, filter, window, out),
+        AnyImage::I16(image) => of_16_bits(&image, filter, window, out),
+        AnyImage::F16(image) => of_floats(&image, filter, window, out),
+        AnyImage::F32(image) => of_floats(&image, filter, window, out),
+    }
+    Ok(())
+}
+
+/// Rows of input per tile that should stay in cache: the fastest of 16 to 256.
+const SEEN_ROWS: usize = 32;
+
+fn windows<'a, I: Pixel>(image: &'a Image<'a, I>, filter: &BoxFilter, window: Window) -> Windows<'a, I> {
+    Windows::new(image, window, (filter.width, filter.height), filter.border)
+}
+
+/// Sums bytes in the narrowest integers that hold the sums of columns and windows.
+fn bytes<O: Pixel>(image: &Image<'_, u8>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+    let (samples, column) = (filter.samples() * 255, filter.height as u64 * 255);
+    if samples <= u16::MAX as u64 && filter.width <= integers::NARROW as u32 {
+        whole::<u8, u16, u16, O>(image, filter, window, out);
+    } else if samples > i32::MAX as u64 {
+        whole::<u8, i64, i64, O>(image, filter, window, out);
+    } else if column <= u16::MAX as u64 {
+        whole::<u8, u16, i32, O>(image, filter, window, out);
+    } else {
+        whole::<u8, i32, i32, O>(image, filter, window, out);
+    }
+}
+
+/// Sums integers of 16 bits.
+fn of_16_bits<I: Integer, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+    if filter.samples() * 65535 <= i32::MAX as u64 {
+        whole::<I, i32, i32, O>(image, filter, window, out);
+    } else if filter.height as u64 * 65535 <= i32::MAX as u64 {
+        whole::<I, i32, i64, O>(image, filter, window, out);
+    } else {
+        whole::<I, i64, i64, O>(image, filter, window, out);
+    }
+}
+
+/// Sums integers, those of columns as `C` and of windows as `T`.
+fn whole<I: Integer, C: Whole, T: Whole, O: Pixel>(
+    image: &Image<'_, I>,
+    filter: &BoxFilter,
+    window: Window,
+    out: ImageMut<'_, O>,
+) {
+    let windows = &windows(image, filter, window);
+    let (scale, samples) = (filter.scale, filter.samples());
+    let is_mean = scale == Scale::Mean && samples <= MOST_SAMPLES;
+    let bytes = is_mean && (I::PIXEL, O::PIXEL) == (PixelType::U8, PixelType::U8);
+    windows.run(out, SEEN_ROWS, &|scratch, mut tile: Tile<'_, O>| {
+        let under = &Under::new(windows, &tile);
+        let mut sums = integers::Sums::<C, T>::new(under, false, scratch);
+        for out in &mut tile.rows {
+            let row = sums.row(under);
+            if bytes {
+                simd::run(Mean { sums: row, samples: samples as i32, out: bytemuck::cast_slice_mut(out) });
+            } else {
+                simd::run(Scaled { sums: row, scale, samples, out });
+            }
+            sums.advance(under);
+        }
+    });
+}
+
+/// Sums floats in f32.
+fn of_floats<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+    match O::into_any_mut(out) {
+        AnyImageMut::F16(out) => floats_to(image, filter, window, out),
+        AnyImageMut::F32(out) => floats_to(image, filter, window, out),
+        _ => unreachable!("boxes of floats have output of floats"),
+    }
+}
+
+fn floats_to<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+    let windows = &windows(image, filter, window);
+    let factor = Factor(filter.scale.factor(filter.samples()));
+    windows.run(out, SEEN_ROWS, &|scratch, mut tile: Tile<'_, O>| {
+        let mut sums = floats::Sums::<I, f32>::new(windows, false, scratch, &tile);
+        let above = filter.height as usize - 1;
+        for y in 0..above + tile.rows.len() {
+            sums.next(factor, y.checked_sub(above).map(|y| &mut *tile.rows[y]));
+        }
+    });
+}
+
+/// The factor of sums of floats.
+#[derive(Clone, Copy)]
+struct Factor(f32);
+
+impl<O: Pixel> floats::Finish<f32, O> for Factor {
+    #[inline(always)]
+    fn of(self, sum: f32) -> O {
+        O::from_sum(O::Sum::of(sum * self.0))
+    }
+}
+
+/// Largest window, in samples, for which [`Mean`] is exact: sums of bytes stay below 2^24.
+const MOST_SAMPLES: u64 = (1 << 24) / 256;
+
+/// Divides sums of bytes by the number of samples, rounding half to even.
+struct Mean<'a, S> {
+    sums: &'a [S],
+    samples: i32,
+    out: &'a mut [u8],
+}
+
+impl<S: Whole> Work for Mean<'_, S> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let Mean { sums, samples, out } = self;
+        let reciprocal = 1.0 / samples as f32;
+        // At 1.5 * 2^23 the spacing of f32 is 1: the addition leaves the nearest integer in the low bits.
+        const MAGIC: f32 = 12582912.0;
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            // The error of the quotient is below 2^-14, so the integer is off by at most one; the exact remainder
+            // decides.
+            let sum = sum.to_i64() as i32;
+            let near = ((sum as f32 * reciprocal + MAGIC).to_bits() & 0xff) as i32;
+            let (odd, twice) = (near & 1, 2 * (sum - near * samples));
+            let (more, less) = ((twice + odd > samples) as i32, (odd - twice > samples) as i32);
+            *out = (near + more - less) as u8;
+        }
+    }
+}
+
+/// Scales sums and stores them.
+struct Scaled<'a, S, O> {
+    sums: &'a [S],
+    scale: Scale,
+    samples: u64,
+    out: &'a mut [O],
+}
+
+impl<S: Whole, O: Pixel> Work for Scaled<'_, S, O> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let store = |sum: f64| O::from_sum(O::Sum::from_f64(sum));
+        let pairs = self.out.iter_mut().zip(self.sums);
+        match self.scale {
+            Scale::Mean => {
+                let samples = Divisor::new(self.samples);
+                pairs.for_each(|(out, sum)| *out = store(samples.divide(sum.to_f64())));
+            }
+            Scale::Tap(tap) => pairs.for_each(|(out, sum)| *out = store(sum.to_f64() * tap as f64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Divides every possible sum of windows of this many samples, at one instruction level.
+    struct Check(i32);
+
+    impl Work for Check {
+        #[inline(always)]
+        fn run<L: Level>(self) {
+            let sums: Vec<i32> = (0..=255 * self.0).collect();
+            let mut out = vec![0; sums.len()];
+            Mean { sums: &sums, samples: self.0, out: &mut out }.run::<L>();
+            let expected = sums.iter().map(|&sum| (sum as f64 / self.0 as f64).round_ties_even() as u8);
+            assert!(out.iter().copied().eq(expected), "{}", self.0);
+        }
+    }
+
+    #[test]
+    fn means_are_those_of_division() {
+        // The estimate is too low for 82, 94 and 110 samples, and too high for 14, 26 and others.
+        for samples in (1..=110).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, MOST_SAMPLES as i32]) {
+            simd::run_at_all(|| Check(samples));
+        }
+    }
+}
