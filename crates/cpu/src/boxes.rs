@@ -94,17 +94,18 @@ fn whole<I: Integer, C: Whole, T: Whole, O: Pixel>(
 ) {
     let windows = &windows(image, filter, window);
     let (scale, samples) = (filter.scale, filter.samples());
-    let is_mean = scale == Scale::Mean && samples <= MOST_SAMPLES;
-    let bytes = is_mean && (I::PIXEL, O::PIXEL) == (PixelType::U8, PixelType::U8);
+    let is_mean = scale == Scale::Mean && I::PIXEL == O::PIXEL;
     windows.run(out, SEEN_ROWS, &|scratch, mut tile: Tile<'_, O>| {
         let under = &Under::new(windows, &tile);
         let mut sums = integers::Sums::<C, T>::new(under, false, scratch);
         for out in &mut tile.rows {
             let row = sums.row(under);
-            if bytes {
-                simd::run(Mean { sums: row, samples: samples as i32, out: bytemuck::cast_slice_mut(out) });
-            } else {
+            if !is_mean {
                 simd::run(Scaled { sums: row, scale, samples, out });
+            } else if samples <= most_samples::<I>() {
+                simd::run(Mean { sums: row, samples: samples as i32, out: bytemuck::cast_slice_mut::<_, I>(out) });
+            } else {
+                simd::run(LargeMean { sums: row, samples, out: bytemuck::cast_slice_mut::<_, I>(out) });
             }
             sums.advance(under);
         }
@@ -143,17 +144,19 @@ impl<O: Pixel> floats::Finish<f32, O> for Factor {
     }
 }
 
-/// Largest window, in samples, for which [`Mean`] is exact: sums of bytes stay below 2^24.
-const MOST_SAMPLES: u64 = (1 << 24) / 256;
-
-/// Divides sums of bytes by the number of samples, rounding half to even.
-struct Mean<'a, S> {
-    sums: &'a [S],
-    samples: i32,
-    out: &'a mut [u8],
+/// Returns the largest window, in samples, whose sums have 31 bits.
+fn most_samples<I: Integer>() -> u64 {
+    i32::MAX as u64 / if I::PIXEL == PixelType::U8 { 255 } else { 65535 }
 }
 
-impl<S: Whole> Work for Mean<'_, S> {
+/// Divides sums of 31 bits by the number of samples, rounding half to even.
+struct Mean<'a, T, I> {
+    sums: &'a [T],
+    samples: i32,
+    out: &'a mut [I],
+}
+
+impl<T: Whole, I: Integer> Work for Mean<'_, T, I> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Mean { sums, samples, out } = self;
@@ -161,13 +164,32 @@ impl<S: Whole> Work for Mean<'_, S> {
         // At 1.5 * 2^23 the spacing of f32 is 1: the addition leaves the nearest integer in the low bits.
         const MAGIC: f32 = 12582912.0;
         for (out, &sum) in out.iter_mut().zip(sums) {
-            // The error of the quotient is below 2^-14, so the integer is off by at most one; the exact remainder
-            // decides.
+            // The three roundings change the quotient by 2^-6 at most, so the integer is off by at most one; the exact
+            // remainder decides.
             let sum = sum.to_i64() as i32;
-            let near = ((sum as f32 * reciprocal + MAGIC).to_bits() & 0xff) as i32;
+            let near = I::of_whole((sum as f32 * reciprocal + MAGIC).to_bits() as i32).whole();
             let (odd, twice) = (near & 1, 2 * (sum - near * samples));
             let (more, less) = ((twice + odd > samples) as i32, (odd - twice > samples) as i32);
-            *out = (near + more - less) as u8;
+            *out = I::of_whole(near + more - less);
+        }
+    }
+}
+
+/// As [`Mean`], for sums that are larger.
+struct LargeMean<'a, T, I> {
+    sums: &'a [T],
+    samples: u64,
+    out: &'a mut [I],
+}
+
+impl<T: Whole, I: Integer> Work for LargeMean<'_, T, I> {
+    #[inline(always)]
+    fn run<L: Level>(self) {
+        let samples = Divisor::new(self.samples);
+        // As in `Mean`, in f64.
+        const MAGIC: f64 = 6755399441055744.0;
+        for (out, sum) in self.out.iter_mut().zip(self.sums) {
+            *out = I::of_whole((samples.divide(sum.to_f64()) + MAGIC).to_bits() as i32);
         }
     }
 }
@@ -199,25 +221,41 @@ impl<S: Whole, O: Pixel> Work for Scaled<'_, S, O> {
 mod tests {
     use super::*;
 
-    /// Divides every possible sum of windows of this many samples, at one instruction level.
-    struct Check(i32);
+    /// Divides sums of windows of this many samples, at one instruction level: all, or those near every half.
+    struct Check<I>(i32, std::marker::PhantomData<I>);
 
-    impl Work for Check {
+    impl<I: Integer + std::fmt::Debug> Work for Check<I> {
         #[inline(always)]
         fn run<L: Level>(self) {
-            let sums: Vec<i32> = (0..=255 * self.0).collect();
-            let mut out = vec![0; sums.len()];
-            Mean { sums: &sums, samples: self.0, out: &mut out }.run::<L>();
-            let expected = sums.iter().map(|&sum| (sum as f64 / self.0 as f64).round_ties_even() as u8);
-            assert!(out.iter().copied().eq(expected), "{}", self.0);
+            let (samples, [low, high]) = (self.0, [I::from_sum(I::Sum::of(-1e9f32)), I::from_sum(I::Sum::of(1e9f32))]);
+            let (least, most) = (low.whole() * samples, high.whole() * samples);
+            let sums: Vec<i32> = if most - least < 1 << 24 {
+                (least..=most).collect()
+            } else {
+                let halves = (low.whole()..high.whole()).map(|near| near * samples + samples / 2);
+                halves.flat_map(|sum| [sum - 1, sum, sum + 1]).chain([least, most]).collect()
+            };
+            let expected = sums.iter().map(|&sum| (sum as f64 / samples as f64).round_ties_even() as i32);
+            let mut out = vec![low; sums.len()];
+            Mean { sums: &sums, samples, out: &mut out }.run::<L>();
+            assert!(out.iter().map(|out| out.whole()).eq(expected.clone()), "{samples}");
+            out.fill(low);
+            LargeMean { sums: &sums, samples: samples as u64, out: &mut out }.run::<L>();
+            assert!(out.iter().map(|out| out.whole()).eq(expected), "{samples}");
+        }
+    }
+
+    fn check<I: Integer + std::fmt::Debug>(samples: impl IntoIterator<Item = i32>) {
+        for samples in samples.into_iter().filter(|&samples| samples as u64 <= most_samples::<I>()) {
+            simd::run_at_all(|| Check::<I>(samples, std::marker::PhantomData));
         }
     }
 
     #[test]
     fn means_are_those_of_division() {
         // The estimate is too low for 82, 94 and 110 samples, and too high for 14, 26 and others.
-        for samples in (1..=110).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, MOST_SAMPLES as i32]) {
-            simd::run_at_all(|| Check(samples));
-        }
+        check::<u8>((1..=110).chain([225, 255, 256, 3 * 255, 4096, 4097, 65535, most_samples::<u8>() as i32]));
+        check::<u16>([1, 2, 3, 6, 9, 14, 225, 255, 256, 4097, 32767, most_samples::<u16>() as i32]);
+        check::<i16>([1, 2, 3, 6, 9, 14, 225, 255, 256, 4097, 32767, most_samples::<i16>() as i32]);
     }
 }

@@ -9,7 +9,7 @@ const SEEN_SAMPLES: usize = 1 << 17;
 const TILE_SAMPLES: usize = 1 << 16;
 /// Preferred and least height of a tile, in multiples of its halo, which is computed again by neighbouring tiles.
 const HALOS: usize = 16;
-const LEAST_HALOS: usize = 2;
+const LEAST_HALOS: usize = 4;
 /// Least number of tiles per thread, for load balance.
 const TILES: usize = 4;
 
@@ -39,7 +39,7 @@ impl<S: Copy + Default> Buffer<S> {
     /// Returns `count` samples of unspecified value.
     pub(crate) fn take(&mut self, count: usize) -> &mut [S] {
         if self.0.len() < count {
-            self.0.resize(count, S::default());
+            self.0 = vec![S::default(); count];
         }
         &mut self.0[..count]
     }

@@ -14,6 +14,8 @@ use std::ops::Range;
 pub(crate) trait Integer: Pixel {
     /// Converts a sample, exactly.
     fn whole(self) -> i32;
+    /// Converts the low bits of a number, which are all if the type holds it.
+    fn of_whole(number: i32) -> Self;
 }
 
 macro_rules! integers {
@@ -22,6 +24,10 @@ macro_rules! integers {
             #[inline(always)]
             fn whole(self) -> i32 {
                 self as i32
+            }
+            #[inline(always)]
+            fn of_whole(number: i32) -> Self {
+                number as $type
             }
         }
     )*};
@@ -322,7 +328,7 @@ impl<C: Whole, T: Whole> Work for Double<'_, C, T> {
 #[inline(always)]
 fn double<C: Whole, S: Whole, T: Whole>(halves: &[S], columns: &[C], channels: usize, width: usize, to: &mut [T]) {
     let pairs = halves.iter().zip(&halves[width / 2 * channels..]);
-    if width % 2 == 0 {
+    if width.is_multiple_of(2) {
         to.iter_mut().zip(pairs).for_each(|(to, (&a, &b))| *to = T::wide(a).plus(T::wide(b)));
     } else {
         let triples = pairs.zip(&columns[(width - 1) * channels..]);
