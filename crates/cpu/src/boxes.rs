@@ -63,7 +63,9 @@ fn windows<'a, I: Pixel>(image: &'a Image<'a, I>, filter: &BoxFilter, window: Wi
 /// Sums bytes in the narrowest integers that hold the sums of columns and windows.
 fn bytes<O: Pixel>(image: &Image<'_, u8>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
     let (samples, column) = (filter.samples() * 255, filter.height as u64 * 255);
-    if samples <= u16::MAX as u64 && filter.width <= integers::NARROW as u32 {
+    if samples <= u16::MAX as u64
+        && (filter.width <= integers::NARROW as u32 || SmallMean::SAMPLES.contains(&filter.samples()))
+    {
         whole::<u8, u16, u16, O>(image, filter, window, out);
     } else if samples > i32::MAX as u64 {
         whole::<u8, i64, i64, O>(image, filter, window, out);

@@ -1,6 +1,6 @@
 //! Division of many numbers by the same integer.
 
-/// An integer from 1 to 2^32, by which numbers are divided: in a third of a division's time, with its bits.
+/// An integer from 1 to 2^32, by which numbers are divided: without a division, with its bits.
 ///
 /// The product with the reciprocal is within 2 units in the last place of the quotient, so that the remainder is exact; its
 /// share corrects the product to within 2^-51 units before the one rounding. A quotient is no midpoint of two f64, which

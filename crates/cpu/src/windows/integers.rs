@@ -144,7 +144,7 @@ impl<'a, C: Whole, T: Whole> Sums<'a, C, T> {
     pub(crate) fn row<I: Integer>(&mut self, under: &Under<'_, I>) -> &[T] {
         let (channels, width) = (under.windows.channels(), under.windows.width);
         let (columns, sums) = (&*self.columns, &mut *self.sums);
-        if width <= NARROW {
+        if width <= NARROW || size_of::<T>() == 2 {
             simd::run(Double { columns, channels, width, sums });
         } else {
             simd::run(Run { columns, channels, width, sums });
@@ -193,7 +193,9 @@ pub(crate) struct Under<'a, I: Pixel> {
     inside: Range<usize>,
     /// Number of samples to the left of these.
     before: usize,
-    /// Samples of the border: their place, and that in the image's row.
+    /// Samples of the border that repeat one inside: the places of both.
+    repeated: Vec<(usize, usize)>,
+    /// Other samples of the border: their place, and that in the image's row.
     outside: Vec<(usize, usize)>,
     /// Places of the samples of a constant border.
     constant: Vec<usize>,
@@ -207,16 +209,25 @@ impl<'a, I: Integer> Under<'a, I> {
         let (width, end) = (windows.image.width() as i32, x + (length / channels) as i32);
         let sample = |x: i32| x as usize * channels;
         let (first, last) = (x.clamp(0, width), end.clamp(0, width));
-        let (mut outside, mut constant) = (Vec::new(), Vec::new());
+        let (inside, before) = (sample(first)..sample(last), sample((first - x).clamp(0, end - x)));
+        let (mut repeated, mut outside, mut constant) = (Vec::new(), Vec::new(), Vec::new());
         for at in (x..end).filter(|x| !(first..last).contains(x)) {
             let places = sample(at - x)..sample(at - x) + channels;
             match mode.map(at, width) {
+                Some(from) if inside.contains(&sample(from)) => {
+                    repeated.extend(places.zip(before + sample(from) - inside.start..));
+                }
                 Some(from) => outside.extend(places.zip(sample(from)..)),
                 None => constant.extend(places),
             }
         }
-        let (inside, before) = (sample(first)..sample(last), sample((first - x).clamp(0, end - x)));
-        Under { windows, y, length, inside, before, outside, constant }
+        Under { windows, y, length, inside, before, repeated, outside, constant }
+    }
+
+    /// Repeats sums of columns inside in the border.
+    #[inline(always)]
+    fn repeat<C: Copy>(&self, columns: &mut [C]) {
+        self.repeated.iter().for_each(|&(place, from)| columns[place] = columns[from]);
     }
 
     /// Returns the places of the samples inside the image.
@@ -255,6 +266,7 @@ impl<I: Integer, C: Whole> Work for Add<'_, I, C> {
             inside.for_each(|(column, sample)| *column = column.plus(C::of(sample.whole())));
         }
         under.outside.iter().for_each(|&(place, from)| add(&mut columns[place], row[from].whole()));
+        under.repeat(columns);
         under.constant.iter().for_each(|&place| add(&mut columns[place], constant));
     }
 }
@@ -271,26 +283,29 @@ struct Replace<'a, I: Pixel, C> {
 impl<I: Integer, C: Whole> Work for Replace<'_, I, C> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Replace { under, entering, leaving, squared, columns } = self;
-        let inside = columns[under.places()].iter_mut();
-        let inside = inside.zip(&entering[under.inside.clone()]).zip(&leaving[under.inside.clone()]);
+        let Replace { squared, .. } = self;
         if squared {
-            let replace = |column: &mut C, entering: i32, leaving: i32| {
-                *column = column.plus(C::of(entering - leaving).times(C::of(entering + leaving)));
-            };
-            inside.for_each(|((column, entering), leaving)| replace(column, entering.whole(), leaving.whole()));
-            for &(place, from) in &under.outside {
-                replace(&mut columns[place], entering[from].whole(), leaving[from].whole());
-            }
+            self.by(|column, entering, leaving| {
+                column.plus(C::of(entering - leaving).times(C::of(entering + leaving)))
+            });
         } else {
-            let replace = |column: &mut C, entering: i32, leaving: i32| {
-                *column = column.minus(C::of(leaving)).plus(C::of(entering));
-            };
-            inside.for_each(|((column, entering), leaving)| replace(column, entering.whole(), leaving.whole()));
-            for &(place, from) in &under.outside {
-                replace(&mut columns[place], entering[from].whole(), leaving[from].whole());
-            }
+            self.by(|column, entering, leaving| column.minus(C::of(leaving)).plus(C::of(entering)));
         }
+    }
+}
+
+impl<I: Integer, C: Whole> Replace<'_, I, C> {
+    #[inline(always)]
+    fn by(self, replaced: impl Fn(C, i32, i32) -> C) {
+        let Replace { under, entering, leaving, columns, .. } = self;
+        let rows = entering[under.inside.clone()].iter().zip(&leaving[under.inside.clone()]);
+        for (column, (entering, leaving)) in columns[under.places()].iter_mut().zip(rows) {
+            *column = replaced(*column, entering.whole(), leaving.whole());
+        }
+        for &(place, from) in &under.outside {
+            columns[place] = replaced(columns[place], entering[from].whole(), leaving[from].whole());
+        }
+        under.repeat(columns);
     }
 }
 
@@ -352,9 +367,13 @@ impl<C: Whole, T: Whole> Work for Run<'_, C, T> {
     fn run<L: Level>(self) {
         let Run { columns, channels, width, sums } = self;
         let window = width * channels;
-        for (channel, sum) in sums[..channels].iter_mut().enumerate() {
-            let columns = columns[channel..window].iter().step_by(channels);
-            *sum = columns.fold(T::default(), |sum, &column| sum.plus(T::wide(column)));
+        let add = |sum: T, column: &C| sum.plus(T::wide(*column));
+        if channels == 1 {
+            sums[0] = columns[..window].iter().fold(T::default(), add);
+        } else {
+            for (channel, sum) in sums[..channels].iter_mut().enumerate() {
+                *sum = columns[channel..window].iter().step_by(channels).fold(T::default(), add);
+            }
         }
         let count = columns.len() - window + channels;
         let steps = columns[window..].iter().zip(columns);
