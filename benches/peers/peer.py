@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-NAME = re.compile(r"(\w+) (u8|u16|f32) (\d+)x(\d+)(?:x(\d+))? (.*)")
+NAME = re.compile(r"([\w-]+) (u8|u16|f32) (\d+)x(\d+)(?:x(\d+))? (.*)")
 
 
 class Work:

@@ -46,6 +46,11 @@ impl LocalStd {
         Window::new(LocalStd::NAME, self.shape, self.sides(), self.border, self.extent)
     }
 
+    /// Returns the number of pixels of the window.
+    pub fn samples(&self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+
     /// Returns whether the sums are exact integers.
     pub fn sums_are_exact(&self) -> bool {
         let outside = if let Border::Constant(value) = self.border { self.src.holds(value) } else { true };

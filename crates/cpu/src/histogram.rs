@@ -134,20 +134,25 @@ pub fn count<T: Pixel>(
     roi: Option<&Image<u8>>,
 ) -> Result<Histogram> {
     check_roi(image.shape(), roi.map(Image::shape))?;
-    let edges = binning.edges(T::PIXEL, || extremes(image, roi))?;
     let channels = if per_channel { image.channels() as usize } else { 1 };
-    if T::PIXEL == PixelType::U8 && roi.is_none() {
-        let rows = bands(image);
-        let counts = count_bytes(rows.len(), channels, &|tables, part| {
-            rows[part].clone().for_each(|y| count_row(tables, image.row(y)));
-        });
-        return Ok(Histogram::from_byte_counts(edges, channels as u32, &counts));
-    }
     if let Some((low, values)) = T::PIXEL.values() {
-        // Counting every value is faster than a search per sample; f32 holds every value.
-        let counts = cells(image, roi, channels, values, |sample| Some((sample.to_f32() as i32 - low) as usize));
+        // Counting every value is faster than a search per sample, and tells the extremes.
+        let counts = if T::PIXEL == PixelType::U8 && roi.is_none() {
+            let rows = bands(image);
+            count_bytes(rows.len(), channels, &|tables, part| {
+                rows[part].clone().for_each(|y| count_row(tables, image.row(y)));
+            })
+        } else {
+            // f32 holds every value.
+            cells(image, roi, channels, values, |sample| Some((sample.to_f32() as i32 - low) as usize))
+        };
+        let edges = binning.edges(T::PIXEL, || {
+            let found = (0..values).filter(|&value| counts.chunks_exact(values).any(|counts| counts[value] > 0));
+            found.map(|value| (low + value as i32) as f64).fold(NONE, |all, value| join_extremes(all, (value, value)))
+        })?;
         return Ok(Histogram::from_value_counts(edges, T::PIXEL, channels as u32, &counts));
     }
+    let edges = binning.edges(T::PIXEL, || extremes(image, roi))?;
     let counts = cells(image, roi, channels, edges.bins(), |sample| edges.bin(sample.to_f64()));
     Ok(Histogram::new(edges, channels as u32, counts))
 }
@@ -166,6 +171,14 @@ fn cells<T: Pixel>(
     parallel::add_counts(parallel::map(rows.len(), &|part| {
         let mut counts = vec![0u64; cells * channels];
         let mut add = |samples: &[T]| {
+            if channels == 1 {
+                for &sample in samples {
+                    if let Some(cell) = cell(sample) {
+                        counts[cell] += 1;
+                    }
+                }
+                return;
+            }
             for pixel in samples.chunks_exact(channels) {
                 for (of_channel, &sample) in counts.chunks_exact_mut(cells).zip(pixel) {
                     if let Some(cell) = cell(sample) {
@@ -201,9 +214,11 @@ fn count_row<T: Pixel>(tables: &mut ByteTables, row: &[T]) {
     }
 }
 
+/// The extremes of no samples.
+const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
 /// Returns the minimum and maximum sample, of all pixels or of those that a mask selects; both NaN if a sample is NaN.
 pub(crate) fn extremes<T: Pixel>(image: &Image<T>, roi: Option<&Image<u8>>) -> (f64, f64) {
-    const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
     let join = |all, sample: &T| join_extremes(all, (sample.to_f64(), sample.to_f64()));
     let of_row = |y: u32| match roi {
         None => image.row(y).iter().fold(NONE, join),

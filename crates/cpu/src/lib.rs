@@ -9,6 +9,7 @@
 mod boxes;
 mod conv1d;
 mod conv2d;
+mod divisor;
 mod filter;
 mod histogram;
 mod limits;
@@ -29,6 +30,7 @@ mod statistics;
 mod tiles;
 mod weigh;
 mod weighted;
+mod windows;
 
 pub use boxes::{box_filter, box_filter_into};
 pub use conv1d::{separable, separable_into};

@@ -4,6 +4,9 @@
 //! it, otherwise that function is compiled for the baseline.
 #![allow(unsafe_code)] // only in this file: instructions beyond the baseline, after detection
 
+use std::num::Wrapping;
+use std::ops::Add;
+
 /// A vector register of several samples.
 pub(crate) trait Vector<S>: Copy {
     /// Number of lanes: a power of two, at most 16.
@@ -28,6 +31,31 @@ pub(crate) trait Level {
     type F64: Vector<f64>;
     /// Whether there are 32 vector registers instead of 16.
     const MANY_REGISTERS: bool;
+    /// Replaces numbers by running sums, which wrap around: each adds that `step`, at most 4, before it. Whole multiples of
+    /// [`RUN`] numbers.
+    #[inline(always)]
+    fn running_i32(numbers: &mut [i32], step: usize) {
+        running(numbers, step);
+    }
+    /// As [`running_i32`](Level::running_i32).
+    #[inline(always)]
+    fn running_i64(numbers: &mut [i64], step: usize) {
+        running(numbers, step);
+    }
+}
+
+/// Numbers that fill whole vectors of any level.
+pub(crate) const RUN: usize = 16;
+
+/// Computes running sums one by one.
+#[inline(always)]
+pub(crate) fn running<S: Copy>(numbers: &mut [S], step: usize)
+where
+    Wrapping<S>: Add<Output = Wrapping<S>>,
+{
+    for i in step..numbers.len() {
+        numbers[i] = (Wrapping(numbers[i]) + Wrapping(numbers[i - step])).0;
+    }
 }
 
 /// Work whose body is compiled for each level.
@@ -114,6 +142,45 @@ mod x86 {
     use super::{Level, Vector, Work};
     use std::arch::x86_64::*;
 
+    /// Computes running sums by vectors: of their lanes by doubling, and with those of the vector before.
+    macro_rules! running {
+        ($($name:ident: $type:ty, $lanes:literal, $load:ident, $add:ident, $lanes_of:ident, $store:ident;)*) => {$(
+            #[inline(always)]
+            fn $name(numbers: &mut [$type], step: usize) {
+                // The lane that each lane adds, and the mask of lanes that add one: 1, 2, 4 and 8 steps below.
+                let mut below = [[0 as $type; $lanes]; 4];
+                let mut masks = [0; 4];
+                for (i, (below, mask)) in below.iter_mut().zip(&mut masks).enumerate() {
+                    for lane in step << i..$lanes {
+                        below[lane] = (lane - (step << i)) as $type;
+                        *mask |= 1 << lane;
+                    }
+                }
+                let last: [$type; $lanes] = std::array::from_fn(|lane| ($lanes - step + lane % step) as $type);
+                // SAFETY: work reaches this function only through its level, so only in a function that was called because
+                // the machine has the level's instructions; arrays and chunks are as long as the vector.
+                unsafe {
+                    let [a, b, c, d] = below;
+                    let (a, b, c, d) = ($load(a.as_ptr()), $load(b.as_ptr()), $load(c.as_ptr()), $load(d.as_ptr()));
+                    let last = $load(last.as_ptr());
+                    let mut carry = _mm512_setzero_si512();
+                    for numbers in numbers.chunks_exact_mut($lanes) {
+                        let mut sums = $load(numbers.as_ptr());
+                        sums = $add(sums, $lanes_of(masks[0], a, sums));
+                        sums = $add(sums, $lanes_of(masks[1], b, sums));
+                        sums = $add(sums, $lanes_of(masks[2], c, sums));
+                        if masks[3] != 0 {
+                            sums = $add(sums, $lanes_of(masks[3], d, sums));
+                        }
+                        sums = $add(sums, carry);
+                        carry = $lanes_of(!0, last, sums);
+                        $store(numbers.as_mut_ptr(), sums);
+                    }
+                }
+            }
+        )*};
+    }
+
     // Private to this module, so that only the two functions below can run work with them.
     struct Avx512;
     struct Avx2;
@@ -122,6 +189,10 @@ mod x86 {
         type F32 = __m512;
         type F64 = __m512d;
         const MANY_REGISTERS: bool = true;
+        running! {
+            running_i32: i32, 16, _mm512_loadu_epi32, _mm512_add_epi32, _mm512_maskz_permutexvar_epi32, _mm512_storeu_epi32;
+            running_i64: i64, 8, _mm512_loadu_epi64, _mm512_add_epi64, _mm512_maskz_permutexvar_epi64, _mm512_storeu_epi64;
+        }
     }
 
     impl Level for Avx2 {
@@ -180,5 +251,34 @@ mod x86 {
         __m512d: f64, 8, _mm512_set1_pd, _mm512_loadu_pd, _mm512_fmadd_pd, _mm512_add_pd, _mm512_storeu_pd;
         __m256: f32, 8, _mm256_set1_ps, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_add_ps, _mm256_storeu_ps;
         __m256d: f64, 4, _mm256_set1_pd, _mm256_loadu_pd, _mm256_fmadd_pd, _mm256_add_pd, _mm256_storeu_pd;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares the running sums of one level with those one by one.
+    struct Check(usize);
+
+    impl Work for Check {
+        #[inline(always)]
+        fn run<L: Level>(self) {
+            let numbers: Vec<i64> = (0..10 * RUN as i64).map(|i| i * i * 0x7_1234_5671 - (i << 40)).collect();
+            let narrow: Vec<i32> = numbers.iter().map(|&number| number as i32).collect();
+            let (mut found, mut found_narrow) = (numbers.clone(), narrow.clone());
+            L::running_i64(&mut found, self.0);
+            L::running_i32(&mut found_narrow, self.0);
+            for i in 0..numbers.len() {
+                let terms = (0..=i).rev().step_by(self.0);
+                assert_eq!(found[i], terms.clone().fold(0, |sum: i64, i| sum.wrapping_add(numbers[i])));
+                assert_eq!(found_narrow[i], terms.fold(0, |sum: i32, i| sum.wrapping_add(narrow[i])));
+            }
+        }
+    }
+
+    #[test]
+    fn running_sums_are_those_one_by_one() {
+        (1..=4).for_each(|step| run_at_all(|| Check(step)));
     }
 }

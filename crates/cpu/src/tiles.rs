@@ -7,8 +7,9 @@ use apron_core::{ImageMut, Pixel};
 const SEEN_SAMPLES: usize = 1 << 17;
 /// Approximate number of sums per tile: enough work for a task.
 const TILE_SAMPLES: usize = 1 << 16;
-/// Preferred height of a tile, in multiples of its halo, which is computed again by neighbouring tiles.
+/// Preferred and least height of a tile, in multiples of its halo, which is computed again by neighbouring tiles.
 const HALOS: usize = 16;
+const LEAST_HALOS: usize = 4;
 /// Least number of tiles per thread, for load balance.
 const TILES: usize = 4;
 
@@ -38,7 +39,7 @@ impl<S: Copy + Default> Buffer<S> {
     /// Returns `count` samples of unspecified value.
     pub(crate) fn take(&mut self, count: usize) -> &mut [S] {
         if self.0.len() < count {
-            self.0.resize(count, S::default());
+            self.0 = vec![S::default(); count];
         }
         &mut self.0[..count]
     }
@@ -58,7 +59,10 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
     let columns = row.div_ceil(tile_row);
     let share = shape.height as usize / (TILES * parallel::threads() as usize).div_ceil(columns);
     let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);
-    let tile_height = tall.min(share.max(4 * halo.1)).max(8);
+    // Bands of nearly equal height, and one per thread at least.
+    let one_each = (shape.height as usize).div_ceil((parallel::threads() as usize).div_ceil(columns));
+    let tile_height = tall.min(share.max(one_each.min(LEAST_HALOS * halo.1))).max(8);
+    let tile_height = (shape.height as usize).div_ceil((shape.height as usize / tile_height).max(1));
     let bands = out.spanned_mut().chunks_mut(stride * tile_height).enumerate();
     let tiles: Vec<Tile<'_, O>> = bands
         .flat_map(|(band, out)| {

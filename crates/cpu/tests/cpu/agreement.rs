@@ -1,8 +1,7 @@
 //! Bitwise agreement of every result with the reference.
 
 use apron_core::{
-    Border, BoxFilter, Correlate, Extent, Image, ImageMut, Mask, Pixel, PixelType, Region, Scale, Separable, Shape,
-    Taps,
+    Border, Correlate, Extent, Image, ImageMut, Mask, Pixel, PixelType, Region, Separable, Shape, Taps, f16,
 };
 use bytemuck::bytes_of;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -38,6 +37,15 @@ impl Sample for f32 {
     }
 }
 
+impl Sample for f16 {
+    fn random(rng: &mut StdRng) -> f16 {
+        f16::from_f32(rng.random_range(-2.0..2.0))
+    }
+    fn bits(self) -> u32 {
+        if self.is_nan() { u32::MAX } else { self.to_bits() as u32 }
+    }
+}
+
 pub(crate) fn image<T: Sample>(
     rng: &mut StdRng,
     width: u32,
@@ -55,7 +63,11 @@ fn taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
 }
 
 #[track_caller]
-fn same<T: Sample>(found: apron_core::Result<Image<T>>, expected: apron_core::Result<Image<T>>, what: &dyn Debug) {
+pub(crate) fn same<T: Sample>(
+    found: apron_core::Result<Image<T>>,
+    expected: apron_core::Result<Image<T>>,
+    what: &dyn Debug,
+) {
     match (found, expected) {
         (Ok(found), Ok(expected)) => {
             assert_eq!(found.shape(), expected.shape(), "{what:?}");
@@ -104,31 +116,14 @@ fn separable<I: Sample>(
     Separable { shape, src, dst, taps_x, taps_y, border, extent }
 }
 
-/// Checks a box filter with a random anchor, as a mean and as weighted sums.
-fn check_box<I: Sample, O: Sample>(image: &Image<I>, (width, height): (u32, u32), border: Border, rng: &mut StdRng) {
-    let border = match border {
-        Border::Constant(value) if I::PIXEL == PixelType::U8 => Border::Constant((value * -100.0).round()),
-        border => border,
-    };
-    let anchor = (rng.random_range(0..width), rng.random_range(0..height));
-    let scales = [Scale::Mean, Scale::Tap(rng.random_range(-0.1..0.1))];
-    let extents = extents(image.shape(), (width, height));
-    for (scale, extent) in scales.into_iter().flat_map(|scale| extents.clone().map(move |extent| (scale, extent))) {
-        let (shape, src, dst) = (image.shape(), I::PIXEL, O::PIXEL);
-        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-        let expected = apron_reference::box_filter::<I, O>(image, &filter);
-        same(apron_cpu::box_filter::<I, O>(image, &filter), expected, &filter);
-    }
-}
-
 /// Returns the image; for little work, also the full extent, and a region partly outside the image.
-fn extents(shape: Shape, (width, height): (u32, u32)) -> impl Iterator<Item = Extent> + Clone {
+pub(crate) fn extents(shape: Shape, (width, height): (u32, u32)) -> impl Iterator<Item = Extent> + Clone {
     let work = (shape.width + width) as u64 * (shape.height + height) as u64 * (width * height) as u64;
     let part = Extent::Region(Region { x: -3, y: 2, width: 21, height: 9 });
     [Extent::Same, Extent::Full, part].into_iter().take(if work < 100_000 { 3 } else { 1 })
 }
 
-const BORDERS: [Border; 7] = [
+pub(crate) const BORDERS: [Border; 7] = [
     Border::Constant(0.0),
     Border::Constant(-0.37),
     Border::Replicate,
@@ -377,97 +372,4 @@ fn nan_and_infinity_spread_no_further_than_their_windows() {
     let image = Image::new(70, 3, 1, vec![-0.0f32; 210]).unwrap();
     check_correlate::<f32, f32>(&image, &"1 -1 1".parse().unwrap(), Border::Replicate, false);
     check_correlate::<f32, f32>(&image, &"-1".parse().unwrap(), Border::Replicate, true);
-}
-
-#[test]
-fn boxes_of_all_small_sizes() {
-    let rng = &mut StdRng::seed_from_u64(8);
-    for (width, height) in (1..=4).flat_map(|w| (1..=4).map(move |h| (w, h))) {
-        let (floats, bytes) = (image::<f32>(rng, width, height, 1, 0), image::<u8>(rng, width, height, 2, 1));
-        for size in (1..=4).flat_map(|w| (1..=4).map(move |h| (w, h))) {
-            for border in BORDERS {
-                check_box::<f32, f32>(&floats, size, border, rng);
-                check_box::<u8, u8>(&bytes, size, border, rng);
-            }
-        }
-    }
-}
-
-#[test]
-fn boxes_of_every_length() {
-    let rng = &mut StdRng::seed_from_u64(9);
-    for length in (1..=70).chain([127, 128, 129, 255, 257, 400]) {
-        let (one, border) = (rng.random_range(1..20), BORDERS[length as usize % 6]);
-        let channels = length % 4 + 1;
-        for (width, height, size) in [(90, 35, (length, one)), (31, 100, (one, length)), (70, 67, (length, length))] {
-            let padding = if rng.random() { 3 } else { 0 };
-            check_box::<f32, f32>(&image(rng, width, height, channels, padding), size, border, rng);
-            check_box::<u8, u8>(&image(rng, width, height, channels, padding), size, border, rng);
-            check_box::<u8, f32>(&image(rng, width, height, channels, padding), size, border, rng);
-            check_box::<u8, i16>(&image(rng, width, height, channels, padding), size, border, rng);
-        }
-    }
-}
-
-/// Windows in which rows of the image repeat.
-#[test]
-fn boxes_many_times_higher_than_the_image() {
-    let rng = &mut StdRng::seed_from_u64(91);
-    for (width, height, channels) in [(1, 1, 1), (7, 3, 1), (5, 2, 3), (600, 4, 1)] {
-        let (bytes, floats) =
-            (image::<u8>(rng, width, height, channels, 1), image::<f32>(rng, width, height, channels, 0));
-        for (size, border) in
-            [(9, 2 * height + 1), (40, 61), (3, 300)].into_iter().flat_map(|size| BORDERS.map(|b| (size, b)))
-        {
-            check_box::<u8, u8>(&bytes, size, border, rng);
-            check_box::<u8, f32>(&bytes, size, border, rng);
-            check_box::<f32, f32>(&floats, size, border, rng);
-        }
-    }
-}
-
-#[test]
-fn boxes_of_many_tiles() {
-    let rng = &mut StdRng::seed_from_u64(10);
-    let sizes = [
-        (1500, 1, (9, 1)),
-        (1, 1500, (1, 19)),
-        (1501, 40, (33, 20)),
-        (601, 202, (3, 40)),
-        (130, 400, (63, 63)),
-        (601, 102, (2, 16)),
-        (20, 700, (100, 17)),
-    ];
-    for (n, (width, height, size)) in sizes.into_iter().enumerate() {
-        for border in [BORDERS[n], BORDERS[(n + 3) % 7]] {
-            let channels = rng.random_range(1..=4);
-            check_box::<f32, f32>(&image(rng, width, height, channels, 0), size, border, rng);
-            check_box::<u8, u8>(&image(rng, width, height, channels, 0), size, border, rng);
-            check_box::<u8, u16>(&image(rng, width, height, channels, 0), size, border, rng);
-        }
-    }
-    // Sums that just fit 16 or 32 bits, and sums that just do not.
-    let bright = Image::new(5, 4, 1, vec![255u8; 20]).unwrap();
-    for size in [(257, 1), (258, 1), (43, 6), (256, 256), (5000, 3368), (5000, 3370)] {
-        check_box::<u8, f32>(&bright, size, Border::Reflect, rng);
-    }
-}
-
-#[test]
-fn boxes_keep_nan_and_infinity_in_their_windows() {
-    let rng = &mut StdRng::seed_from_u64(11);
-    let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MAX, f32::MIN_POSITIVE / 8.0];
-    for (size, border) in [(17, 40), (5, 21), (33, 2)].into_iter().flat_map(|size| BORDERS.map(|b| (size, b))) {
-        let mut data = image::<f32>(rng, 90, 60, 2, 0).into_packed();
-        for value in special.into_iter().cycle().take(30) {
-            let at = rng.random_range(0..data.len());
-            data[at] = value;
-        }
-        check_box::<f32, f32>(&Image::new(90, 60, 2, data).unwrap(), size, border, rng);
-    }
-    let zeros = Image::new(70, 30, 1, vec![-0.0f32; 2100]).unwrap();
-    check_box::<f32, f32>(&zeros, (20, 20), Border::Replicate, rng);
-    for outside in [f32::INFINITY, f32::NAN] {
-        check_box::<f32, f32>(&zeros, (20, 20), Border::Constant(outside), rng);
-    }
 }

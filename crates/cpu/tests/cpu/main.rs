@@ -5,3 +5,4 @@ mod agreement;
 mod histograms;
 mod lookup;
 mod pointwise;
+mod windows;

@@ -1,13 +1,13 @@
-//! Bitwise agreement of pointwise operations, padding and deviations with the reference, for every pair of types.
+//! Bitwise agreement of pointwise operations and padding with the reference, for every pair of types.
 
 use apron_core::{
-    AnyImage, AxisBorder, Border, Borders, Constants, Extent, Image, LocalStd, Pad, Pixel, PixelType, PointOp,
-    Pointwise, Region, Shape, each_type, f16,
+    AnyImage, AxisBorder, Border, Borders, Constants, Image, Pad, Pixel, PixelType, PointOp, Pointwise, Region, Shape,
+    each_type, f16,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 /// Returns an image with gaps between its rows.
-fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImage<'static> {
+pub(crate) fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImage<'static> {
     fn of<T: Pixel>(shape: Shape, mut sample: impl FnMut() -> T) -> AnyImage<'static> {
         let stride = shape.row_samples() + 3;
         let samples: Vec<T> = (0..stride * shape.height as usize).map(|_| sample()).collect();
@@ -26,7 +26,7 @@ fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImage<'static> 
     }
 }
 
-fn same<O: Pixel>(found: &Image<'_, O>, expected: &Image<'_, O>, what: &str) {
+pub(crate) fn same<O: Pixel>(found: &Image<'_, O>, expected: &Image<'_, O>, what: &str) {
     let bits = |sample: &O| sample.to_f64();
     let equal = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
     let (found, expected) = (found.packed(), expected.packed());
@@ -64,46 +64,6 @@ fn pointwise_operations() {
             let expected = apron_reference::pointwise::<u8>(&x, None, &problem).unwrap();
             same(&apron_cpu::pointwise(&x, None, &problem).unwrap(), &expected, &format!("{problem:?}"));
             assert!(apron_cpu::pointwise::<u8>(&x, Some(&y), &problem).is_err());
-        }
-    }
-}
-
-#[test]
-fn deviations() {
-    let rng = &mut StdRng::seed_from_u64(6);
-    for (n, border) in Border::ALL.into_iter().enumerate() {
-        for (size, window) in [((1, 1, 1), (1, 1)), ((23, 17, 3), (5, 4)), ((40, 9, 2), (9, 9)), ((7, 31, 4), (2, 16))]
-        {
-            if border == Border::Crop && (window.0 > size.0 || window.1 > size.1) {
-                continue;
-            }
-            let shape = Shape::new(size.0, size.1, size.2).unwrap();
-            let src = PixelType::ALL[(n + size.0 as usize) % PixelType::ALL.len()];
-            let (dst, (width, height)) = (PixelType::F32, window);
-            let filter = LocalStd { shape, src, dst, width, height, border, extent: Extent::Same };
-            let image = image(rng, src, shape);
-            each_type!(&image, image => {
-                let expected = apron_reference::local_std::<_, f32>(image, &filter).unwrap();
-                same(&apron_cpu::local_std(image, &filter).unwrap(), &expected, &format!("{filter:?}"));
-            });
-        }
-    }
-}
-
-#[test]
-fn deviations_slide_over_several_bands() {
-    let rng = &mut StdRng::seed_from_u64(8);
-    let constants = [0.0, 300.0, 0.25, -70000.0, 3e9].map(Border::Constant);
-    for (n, border) in Border::ALL.into_iter().chain(constants).enumerate() {
-        for src in [PixelType::U8, PixelType::U16, PixelType::I16] {
-            let shape = Shape::new(50, 90, n as u32 % 4 + 1).unwrap();
-            let (width, height) = [(7, 5), (1, 40), (45, 1), (50, 90)][n % 4];
-            let filter = LocalStd { shape, src, dst: PixelType::F32, width, height, border, extent: Extent::Same };
-            let image = image(rng, src, shape);
-            each_type!(&image, image => {
-                let expected = apron_reference::local_std::<_, f32>(image, &filter).unwrap();
-                same(&apron_cpu::local_std(image, &filter).unwrap(), &expected, &format!("{filter:?}"));
-            });
         }
     }
 }

@@ -1,0 +1,57 @@
+//! Sums over windows, in a time almost independent of the window's size.
+
+pub(crate) mod floats;
+pub(crate) mod integers;
+
+use crate::tiles;
+use apron_abi::BorderMode;
+use apron_core::{Border, Image, ImageMut, Pixel, Window};
+
+/// Windows of an image.
+pub(crate) struct Windows<'a, I: Pixel> {
+    image: &'a Image<'a, I>,
+    window: Window,
+    /// Width of a window, in pixels.
+    width: usize,
+    /// Height of a window, in pixels.
+    height: usize,
+    mode: BorderMode,
+    constant: f32,
+}
+
+impl<'a, I: Pixel> Windows<'a, I> {
+    pub(crate) fn new(image: &'a Image<'a, I>, window: Window, (width, height): (u32, u32), border: Border) -> Self {
+        let (mode, constant) = border.mode();
+        Windows { image, window, width: width as usize, height: height as usize, mode, constant }
+    }
+
+    /// Computes the output, tile by tile; `seen` rows of input should stay in cache.
+    pub(crate) fn run<O: Pixel, W: Default>(
+        &self,
+        out: ImageMut<'_, O>,
+        seen: usize,
+        tile: &(dyn Fn(&mut W, tiles::Tile<'_, O>) + Sync),
+    ) {
+        let halo = ((self.width - 1) * self.channels(), self.height - 1);
+        tiles::for_each(out, halo, seen, tile);
+    }
+
+    fn channels(&self) -> usize {
+        self.window.out.channels as usize
+    }
+
+    /// Row `y` of the extended image; `None` for a row of the constant.
+    fn row(&self, y: i32) -> Option<&[I]> {
+        self.source(y).map(|y| self.image.row(y as u32))
+    }
+
+    /// Returns the index of the image row that row `y` of the extended image repeats.
+    fn source(&self, y: i32) -> Option<usize> {
+        self.mode.map(y, self.image.height() as i32).map(|y| y as usize)
+    }
+
+    /// Returns whether windows are so high that rows of the image repeat in them.
+    fn repeats(&self) -> bool {
+        self.height > 2 * self.image.height() as usize
+    }
+}
