@@ -126,24 +126,22 @@ impl Row {
 }
 
 /// Adds the kernels that slide windows over integers: for each type of samples and of their sums, the kernel that sums columns
-/// by chunks of rows, and one per type of outputs, whose stage is the type of the sums. `finish` makes an output of
-/// `terms` sums.
+/// by chunks of rows, and the one that slides, for outputs of any type. `finish` makes an output of `terms` sums.
 pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str])], (finish, terms): (&str, u32)) {
     let pairs = || sums.iter().flat_map(|&(src, sums)| sums.iter().map(move |&sum| (src, sum)));
-    for (src, sum) in pairs() {
-        let body = format!("windows::Totals<{src}, {sum}, {terms}>");
-        rows.push(kernel("sliding", "totals", [src, sum], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]"));
-    }
-    for (src, sum) in pairs() {
+    for (stage, (src, sum)) in
+        ["totals", "windows"].into_iter().flat_map(|stage| pairs().map(move |pair| (stage, pair)))
+    {
+        let of = |body: String| kernel("sliding", stage, [src, sum], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]");
+        if stage == "totals" {
+            rows.push(of(format!("windows::Totals<{src}, {sum}, {terms}>")));
+            continue;
+        }
         let bytes = if sum == "u32" { 4 } else { 8 };
         // As many rows per step as shared memory holds of both kinds of sums.
-        let step = if terms * bytes > 8 { 2 } else { 4 };
-        for dst in ["u8", "u16", "i16", "f32"] {
-            let body = format!("windows::Sliding<{src}, {dst}, {sum}, {finish}, {terms}, {step}>");
-            let row = kernel("sliding", sum, [src, dst], body, "SlidingParams").block("[WINDOWS_BLOCK, 1]");
-            let tile = format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step})");
-            rows.push(row.shared(tile, 3).residents(if terms * bytes > 8 { 2 } else { 3 }));
-        }
+        let (step, residents) = if terms * bytes > 8 { (2, 2) } else { (4, 3) };
+        let row = of(format!("windows::Sliding<{src}, {sum}, {finish}, {terms}, {step}>")).residents(residents);
+        rows.push(row.shared(format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step})"), 3));
     }
 }
 

@@ -92,6 +92,14 @@ pub struct SlidingParams {
     pub origin_y: i32,
     /// Output rows per block: whole chunks.
     pub rows: u32,
+    /// Bytes per output sample.
+    pub out_bytes: u32,
+    /// Whether outputs are f32, 0 or 1; if not, they are integers from `out_low` to `out_high`.
+    pub out_float: u32,
+    /// Least output, if it is an integer.
+    pub out_low: f64,
+    /// Largest output, if it is an integer.
+    pub out_high: f64,
     /// Layout of the block's shared memory.
     pub tile: SlidingTile,
 }

@@ -2,7 +2,7 @@
 
 use crate::rank::MOST_TERMS;
 use crate::restate::{boxed, low_rank, separable};
-use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scale, Scaled, Weights};
+use crate::{BoxFilter, Correlate, Error, FilterProblem, PixelType, Result, Scaled, Weights};
 use std::fmt;
 use std::str::FromStr;
 
@@ -55,8 +55,8 @@ pub struct ByMethod {
     pub why: &'static str,
 }
 
-/// Largest side, in samples, at which box filters of floats, and masks of equal taps over 16-bit integers, use separable
-/// or dense filters, which run at memory bandwidth there.
+/// Largest side, in samples, at which box filters of floats and of 16-bit integers use separable filters, which run at memory
+/// bandwidth there.
 const SMALL_BOX: u32 = 17;
 /// Least side, in taps, from which a separable mask is computed in two passes; smaller masks have few taps anyway.
 const LEAST_SIDE: u32 = 3;
@@ -191,7 +191,6 @@ fn worth_boxing(problem: &BoxFilter) -> Result<&'static str, &'static str> {
     match problem.src {
         _ if problem.samples() == 1 => Err("one tap"),
         PixelType::U8 => Ok("all taps are equal"),
-        PixelType::U16 | PixelType::I16 if problem.scale == Scale::Mean => Ok("means of integers are quotients"),
         _ if problem.width.max(problem.height) > SMALL_BOX => Ok("all taps are equal, over 17 on a side"),
         _ => Err("equal taps, up to 17 on a side"),
     }
@@ -413,7 +412,8 @@ mod tests {
             ((17, 17), (F32, F32), Method::Separable),
             ((1, 18), (F32, F32), Method::Box),
             ((30, 30), (F32, U8), Method::Separable),
-            ((2, 2), (U16, U16), Method::Box),
+            ((17, 17), (U16, U16), Method::Separable),
+            ((2, 18), (U16, U16), Method::Box),
             ((30, 30), (I16, F32), Method::Box),
             ((17, 17), (F16, F16), Method::Separable),
             ((18, 1), (F16, F32), Method::Box),

@@ -26,11 +26,9 @@ pub(crate) struct Windows {
 }
 
 /// Least height of windows whose first sums a launch of its own prepares.
-const TALL: u32 = 64;
+const TALL: u32 = 24;
 /// Shared memory per block with which two blocks are resident per multiprocessor.
 const HALF_SHARED: u32 = 112 * 1024;
-/// Narrowest strip that is preferred to one block per multiprocessor, in pixels.
-const NARROW: u32 = 256;
 
 impl Windows {
     /// Plans the sums of columns by chunks of rows, for tall windows, and the kernel that slides.
@@ -38,7 +36,7 @@ impl Windows {
         let out = self.window.out;
         let wide = self.most > u32::MAX as f64;
         let sums = if wide { ElementType::U64 } else { ElementType::U32 };
-        let kernel = self.kernel(variant, sums.name(), self.dst.element())?;
+        let kernel = self.kernel(variant, "windows", sums)?;
         let tile = self.tile(kernel, variant, machine)?;
         let strips = out.width.div_ceil(tile.strip);
         let rows = self.rows(&tile, strips, machine);
@@ -48,6 +46,13 @@ impl Windows {
             _ => 0,
         };
         let [factor, divisor] = self.scale;
+        let (out_float, out_low, out_high) = match self.dst {
+            PixelType::U8 => (0, 0.0, 255.0),
+            PixelType::U16 => (0, 0.0, 65535.0),
+            PixelType::I16 => (0, -32768.0, 32767.0),
+            PixelType::F32 => (1, 0.0, 0.0),
+            PixelType::F16 => return Err(variant.refused("f16 output".into())),
+        };
         let params = SlidingParams {
             row_stride: self.shape.row_samples() as u32,
             factor,
@@ -67,6 +72,10 @@ impl Windows {
             origin_x: self.window.origin_x,
             origin_y: self.window.origin_y,
             rows,
+            out_bytes: self.dst.size_bytes() as u32,
+            out_float,
+            out_low,
+            out_high,
             tile,
         };
         let launch = |kernel, blocks, shared_bytes, dst| Launch {
@@ -105,20 +114,24 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of the widest strip with which two blocks fit a multiprocessor, but at least a
-    /// narrow one; strips are about as wide as the windows, so that at most half of a block's columns are halo.
+    /// Returns the shared memory layout of a strip. Its input has a whole number of chunks per thread, and is about twice as
+    /// wide as the halo, if two such blocks fit a multiprocessor.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
         let SharedMemory::SlidingTile(sums, rows) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
         let of = |strip: u32| SlidingTile::of(strip.next_multiple_of(WINDOWS_CHUNK), width, out.channels, sums, rows);
-        let mut strip = width.max(1024 / out.channels).min(out.width);
-        while strip > NARROW && of(strip).bytes > HALF_SHARED {
-            strip = strip.div_ceil(2);
+        let halo = (width - 1).next_multiple_of(WINDOWS_CHUNK);
+        let unit =
+            (WINDOWS_BLOCK / rows * WINDOWS_CHUNK / out.channels / WINDOWS_CHUNK * WINDOWS_CHUNK).max(WINDOWS_CHUNK);
+        let mut pixels = (2 * halo).max(halo + unit / 2).next_multiple_of(unit);
+        while pixels > halo + unit && of(pixels - halo).bytes > HALF_SHARED {
+            pixels -= unit;
         }
         // Strips of equal width.
-        let tile = of(out.width.div_ceil(out.width.div_ceil(strip)));
+        let strips = out.width.div_ceil(pixels - halo);
+        let tile = of(out.width.div_ceil(strips));
         if tile.bytes > machine.shared_bytes {
             return Err(variant.refused(format!("windows of {width} pixels in a row of {} channels", out.channels)));
         }
@@ -130,7 +143,7 @@ impl Windows {
     fn rows(&self, tile: &SlidingTile, strips: u32, machine: &Machine) -> u32 {
         let height = self.size[1];
         let first = if height >= TALL { height / WINDOWS_CHUNK + WINDOWS_CHUNK } else { height };
-        let (most, residents) = machine.tuning.map_or((0, 4), |tuning| (tuning.rows, tuning.residents));
+        let (most, residents) = machine.tuning.map_or((0, 3), |tuning| (tuning.rows, tuning.residents));
         let slots = machine.residents(tile.bytes).min(residents) * machine.multiprocessors;
         let all = self.window.out.height.div_ceil((slots / strips).max(1)).max(first / 2);
         (if most == 0 { all } else { all.min(most) }).next_multiple_of(WINDOWS_CHUNK)

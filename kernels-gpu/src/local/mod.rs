@@ -95,7 +95,7 @@ impl<O: Pixel> Body for Columns<O> {
         let [sum, squares] = ordered_sum(y as i32 + p.origin_y, p.window_y, [0.0; 2], both, terms);
         let value = deviation(d, [sum, squares], [p.window_x, p.window_y]);
         // SAFETY: in the output, and no other thread's.
-        unsafe { d.store(dst, y as u64 * row + sample as u64, value) };
+        unsafe { d.store(dst, y as u64 * row + sample as u64, O::from_sum(O::Sum::from_f64(value))) };
     }
 }
 
@@ -108,19 +108,19 @@ fn both([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
 /// Ends windows of integers, whose sums slide: see [`crate::windows::Sliding`].
 pub struct Deviation;
 
-impl<W: Whole, O: Pixel> Finish<W, O, 2> for Deviation {
+impl<W: Whole> Finish<W, 2> for Deviation {
     #[inline(always)]
-    fn finish<D: Device>(d: D, [sum, squares]: [W; 2], signed: bool, p: &SlidingParams) -> O {
+    fn finish<D: Device>(d: D, [sum, squares]: [W; 2], signed: bool, p: &SlidingParams) -> f64 {
         deviation(d, [sum.to_f64(signed), squares.to_f64(false)], [p.window_x, p.window_y])
     }
 }
 
 /// Returns the standard deviation of a window with these sums of samples and of their squares.
 #[inline(always)]
-fn deviation<D: Device, O: Pixel>(d: D, [sum, squares]: [f64; 2], [width, height]: [u32; 2]) -> O {
+fn deviation<D: Device>(d: D, [sum, squares]: [f64; 2], [width, height]: [u32; 2]) -> f64 {
     let count = width as f64 * height as f64;
     let variance = d.fma(count, squares, -(sum * sum));
     // Comparisons with NaN are false, so NaN stays.
     let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
-    O::from_sum(O::Sum::from_f64(root / count))
+    root / count
 }

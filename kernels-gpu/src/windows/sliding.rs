@@ -22,9 +22,7 @@
 
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
-use apron_abi::{
-    windows_place, BorderMode, Element, ElementType, Pixel, Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK,
-};
+use apron_abi::{windows_place, BorderMode, Element, ElementType, Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
 use core::marker::PhantomData;
 
 /// An unsigned type of sums modulo its size; sums of negative samples wrap around.
@@ -76,9 +74,9 @@ whole!(u32, i32);
 whole!(u64, i64);
 
 /// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
-pub trait Finish<W, O, const TERMS: usize> {
-    /// Returns the output.
-    fn finish<D: Device>(d: D, sums: [W; TERMS], signed: bool, p: &SlidingParams) -> O;
+pub trait Finish<W, const TERMS: usize> {
+    /// Returns the output before it is rounded.
+    fn finish<D: Device>(d: D, sums: [W; TERMS], signed: bool, p: &SlidingParams) -> f64;
 }
 
 /// Returns the terms of a sample.
@@ -94,6 +92,34 @@ fn terms<W: Whole, const TERMS: usize>(value: i32) -> [W; TERMS] {
 #[inline(always)]
 fn whole<I: Sample>(sample: I) -> i32 {
     sample.to_f32() as i32
+}
+
+#[inline(always)]
+fn added<W: Whole, const TERMS: usize>(mut sums: [W; TERMS], more: [W; TERMS]) -> [W; TERMS] {
+    for t in 0..TERMS {
+        sums[t] = sums[t].plus(more[t]);
+    }
+    sums
+}
+
+/// Adds the terms of items `first` to `end - 1` to sums; four are loaded before any is added.
+#[inline(always)]
+fn add_up<W: Whole, const TERMS: usize>(
+    mut sums: [W; TERMS],
+    mut first: u32,
+    end: u32,
+    of: impl Fn(u32) -> [W; TERMS],
+) -> [W; TERMS] {
+    while first + 4 <= end {
+        let (a, b, c, d) = (of(first), of(first + 1), of(first + 2), of(first + 3));
+        sums = added(added(added(sums, a), added(b, c)), d);
+        first += 4;
+    }
+    while first < end {
+        sums = added(sums, of(first));
+        first += 1;
+    }
+    sums
 }
 
 /// The image's rows under the windows: row 0 is the one above the first window.
@@ -150,10 +176,7 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
                 // SAFETY: in the image.
                 whole(unsafe { d.load(src, start + sample as u64) })
             };
-            let more = terms::<W, TERMS>(value);
-            for t in 0..TERMS {
-                sums[t] = sums[t].plus(more[t]);
-            }
+            sums = added(sums, terms(value));
         }
         for t in 0..TERMS {
             let at = (t as u64 * p.chunks as u64 + chunk as u64) * samples as u64 + sample as u64;
@@ -163,32 +186,31 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
     }
 }
 
-/// The kernel that slides, `N` rows per step, and ends each window by `F`.
+/// The kernel that slides, `N` rows per step, and ends each window by `F`. Its output is of any type, whatever the type of
+/// the sums, which names the kernel.
 ///
 /// Launch contract: see the [module](self).
-pub struct Sliding<I, O, W, F, const TERMS: usize, const N: u32>(PhantomData<(I, O, W, F)>);
+pub struct Sliding<I, W, F, const TERMS: usize, const N: u32>(PhantomData<(I, W, F)>);
 
-impl<I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TERMS: usize, const N: u32> Body
-    for Sliding<I, O, W, F, TERMS, N>
-{
+impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32> Body for Sliding<I, W, F, TERMS, N> {
     type Src = I;
-    type Dst = O;
+    type Dst = W;
     type Params = SlidingParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<O>, p: &SlidingParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<W>, p: &SlidingParams) {
         let first_row = d.block_y() * p.rows;
         // A grid may have more rows of blocks than its launch needs.
         if first_row >= p.out_height {
             return;
         }
         let last_row = if p.out_height - first_row < p.rows { p.out_height } else { first_row + p.rows };
-        let block = Block::<D, I, O, W, F, TERMS, N> {
+        let block = Block::<D, I, W, F, TERMS, N> {
             d,
             p,
             rows: Rows::of(p),
             src,
-            dst,
+            dst: dst.address,
             first: d.block_x() * p.tile.strip,
             types: PhantomData,
         };
@@ -211,19 +233,23 @@ impl<I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TERMS: usize, 
     }
 }
 
-struct Block<'p, D, I, O, W, F, const TERMS: usize, const N: u32> {
+struct Block<'p, D, I, W, F, const TERMS: usize, const N: u32> {
     d: D,
     p: &'p SlidingParams,
     rows: Rows<'p>,
     src: Global<I>,
-    dst: Global<O>,
+    /// Address of the output.
+    dst: u64,
     /// First output column.
     first: u32,
     types: PhantomData<(W, F)>,
 }
 
-impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TERMS: usize, const N: u32>
-    Block<'_, D, I, O, W, F, TERMS, N>
+/// Windows whose prefix sums are loaded before the first of them ends.
+const AT_ONCE: usize = 4;
+
+impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32>
+    Block<'_, D, I, W, F, TERMS, N>
 {
     const CHUNK: u32 = WINDOWS_CHUNK;
     /// Threads per row of a step.
@@ -295,32 +321,25 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
             // SAFETY: this thread's part of the list, in the image and in the totals.
             unsafe {
                 let sample = d.shared_load(self.samples(), i);
+                let outside = {
+                    let twice = |sums: [W; TERMS]| added(sums, sums);
+                    twice(twice(twice(twice(terms(p.constant)))))
+                };
                 let mut sums = terms::<W, TERMS>(0);
-                let mut chunk = 0;
-                while chunk < chunks {
-                    for t in 0..TERMS {
-                        let more = if sample == NONE {
-                            let once = terms::<W, TERMS>(p.constant)[t];
-                            let twice = once.plus(once);
-                            let four = twice.plus(twice);
-                            let eight = four.plus(four);
-                            eight.plus(eight)
-                        } else {
-                            let row = t as u64 * p.chunks as u64 + (first_row / Self::CHUNK + chunk) as u64;
-                            d.load(totals, row * samples as u64 + sample as u64)
-                        };
-                        sums[t] = sums[t].plus(more);
+                sums = add_up(sums, 0, chunks, |chunk| {
+                    if sample == NONE {
+                        return outside;
                     }
-                    chunk += 1;
-                }
-                let mut row = chunks * Self::CHUNK;
-                while row < p.window_y {
-                    let more = self.load(self.rows.start(first_row + row), sample);
+                    let mut sums = outside;
                     for t in 0..TERMS {
-                        sums[t] = sums[t].plus(more[t]);
+                        let row = t as u64 * p.chunks as u64 + (first_row / Self::CHUNK + chunk) as u64;
+                        sums[t] = d.load(totals, row * samples as u64 + sample as u64);
                     }
-                    row += 1;
-                }
+                    sums
+                });
+                sums = add_up(sums, chunks * Self::CHUNK, p.window_y, |row| {
+                    self.load(self.rows.start(first_row + row), sample)
+                });
                 for t in 0..TERMS {
                     d.shared_store(self.sums(t), i, sums[t]);
                 }
@@ -338,32 +357,38 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
             leaves[r as usize] = self.rows.start(row + r);
             comes[r as usize] = self.rows.start(row + r + p.window_y);
         }
+        let end = p.tile.pixels * p.channels;
         let mut i = d.thread_x();
-        while i < p.tile.pixels * p.channels {
-            // SAFETY: this thread's parts of the list, the sums and the rows; in the image.
-            unsafe {
-                let sample = d.shared_load(self.samples(), i);
-                let mut sums = terms::<W, TERMS>(0);
-                for t in 0..TERMS {
-                    sums[t] = d.shared_load(self.sums(t), i);
-                }
-                // All loads are in flight before the first sum.
-                let (mut old, mut new) = ([terms::<W, TERMS>(0); 4], [terms::<W, TERMS>(0); 4]);
-                for r in 0..N as usize {
-                    old[r] = self.load(leaves[r], sample);
-                    new[r] = self.load(comes[r], sample);
-                }
-                for r in 0..N as usize {
-                    for t in 0..TERMS {
-                        sums[t] = sums[t].plus(new[r][t].minus(old[r][t]));
-                        d.shared_store(self.row(r as u32, t), windows_place(i), sums[t]);
+        while i < end {
+            // Two samples at a time: all loads are in flight before the first sum.
+            let both = [i, if i + WINDOWS_BLOCK < end { i + WINDOWS_BLOCK } else { i }];
+            let (mut old, mut new) = ([[terms::<W, TERMS>(0); 4]; 2], [[terms::<W, TERMS>(0); 4]; 2]);
+            for s in 0..2 {
+                // SAFETY: this thread's part of the list; in the image.
+                unsafe {
+                    let sample = d.shared_load(self.samples(), both[s]);
+                    for r in 0..N as usize {
+                        old[s][r] = self.load(leaves[r], sample);
+                        new[s][r] = self.load(comes[r], sample);
                     }
                 }
-                for t in 0..TERMS {
-                    d.shared_store(self.sums(t), i, sums[t]);
+            }
+            for s in 0..2 {
+                if s == 0 || i + WINDOWS_BLOCK < end {
+                    for t in 0..TERMS {
+                        // SAFETY: this thread's parts of the sums and the rows.
+                        unsafe {
+                            let mut sum = d.shared_load(self.sums(t), both[s]);
+                            for r in 0..N as usize {
+                                sum = sum.plus(new[s][r][t].minus(old[s][r][t]));
+                                d.shared_store(self.row(r as u32, t), windows_place(both[s]), sum);
+                            }
+                            d.shared_store(self.sums(t), both[s], sum);
+                        }
+                    }
                 }
             }
-            i += WINDOWS_BLOCK;
+            i += 2 * WINDOWS_BLOCK;
         }
     }
 
@@ -387,13 +412,16 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         for t in 0..TERMS {
             let row = self.row(d.thread_x() / Self::TEAM, t);
             self.for_each_chunk(self.p.tile.pixels, |base| {
-                let mut sum = W::of(0);
-                for k in 0..Self::CHUNK {
-                    let place = windows_place(base + k * channels);
-                    // SAFETY: in the row; the chunk is this thread's.
-                    unsafe {
-                        sum = sum.plus(d.shared_load(row, place));
-                        d.shared_store(row, place, sum);
+                let place = |k: usize| windows_place(base + k as u32 * channels);
+                let mut sums = [W::of(0); WINDOWS_CHUNK as usize];
+                // SAFETY: in the row; the chunk is this thread's.
+                unsafe {
+                    for k in 0..sums.len() {
+                        sums[k] = d.shared_load(row, place(k));
+                    }
+                    for k in 1..sums.len() {
+                        sums[k] = sums[k].plus(sums[k - 1]);
+                        d.shared_store(row, place(k), sums[k]);
                     }
                 }
             });
@@ -413,41 +441,57 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
                 // SAFETY: in the row, which reaches to the end of the last window.
                 unsafe { d.shared_load(self.row(team, t), windows_place(base + pixel * channels)) }
             };
-            let total = |t: usize, chunk: u32| at(t, chunk * Self::CHUNK + Self::CHUNK - 1);
+            let of = |pixel: u32| {
+                let mut sums = terms::<W, TERMS>(0);
+                for t in 0..TERMS {
+                    sums[t] = at(t, pixel);
+                }
+                sums
+            };
             // Sums of the chunks up to the one in which a window ends: for the first windows, and for the others.
-            let mut near = terms::<W, TERMS>(0);
-            let mut chunk = 0;
-            while chunk < between {
-                for t in 0..TERMS {
-                    near[t] = near[t].plus(total(t, chunk));
-                }
-                chunk += 1;
-            }
-            let mut far = near;
-            for t in 0..TERMS {
-                far[t] = far[t].plus(total(t, between));
-            }
+            let total = |chunk: u32| of(chunk * Self::CHUNK + Self::CHUNK - 1);
+            let near = add_up(terms(0), 0, between, total);
+            let far = added(near, total(between));
             let mut before = terms::<W, TERMS>(0);
-            for k in 0..Self::CHUNK {
-                let mut sums = if k < turn { near } else { far };
-                for t in 0..TERMS {
-                    sums[t] = sums[t].plus(at(t, k + last)).minus(before[t]);
-                    before[t] = at(t, k);
+            for first in [0, 4, 8, 12] {
+                let (mut starts, mut ends) = ([before; AT_ONCE], [before; AT_ONCE]);
+                for k in 0..AT_ONCE {
+                    starts[k] = of(first + k as u32);
+                    ends[k] = of(first + k as u32 + last);
                 }
-                let value = F::finish(d, sums, I::TYPE == ElementType::I16, p);
-                let mut bits = [0; 4];
-                value.write(&mut bits);
-                // SAFETY: in the staged row, and this thread's.
-                unsafe { d.shared_store(staged, windows_place(base + k * channels), u32::from_ne_bytes(bits)) };
+                for k in 0..AT_ONCE {
+                    let pixel = first + k as u32;
+                    let mut sums = added(if pixel < turn { near } else { far }, ends[k]);
+                    for t in 0..TERMS {
+                        sums[t] = sums[t].minus(before[t]);
+                    }
+                    before = starts[k];
+                    let value = F::finish(d, sums, I::TYPE == ElementType::I16, p);
+                    // SAFETY: in the staged row, and this thread's.
+                    unsafe { d.shared_store(staged, windows_place(base + pixel * channels), self.rounded(value)) };
+                }
             }
         });
+    }
+
+    /// Returns the bits of an output, which integers round half to even and saturate.
+    #[inline(always)]
+    fn rounded(&self, value: f64) -> u32 {
+        let p = self.p;
+        if p.out_float != 0 {
+            return (value as f32).to_bits();
+        }
+        let inside = if value < p.out_low { p.out_low } else { value };
+        let inside = if inside > p.out_high { p.out_high } else { inside };
+        // At 1.5 * 2^52 the spacing of f64 is 1: the lowest bits are the integer.
+        (inside + 6_755_399_441_055_744.0).to_bits() as u32
     }
 
     /// Stores the outputs of a step.
     #[inline(always)]
     unsafe fn store(&self, row: u32, last_row: u32) {
         let (d, p) = (self.d, self.p);
-        let (size, team) = (O::TYPE.size_bytes(), d.thread_x() / Self::TEAM);
+        let (size, team) = (p.out_bytes, d.thread_x() / Self::TEAM);
         if row + team >= last_row {
             return;
         }
@@ -460,11 +504,12 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         let mut i = d.thread_x() % Self::TEAM;
         // Rows of whole words are stored by words.
         if size == 4 || (p.out_width * p.channels * size).is_multiple_of(4) {
-            let to = Global::<u32>::at(self.dst.address + start * size as u64);
+            let to = Global::<u32>::at(self.dst + start * size as u64);
             while i < samples * size / 4 {
+                let (byte, half) = (|k: u32| bits(4 * i + k) & 0xff, |k: u32| bits(2 * i + k) & 0xffff);
                 let word = match size {
-                    1 => bits(4 * i) | bits(4 * i + 1) << 8 | bits(4 * i + 2) << 16 | bits(4 * i + 3) << 24,
-                    2 => bits(2 * i) | bits(2 * i + 1) << 16,
+                    1 => byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24,
+                    2 => half(0) | half(1) << 16,
                     _ => bits(i),
                 };
                 // SAFETY: in the output, and no other thread's.
@@ -475,7 +520,12 @@ impl<D: Device, I: Sample, O: Pixel, W: Whole, F: Finish<W, O, TERMS>, const TER
         }
         while i < samples {
             // SAFETY: as above.
-            unsafe { d.store(self.dst, start + i as u64, O::read(&bits(i).to_ne_bytes())) };
+            unsafe {
+                match size {
+                    1 => d.store(Global::at(self.dst), start + i as u64, bits(i) as u8),
+                    _ => d.store(Global::at(self.dst), start + i as u64, bits(i) as u16),
+                }
+            }
             i += Self::TEAM;
         }
     }
