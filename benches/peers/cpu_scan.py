@@ -172,9 +172,10 @@ def write(arguments, names, least, remarks, machine):
         "# The CPU device beside OpenCV and SciPy, size by size",
         "",
         f"{today}, {cpu} (two cores); OpenCV {cv2.__version__} and Apron with two threads, SciPy {scipy.__version__} with one; "
-        f"load of the machine {min(load):.1f} to {max(load):.1f}. Milliseconds: the least of {arguments.rounds} medians of 5 "
+        f"load of the machine {min(load):.1f} to {max(load):.1f}. Milliseconds: the least of {arguments.rounds} median(s) of 5 "
         "runs, Apron and OpenCV in turn, of SciPy one run. The last number is Apron's time over OpenCV's. Made by "
-        "`benches/peers/cpu_scan.py`, which says what each library runs.",
+        "`benches/peers/cpu_scan.py`, which says what each library runs. On a loaded machine times near multiples of 4 are of threads "
+        "that waited for their slice.",
         "",
         "| work | Apron | OpenCV | SciPy | Apron / OpenCV | |",
         "|---|---|---|---|---|---|",
