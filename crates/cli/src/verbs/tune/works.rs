@@ -68,7 +68,7 @@ const FILTERS: &[Filters] = &[
         images: &[TINY, SMALL, SCREEN, MIDDLE, HUGE],
         separable: &[3, 5, 9, 17, 33, 65, 129, 257],
         dense: &[3, 5, 7, 9, 11, 15, 31],
-        boxes: &[3, 5, 9, 15, 31, 63, 255],
+        boxes: &[3, 5, 9, 15, 31, 63, 127, 255, 511],
     },
     Filters {
         types: (U8, U8),
@@ -76,7 +76,7 @@ const FILTERS: &[Filters] = &[
         images: &[TINY, SCREEN, LARGE],
         separable: &[3, 5, 9, 17, 33, 65, 129],
         dense: &[3, 5, 7, 9],
-        boxes: &[3, 5, 15, 31],
+        boxes: &[3, 5, 15, 31, 127],
     },
     Filters {
         types: (U8, U8),
@@ -84,7 +84,7 @@ const FILTERS: &[Filters] = &[
         images: &[TINY, SCREEN, MIDDLE, HUGE],
         separable: &[3, 5, 9, 17, 33, 65, 129],
         dense: &[3, 5, 7, 15],
-        boxes: &[3, 5, 15, 63, 255],
+        boxes: &[3, 5, 15, 63, 127, 255, 511],
     },
     Filters {
         types: (U16, U16),
