@@ -26,7 +26,10 @@ fn one_pass_has_the_sums_of_the_mask() {
     }
     // Sums of 0.5, 4.5, -3, 118 and -192 round half to even, and saturate.
     let (samples, expected) = ([1u8, 3, 11, 4, 200], [0u8, 4, 0, 118, 0]);
-    for (shape, mask) in [((5, 1), Mask::new(3, 1, taps)), ((1, 5), Mask::new(1, 3, taps))] {
+    // Zeros around the taps of a row make it as long as a pass along rows has to be.
+    let mut long = [0.0; 25];
+    long[11..14].copy_from_slice(&taps);
+    for (shape, mask) in [((5, 1), Mask::new(25, 1, long)), ((1, 5), Mask::new(1, 3, taps))] {
         let recipe = plan(&problem(shape, PixelType::U8, mask.unwrap()), None, &Machine::EMULATED).unwrap();
         assert_eq!((recipe.variant, execute(&recipe, &samples).unwrap()), ("conv1d-line", expected.to_vec()));
     }
