@@ -32,7 +32,9 @@ fn a_sweep_times_every_variant_and_writes_the_table_that_plans_read() {
         // An operation with a single variant has no choice.
         assert!(times.len() > 1, "{row}");
     }
-    for variant in VARIANTS.iter().filter(|variant| !variant.is_alone()) {
+    // Squares of as many taps would have the times of a row.
+    let swept = |variant: &&apron_plan::Variant| !variant.is_alone() && variant.name != "conv1d-line";
+    for variant in VARIANTS.iter().filter(swept) {
         let timed = rows.iter().filter(|row| row.work.operation == variant.operation);
         assert!(timed.clone().any(|row| row.time(variant.name).is_some()), "{}", variant.name);
     }
@@ -93,7 +95,7 @@ fn the_environment_forces_a_variant_and_an_option_wins_over_it() {
 fn a_name_that_does_not_exist_is_wrong_usage_on_every_device() {
     let folder = Folder::new();
     folder.png("a.png", 4, 4, &[9; 16]);
-    for (text, part) in [("correlate=fast", "one of march-dense, "), ("blur=tiled", "one of separable, correlate")] {
+    for (text, part) in [("correlate=fast", "one of conv1d-line, "), ("blur=tiled", "one of separable, correlate")] {
         for device in ["cpu", "emulator", "reference", "auto"] {
             let arguments = ["correlate", "a.png", "b.png", "--mask", "sharpen", "--device", device];
             let ended = folder.run_with(&[("APRON_VARIANT", text)], &arguments);

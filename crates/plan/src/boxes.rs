@@ -296,7 +296,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         )
     },
     Variant {
-        rank: 30,
+        rank: 45,
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
         ..Variant::new("boxes-sliding", Family::Boxes, "integers", &For(sliding))
     },
@@ -346,7 +346,9 @@ mod tests {
 
     #[test]
     fn kernels_suit_the_window_and_the_channels() {
-        let kernel = |problem: &BoxFilter| planned(problem, &Machine::EMULATED).0.launches[0].kernel;
+        let kernel = |problem: &BoxFilter| {
+            plan(&Problem::from(problem.clone()), None, &Machine::EMULATED).unwrap().launches[0].kernel
+        };
         let u8 = |channels, size| kernel(&mean(PixelType::U8, channels, size));
         // Order of the tuning table; strips only take means over odd numbers of pixels.
         assert_eq!(u8(4, [15, 15]), Kernel::boxes_strips_small_u8_u8);
@@ -356,7 +358,8 @@ mod tests {
         assert_eq!(u8(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
         assert_eq!(u8(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
         assert_eq!(u8(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
-        assert_eq!(u8(1, [1, 2000]), Kernel::boxes_simple_rows_u8_u32);
+        assert_eq!(u8(1, [1, 2000]), Kernel::boxes_sliding_totals_u8_u32);
+        assert_eq!(kernel(&mean(PixelType::I16, 1, [20, 20])), Kernel::boxes_sliding_windows_i16_u32);
         assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::boxes_chunks_c3_f32_f32);
         assert_eq!(kernel(&mean(PixelType::F32, 1, [63, 999])), Kernel::boxes_simple_rows_f32_f32);
     }

@@ -68,7 +68,7 @@ mod tests {
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, I16, U8, U16};
     use apron_core::{
-        Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, Mask,
+        Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, LocalStd, Mask,
         PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
     };
     use std::collections::BTreeSet;
@@ -149,6 +149,12 @@ mod tests {
         last.push((boxes(U8, 4, 129, 253), "boxes-strips", boxes(U8, 4, 131, 3)));
         last.push((boxes(U8, 4, 3, 257), "boxes-strips", boxes(U8, 4, 3, 259)));
         last.push((boxes(U8, 4, 3, 3), "boxes-strips", boxes(U8, 4, 2, 3)));
+        last.push((boxes(U16, 1, 300, 300), "boxes-sliding", boxes(F32, 1, 30, 30)));
+        let deviation = |src| {
+            let (shape, border, extent) = (Shape::new(20, 10, 3).unwrap(), Border::Wrap, Extent::Same);
+            Problem::from(LocalStd { shape, src, dst: F32, width: 300, height: 3, border, extent })
+        };
+        last.push((deviation(I16), "local-sliding", deviation(F32)));
         last.push((boxes(U8, 1, 17, 17), "march-means", boxes(U8, 1, 19, 19)));
         last.push((boxes(U8, 1, 3, 3), "march-means", boxes(U8, 1, 3, 5)));
         last.push((boxes(U8, 1, 9, 9), "patch-means", boxes(U8, 1, 11, 11)));

@@ -305,7 +305,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "conv1d-line",
             Family::Conv1d,
-            "masks of a single row or column (to integers, rows of 25 taps or more); u8 and f32, and u16 and i16 to themselves",
+            "a row or a column (to integers, rows of 25 taps or more); u8, f32; u16, i16 to themselves",
             &For(line),
         )
     },

@@ -105,7 +105,7 @@ mod tests {
             border,
             extent: Extent::Same,
         };
-        let recipe = plan(&Problem::from(problem.clone()), None, &Machine::EMULATED).unwrap();
+        let recipe = plan(&Problem::from(problem.clone()), Some("local-sums"), &Machine::EMULATED).unwrap();
         let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
         assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);
         let kernels: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();

@@ -143,7 +143,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-separable-f64",
             Family::March,
-            "3 to 17 odd taps on axes; u16, gray i16, and u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "3 to 17 odd taps on axes; u16, gray i16, u8 that f32 does not sum exactly; not 2 channels; sm_90",
             &For(separable_f64),
         )
     },
@@ -153,7 +153,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense",
             Family::March,
-            "odd squares: f32 to 15 (RGB(A): 7; gray 6, 8, too), u8 to 7 if f32 nearly holds sums; rows >= 16 B; sm_90",
+            "odd squares: f32 to 15 (RGB(A) 7; gray 6, 8), u8 to 7 if f32 nearly holds sums; >= 16 B; sm_90",
             &For(dense),
         )
     },
@@ -163,7 +163,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "march-dense-f64",
             Family::March,
-            "squares of 3, 5, 7 (gray, RGBA8: 6, 8); u16, gray i16, u8 that f32 does not sum exactly; not 2 channels; sm_90",
+            "squares of 3, 5, 7 (gray, RGBA8: 6, 8); u16, gray i16, u8 not exact in f32; not 2 channels; sm_90",
             &For(dense_f64),
         )
     },

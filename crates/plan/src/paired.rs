@@ -186,7 +186,7 @@ const MOST_SUM: f64 = (1u64 << 30) as f64;
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "paired",
     Family::Paired,
-    "up to 17 taps an axis (RGB, RGBA: 9); u8 to u8 (gray: and f32), f32; rows in 16 bytes, gray any; sm_90",
+    "up to 17 taps an axis (RGB(A): 9); u8 to u8 (gray: f32), f32; RGB(A) in rows of 16 bytes; sm_90",
     &For(plan),
 )];
 

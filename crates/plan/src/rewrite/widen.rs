@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn one_launch_more_makes_floats() {
         let shape = Shape::new(20, 10, 3).unwrap();
-        let (src, dst, border, extent) = (PixelType::U16, PixelType::I16, Border::Wrap, Extent::Same);
+        let (src, dst, border, extent) = (PixelType::U16, PixelType::I16, Border::Constant(0.5), Extent::Same);
+        // Beside a half the sums are not exact.
         let problem = Problem::from(LocalStd { shape, src, dst, width: 3, height: 3, border, extent });
         let recipe = plan(&problem, None, &Machine::EMULATED).unwrap();
         let roles: Vec<Role> = recipe.buffers.iter().map(|buffer| buffer.role).collect();
@@ -131,7 +132,7 @@ mod tests {
         let expected =
             [scratch(2400), scratch(2 * 11 * 18 * 3 * 8), scratch(2160), (Role::Input, 1200), (Role::Output, 1080)];
         assert_eq!(roles, expected);
-        assert_eq!(ways(&recipe(PixelType::U8, f16)), [(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(ways(&recipe(PixelType::U8, f16)), [(0, 1), (1, 2)]);
         assert_eq!(ways(&recipe(f16, PixelType::U8)), [(3, 0), (0, 1), (1, 2)]);
         // f16 converted to f32: a single launch.
         let op = PointOp::weighted(2.0, 0.0, 1.0);
@@ -154,16 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn boxes_of_16_bits_are_refused() {
+    fn boxes_of_16_bits_are_of_integers_or_widened() {
         let (shape, border, extent, scale) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap, Extent::Same, Scale::Mean);
         let planned = |src, dst| {
             let problem = BoxFilter { shape, src, dst, width: 3, height: 3, anchor: (1, 1), border, scale, extent };
             plan(&Problem::from(problem), None, &Machine::EMULATED)
         };
-        assert!(planned(PixelType::U8, PixelType::F16).is_ok());
-        for src in [PixelType::U16, PixelType::F16] {
-            assert!(planned(src, src).is_err());
-        }
+        let launches = |src, dst| planned(src, dst).unwrap().launches.len();
+        assert_eq!((launches(PixelType::U16, PixelType::U16), launches(PixelType::I16, PixelType::F32)), (1, 1));
+        assert_eq!((launches(PixelType::U16, PixelType::F16), launches(PixelType::F16, PixelType::F16)), (2, 3));
+        assert!(planned(PixelType::F16, PixelType::U16).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, LocalStd, Problem, Scale, Separable,
 };
 use apron_plan::tuning::Work;
 
@@ -127,7 +127,11 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
     (U8, 4, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
     (F32, 1, 256, &[TINY, SCREEN, MIDDLE, HUGE]),
     (F32, 1, 4096, &[TINY, HUGE]),
+    (F32, 1, 65536, &[TINY, LARGE]),
 ];
+
+/// Sides of the windows of local deviations.
+const DEVIATIONS: &[u32] = &[3, 15, 63];
 
 /// Number of products above which the slow variants would take seconds.
 const MOST_PRODUCTS: u64 = 1 << 37;
@@ -168,6 +172,12 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
         for &size in images(sizes) {
             let picture = picture(pixel, size, channels);
             works.push((picture, histogram(&picture, bins)?));
+        }
+    }
+    for &size in images(&[TINY, LARGE]) {
+        let picture = picture(U8, size, 1);
+        for &side in few(DEVIATIONS) {
+            works.push((picture, deviation(&picture, side)?));
         }
     }
     Ok(works)
@@ -224,6 +234,11 @@ fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     }))
 }
 
+fn deviation(picture: &Picture, side: u32) -> Result<Problem> {
+    let (shape, src, border, extent) = (shape(picture)?, picture.pixel, Border::Replicate, Extent::Same);
+    Ok(Problem::from(LocalStd { shape, src, dst: src, width: side, height: side, border, extent }))
+}
+
 fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
     let (shape, per_channel) = (shape(picture)?, picture.channels > 1);
     if picture.pixel == U8 {
@@ -252,7 +267,8 @@ mod tests {
                     eligible(problem, &Machine::EMULATED).map(|variant| (problem.operation(), variant))
                 })
                 .collect();
-            let rivals = VARIANTS.iter().filter(|variant| !variant.is_alone());
+            // Squares of as many taps would have the times of a row.
+            let rivals = VARIANTS.iter().filter(|variant| !variant.is_alone() && variant.name != "conv1d-line");
             assert_eq!(timed.len(), rivals.count(), "{timed:?}");
         }
     }
