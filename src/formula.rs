@@ -79,11 +79,13 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Returns the operation on both formulas as one problem, if the device has kernels that take it. A variant that is
-    /// asked for is one of the parts'.
+    /// Returns the operation on both formulas as one problem, if the device has kernels that take it, or is asked to. Any
+    /// other variant that is asked for is one of the parts'.
     fn paired(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<Option<FilterProblem>> {
         let Options { borders, extent, choice, .. } = self.options;
-        let asked = choice.variant.is_some() || choice::environment()?.iter().any(|(of, _)| *of == "separable");
+        let own = choice.variant == Some("paired");
+        let asked =
+            !own && (choice.variant.is_some() || choice::environment()?.iter().any(|(of, _)| *of == "separable"));
         let (Some(border), Some(machine), false) = (borders.everywhere(), self.device.machine(), asked) else {
             return Ok(None);
         };
@@ -97,7 +99,8 @@ impl Filtering<'_> {
         };
         let (shape, src) = (self.source.shape(), self.source.pixel_type());
         let problem = FilterProblem::Paired(Paired { shape, src, dst, op, x, y, border, extent });
-        Ok(apron_plan::plan(&problem.clone().into(), None, &machine).is_ok().then_some(problem))
+        let taken = own || apron_plan::plan(&problem.clone().into(), None, &machine).is_ok();
+        Ok(taken.then_some(problem))
     }
 
     /// Returns a formula as a part of a pair, if it is the image, or separable by the method that suits it.

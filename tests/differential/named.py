@@ -357,7 +357,7 @@ def gradient(rng, verb):
             wrong += problem.compare("scipy", out, peer, bound, slack)
         return wrong
 
-    return problem.job(verb, f"{operator} {ksize} direction {direction}", options, judge, ["separable"])
+    return problem.job(verb, f"{operator} {ksize} direction {direction}", options, judge, ["separable", "paired"])
 
 
 def local_mean(rng, verb):

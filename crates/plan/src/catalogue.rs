@@ -59,6 +59,12 @@ impl Variant {
     pub fn is_alone(&self) -> bool {
         VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
     }
+
+    /// Returns whether a sweep times it: not where it is alone, nor where rows of the table have no place for its problems.
+    /// A mask of one row would share its row with a square of as many taps, and histograms by cells have one of bins.
+    pub fn is_swept(&self) -> bool {
+        !self.is_alone() && !["conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name)
+    }
 }
 
 #[cfg(test)]
