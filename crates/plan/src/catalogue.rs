@@ -60,10 +60,13 @@ impl Variant {
         VARIANTS.iter().filter(|other| other.planner.kind() == self.planner.kind()).count() == 1
     }
 
-    /// Returns whether a sweep times it: not where it is alone, nor where rows of the table have no place for its problems.
-    /// A mask of one row would share its row with a square of as many taps, and histograms by cells have one of bins.
+    /// Returns whether a sweep times it: not where it is alone, where its problems alone decide (deviations slide if their
+    /// sums are exact), nor where rows of the table have no place for its problems: a mask of one row would share its row
+    /// with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
-        !self.is_alone() && !["conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name)
+        let unswept = self.operation == "local-std"
+            || ["conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
+        !self.is_alone() && !unswept
     }
 }
 

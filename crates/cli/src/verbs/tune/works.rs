@@ -3,7 +3,7 @@
 use crate::verbs::bench::images::{Data, Picture};
 use apron::{Bins, Border, Mask, PixelType, Result, Shape, Taps};
 use apron_core::{
-    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, LocalStd, Problem, Scale, Separable,
+    BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable,
 };
 use apron_plan::tuning::Work;
 
@@ -129,9 +129,6 @@ const HISTOGRAMS: &[(PixelType, u32, u32, &[Size])] = &[
     (F32, 1, 4096, &[TINY, HUGE]),
 ];
 
-/// Sides of the windows of local deviations.
-const DEVIATIONS: &[u32] = &[3, 15, 63];
-
 /// Number of products above which the slow variants would take seconds.
 const MOST_PRODUCTS: u64 = 1 << 37;
 
@@ -171,12 +168,6 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
         for &size in images(sizes) {
             let picture = picture(pixel, size, channels);
             works.push((picture, histogram(&picture, bins)?));
-        }
-    }
-    for &size in images(&[TINY, LARGE, (1366, 768)]) {
-        let picture = picture(U8, size, 1);
-        for &side in few(DEVIATIONS) {
-            works.push((picture, deviation(&picture, side)?));
         }
     }
     Ok(works)
@@ -231,11 +222,6 @@ fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
         scale,
         extent: Extent::Same,
     }))
-}
-
-fn deviation(picture: &Picture, side: u32) -> Result<Problem> {
-    let (shape, src, border, extent) = (shape(picture)?, picture.pixel, Border::Replicate, Extent::Same);
-    Ok(Problem::from(LocalStd { shape, src, dst: src, width: side, height: side, border, extent }))
 }
 
 fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
@@ -298,7 +284,7 @@ mod tests {
             // Sums of more taps are not exact.
             let of = of.filter(|work| work.side <= 33);
             of.filter(|work| (work.src, work.dst) == (U8, U8) && work.exact == exact && work.operation != "box")
-                .filter(|work| !["histogram", "local-std"].contains(&work.operation))
+                .filter(|work| work.operation != "histogram")
                 .count()
         });
         assert!(exact == any && exact > 50, "{exact} exact, {any} any");
