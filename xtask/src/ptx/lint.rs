@@ -85,7 +85,8 @@ fn faults(statement: &Statement) -> Vec<&'static str> {
     if ["cvta", "isspacep"].contains(&parts[0]) {
         faults.push("no generic addresses");
     }
-    if has("ftz") {
+    // The estimate of a root promises nothing about subnormal numbers, and who asks for it checks it.
+    if has("ftz") && !parts.starts_with(&["sqrt", "approx"]) {
         faults.push("no flush of subnormal numbers to zero");
     }
     if ["atom", "red"].contains(&parts[0])
@@ -172,6 +173,7 @@ mod tests {
         planted("cvta.to.global.u64 %rd1, %rd2;", "no generic addresses");
         planted("isspacep.shared %p1, %rd1;", "no generic addresses");
         planted("fma.rn.ftz.f32 %f1, %f2, %f3, %f4;", "subnormal");
+        planted("sqrt.rn.ftz.f32 %f1, %f2;", "subnormal");
         planted("red.global.add.f32 [%rd1], %f1;", "atomic sum");
         planted("atom.shared::cta.add.f64 %fd1, [%r2], %fd2;", "atomic sum");
         planted(".loc 1 2 3", "debug information");
