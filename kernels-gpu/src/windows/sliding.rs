@@ -151,7 +151,7 @@ const NO_ROW: u64 = u64::MAX;
 /// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per column of
 /// samples and chunk.
 ///
-/// Launch contract: see the [module](self).
+/// Launch contract: see the module.
 pub struct Totals<I, W, const TERMS: usize>(PhantomData<(I, W)>);
 
 impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
@@ -189,7 +189,7 @@ impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
 /// The kernel that slides, `N` rows per step, and ends each window by `F`. Its output is of any type, whatever the type of
 /// the sums, which names the kernel.
 ///
-/// Launch contract: see the [module](self).
+/// Launch contract: see the module.
 pub struct Sliding<I, W, F, const TERMS: usize, const N: u32>(PhantomData<(I, W, F)>);
 
 impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32> Body for Sliding<I, W, F, TERMS, N> {
