@@ -165,7 +165,7 @@ impl<P: Placed> Body for Values<P> {
         let of_read = P::OF_WORD as u64 * WORDS_AT_ONCE;
         let own = first as u64 * of_read;
         let own = Own::<P> { firsts: [of(own), of(own + 1), of(own + 2), of(own + 3)], p, of: PhantomData };
-        // The samples after the last whole load: before the loop, which so needs fewer registers.
+        // The samples after the last whole load come before the loop: it then needs fewer registers.
         let tail = p.samples / of_read * of_read + first as u64;
         // SAFETY: the input holds `samples` samples.
         unsafe {
