@@ -2,6 +2,8 @@
 
 mod ordered;
 mod sliding;
+mod terms;
 
 pub(crate) use ordered::ordered_sum;
-pub use sliding::{Finish, Sliding, Totals, Whole};
+pub use sliding::{Finish, Sliding, Totals};
+pub use terms::Whole;
