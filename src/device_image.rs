@@ -148,11 +148,11 @@ impl DeviceImage {
             Storage::Host(images) => Ok(images[0].view().into_packed()),
             #[cfg(feature = "gpu")]
             Storage::Gpu(buffer) if self.is_packed() => {
-                AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes))
+                apron_cpu::image_from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes))
             }
             #[cfg(feature = "gpu")]
             Storage::Gpu(buffer) => {
-                AnyImage::from_bytes(self.pixel, self.shape, |bytes| buffer.read_rows(bytes, self.rows()))
+                apron_cpu::image_from_bytes(self.pixel, self.shape, |bytes| buffer.read_rows(bytes, self.rows()))
             }
         }
     }

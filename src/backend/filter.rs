@@ -36,6 +36,13 @@ impl Backend {
         if let Some(room) = &room {
             room.check(shape, dst, images)?;
         }
+        #[cfg(feature = "gpu")]
+        if let (Backend::Gpu(gpu), Some(room), None) = (self, &mut room, beside)
+            && let Some(mut solved) = self.by_strips(gpu, problem, source, choice, room)?
+        {
+            (solved.made.report.method, solved.made.report.why_method) = (problem.method(), why.into());
+            return Ok(solved);
+        }
         let (storage, mut made) = match self {
             Backend::Cpu | Backend::Reference => {
                 // The CPU device checks its memory where it allocates.

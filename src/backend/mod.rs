@@ -9,6 +9,8 @@ mod lookup;
 mod percentiles;
 mod ranks;
 mod statistics;
+#[cfg(feature = "gpu")]
+mod strips;
 mod weighted;
 
 use crate::choice::{self, Choice};
@@ -164,7 +166,7 @@ impl Backend {
         let storage = match (self, source) {
             #[cfg(feature = "gpu")]
             (Backend::Gpu(gpu), Source::Host(image)) => {
-                let buffer = GpuBuffer::from_bytes(gpu, operation, &image.bytes())?;
+                let buffer = GpuBuffer::from_rows(gpu, operation, strips::rows(image))?;
                 // So that the copy is timed, not only its enqueuing.
                 gpu.synchronize()?;
                 Storage::Gpu(buffer)
@@ -196,7 +198,7 @@ impl Backend {
                 let bytes = shape.samples() * pixel.size_bytes() as u64;
                 let buffer = GpuBuffer::uninitialized(gpu, operation, batch_bytes(images.len() as u32, bytes))?;
                 for (image, index) in images.iter().zip(0..) {
-                    buffer.image(index, bytes).write(&image.bytes())?;
+                    buffer.image(index, bytes).write_from(strips::rows(image))?;
                 }
                 gpu.synchronize()?;
                 Storage::Gpu(buffer)

@@ -15,6 +15,7 @@ mod properties;
 mod regions;
 mod repeats;
 mod streams;
+mod strips;
 mod targets;
 mod threads;
 mod words;

@@ -213,6 +213,17 @@ impl AnyImageMut<'_> {
         }
     }
 
+    /// Returns the samples between the starts of two rows.
+    pub fn row_stride(&self) -> usize {
+        each_type_mut!(self, image => image.row_stride())
+    }
+
+    /// Returns all bytes from the first sample of the first row to the last of the last row, padding between rows
+    /// included.
+    pub fn spanned_bytes_mut(&mut self) -> &mut [u8] {
+        each_type_mut!(self, image => bytemuck::cast_slice_mut(image.spanned_mut()))
+    }
+
     /// Returns the rows as bytes, if there is no padding between them.
     pub fn packed_bytes_mut(&mut self) -> Option<&mut [u8]> {
         fn packed<'i, T: Pixel>(image: &'i mut ImageMut<'_, T>) -> Option<&'i mut [u8]> {

@@ -39,6 +39,7 @@ mod rank;
 mod restate;
 mod scaled;
 mod statistics;
+mod strips;
 mod weighted;
 mod window;
 
@@ -77,6 +78,7 @@ pub use pointwise::{PointOp, Pointwise};
 pub use problem::{CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_pixels};
 pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
+pub use strips::Strip;
 pub use weighted::{
     Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,
     check_weights,

@@ -1,7 +1,29 @@
 //! Memory for outputs.
 #![allow(unsafe_code)] // a single system call, which is only advice
 
-use apron_core::{Image, ImageMut, Pixel, Result, Shape, check_memory};
+use apron_core::{AnyImage, Image, ImageMut, Pixel, PixelType, Result, Shape, check_memory, f16};
+
+/// Creates an image of any type, whose packed bytes `fill` writes, as [`AnyImage::from_bytes`]: in huge pages where the
+/// system has them.
+///
+/// # Errors
+/// As [`AnyImage::from_bytes`].
+pub fn image_from_bytes(
+    pixel: PixelType,
+    shape: Shape,
+    fill: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<AnyImage<'static>> {
+    fn of<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
+        filled::<T>(shape, |mut image| fill(bytemuck::cast_slice_mut(image.spanned_mut()))).map(T::into_any)
+    }
+    match pixel {
+        PixelType::U8 => of::<u8>(shape, fill),
+        PixelType::U16 => of::<u16>(shape, fill),
+        PixelType::I16 => of::<i16>(shape, fill),
+        PixelType::F16 => of::<f16>(shape, fill),
+        PixelType::F32 => of::<f32>(shape, fill),
+    }
+}
 
 /// Creates an image that `fill` writes.
 pub(crate) fn filled<T: Pixel>(

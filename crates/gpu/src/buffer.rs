@@ -2,12 +2,14 @@
 
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
+use crate::host_rows::{HostRows, HostRowsMut};
 use crate::memory::Memory;
+use crate::rows::Rows;
+use crate::staging;
 use crate::stream::Stream;
 use apron_core::Result;
 use cust::memory::{DeviceBuffer, DeviceCopy};
-use cust::sys::{cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2, cuMemsetD8Async};
-use std::ffi::c_void;
+use cust::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2, cuMemcpyDtoDAsync_v2, cuMemsetD8Async};
 use std::sync::Arc;
 
 /// Bytes in device memory, allocated, used and freed in the order of their home stream; other streams that use them
@@ -101,6 +103,16 @@ impl GpuBuffer {
         Ok(buffer)
     }
 
+    /// Allocates a buffer with a copy of rows of host memory, which may be changed when the call returns.
+    ///
+    /// # Errors
+    /// As [`uninitialized`](Self::uninitialized).
+    pub fn from_rows(gpu: &Gpu, operation: &'static str, rows: HostRows<'_>) -> Result<GpuBuffer> {
+        let buffer = GpuBuffer::uninitialized(gpu, operation, rows.bytes() as u64)?;
+        buffer.write_from(rows)?;
+        Ok(buffer)
+    }
+
     /// Overwrites the buffer with `bytes`, after all work that uses it; `bytes` may be changed when the call returns.
     ///
     /// # Errors
@@ -109,15 +121,41 @@ impl GpuBuffer {
     /// # Panics
     /// If the sizes differ.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
-        assert_eq!(bytes.len() as u64, self.len_bytes, "size of the buffer, in bytes");
+        self.write_from(HostRows::packed(bytes))
+    }
+
+    /// Overwrites the buffer with rows of host memory, as [`write`](Self::write). Pinned memory is copied in place, large
+    /// pageable rows by several threads.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    ///
+    /// # Panics
+    /// As [`write`](Self::write).
+    pub fn write_from(&self, rows: HostRows<'_>) -> Result<()> {
+        assert_eq!(rows.bytes() as u64, self.len_bytes, "size of the buffer, in bytes");
         self.write_by(|stream| {
-            if bytes.is_empty() {
+            if rows.bytes() == 0 {
                 return Ok(());
             }
-            let (from, count) = (bytes.as_ptr().cast::<c_void>(), bytes.len());
-            // SAFETY: both sides have the bytes; from pageable memory the driver has taken them when the call returns.
-            let copied = unsafe { cuMemcpyHtoDAsync_v2(self.address(), from, count, stream.inner.as_inner()) };
-            checked(copied, || format!("copying {count} bytes to the GPU"))
+            let rows = rows.looked_up();
+            if !rows.pinned && rows.bytes() >= staging::LEAST_BYTES && staging::upload(stream, rows, self.address())?.is_some() {
+                return Ok(());
+            }
+            let copy = CUDA_MEMCPY2D {
+                srcHost: rows.start().cast(),
+                srcPitch: rows.rows().stride as usize,
+                dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                dstDevice: self.address(),
+                ..host_copy(rows.rows())
+            };
+            // SAFETY: both sides have the rows; from pageable memory the driver has taken them when the call returns.
+            let copied = unsafe { cuMemcpy2DAsync_v2(&copy, stream.inner.as_inner()) };
+            checked(copied, || format!("copying {} bytes to the GPU", self.len_bytes))?;
+            if rows.pinned {
+                return stream.inner.synchronize().map_err(|error| driver("waiting for a copy to the GPU", error));
+            }
+            Ok(())
         })
     }
 
@@ -161,15 +199,36 @@ impl GpuBuffer {
     /// # Panics
     /// If the sizes differ.
     pub fn read(&self, bytes: &mut [u8]) -> Result<()> {
-        assert_eq!(bytes.len() as u64, self.len_bytes, "size of the buffer, in bytes");
+        self.read_to(HostRowsMut::packed(bytes))
+    }
+
+    /// Copies the bytes to rows of host memory, as [`read`](Self::read). Pinned memory is copied in place, large pageable
+    /// rows by several threads.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    ///
+    /// # Panics
+    /// As [`read`](Self::read).
+    pub fn read_to(&self, rows: HostRowsMut<'_>) -> Result<()> {
+        assert_eq!(rows.bytes() as u64, self.len_bytes, "size of the buffer, in bytes");
         self.read_by(|stream| {
-            if bytes.is_empty() {
+            if rows.bytes() == 0 {
                 return Ok(());
             }
-            // SAFETY: both sides have this size; the bytes are borrowed until the stream was waited for.
-            let copied = unsafe {
-                cuMemcpyDtoHAsync_v2(bytes.as_mut_ptr().cast(), self.address(), bytes.len(), stream.inner.as_inner())
+            let rows = rows.looked_up();
+            if !rows.pinned && rows.bytes() >= staging::LEAST_BYTES && staging::download(stream, &rows, self.address())?.is_some() {
+                return Ok(());
+            }
+            let copy = CUDA_MEMCPY2D {
+                srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                srcDevice: self.address(),
+                dstHost: rows.start().cast(),
+                dstPitch: rows.rows().stride as usize,
+                ..host_copy(rows.rows())
             };
+            // SAFETY: both sides have this size; the bytes are borrowed until the stream was waited for.
+            let copied = unsafe { cuMemcpy2DAsync_v2(&copy, stream.inner.as_inner()) };
             checked(copied, || format!("copying {} bytes from the GPU", self.len_bytes))
         })
     }
@@ -227,5 +286,29 @@ impl GpuBuffer {
     /// Returns the home stream.
     pub(crate) fn home(&self) -> &Arc<Stream> {
         &self.memory.home
+    }
+}
+
+/// Describes a copy of rows between host memory and contiguous device memory; both addresses are left open, and the pitch on
+/// the host.
+fn host_copy(rows: Rows) -> CUDA_MEMCPY2D {
+    let Rows { bytes, count, .. } = rows;
+    CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: std::ptr::null(),
+        srcDevice: 0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: bytes as usize,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: bytes as usize,
+        WidthInBytes: bytes as usize,
+        Height: count as usize,
     }
 }

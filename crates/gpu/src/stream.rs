@@ -52,6 +52,11 @@ impl Stream {
         Stream::with(device, inner)
     }
 
+    /// Wraps the stream of a lane, on a device whose context is current.
+    pub(crate) fn of_lane(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
+        Stream::with(device, inner)
+    }
+
     fn with(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
         // SAFETY: all uses of the zeros are ordered after this on the stream.
         let zeroed = unsafe { DeviceBuffer::<u8>::zeroed_async(ZEROED_BYTES as usize, &inner) };
@@ -153,13 +158,18 @@ impl Stream {
         for stream in [self, other] {
             stream.uncaptured("images of several streams", "use images that were made on the stream itself")?;
         }
-        let ordered = Event::new(EventFlags::DISABLE_TIMING).and_then(|event| {
-            event.record(&other.inner)?;
-            // The driver keeps the event until it was waited for, so it may be dropped here.
-            self.inner.wait_event(event, StreamWaitEventFlags::DEFAULT)
-        });
-        ordered.map_err(|error| driver("ordering two streams", error))
+        order(&self.inner, &other.inner)
     }
+}
+
+/// Orders all work enqueued on a stream from now on after the work enqueued on `other`.
+pub(crate) fn order(stream: &CustStream, other: &CustStream) -> Result<()> {
+    let ordered = Event::new(EventFlags::DISABLE_TIMING).and_then(|event| {
+        event.record(other)?;
+        // The driver keeps the event until it was waited for, so it may be dropped here.
+        stream.wait_event(event, StreamWaitEventFlags::DEFAULT)
+    });
+    ordered.map_err(|error| driver("ordering two streams", error))
 }
 
 impl Drop for Stream {
