@@ -59,6 +59,14 @@ impl Scratch {
     /// # Errors
     /// Errors of the temporary folder.
     pub fn new(name: &str) -> io::Result<Scratch> {
+        Scratch::with_extension(name, "")
+    }
+
+    /// As [`new`](Scratch::new), with a name that ends with `extension`: a file of that format.
+    ///
+    /// # Errors
+    /// As [`new`](Scratch::new).
+    pub fn with_extension(name: &str, extension: &str) -> io::Result<Scratch> {
         let mut names = names();
         let mut builder = Builder::new();
         #[cfg(unix)]
@@ -66,7 +74,7 @@ impl Scratch {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
-        let path = builder.prefix(&format!("apron-{name}-")).tempfile()?.into_temp_path().keep()?;
+        let path = builder.prefix(&format!("apron-{name}-")).suffix(extension).tempfile()?.into_temp_path().keep()?;
         names.push(path.clone());
         Ok(Scratch(Name(path)))
     }

@@ -29,4 +29,5 @@ pub use limits::LimitRun;
 pub use module::Modules;
 pub use record::Recorded;
 pub use rows::Rows;
+pub use staging::PinnedMemory;
 pub use strips::StripJob;

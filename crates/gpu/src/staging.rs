@@ -15,6 +15,7 @@ use cust::stream::{Stream as CustStream, StreamFlags};
 use cust::sys::{cuMemHostRegister_v2, cuMemHostUnregister, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
 use std::alloc::Layout;
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,11 +73,11 @@ unsafe impl Send for Pinned {}
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    /// Allocates and pins memory; the context must be current.
+    /// Allocates zeros and pins them; the context must be current.
     fn new(bytes: usize) -> Result<Pinned> {
-        let layout = Layout::from_size_align(bytes, HUGE_PAGE).expect("a power of two");
+        let layout = Layout::from_size_align(bytes.max(1), HUGE_PAGE).expect("a power of two");
         // SAFETY: the size is not 0.
-        let start = NonNull::new(unsafe { std::alloc::alloc(layout) });
+        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
         let source = || "the host has too little memory".into();
         let start =
             start.ok_or_else(|| Error::OutOfMemory { operation: "upload", bytes: bytes as u64, source: source() })?;
@@ -320,5 +321,45 @@ impl Gpu {
     /// Frees the pinned memory that no copy uses.
     pub(crate) fn free_staging(&self) {
         self.device.staging.free();
+    }
+}
+
+/// Pinned host memory of zeros, which stays pinned until it is dropped.
+pub struct PinnedMemory {
+    pinned: ManuallyDrop<Pinned>,
+    bytes: usize,
+    device: Arc<OpenDevice>,
+}
+
+impl PinnedMemory {
+    /// Allocates `bytes` bytes of zeros.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the host has too little memory, and [`Error::Driver`] if it cannot be pinned.
+    pub fn new(gpu: &Gpu, bytes: usize) -> Result<PinnedMemory> {
+        gpu.device.enter()?;
+        let pinned = ManuallyDrop::new(Pinned::new(bytes)?);
+        Ok(PinnedMemory { pinned, bytes, device: gpu.device.clone() })
+    }
+
+    /// Returns the bytes, whose address is a multiple of 2 MiB.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: allocated with this size, and initialised.
+        unsafe { std::slice::from_raw_parts(self.pinned.start.as_ptr(), self.bytes) }
+    }
+
+    /// Returns the bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.pinned.start.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for PinnedMemory {
+    fn drop(&mut self) {
+        // Copies were waited for by the calls that enqueued them. Unpinning needs the context.
+        let _ = self.device.enter();
+        // SAFETY: dropped once, here.
+        unsafe { ManuallyDrop::drop(&mut self.pinned) };
     }
 }

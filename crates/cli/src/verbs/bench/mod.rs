@@ -3,6 +3,7 @@
 pub(super) mod burst;
 mod chain;
 pub(super) mod images;
+mod jobs;
 mod limits;
 mod names;
 mod peers;
@@ -63,6 +64,10 @@ pub(crate) struct Args {
     /// faster than the work, or is over 3 times the machine's limit; --only then chooses ladders
     #[arg(long, conflicts_with_all = ["work", "peers", "json"])]
     scan: bool,
+    /// Time whole jobs instead, by the clock on the wall: from host memory to host memory, and by the command from file to
+    /// file; --only then chooses jobs, and --peers times OpenCV, CuPy and PyTorch
+    #[arg(long, conflicts_with_all = ["work", "scan", "json"])]
+    jobs: bool,
     /// With --scan: draw the ladders as SVG pictures into this folder
     #[arg(long, value_name = "DIR", requires = "scan")]
     charts: Option<PathBuf>,
@@ -81,7 +86,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let workloads = if args.scan { Vec::new() } else { chosen(args)? };
+    let workloads = if args.scan || args.jobs { Vec::new() } else { chosen(args)? };
     // Checked first: nothing should be measured whose record cannot be written.
     let record = args.record.as_deref().map(OutputPath::new).transpose()?;
     // Kept open, so that the handles of single workloads do not initialise the driver again.
@@ -106,6 +111,19 @@ pub(super) fn run(args: &Args) -> Result<()> {
             record.write(|file| Ok(file.write_all(scan.csv(&facts).as_bytes())?))?;
         }
         return Ok(());
+    }
+    if args.jobs {
+        let peers = args.peers.then_some(args.peers_dir.as_path());
+        let jobs = jobs::run(&device, args.only.as_deref().unwrap_or(""), (pace, args.quick), peers, tell)?;
+        print(&jobs.text())?;
+        if let Some(record) = record {
+            let facts = report::facts(pace, ordinal, &limits);
+            record.write(|file| Ok(file.write_all(jobs.csv(&facts).as_bytes())?))?;
+        }
+        return match jobs.failed() {
+            0 => Ok(()),
+            failed => Err(Error::Failed(format!("{failed} jobs failed"))),
+        };
     }
     let mut rows = Vec::new();
     let mut last: Option<(Picture, AnyImage<'static>)> = None;

@@ -30,10 +30,22 @@ pub(super) struct Found {
     pub(super) facts: Vec<(String, String)>,
 }
 
+/// Programs that time whole jobs.
+const OF_JOBS: &[(&str, &[&str])] = &[("jobs.py", &[])];
+
 /// Times the workloads of these names with every peer that is installed.
 pub(super) fn run(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&str)) -> Found {
+    by(PEERS, folder, names, ordinal, tell)
+}
+
+/// Times whole jobs of these names with every peer that is installed.
+pub(super) fn of_jobs(folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&str)) -> Found {
+    by(OF_JOBS, folder, names, ordinal, tell)
+}
+
+fn by(peers: &[(&str, &[&str])], folder: &Path, names: &[String], ordinal: u32, tell: impl Fn(&str)) -> Found {
     let mut found = Found::default();
-    for (file, libraries) in PEERS {
+    for (file, libraries) in peers {
         tell(&format!("peer {file}"));
         if let Err(why) = one(&folder.join(file), libraries, names, ordinal, &mut found) {
             let line: String = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
