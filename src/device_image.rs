@@ -145,7 +145,7 @@ impl DeviceImage {
     pub fn download_any(&self) -> Result<AnyImage<'static>> {
         self.check_alone("download")?;
         match &*self.storage {
-            Storage::Host(images) => Ok(images[0].view().into_packed()),
+            Storage::Host(images) => apron_cpu::copied(&images[0]),
             #[cfg(feature = "gpu")]
             Storage::Gpu(buffer) if self.is_packed() => {
                 apron_cpu::image_from_bytes(self.pixel, self.shape, |bytes| buffer.read(bytes))

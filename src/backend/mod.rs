@@ -177,7 +177,7 @@ impl Backend {
                 _ if image.images > 1 => return self.gather(&image.download_batch_any()?, operation),
                 _ => return self.import(&Source::Host(image.download_any()?), operation),
             },
-            (_, Source::Host(image)) => Storage::Host(vec![image.view().into_owned()]),
+            (_, Source::Host(image)) => Storage::Host(vec![apron_cpu::copied(image)?]),
             (_, Source::Device(image)) => match &*image.storage {
                 Storage::Host(_) => return Ok((*image).clone()),
                 #[cfg(feature = "gpu")]

@@ -11,8 +11,8 @@ use apron_gpu::{Gpu, HostRows, HostRowsMut, Rows, StripJob};
 use apron_plan::Recipe;
 use std::time::Duration;
 
-/// Bytes of input and output together per strip, about.
-const STRIP_BYTES: u64 = 8 << 20;
+/// Least and most bytes of input and output together per strip, about.
+const STRIP_BYTES: (usize, usize) = (2 << 20, 8 << 20);
 /// Fewer strips than these are not worth it.
 const LEAST_STRIPS: u32 = 4;
 
@@ -31,13 +31,14 @@ fn rows_mut<'a>(image: &'a mut AnyImageMut<'_>) -> HostRowsMut<'a> {
 }
 
 /// Returns the strips that a large filter is cut into; `None` for one that is not worth it, or has none.
-fn strips(problem: &FilterProblem) -> Result<Option<Vec<Strip>>> {
+fn strips(problem: &FilterProblem, at_a_time: usize) -> Result<Option<Vec<Strip>>> {
     let (shape, out) = (problem.shape(), problem.window()?.out);
     let row = shape.row_samples() * problem.src().size_bytes() + out.row_samples() * problem.dst().size_bytes();
     let Some(first) = problem.strip(0..1)? else { return Ok(None) };
     // Three times the rows of a window, so that few rows are copied twice.
     let window: u32 = first.input.iter().map(|run| run.end - run.start).sum();
-    let rows = ((STRIP_BYTES / row as u64) as u32).max(3 * window);
+    let bytes = (row * out.height as usize / (2 * at_a_time)).clamp(STRIP_BYTES.0, STRIP_BYTES.1);
+    let rows = ((bytes / row) as u32).max(3 * window);
     if out.height / rows < LEAST_STRIPS {
         return Ok(None);
     }
@@ -56,7 +57,7 @@ impl Backend {
         room: &mut Room<'_>,
     ) -> Result<Option<Solved>> {
         let (Source::Host(image), Room::Host(targets)) = (source, room) else { return Ok(None) };
-        let ([target], Some(strips)) = (&mut targets[..], strips(problem)?) else { return Ok(None) };
+        let ([target], Some(strips)) = (&mut targets[..], strips(problem, gpu.strips_at_a_time())?) else { return Ok(None) };
         // Strips in the middle have one recipe.
         let mut recipes: Vec<(&FilterProblem, Recipe)> = Vec::new();
         let mut of_strip = Vec::with_capacity(strips.len());

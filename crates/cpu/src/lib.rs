@@ -41,7 +41,7 @@ pub use local_std::{local_std, local_std_into};
 pub use lookup::{clahe, clahe_into, equalize, equalize_into, lookup, lookup_into};
 pub use low_rank::{low_rank, low_rank_into};
 pub use pad::{pad, pad_into};
-pub use pages::image_from_bytes;
+pub use pages::{copied, image_from_bytes};
 pub use paired::{paired, paired_into};
 pub use parallel::progress;
 pub use percentiles::percentiles;

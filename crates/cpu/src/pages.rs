@@ -1,7 +1,8 @@
 //! Memory for outputs.
 #![allow(unsafe_code)] // a single system call, which is only advice
 
-use apron_core::{AnyImage, Image, ImageMut, Pixel, PixelType, Result, Shape, check_memory, f16};
+use crate::parallel;
+use apron_core::{AnyImage, Image, ImageMut, Pixel, PixelType, Result, Shape, check_memory, each_type, f16};
 
 /// Creates an image of any type, whose packed bytes `fill` writes, as [`AnyImage::from_bytes`]: in huge pages where the
 /// system has them.
@@ -36,6 +37,31 @@ pub(crate) fn filled<T: Pixel>(
     Image::new(width, height, channels, samples)
 }
 
+/// Bytes per task of a copy.
+const TASK: usize = 1 << 20;
+
+/// Copies an image into rows without gaps, in parallel.
+///
+/// # Errors
+/// [`Error::Shape`](apron_core::Error::Shape) for more bytes than the system has memory for.
+pub fn copied(image: &AnyImage<'_>) -> Result<AnyImage<'static>> {
+    fn of<T: Pixel>(image: &Image<'_, T>) -> Result<AnyImage<'static>> {
+        let shape = image.shape();
+        let row = shape.row_samples();
+        let rows = (TASK / size_of::<T>()).div_ceil(row);
+        let copy = filled::<T>(shape, |mut out| {
+            parallel::chunks(out.spanned_mut(), row * rows, &|band, out| {
+                for (out, y) in out.chunks_mut(row).zip((band * rows) as u32..) {
+                    out.copy_from_slice(image.row(y));
+                }
+            });
+            Ok(())
+        });
+        copy.map(T::into_any)
+    }
+    each_type!(image, image => of(image))
+}
+
 /// Alignment of the system's huge pages, in bytes: 2 MiB on x86-64, and on AArch64 with 4 KiB pages.
 const HUGE_PAGE: usize = 1 << 21;
 
@@ -57,4 +83,18 @@ pub(crate) fn zeros<T: Copy + Default>(shape: Shape) -> Result<Vec<T>> {
         }
     }
     Ok(zeros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_rows_with_gaps_are_copied() {
+        let image = Image::from_fn(1500, 900, 3, |x, y, channel| (x * 3 + y * 5 + channel) as u16).unwrap();
+        let part = image.region(7, 3, 1400, 890).unwrap();
+        let copy = copied(&AnyImage::U16(part.view())).unwrap();
+        assert_eq!(copy.row_stride(), 4200);
+        assert!(copy.bytes() == part.packed_bytes());
+    }
 }

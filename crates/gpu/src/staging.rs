@@ -2,8 +2,8 @@
 //!
 //! The driver's own copies of pageable memory are those of one thread, and where memory is fresh, that thread also waits for
 //! its page faults. A lane is a stream with two pinned slots of [`SLOT_BYTES`]; a thread with a lane fills one slot while
-//! the bulk copy of the other is under way. At most [`MOST_LANES`] lanes are pinned per GPU, on the first large copy:
-//! 16 MiB.
+//! the bulk copy of the other is under way. A lane is pinned when it is first used, and there are at most [`MOST_LANES`] per
+//! GPU: 64 MiB of pinned memory.
 
 use crate::device::{Gpu, OpenDevice};
 use crate::error::{checked, driver};
@@ -14,6 +14,7 @@ use cust::event::{Event, EventFlags};
 use cust::stream::{Stream as CustStream, StreamFlags};
 use cust::sys::{cuMemHostRegister_v2, cuMemHostUnregister, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
 use std::alloc::Layout;
+use std::cell::{Cell, OnceCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -24,9 +25,11 @@ use std::thread;
 
 /// Least size of a copy that is staged, in bytes.
 pub(crate) const LEAST_BYTES: usize = 1 << 20;
-/// Bytes per slot. Slots are used over and over, so small ones stay in the host's cache.
-const SLOT_BYTES: usize = 512 << 10;
+/// Bytes per slot. Each copy costs the driver some 10 us, in which 0.5 MiB would cross the bus.
+const SLOT_BYTES: usize = 2 << 20;
 const SLOTS: usize = 2;
+/// Least bytes per piece of a copy that all lanes share.
+const LEAST_PIECE: usize = 256 << 10;
 /// Most lanes per GPU; there is one per processor of the host.
 const MOST_LANES: usize = 16;
 /// Size of the system's huge pages, in bytes, which are pinned faster.
@@ -48,17 +51,16 @@ struct Lanes {
 /// A stream with pinned memory, used by one thread at a time.
 pub(crate) struct Lane {
     pub(crate) stream: Arc<CustStream>,
-    slots: [Slot; SLOTS],
-    /// The slot that is used next.
-    next: usize,
+    /// Pinned on first use; `None` if the system does not let the driver pin memory, whose own copies then do.
+    slots: OnceCell<Option<Slots>>,
 }
 
-struct Slot {
-    pinned: Arc<Pinned>,
-    /// Offset in the pinned memory, in bytes.
-    at: usize,
-    /// Recorded behind each copy from or to the slot.
-    copied: Event,
+struct Slots {
+    memory: Pinned,
+    /// Of each slot: recorded behind each copy from or to it.
+    copied: [Event; SLOTS],
+    /// The slot that was used last.
+    last: Cell<usize>,
 }
 
 /// Pinned host memory.
@@ -73,11 +75,11 @@ unsafe impl Send for Pinned {}
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    /// Allocates zeros and pins them; the context must be current.
+    /// Allocates and pins memory that is not initialised; the context must be current.
     fn new(bytes: usize) -> Result<Pinned> {
         let layout = Layout::from_size_align(bytes.max(1), HUGE_PAGE).expect("a power of two");
         // SAFETY: the size is not 0.
-        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
+        let start = NonNull::new(unsafe { std::alloc::alloc(layout) });
         let source = || "the host has too little memory".into();
         let start =
             start.ok_or_else(|| Error::OutOfMemory { operation: "upload", bytes: bytes as u64, source: source() })?;
@@ -106,70 +108,73 @@ impl Drop for Pinned {
     }
 }
 
-impl Slot {
-    fn pointer(&self) -> *mut u8 {
-        self.pinned.start.as_ptr().wrapping_add(self.at)
+impl Slots {
+    /// Allocates and pins the slots; the context must be current.
+    fn new() -> Result<Slots> {
+        let event = || Event::new(EventFlags::DISABLE_TIMING).map_err(|error| driver("creating an event", error));
+        let copied = [event()?, event()?];
+        Ok(Slots { memory: Pinned::new(SLOTS * SLOT_BYTES)?, copied, last: Cell::new(0) })
     }
 
-    /// Waits for the slot's last copy.
-    fn wait(&self) -> Result<()> {
-        self.copied.synchronize().map_err(|error| driver("waiting for a copy", error))
+    /// Returns the next slot, behind its last copy.
+    fn next(&self) -> Result<usize> {
+        self.last.set((self.last.get() + 1) % SLOTS);
+        self.wait(self.last.get()).map(|()| self.last.get())
+    }
+
+    /// Waits for a slot's last copy.
+    fn wait(&self, slot: usize) -> Result<()> {
+        self.copied[slot].synchronize().map_err(|error| driver("waiting for a copy", error))
+    }
+
+    fn pointer(&self, slot: usize) -> *mut u8 {
+        self.memory.start.as_ptr().wrapping_add(slot * SLOT_BYTES)
+    }
+
+    fn record(&self, slot: usize, stream: &CustStream) -> Result<()> {
+        self.copied[slot].record(stream).map_err(|error| driver("ordering a copy", error))
     }
 }
 
 impl Lane {
-    /// Creates `count` lanes; the context must be current.
-    fn create(count: usize) -> Result<Vec<Lane>> {
-        let pinned = Arc::new(Pinned::new(count * SLOTS * SLOT_BYTES)?);
-        let creating = |error| driver("creating a stream", error);
-        let slot = |at: usize| -> Result<Slot> {
-            let copied = Event::new(EventFlags::DISABLE_TIMING).map_err(creating)?;
-            Ok(Slot { pinned: pinned.clone(), at: at * SLOT_BYTES, copied })
-        };
-        let lane = |index: usize| -> Result<Lane> {
-            let stream = CustStream::new(StreamFlags::NON_BLOCKING, None).map_err(creating)?;
-            let slots = [slot(SLOTS * index)?, slot(SLOTS * index + 1)?];
-            Ok(Lane { stream: Arc::new(stream), slots, next: 0 })
-        };
-        (0..count).map(lane).collect()
+    /// Creates a lane; the context must be current.
+    fn new() -> Result<Lane> {
+        let stream = CustStream::new(StreamFlags::NON_BLOCKING, None);
+        let stream = stream.map_err(|error| driver("creating a stream", error))?;
+        Ok(Lane { stream: Arc::new(stream), slots: OnceCell::new() })
     }
 
-    fn slot(&mut self) -> usize {
-        self.next = (self.next + 1) % SLOTS;
-        self.next
+    /// Returns the slots for rows that are not pinned themselves.
+    fn slots(&self, pinned: bool) -> Option<&Slots> {
+        if pinned { None } else { self.slots.get_or_init(|| Slots::new().ok()).as_ref() }
     }
 
-    /// Enqueues copies of `pieces`, ranges of the rows' bytes of at most [`SLOT_BYTES`], to the device, where byte 0 of the
-    /// rows is at `address`. When it returns, the rows may be changed, but for pinned rows, which are read in place.
-    pub(crate) fn upload(
-        &mut self,
-        rows: HostRows<'_>,
-        pieces: impl Iterator<Item = Range<usize>>,
-        address: u64,
-    ) -> Result<()> {
+    /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`. When
+    /// it returns, the rows may be changed, but for pinned rows, which are read in place.
+    pub(crate) fn upload(&self, rows: HostRows<'_>, pieces: impl Iterator<Item = Range<usize>>, address: u64) -> Result<()> {
+        let stream = self.stream.as_inner();
+        // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable memory the
+        // driver has taken the bytes when the call returns.
+        let copy = |from: *const u8, to: u64, bytes: usize| unsafe {
+            checked(cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream), || copying(bytes, "to"))
+        };
         for piece in pieces {
-            let (bytes, stream) = (piece.len(), self.stream.as_inner());
-            let to = address.wrapping_add(piece.start as u64);
-            if rows.pinned {
-                let mut done = 0;
+            let mut to = address.wrapping_add(piece.start as u64);
+            let Some(slots) = self.slots(rows.pinned) else {
                 for part in rows.parts(piece) {
-                    let from = rows.start().wrapping_add(part.start);
-                    // SAFETY: in the rows and in the caller's buffer; the caller waits before the rows change.
-                    let copied = unsafe { cuMemcpyHtoDAsync_v2(to + done, from.cast(), part.len(), stream) };
-                    checked(copied, || copying(bytes, "to"))?;
-                    done += part.len() as u64;
+                    copy(rows.start().wrapping_add(part.start), to, part.len())?;
+                    to += part.len() as u64;
                 }
                 continue;
+            };
+            for piece in by_slots(piece) {
+                let (slot, bytes) = (slots.next()?, piece.len());
+                // SAFETY: the slot has room, no copy uses it, and it belongs to this lane.
+                unsafe { rows.read(piece, slots.pointer(slot)) };
+                copy(slots.pointer(slot), to, bytes)?;
+                slots.record(slot, &self.stream)?;
+                to += bytes as u64;
             }
-            let index = self.slot();
-            let slot = &self.slots[index];
-            slot.wait()?;
-            // SAFETY: the slot has room, no copy uses it, and it belongs to this lane.
-            unsafe { rows.read(piece, slot.pointer()) };
-            let from = slot.pointer();
-            // SAFETY: the caller's buffer has the bytes; the slot is not written before the copy is done.
-            checked(unsafe { cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream) }, || copying(bytes, "to"))?;
-            slot.copied.record(&self.stream).map_err(|error| driver(copying(bytes, "to"), error))?;
         }
         Ok(())
     }
@@ -180,44 +185,43 @@ impl Lane {
     /// # Safety
     /// No other thread accesses the pieces.
     pub(crate) unsafe fn download(
-        &mut self,
+        &self,
         rows: &HostRowsMut<'_>,
-        mut pieces: impl Iterator<Item = Range<usize>>,
+        pieces: impl Iterator<Item = Range<usize>>,
         address: u64,
     ) -> Result<()> {
         let stream = self.stream.as_inner();
-        if rows.pinned {
+        // SAFETY: the caller's buffer has the bytes. A slot is read when its copy is done, and the caller waits before others
+        // use pinned rows.
+        let copy = |to: *mut u8, from: u64, bytes: usize| unsafe {
+            checked(cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream), || copying(bytes, "from"))
+        };
+        let Some(slots) = self.slots(rows.pinned) else {
             for piece in pieces {
-                let (bytes, mut from) = (piece.len(), address.wrapping_add(piece.start as u64));
+                let mut from = address.wrapping_add(piece.start as u64);
                 for part in rows.parts(piece) {
-                    let to = rows.start().wrapping_add(part.start);
-                    // SAFETY: in the rows and in the caller's buffer; the caller waits before others use the rows.
-                    let copied = unsafe { cuMemcpyDtoHAsync_v2(to.cast(), from, part.len(), stream) };
-                    checked(copied, || copying(bytes, "from"))?;
+                    copy(rows.start().wrapping_add(part.start), from, part.len())?;
                     from += part.len() as u64;
                 }
             }
-            return Ok(());
-        }
+            let waited = if rows.pinned { Ok(()) } else { self.stream.synchronize() };
+            return waited.map_err(|error| driver("waiting for a copy", error));
+        };
+        let mut pieces = pieces.flat_map(by_slots);
         let mut flying: VecDeque<(usize, Range<usize>)> = VecDeque::with_capacity(SLOTS);
         loop {
             while flying.len() < SLOTS
                 && let Some(piece) = pieces.next()
             {
-                let index = self.slot();
-                let slot = &self.slots[index];
-                slot.wait()?;
-                let bytes = piece.len();
-                let (to, from) = (slot.pointer(), address.wrapping_add(piece.start as u64));
-                // SAFETY: the caller's buffer has the bytes, the slot has room, and it is read when the copy is done.
-                checked(unsafe { cuMemcpyDtoHAsync_v2(to.cast(), from, bytes, stream) }, || copying(bytes, "from"))?;
-                slot.copied.record(&self.stream).map_err(|error| driver(copying(bytes, "from"), error))?;
-                flying.push_back((index, piece));
+                let slot = slots.next()?;
+                copy(slots.pointer(slot), address.wrapping_add(piece.start as u64), piece.len())?;
+                slots.record(slot, &self.stream)?;
+                flying.push_back((slot, piece));
             }
-            let Some((index, piece)) = flying.pop_front() else { return Ok(()) };
-            self.slots[index].wait()?;
+            let Some((slot, piece)) = flying.pop_front() else { return Ok(()) };
+            slots.wait(slot)?;
             // SAFETY: the slot holds the piece, which is in the rows, and no other thread's.
-            unsafe { rows.write(piece, self.slots[index].pointer()) };
+            unsafe { rows.write(piece, slots.pointer(slot)) };
         }
     }
 }
@@ -226,11 +230,18 @@ fn copying(bytes: usize, direction: &str) -> String {
     format!("copying {bytes} bytes {direction} the GPU")
 }
 
-/// Returns the pieces of `bytes` bytes, of at most [`SLOT_BYTES`] each, which several iterators share by `next`.
-pub(crate) fn pieces(bytes: Range<usize>, next: &AtomicUsize) -> impl Iterator<Item = Range<usize>> {
+/// Splits a range into ranges that fit into a slot.
+fn by_slots(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(SLOT_BYTES).map(move |start| start..(start + SLOT_BYTES).min(end))
+}
+
+/// Returns the pieces of a copy of `bytes` bytes that `lanes` lanes share by `next`: two each, if they fit into a slot.
+fn shared(bytes: usize, lanes: usize, next: &AtomicUsize) -> impl Iterator<Item = Range<usize>> {
+    let piece = (bytes / (2 * lanes)).next_multiple_of(4096).clamp(LEAST_PIECE, SLOT_BYTES);
     std::iter::from_fn(move || {
-        let start = bytes.start + next.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
-        (start < bytes.end).then(|| start..(start + SLOT_BYTES).min(bytes.end))
+        let start = next.fetch_add(1, Ordering::Relaxed) * piece;
+        (start < bytes).then(|| start..(start + piece).min(bytes))
     })
 }
 
@@ -240,8 +251,7 @@ impl Staging {
     fn take(&self, most: usize) -> Vec<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if lanes.count == 0 {
-            let processors = thread::available_parallelism().map_or(1, usize::from);
-            lanes.free = Lane::create(processors.min(MOST_LANES)).unwrap_or_default();
+            lanes.free = (0..most_lanes()).map_while(|_| Lane::new().ok()).collect();
             lanes.count = lanes.free.len();
         }
         let left = lanes.free.len().saturating_sub(most);
@@ -267,7 +277,7 @@ impl OpenDevice {
         self: &Arc<Self>,
         stream: &Stream,
         most: usize,
-        work: impl Fn(&mut Lane) -> Result<()> + Sync,
+        work: impl Fn(&Lane) -> Result<()> + Sync,
     ) -> Result<Option<()>> {
         let mut lanes = self.staging.take(most);
         if lanes.is_empty() {
@@ -301,19 +311,25 @@ impl OpenDevice {
     }
 }
 
+/// Returns the number of lanes of a GPU.
+pub(crate) fn most_lanes() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MOST_LANES)
+}
+
 /// Copies rows to the device, behind the work enqueued on `stream` so far; `None` if there are no lanes.
 pub(crate) fn upload(stream: &Stream, rows: HostRows<'_>, address: u64) -> Result<Option<()>> {
-    let (bytes, next) = (rows.bytes(), AtomicUsize::new(0));
-    stream.device.on_lanes(stream, bytes.div_ceil(SLOT_BYTES), |lane| lane.upload(rows, pieces(0..bytes, &next), address))
+    let (bytes, next, lanes) = (rows.bytes(), AtomicUsize::new(0), most_lanes());
+    let most = bytes.div_ceil(LEAST_PIECE);
+    stream.device.on_lanes(stream, most, |lane| lane.upload(rows, shared(bytes, lanes, &next), address))
 }
 
 /// Copies rows from the device, behind the work enqueued on `stream` so far, and waits for them; `None` if there are no
 /// lanes.
 pub(crate) fn download(stream: &Stream, rows: &HostRowsMut<'_>, address: u64) -> Result<Option<()>> {
-    let (bytes, next) = (rows.bytes(), AtomicUsize::new(0));
-    stream.device.on_lanes(stream, bytes.div_ceil(SLOT_BYTES), |lane| {
+    let (bytes, next, lanes) = (rows.bytes(), AtomicUsize::new(0), most_lanes());
+    stream.device.on_lanes(stream, bytes.div_ceil(LEAST_PIECE), |lane| {
         // SAFETY: each piece is given to one lane.
-        unsafe { lane.download(rows, pieces(0..bytes, &next), address) }
+        unsafe { lane.download(rows, shared(bytes, lanes, &next), address) }
     })
 }
 
@@ -339,6 +355,8 @@ impl PinnedMemory {
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<PinnedMemory> {
         gpu.device.enter()?;
         let pinned = ManuallyDrop::new(Pinned::new(bytes)?);
+        // SAFETY: allocated with this size.
+        unsafe { pinned.start.as_ptr().write_bytes(0, bytes) };
         Ok(PinnedMemory { pinned, bytes, device: gpu.device.clone() })
     }
 

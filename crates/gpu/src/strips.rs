@@ -4,10 +4,11 @@ use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::execute::Timer;
 use crate::host_rows::{HostRows, HostRowsMut};
-use crate::staging::pieces;
+use crate::staging::most_lanes;
 use crate::stream::Stream;
 use apron_core::Result;
 use apron_plan::Recipe;
+use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,11 @@ pub struct StripJob<'a> {
 }
 
 impl Gpu {
+    /// Returns the number of strips that are computed at a time.
+    pub fn strips_at_a_time(&self) -> usize {
+        most_lanes()
+    }
+
     /// Computes strips of an image on the host into an image on the host: copies to the device, kernels and copies back of
     /// several strips at a time, each strip on a stream and by a thread of its own. Runs behind all work enqueued on this
     /// handle, and waits for the strips. Returns the time of all kernels; `None` where no memory can be pinned.
@@ -56,7 +62,7 @@ impl Gpu {
                 let mut at = buffer.device_address();
                 for range in &strip.input {
                     let start = at.wrapping_sub(range.start as u64);
-                    lane.upload(input, pieces(range.clone(), &AtomicUsize::new(0)), start)?;
+                    lane.upload(input, iter::once(range.clone()), start)?;
                     at += range.len() as u64;
                 }
                 let (result, timer) = gpu.execute(strip.recipe, &buffer)?;
@@ -64,7 +70,7 @@ impl Gpu {
                 timers.extend(timer);
                 let start = result.device_address().wrapping_sub(strip.output.start as u64);
                 // SAFETY: strips do not overlap, and each belongs to one thread.
-                unsafe { lane.download(&output, pieces(strip.output.clone(), &AtomicUsize::new(0)), start)? };
+                unsafe { lane.download(&output, iter::once(strip.output.clone()), start)? };
             }
             gpu.synchronize()?;
             for timer in &timers {
