@@ -53,7 +53,7 @@ impl Device {
                 return Err(Error::PixelType { operation: OPERATION, found: image.pixel_type(), expected });
             }
         }
-        self.backend.gather(images, OPERATION)
+        self.for_data().backend.gather(images, OPERATION)
     }
 
     /// Allocates a batch of zeros on the device, for results to be [written into](crate::FilterBuilder::run_into).
@@ -61,7 +61,7 @@ impl Device {
     /// # Errors
     /// As [`zeros`](Device::zeros), and [`Error::Parameter`] for no images.
     pub fn zeros_batch(&self, shape: Shape, pixel: PixelType, images: usize) -> Result<DeviceImage> {
-        self.backend.zeros(shape, pixel, number(images)?)
+        self.for_data().backend.zeros(shape, pixel, number(images)?)
     }
 }
 

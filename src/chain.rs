@@ -66,13 +66,14 @@ impl Device {
         image: impl Into<Source<'i>>,
         work: impl Fn(&Device, &DeviceImage) -> Result<T> + Send + 'a,
     ) -> Result<Chain<'a, T>> {
-        let input = self.backend.import(&image.into(), OPERATION)?;
+        let device = self.for_data();
+        let input = device.backend.import(&image.into(), OPERATION)?;
         #[cfg(feature = "gpu")]
-        if let Backend::Gpu(gpu) = &self.backend {
+        if let Backend::Gpu(gpu) = &device.backend {
             // Compiles the kernels, and reports errors of the work.
-            work(self, &input)?;
+            work(&device, &input)?;
             let ((own, results), recorded) = gpu.record(|gpu| {
-                let device = Device { backend: Backend::Gpu(gpu.clone()), chosen: self.chosen.clone() };
+                let device = Device { backend: Backend::Gpu(gpu.clone()), ..device.clone() };
                 let own = device.backend.room_for(&input, OPERATION)?;
                 let results = work(&device, &own)?;
                 Ok((own, results))
@@ -82,7 +83,7 @@ impl Device {
             chain.load(&input)?;
             return Ok(chain);
         }
-        let runs = Runs::Calls { device: self.clone(), work: Box::new(work), took: Duration::ZERO };
+        let runs = Runs::Calls { device, work: Box::new(work), took: Duration::ZERO };
         Ok(Chain { input, results: None, runs })
     }
 }

@@ -37,7 +37,7 @@ impl Device {
     /// [`Error::Unsupported`] on a device that is not a GPU.
     pub fn on_stream(&self, stream: Arc<Stream>) -> Result<Device> {
         let gpu = self.gpu_for("on_stream", "streams of CUDA")?.on_stream(stream)?;
-        Ok(Device { backend: Backend::Gpu(gpu), chosen: self.chosen.clone() })
+        Ok(Device { backend: Backend::Gpu(gpu), auto: None, ..self.clone() })
     }
 
     /// Returns the stream on which this handle enqueues, for the caller's own work; `None` on other devices.

@@ -1,7 +1,8 @@
 //! Devices, by name.
 
-use crate::Machine;
+use crate::auto::{Auto, Estimate};
 use crate::backend::Backend;
+use crate::Machine;
 use crate::filters::{Gaussian, Sigma};
 use crate::{
     DeviceImage, DeviceInfo, Error, FilterBuilder, Formula, HistogramBuilder, Mask, PixelType, Result, Shape, Source,
@@ -10,11 +11,12 @@ use crate::{
 use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The name of a device: `auto`, `gpu`, `gpu:N`, `cpu`, `emulator` or `reference`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceName {
-    /// The first GPU if there is one, else the CPU.
+    /// The first GPU or the CPU, chosen for each job.
     #[default]
     Auto,
     /// An NVIDIA GPU, by the driver's number.
@@ -82,6 +84,11 @@ pub struct Device {
     pub(crate) backend: Backend,
     /// Why this device, if [`auto`](Device::auto) chose it; `None` if the caller named it.
     pub(crate) chosen: Option<String>,
+    /// The estimates by which [`auto`](Device::auto) chose it for a job.
+    pub(crate) estimate: Option<Estimate>,
+    /// The choice that is made for each job, if this is [`auto`](Device::auto) where there may be a GPU; the backend is then
+    /// the CPU.
+    pub(crate) auto: Option<Arc<Auto>>,
 }
 
 impl fmt::Debug for Device {
@@ -91,13 +98,29 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Opens the first GPU, or the CPU if there is none. Operations that the GPU does not support are run by the CPU,
-    /// and their [`Report`](crate::Report) says so.
+    /// Returns the device that chooses for each call: the first GPU or the CPU, whichever is [estimated](Estimate) to be
+    /// done first; the bits are the same. A job whose image is on the host counts the copies, and the first one for which
+    /// the GPU is chosen opens it; so do many small ones together. What is already on a GPU, and what
+    /// [`upload`](Device::upload) puts there, stays there. Operations that the GPU does not support are run by the CPU. The
+    /// [`Report`](crate::Report) says what was chosen, and why.
+    ///
+    /// ```
+    /// use apron::{Device, DeviceName, Image};
+    ///
+    /// // Too small to wait for a GPU, which is not even opened.
+    /// let blurred = Device::auto().gaussian(&Image::new(2, 1, 1, vec![0u8, 200])?, 1.0).run()?;
+    /// assert_eq!(blurred.report()?.device, "cpu");
+    /// # Ok::<(), apron::Error>(())
+    /// ```
     pub fn auto() -> Device {
-        match Device::gpu(0) {
-            Ok(device) => Device { chosen: Some("auto: a GPU is there".into()), ..device },
-            Err(error) => Device { backend: Backend::Cpu, chosen: Some(format!("auto: {error}")) },
+        match Backend::find_gpu() {
+            Ok(()) => Device { auto: Some(Arc::default()), chosen: Some("auto".into()), ..Device::cpu() },
+            Err(error) => Device { chosen: Some(format!("auto: {error}")), ..Device::cpu() },
         }
+    }
+
+    fn of(backend: Backend) -> Device {
+        Device { backend, chosen: None, estimate: None, auto: None }
     }
 
     /// Opens GPU number `ordinal`.
@@ -106,22 +129,22 @@ impl Device {
     /// [`Error::NoDevice`] where there is no driver, no such GPU, one too old, or no GPU support
     /// in this build.
     pub fn gpu(ordinal: u32) -> Result<Device> {
-        Ok(Device { backend: Backend::open_gpu(ordinal)?, chosen: None })
+        Ok(Device::of(Backend::open_gpu(ordinal)?))
     }
 
     /// Returns the device that uses all cores of the CPU.
     pub fn cpu() -> Device {
-        Device { backend: Backend::Cpu, chosen: None }
+        Device::of(Backend::Cpu)
     }
 
     /// Returns the device that emulates and checks the GPU's kernels on the host: slow, for tests.
     pub fn emulator() -> Device {
-        Device { backend: Backend::Emulator, chosen: None }
+        Device::of(Backend::Emulator)
     }
 
     /// Returns the device that runs the serial reference implementations.
     pub fn reference() -> Device {
-        Device { backend: Backend::Reference, chosen: None }
+        Device::of(Backend::Reference)
     }
 
     /// Opens the device of this name.
@@ -141,12 +164,17 @@ impl Device {
     /// Returns the machine properties that the choice of kernels depends on; `None` unless the device is a GPU or the
     /// emulator.
     pub fn machine(&self) -> Option<Machine> {
-        self.backend.machine()
+        self.for_data().backend.machine()
     }
 
-    /// Returns the name of this device.
+    /// Returns the name of this device; [`Auto`](DeviceName::Auto) if it chooses for each job.
     pub fn name(&self) -> DeviceName {
-        self.backend.name()
+        if self.auto.is_some() { DeviceName::Auto } else { self.backend.name() }
+    }
+
+    /// Returns the backend as far as it is open.
+    fn opened(&self) -> &Backend {
+        self.auto.as_ref().and_then(|auto| auto.opened()).unwrap_or(&self.backend)
     }
 
     /// Returns why [`auto`](Device::auto) chose this device; `None` if it did not.
@@ -159,7 +187,8 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] if the driver cannot create a stream.
     pub fn new_stream(&self) -> Result<Device> {
-        Ok(Device { backend: self.backend.new_stream()?, chosen: self.chosen.clone() })
+        let device = self.for_data();
+        Ok(Device { backend: device.backend.new_stream()?, ..device })
     }
 
     /// Waits until all work of this handle is done, and reports errors of kernels that failed.
@@ -167,7 +196,7 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`].
     pub fn synchronize(&self) -> Result<()> {
-        self.backend.synchronize()
+        self.opened().synchronize()
     }
 
     /// Copies an image to the device, for several operations that read it there.
@@ -175,7 +204,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`] and [`Error::Driver`].
     pub fn upload<'a>(&self, image: impl Into<Source<'a>>) -> Result<DeviceImage> {
-        self.backend.import(&image.into(), "upload")
+        self.for_data().backend.import(&image.into(), "upload")
     }
 
     /// Allocates an image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
@@ -183,7 +212,7 @@ impl Device {
     /// # Errors
     /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
     pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
-        self.backend.zeros(shape, pixel, 1)
+        self.for_data().backend.zeros(shape, pixel, 1)
     }
 
     /// Sets whether memory that is freed on this handle and its clones is kept for later allocations of the same size,
@@ -204,13 +233,13 @@ impl Device {
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn keep_memory(&self, keep: bool) {
-        self.backend.keep_memory(keep);
+        self.for_data().backend.keep_memory(keep);
     }
 
     /// Returns the number of allocations from the GPU's driver since the device was opened: for tests.
     #[doc(hidden)]
     pub fn allocations(&self) -> u64 {
-        self.backend.allocations()
+        self.opened().allocations()
     }
 
     /// Correlates an image with a dense mask: each output sample is the sum of the products of the taps and the samples

@@ -1,6 +1,7 @@
 //! Filters: their builder, and how it is run.
 
 use crate::alpha::Alpha;
+use crate::auto::Job;
 use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::setters::setters;
@@ -9,7 +10,9 @@ use crate::{
     Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, PointOp, Result, Shape,
     Source, Target,
 };
-use apron_core::{BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Scale, Scaled, Separable, Weights};
+use apron_core::{
+    BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Pointwise, Scale, Scaled, Separable, Weights,
+};
 
 /// A filter that is ready to [`run`](FilterBuilder::run), with defaults that may be changed before.
 ///
@@ -202,7 +205,15 @@ impl<F: Named> FilterBuilder<'_, F> {
         let FilterBuilder { named, device, source, out_type, options } = self;
         let formula = named.formula()?;
         let dst = out_type.unwrap_or(formula.out_type(source.pixel_type()));
-        Filtering { device, source, options }.solve(&formula, dst, room)
+        let has_room = room.is_some();
+        let job = || {
+            let mut parts = Vec::new();
+            Filtering { device: &Device::cpu(), source: source.view(), options }.parts(&formula, dst, &mut parts).ok()?;
+            Job::of(parts, &source, has_room)
+        };
+        device.by_cost(&[&source], &options.choice, job, |device| {
+            Filtering { device, source: source.view(), options }.solve(&formula, dst, room)
+        })
     }
 }
 
@@ -220,6 +231,24 @@ impl<'a> Filtering<'a> {
         'a: 's,
     {
         Filtering { device: self.device, source, options: self.options }
+    }
+
+    /// Lists the problems of a formula's parts, in the order in which they are solved.
+    fn parts(&self, formula: &Formula, dst: PixelType, parts: &mut Vec<FilterProblem>) -> Result<()> {
+        let Filtering { device, source, options } = self;
+        let shape = source.shape();
+        if let Some(problem) = stated(formula, shape, (source.pixel_type(), dst), options)? {
+            let filter = problem.with_borders(options.borders)?.filter;
+            parts.push(device.by_method(filter, options.method, options.choice.variant)?.problem);
+            return Ok(());
+        }
+        if let Formula::Pointwise { op, x, y } = formula {
+            self.parts(x, PixelType::F32, parts)?;
+            y.as_ref().map_or(Ok(()), |y| self.parts(y, PixelType::F32, parts))?;
+            let second = y.as_ref().map(|_| PixelType::F32);
+            parts.push(Pointwise { shape, src: PixelType::F32, second, dst, op: *op }.into());
+        }
+        Ok(())
     }
 
     /// Computes the formula's samples, of type `dst`; into `room`, if there is one.

@@ -1,5 +1,6 @@
 //! Histograms: their builder, and their counts on a device.
 
+use crate::auto::Job;
 use crate::backend::{Counting, Written};
 use crate::choice::Choice;
 use crate::device_image::Made;
@@ -7,6 +8,7 @@ use crate::setters::setters;
 use crate::{Binning, Bins, Device, Edges, Histogram, PixelType, Report, Result, Source};
 use apron_core::join_extremes;
 use std::fmt;
+use std::iter;
 
 /// A histogram that is ready to [`run`](HistogramBuilder::run), with defaults that may be changed before.
 ///
@@ -81,7 +83,10 @@ impl<'a> HistogramBuilder<'a> {
         let HistogramBuilder { device, source, binning, per_channel, roi, choice } = self;
         let counting = Counting { binning: binning?, per_channel, roi };
         counting.binning.check()?;
-        device.with_fallback(|backend| backend.histogram(&source, &counting, &choice))
+        let sources: Vec<&Source<'_>> = iter::once(&source).chain(&counting.roi).collect();
+        device.by_cost(&sources, &choice, || Some(Job::counting(&source)), |device| {
+            device.with_fallback(|backend| backend.histogram(&source, &counting, &choice))
+        })
     }
 }
 

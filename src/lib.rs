@@ -3,6 +3,7 @@
 #![warn(missing_debug_implementations)]
 
 mod alpha;
+mod auto;
 mod backend;
 mod batch;
 mod chain;
@@ -40,6 +41,7 @@ pub use apron_cpu::progress as cpu_progress;
 #[cfg(feature = "gpu")]
 pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
+pub use auto::Estimate;
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};

@@ -30,7 +30,7 @@ impl Device {
     /// [`Error::Unsupported`] on other devices, and for copies between host and device where they are the same;
     /// [`Error::OutOfMemory`] and [`Error::Driver`] of GPUs, [`Error::Shape`] for an amount that host memory does not hold.
     pub fn limit(&self, limit: Limit, amount: u64) -> Result<LimitRun> {
-        let run = match &self.backend {
+        let run = match &self.for_data().backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => Some(Kind::Gpu(apron_gpu::LimitRun::new(gpu, limit, amount)?)),
             Backend::Cpu => apron_cpu::LimitRun::new(limit, amount)?.map(Kind::Cpu),

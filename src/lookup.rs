@@ -1,5 +1,6 @@
 //! Operations on the values of samples: their builder.
 
+use crate::auto::Job;
 use crate::backend::{Solved, Tables};
 use crate::choice::Choice;
 use crate::setters::setters;
@@ -58,7 +59,11 @@ impl<'a> LookupBuilder<'a> {
     fn solved(self, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         let LookupBuilder { device, source, lookup, choice } = self;
         let lookup = lookup?;
-        device.with_fallback(|backend| backend.look_up(&lookup, &source, &choice, room.as_deref_mut()))
+        let has_room = room.is_some();
+        let job = || Job::mapping(&source, has_room);
+        device.by_cost(&[&source], &choice, job, |device| {
+            device.with_fallback(|backend| backend.look_up(&lookup, &source, &choice, room.as_deref_mut()))
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Padding: its builder.
 
 use crate::backend::Solved;
+use crate::auto::Job;
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};
@@ -36,9 +37,11 @@ impl PadBuilder<'_> {
     pub fn run(self) -> Result<DeviceImage> {
         let PadBuilder { device, source, region, borders, choice } = self;
         let problem = FilterProblem::Pad(Pad { shape: source.shape(), pixel: source.pixel_type(), borders, region });
-        device
-            .with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
-            .map(Solved::into_image)
+        let job = || Job::of(vec![problem.clone()], &source, false);
+        let solved = device.by_cost(&[&source], &choice, job, |device| {
+            device.with_fallback(|backend| backend.filter(&problem, "", &source, None, &choice, None))
+        });
+        solved.map(Solved::into_image)
     }
 }
 

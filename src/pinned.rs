@@ -73,7 +73,7 @@ impl Device {
     /// host has memory for, and [`Error::Driver`](crate::Error::Driver) if the system does not let the driver pin it.
     pub fn pinned<T: Pixel>(&self, samples: usize) -> Result<Pinned<T>> {
         apron_core::check_memory::<T>(samples as u64, format_args!("{samples} samples of {}", T::PIXEL))?;
-        let memory = match &self.backend {
+        let memory = match &self.for_data().backend {
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => {
                 Memory::Gpu(apron_gpu::PinnedMemory::new(gpu, samples * size_of::<T>())?, PhantomData)

@@ -1,6 +1,6 @@
 //! What ran, where, why, and how long it took.
 
-use crate::Method;
+use crate::{Estimate, Method};
 use std::time::Duration;
 
 /// The report of an operation.
@@ -36,9 +36,18 @@ pub struct Report {
     /// Time of the kernels, including the copies that their variant needs at every run (of the mask to constant memory,
     /// of the image to a texture); on the host, time of the computation.
     pub kernels: Duration,
+    /// The estimates by which [`Device::auto`](crate::Device::auto) chose the device; `None` if it was named, or the data
+    /// was on it.
+    pub estimate: Option<Estimate>,
 }
 
 impl Report {
+    /// Adds why the device was chosen.
+    pub(crate) fn explain(&mut self, why: &str, estimate: Option<Estimate>) {
+        self.why = format!("{}; {why}", self.why);
+        self.estimate = estimate;
+    }
+
     /// Combines this report with the report of a part that ran before.
     pub(crate) fn after(self, part: Report) -> Report {
         let joined = |first: String, then: String| match (first.is_empty(), then.is_empty()) {

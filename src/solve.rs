@@ -1,11 +1,13 @@
 //! Solves problems on devices: by the method that suits them, with the CPU as the fallback for devices that `auto`
 //! chose.
 
+use crate::auto::Job;
 use crate::backend::{Backend, Solved};
 use crate::choice::Choice;
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Method, Result, Source, Target};
 use apron_core::{ByMethod, FilterProblem};
+use std::iter;
 
 impl Device {
     /// Solves a filter's problem exactly as stated, by `variant` if one is named: for tests and benches.
@@ -75,8 +77,13 @@ impl Device {
             return Err(Error::PixelType { operation, found, expected });
         }
         let choice = Choice { variant, tuning: None };
-        self.with_fallback(|backend| {
-            backend.filter(problem, "as stated", source, second.as_ref(), &choice, room.as_deref_mut())
+        let sources: Vec<&Source<'_>> = iter::once(source).chain(&second).collect();
+        let has_room = room.is_some();
+        let job = || Job::of(vec![problem.clone()], source, has_room);
+        self.by_cost(&sources, &choice, job, |device| {
+            device.with_fallback(|backend| {
+                backend.filter(problem, "as stated", source, second.as_ref(), &choice, room.as_deref_mut())
+            })
         })
     }
 
@@ -108,10 +115,10 @@ impl Device {
     ) -> Result<T> {
         let result = match run(&self.backend) {
             Err(error @ (Error::Unsupported { .. } | Error::OutOfMemory { .. })) if self.chosen.is_some() => {
-                run(&Backend::Cpu)?.explain(&format!("auto: {error}"))
+                run(&Backend::Cpu)?.explain(&format!("auto: {error}"), self.estimate)
             }
             Ok(result) => match &self.chosen {
-                Some(chosen) => result.explain(chosen),
+                Some(chosen) => result.explain(chosen, self.estimate),
                 None => result,
             },
             Err(error) => return Err(error),

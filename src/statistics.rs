@@ -1,5 +1,6 @@
 //! Statistics: their builder, and thresholds that are derived from counts.
 
+use crate::auto::{Estimate, Job};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::setters::setters;
@@ -56,7 +57,8 @@ impl StatisticsBuilder<'_> {
         let pixel = source.pixel_type();
         let Some((low, _)) = pixel.values() else {
             let take = |backend: &Backend| backend.statistics(&source, per_channel, &percentiles, choice.variant);
-            let taken = device.with_fallback(take)?;
+            let job = || Some(Job::counting(&source));
+            let taken = device.by_cost(&[&source], &choice, job, |device| device.with_fallback(take))?;
             return Ok((taken.statistics, taken.report));
         };
         let bins = values_of("stats", &source)?;
@@ -107,7 +109,8 @@ impl PercentilesBuilder<'_> {
         check_percentiles(&percentiles)?;
         if source.pixel_type().is_float() {
             let find = |backend: &Backend| backend.percentiles(&source, per_channel, &percentiles, choice.variant);
-            let found = device.with_fallback(find)?;
+            let job = || Some(Job::counting(&source));
+            let found = device.by_cost(&[&source], &choice, job, |device| device.with_fallback(find))?;
             return Ok((found.percentiles, found.report));
         }
         // All statistics of integers follow from the same counts.
@@ -130,8 +133,8 @@ pub(crate) struct Taken {
 }
 
 impl crate::backend::Explained for Taken {
-    fn explain(mut self, why: &str) -> Self {
-        self.report.why = format!("{}; {why}", self.report.why);
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.report.explain(why, estimate);
         self
     }
 
@@ -147,8 +150,8 @@ pub(crate) struct Found {
 }
 
 impl crate::backend::Explained for Found {
-    fn explain(mut self, why: &str) -> Self {
-        self.report.why = format!("{}; {why}", self.report.why);
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.report.explain(why, estimate);
         self
     }
 

@@ -1,5 +1,6 @@
 //! Histograms of weights, and of pairs of channels: their builders.
 
+use crate::auto::{Estimate, Job};
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::{
@@ -59,8 +60,8 @@ pub(crate) struct Counted<T> {
 }
 
 impl<T> crate::backend::Explained for Counted<T> {
-    fn explain(mut self, why: &str) -> Self {
-        self.report.why = format!("{}; {why}", self.report.why);
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.report.explain(why, estimate);
         self
     }
 
@@ -101,8 +102,10 @@ impl WeightedHistogramBuilder<'_> {
     pub fn run_reported(self) -> Result<(WeightedHistogram, Report)> {
         let WeightedHistogramBuilder { device, source, weights, binning, per_channel, choice } = self;
         let binning = binning?;
-        let counted = device
-            .with_fallback(|backend| backend.weighted(&source, &weights, &binning, per_channel, choice.variant))?;
+        let job = || Some(Job::counting(&source));
+        let counted = device.by_cost(&[&source], &choice, job, |device| {
+            device.with_fallback(|backend| backend.weighted(&source, &weights, &binning, per_channel, choice.variant))
+        })?;
         Ok((counted.result, counted.report))
     }
 }
@@ -144,8 +147,10 @@ impl Histogram2dBuilder<'_> {
     /// As [`run`](Histogram2dBuilder::run).
     pub fn run_reported(self) -> Result<(Histogram2d, Report)> {
         let Histogram2dBuilder { device, source, channels, binning: [first, second], choice } = self;
-        let counted =
-            device.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], choice.variant))?;
+        let job = || Some(Job::counting(&source));
+        let counted = device.by_cost(&[&source], &choice, job, |device| {
+            device.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], choice.variant))
+        })?;
         Ok((counted.result, counted.report))
     }
 }

@@ -13,6 +13,7 @@ mod statistics;
 mod strips;
 mod weighted;
 
+use crate::auto::Estimate;
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::target::Room;
@@ -51,7 +52,7 @@ pub(crate) enum Storage {
 
 /// A result whose report can be given another reason.
 pub(crate) trait Explained {
-    fn explain(self, why: &str) -> Self;
+    fn explain(self, why: &str, estimate: Option<Estimate>) -> Self;
     /// Returns the report, without the time of kernels that may still run.
     fn ran(&self) -> &Report;
 }
@@ -75,8 +76,8 @@ impl Solved {
 }
 
 impl Explained for Solved {
-    fn explain(mut self, why: &str) -> Self {
-        self.made.report.why = format!("{}; {why}", self.made.report.why);
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.made.report.explain(why, estimate);
         self
     }
 
@@ -86,8 +87,8 @@ impl Explained for Solved {
 }
 
 impl Explained for DeviceHistogram {
-    fn explain(mut self, why: &str) -> Self {
-        self.made.report.why = format!("{}; {why}", self.made.report.why);
+    fn explain(mut self, why: &str, estimate: Option<Estimate>) -> Self {
+        self.made.report.explain(why, estimate);
         self
     }
 
@@ -100,6 +101,17 @@ impl Backend {
     #[cfg(feature = "gpu")]
     pub(crate) fn open_gpu(ordinal: u32) -> Result<Backend> {
         Ok(Backend::Gpu(Gpu::open(ordinal, crate::MODULES)?))
+    }
+
+    /// Looks for a driver, without starting it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn find_gpu() -> Result<()> {
+        apron_gpu::find_driver()
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    pub(crate) fn find_gpu() -> Result<()> {
+        Err(no_gpu_support())
     }
 
     #[cfg(not(feature = "gpu"))]
@@ -276,7 +288,7 @@ impl Backend {
     pub(crate) fn report(&self, operation: &'static str, variant: &str, why: &str, copy_in: Duration) -> Report {
         let (device, variant, why) = (self.name().to_string(), variant.into(), why.into());
         let (method, why_method, grid, kernels) = (None, String::new(), String::new(), Duration::ZERO);
-        Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels }
+        Report { operation, device, method, why_method, variant, why, grid, copy_in, kernels, estimate: None }
     }
 }
 

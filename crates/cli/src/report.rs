@@ -22,6 +22,9 @@ pub(crate) struct Ran {
     pub(crate) device: String,
     pub(crate) variant: String,
     pub(crate) why: String,
+    /// The estimates by which `auto` chose the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) estimate: Option<Estimate>,
     /// Blocks and threads of each launch.
     pub(crate) grid: String,
     pub(crate) width: u32,
@@ -33,6 +36,16 @@ pub(crate) struct Ran {
     pub(crate) copy_out_ms: f64,
     /// Total time, including reading and writing the files.
     pub(crate) total_ms: f64,
+}
+
+/// Estimated times of a job, in milliseconds.
+#[derive(Serialize)]
+pub(crate) struct Estimate {
+    pub(crate) cpu_ms: f64,
+    /// Copies from and to the host included.
+    pub(crate) gpu_ms: f64,
+    /// Until the GPU's context is open.
+    pub(crate) gpu_start_ms: f64,
 }
 
 /// Statistics of one channel or of all; NaN and infinity become null in JSON.
@@ -134,6 +147,11 @@ impl Ran {
             device: ran.device,
             variant: ran.variant,
             why: ran.why,
+            estimate: ran.estimate.map(|estimate| Estimate {
+                cpu_ms: milliseconds(estimate.cpu),
+                gpu_ms: milliseconds(estimate.gpu),
+                gpu_start_ms: milliseconds(estimate.start),
+            }),
             grid: ran.grid,
             width: shape.width,
             height: shape.height,

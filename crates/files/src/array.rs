@@ -2,11 +2,13 @@
 //! allocated. The crate `npyz`, which the tests use, trusts them: it allocates the header's claimed length, recurses on
 //! nested brackets to any depth, and reads items one by one.
 
+use crate::bulk;
 use crate::error::{Error, Result, check_pixels};
 use crate::narrow;
 use crate::read::Source;
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use py_literal::Value;
+use std::fs::File;
 use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
@@ -78,7 +80,7 @@ pub(super) fn read(
             let mut stored = vec![0; bytes.len()];
             file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, shape, pixel.size_bytes()))
         } else {
-            file.read_exact(bytes)
+            file.fill(bytes)
         };
         if header.is_foreign() {
             bytes.chunks_exact_mut(pixel.size_bytes()).for_each(<[u8]>::reverse);
@@ -281,8 +283,7 @@ pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64])
     floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
 }
 
-/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
-pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
+fn write_image_header(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     let kind = match image.pixel_type() {
         PixelType::U8 => "u1",
         PixelType::U16 => "u2",
@@ -292,6 +293,19 @@ pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<(
     };
     let Shape { width, height, channels } = image.shape();
     let shape = [height as u64, width as u64, channels as u64];
-    write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })?;
+    write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })
+}
+
+/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
+pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
+    write_image_header(file, image)?;
     file.write_all(&image.bytes())
+}
+
+/// Writes an image to a file that is empty, as [`write`]: large ones by several threads.
+pub(super) fn write_file(file: &File, image: &AnyImage<'_>) -> io::Result<()> {
+    let mut header = Vec::new();
+    write_image_header(&mut header, image)?;
+    bulk::write(file, &header, 0)?;
+    bulk::write(file, &image.bytes(), header.len() as u64)
 }

@@ -50,12 +50,21 @@ impl<'a> OutputPath<'a> {
     /// # Errors
     /// [`Error::Write`] with the error of `fill` or of the system; the previous file is then unchanged.
     pub fn write(&self, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<(), Trouble>) -> Result<()> {
+        self.write_file(|file| {
+            let mut writer = BufWriter::with_capacity(1 << 18, file);
+            fill(&mut writer)?;
+            Ok(writer.flush()?)
+        })
+    }
+
+    /// As [`write`](Self::write), for what writes to any place of the file.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_file(&self, fill: impl FnOnce(&File) -> Result<(), Trouble>) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let draft = Draft::new(&self.folder)?;
-            let mut writer = BufWriter::with_capacity(1 << 18, draft.file());
-            fill(&mut writer)?;
-            writer.flush()?;
-            drop(writer);
+            fill(draft.file())?;
             if let Ok(facts) = fs::metadata(&self.target) {
                 // A private file stays private.
                 draft.file().set_permissions(facts.permissions())?;

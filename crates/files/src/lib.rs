@@ -25,6 +25,7 @@
 
 mod array;
 mod atomic;
+mod bulk;
 mod draft;
 mod error;
 mod grey_bmp;

@@ -1,6 +1,6 @@
 //! Metadata of pictures: colour profile and pixel density.
 
-use crate::read::Source;
+use crate::read::{Source, Stream};
 use apron_core::AnyImage;
 use image::{ImageDecoder, ImageReader};
 use std::io::{BufReader, Read, Seek};
@@ -27,9 +27,9 @@ pub fn read_metadata(path: &Path, page: u32) -> Metadata {
 }
 
 /// Reads the metadata of a page of the picture in `file`, as [`read_metadata`].
-pub fn decode_metadata(mut file: impl Read + Seek, page: u32) -> Metadata {
+pub fn decode_metadata(file: impl Read + Seek, page: u32) -> Metadata {
     // Decoders of other crates may panic on hostile files.
-    catch_unwind(AssertUnwindSafe(|| decode(&mut file, page))).unwrap_or_default()
+    catch_unwind(AssertUnwindSafe(|| decode(&mut Stream(file), page))).unwrap_or_default()
 }
 
 fn decode(file: &mut dyn Source, page: u32) -> Metadata {

@@ -125,6 +125,9 @@ impl<'a> ImageOutput<'a> {
     /// file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
+        if let (Format::Array, Some(path)) = (self.format, &self.path) {
+            return path.write_file(|file| Ok(array::write_file(file, image)?));
+        }
         self.fill(|file| match self.format {
             Format::Array => Ok(array::write(file, image)?),
             Format::Picture(format) => picture::write(file, format, &self.manner, image),

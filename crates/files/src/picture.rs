@@ -4,7 +4,7 @@ use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
 use crate::patched::Patched;
-use crate::read::Source;
+use crate::read::{Source, Stream};
 use crate::upright::upright;
 use crate::{grey_bmp, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
@@ -120,13 +120,13 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u6
         return Err(Error::NoPage { path: path.into(), page, pages: 1 });
     };
     let Some([width, height]) = tags.size else {
-        let mut file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
-        return Ok((read_first(path, &mut file, max_pixels)?, tags.pages));
+        let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
+        return Ok((read_first(path, &mut Stream(file), max_pixels)?, tags.pages));
     };
     check_pixels(path, width.into(), height.into(), max_pixels)?;
-    let mut file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
+    let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
     // Tiles extend beyond the image: the decoder may read four times the limit, or 2^22 pixels if that is more.
-    let image = read_first(path, &mut file, max_pixels.max(1 << 20).saturating_mul(4))?;
+    let image = read_first(path, &mut Stream(file), max_pixels.max(1 << 20).saturating_mul(4))?;
     Ok((cut(&image, width, height).map_err(|error| Error::content(path, error))?, tags.pages))
 }
 

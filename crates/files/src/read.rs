@@ -2,17 +2,46 @@
 
 use crate::error::{Error, Result};
 use crate::narrow::convert;
-use crate::{array, picture};
+use crate::{array, bulk, picture};
 use apron_core::{AnyImage, Edges, Mask, PixelType, Shape, Taps};
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// A source of bytes. Used as a trait object, so that the decoders are compiled once.
-pub(super) trait Source: Read + Seek {}
+pub(super) trait Source: Read + Seek {
+    /// Fills `bytes` from here on.
+    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.read_exact(bytes)
+    }
+}
 
-impl<S: Read + Seek> Source for S {}
+/// Any source that is no file.
+pub(super) struct Stream<S>(pub(super) S);
+
+impl<S: Read> Read for Stream<S> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl<S: Seek> Seek for Stream<S> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl<S: Read + Seek> Source for Stream<S> {}
+
+impl Source for File {
+    /// Reads large parts by several threads.
+    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        let position = self.stream_position()?;
+        bulk::read(self, bytes, position)?;
+        self.seek(SeekFrom::Start(position + bytes.len() as u64)).map(drop)
+    }
+}
 
 /// Maximum number of taps of a mask file.
 const MAX_TAPS: u64 = 1 << 28;
@@ -52,7 +81,7 @@ pub struct Page {
 /// # Errors
 /// [`Error::Read`] if the path is not a regular file or cannot be read, and the errors of [`decode_image`].
 pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
-    decode_image(path, open(path)?, max_pixels)
+    read_page(path, &ReadOptions::new(max_pixels)).map(|page| page.image)
 }
 
 /// Reads a page, as [`read_image`] does.
@@ -60,7 +89,7 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
 /// # Errors
 /// As [`read_image`], and [`Error::NoPage`].
 pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
-    decode_page(path, open(path)?, options)
+    page_of(path, &mut open(path)?, options)
 }
 
 /// Reads the image in `file`, the first page if there are several; errors name it `path`.
@@ -78,9 +107,12 @@ pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Res
 ///
 /// # Errors
 /// As [`decode_image`], and [`Error::NoPage`].
-pub fn decode_page(path: &Path, mut file: impl Read + Seek, options: &ReadOptions) -> Result<Page> {
+pub fn decode_page(path: &Path, file: impl Read + Seek, options: &ReadOptions) -> Result<Page> {
+    page_of(path, &mut Stream(file), options)
+}
+
+fn page_of(path: &Path, file: &mut dyn Source, options: &ReadOptions) -> Result<Page> {
     let &ReadOptions { max_pixels, page, pixel } = options;
-    let file: &mut dyn Source = &mut file;
     let array = starts_as_array(path, file)?;
     // Decoders of other crates may panic on hostile files.
     let (image, pages) = guarded(path, || match array {
@@ -107,8 +139,8 @@ pub fn read_mask(path: &Path) -> Result<Mask> {
 ///
 /// # Errors
 /// [`Error::Content`] for a file that is broken or is not a mask.
-pub fn decode_mask(path: &Path, mut file: impl Read + Seek) -> Result<Mask> {
-    let (shape, taps) = numbers(path, &mut file)?;
+pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
+    let (shape, taps) = numbers(path, &mut Stream(file))?;
     let (height, width) = match shape[..] {
         [width] => (1, width),
         [height, width] => (height, width),

@@ -51,10 +51,18 @@ fn attribute(which: cust::sys::CUdevice_attribute, ordinal: u32) -> Result<u32> 
     Ok(value as u32)
 }
 
+/// Loads the driver, without starting it.
+///
+/// # Errors
+/// [`Error::NoDevice`] if there is none.
+pub fn find_driver() -> Result<()> {
+    apron_driver::load().map_err(|error| Error::NoDevice { device: "gpu".into(), reason: error.to_string() })
+}
+
 /// Loads and initialises the driver.
 fn start_driver() -> Result<()> {
     let none = |reason: String| Error::NoDevice { device: "gpu".into(), reason };
-    apron_driver::load().map_err(|error| none(error.to_string()))?;
+    find_driver()?;
     cust::init(cust::CudaFlags::empty())
         .map_err(|error| none(format!("the NVIDIA driver does not start ({error}); nvidia-smi may say why")))
 }

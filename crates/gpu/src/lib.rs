@@ -22,7 +22,7 @@ mod texture;
 
 pub use buffer::GpuBuffer;
 pub use cust;
-pub use device::{Gpu, devices, ptx_target};
+pub use device::{Gpu, devices, find_driver, ptx_target};
 pub use execute::Timer;
 pub use host_rows::{HostRows, HostRowsMut};
 pub use limits::LimitRun;

@@ -1,5 +1,6 @@
 //! `apron tune`: measures the tuning table.
 
+mod cpu;
 mod report;
 mod sweep;
 mod works;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::report::{complain, print};
 use crate::verbs::bench::burst::Bursts;
 use crate::verbs::bench::images::Picture;
-use apron::{Device, DeviceImage, DeviceName};
+use apron::{AnyImage, Device, DeviceImage, DeviceName};
 use apron_files::OutputPath;
 use apron_plan::tuning::Work;
 use apron_testkit::machine;
@@ -28,10 +29,13 @@ that takes over four times the best is timed once. Results of the variants are c
 The table that is printed in the end belongs into crates/plan/tuning.csv, where plans find it when
 Apron is built. Rows of several GPUs may stand in it.
 
+--device cpu times the CPU's one variant of each operation, by which the device auto chooses between the
+CPU and the GPU. Its table belongs into src/auto/cpu.csv; rows of several CPUs may stand in it.
+
 Example:
   apron tune --only \"f32 8192x8192\" --write tuning.csv")]
 pub(crate) struct Args {
-    /// The device to time: gpu[:N]; or the emulator, whose times mean nothing
+    /// The device to time: gpu[:N], or cpu; or the emulator, whose times mean nothing
     #[arg(long, default_value = "gpu", value_parser = crate::args::devices(), hide_possible_values = true)]
     device: DeviceName,
     /// Only workloads whose names hold this
@@ -54,6 +58,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let start = Instant::now();
     let pattern = args.only.as_deref().unwrap_or("");
+    if args.device == DeviceName::Cpu {
+        return run_cpu(args, pattern, start);
+    }
     let works: Vec<_> = works::works(args.quick)?
         .into_iter()
         .filter(|(_, problem)| Work::of(problem).to_string().contains(pattern))
@@ -108,6 +115,43 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Err(Error::Failed(format!("{failed} of {} workloads failed", works.len())))
         }
     }
+}
+
+/// Times the CPU.
+fn run_cpu(args: &Args, pattern: &str, start: Instant) -> Result<()> {
+    let write = args.write.as_deref().map(OutputPath::new).transpose()?;
+    let (device, mut rows) = (Device::cpu(), Vec::new());
+    let mut last: Option<(Picture, AnyImage<'static>)> = None;
+    for (picture, problem) in cpu::works(args.quick)? {
+        let work = Work::of(&problem);
+        if !work.to_string().contains(pattern) {
+            continue;
+        }
+        if !args.quiet && !args.json {
+            complain(&work.to_string());
+        }
+        if last.as_ref().is_none_or(|(made, _)| *made != picture) {
+            last = Some((picture, picture.make()?));
+        }
+        if let Some((_, image)) = &last {
+            rows.push((work, cpu::time(&device, &problem, image, args.quick)?));
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::Usage(format!("no workload's name holds '{pattern}'; one is 'f32 2048x2048 mask 5x5'")));
+    }
+    let mut facts: Vec<_> = machine::facts(None).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+    let cpu = facts.iter().find(|(key, _)| key == "cpu").map_or(String::new(), |(_, name)| name.clone());
+    let took = start.elapsed().as_secs_f64();
+    facts.push(("sweep".into(), format!("apron tune --device cpu, {} workloads in {took:.0} s", rows.len())));
+    let table = cpu::table(&cpu, &facts, &rows);
+    if args.json {
+        let rows = rows.iter().map(|(work, ms)| serde_json::json!({ "work": work.to_string(), "ms": ms }));
+        print(&format!("{}\n", serde_json::json!({ "device": "cpu", "rows": rows.collect::<Vec<_>>() })))?;
+    } else {
+        print(&table)?;
+    }
+    write.map_or(Ok(()), |write| Ok(write.write(|file| Ok(file.write_all(table.as_bytes())?))?))
 }
 
 /// Keeps the device busy until its clock has risen.

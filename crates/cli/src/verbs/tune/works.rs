@@ -173,11 +173,11 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
     Ok(works)
 }
 
-fn picture(pixel: PixelType, (width, height): Size, channels: u32) -> Picture {
+pub(super) fn picture(pixel: PixelType, (width, height): Size, channels: u32) -> Picture {
     Picture { pixel, width, height, channels, gap: 0, data: Data::Uniform }
 }
 
-fn shape(picture: &Picture) -> Result<Shape> {
+pub(super) fn shape(picture: &Picture) -> Result<Shape> {
     Shape::new(picture.width, picture.height, picture.channels)
 }
 
@@ -185,7 +185,7 @@ fn shape(picture: &Picture) -> Result<Shape> {
 type Weights = fn(u32) -> Vec<f32>;
 
 /// Returns weights that sum to 1 and are not multiples of a power of two.
-fn uneven(count: u32) -> Vec<f32> {
+pub(super) fn uneven(count: u32) -> Vec<f32> {
     let weights = (0..count).map(|i| 1.0 / (3 + i * i % 23) as f32);
     let sum: f32 = weights.clone().sum();
     weights.map(|weight| weight / sum).collect()
@@ -196,19 +196,19 @@ fn few_bits(count: u32) -> Vec<f32> {
     (0..count).map(|i| (1 + i * i % 23 % 7) as f32 / 64.0).collect()
 }
 
-fn separable(picture: &Picture, dst: PixelType, weights: Vec<f32>) -> Result<Problem> {
+pub(super) fn separable(picture: &Picture, dst: PixelType, weights: Vec<f32>) -> Result<Problem> {
     let taps_x = Taps::new(weights)?;
     let (shape, src, taps_y) = (shape(picture)?, picture.pixel, taps_x.clone());
     Ok(Problem::from(Separable { shape, src, dst, taps_x, taps_y, border: Border::Replicate, extent: Extent::Same }))
 }
 
-fn correlate(picture: &Picture, dst: PixelType, side: u32, weights: Vec<f32>) -> Result<Problem> {
+pub(super) fn correlate(picture: &Picture, dst: PixelType, side: u32, weights: Vec<f32>) -> Result<Problem> {
     let mask = Mask::new(side, side, weights)?;
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     Ok(Problem::from(Correlate { shape, src, dst, mask, border, clamp: false, extent: Extent::Same }))
 }
 
-fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
+pub(super) fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     let (shape, src, border) = (shape(picture)?, picture.pixel, Border::Replicate);
     let (anchor, scale) = ((side / 2, side / 2), Scale::Mean);
     Ok(Problem::from(BoxFilter {
@@ -224,7 +224,7 @@ fn mean(picture: &Picture, dst: PixelType, side: u32) -> Result<Problem> {
     }))
 }
 
-fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
+pub(super) fn histogram(picture: &Picture, bins: u32) -> Result<Problem> {
     let (shape, per_channel) = (shape(picture)?, picture.channels > 1);
     if picture.pixel == U8 {
         return Ok(Problem::from(ByteHistogram { shape, per_channel }));
