@@ -28,8 +28,33 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()>
 pub(crate) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use rayon::prelude::*;
     use std::os::unix::fs::FileExt;
+    #[cfg(target_os = "linux")]
+    if bytes.len() > 2 * PIECE && write_mapped(file, bytes, offset)? {
+        return Ok(());
+    }
     let at = |piece: usize| offset + (piece * PIECE) as u64;
     bytes.par_chunks(PIECE).enumerate().try_for_each(|(piece, bytes)| file.write_all_at(bytes, at(piece)))
+}
+
+/// Writes through a mapping of the file, if that is in memory: such file systems let one thread write to a file at a time, but
+/// any number fill its pages. Returns whether it did.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // a mapping of a file that nobody else has a name for
+fn write_mapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
+    use rayon::prelude::*;
+    use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+    /// What Linux calls `TMPFS_MAGIC`.
+    const MEMORY: u64 = 0x0102_1994;
+    if fstatfs(file)?.f_type as u64 != MEMORY {
+        return Ok(false);
+    }
+    // All pages are there before the first is written: a page that is missing would end the program by a signal.
+    fallocate(file, FallocateFlags::empty(), 0, offset + bytes.len() as u64)?;
+    // SAFETY: the file is a draft of this process, which does not shorten it.
+    let mut map = unsafe { memmap2::MmapOptions::new().len(offset as usize + bytes.len()).map_mut(file)? };
+    let pieces = map[offset as usize..].par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
+    pieces.for_each(|(to, from)| to.copy_from_slice(from));
+    Ok(true)
 }
 
 #[cfg(not(unix))]
@@ -52,15 +77,22 @@ pub(crate) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// Where there is a file system in memory, the test covers it, too.
+    fn files() -> Vec<File> {
+        let in_memory = tempfile::tempfile_in("/dev/shm").ok();
+        std::iter::once(tempfile::tempfile().unwrap()).chain(in_memory).collect()
+    }
+
     #[test]
     fn pieces_are_at_their_place_and_short_files_are_errors() {
         let bytes: Vec<u8> = (0..10_000_019u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
-        let file = tempfile::tempfile().unwrap();
-        write(&file, &bytes, 7).unwrap();
-        let mut found = vec![0; bytes.len()];
-        read(&file, &mut found, 7).unwrap();
-        assert!(found == bytes);
-        assert_eq!(file.metadata().unwrap().len(), 10_000_026);
-        assert_eq!(read(&file, &mut found, 8).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        for file in files() {
+            write(&file, &bytes, 7).unwrap();
+            let mut found = vec![0; bytes.len()];
+            read(&file, &mut found, 7).unwrap();
+            assert!(found == bytes);
+            assert_eq!(file.metadata().unwrap().len(), 10_000_026);
+            assert_eq!(read(&file, &mut found, 8).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        }
     }
 }
