@@ -1,8 +1,8 @@
 //! Devices, by name.
 
+use crate::Machine;
 use crate::auto::{Auto, Estimate};
 use crate::backend::Backend;
-use crate::Machine;
 use crate::filters::{Gaussian, Sigma};
 use crate::{
     DeviceImage, DeviceInfo, Error, FilterBuilder, Formula, HistogramBuilder, Mask, PixelType, Result, Shape, Source,
@@ -189,6 +189,13 @@ impl Device {
     pub fn new_stream(&self) -> Result<Device> {
         let device = self.for_data();
         Ok(Device { backend: device.backend.new_stream()?, ..device })
+    }
+
+    /// Returns a handle on the same device for work beside that of this one: on a GPU with a stream of its own. Unlike
+    /// [`new_stream`](Device::new_stream) it opens no GPU if `auto` has not.
+    #[doc(hidden)]
+    pub fn separate(&self) -> Result<Device> {
+        if self.auto.is_some() { Ok(self.clone()) } else { self.new_stream() }
     }
 
     /// Waits until all work of this handle is done, and reports errors of kernels that failed.

@@ -208,7 +208,9 @@ impl<F: Named> FilterBuilder<'_, F> {
         let has_room = room.is_some();
         let job = || {
             let mut parts = Vec::new();
-            Filtering { device: &Device::cpu(), source: source.view(), options }.parts(&formula, dst, &mut parts).ok()?;
+            Filtering { device: &Device::cpu(), source: source.view(), options }
+                .parts(&formula, dst, &mut parts)
+                .ok()?;
             Job::of(parts, &source, has_room)
         };
         device.by_cost(&[&source], &options.choice, job, |device| {

@@ -84,9 +84,12 @@ impl<'a> HistogramBuilder<'a> {
         let counting = Counting { binning: binning?, per_channel, roi };
         counting.binning.check()?;
         let sources: Vec<&Source<'_>> = iter::once(&source).chain(&counting.roi).collect();
-        device.by_cost(&sources, &choice, || Some(Job::counting(&source)), |device| {
-            device.with_fallback(|backend| backend.histogram(&source, &counting, &choice))
-        })
+        device.by_cost(
+            &sources,
+            &choice,
+            || Some(Job::counting(&source)),
+            |device| device.with_fallback(|backend| backend.histogram(&source, &counting, &choice)),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Padding: its builder.
 
-use crate::backend::Solved;
 use crate::auto::Job;
+use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::{Borders, Device, DeviceImage, Region, Result, Source};

@@ -75,9 +75,7 @@ impl Device {
         apron_core::check_memory::<T>(samples as u64, format_args!("{samples} samples of {}", T::PIXEL))?;
         let memory = match &self.for_data().backend {
             #[cfg(feature = "gpu")]
-            Backend::Gpu(gpu) => {
-                Memory::Gpu(apron_gpu::PinnedMemory::new(gpu, samples * size_of::<T>())?, PhantomData)
-            }
+            Backend::Gpu(gpu) => Memory::Gpu(apron_gpu::PinnedMemory::new(gpu, samples * size_of::<T>())?, PhantomData),
             _ => Memory::Host(vec![T::default(); samples]),
         };
         Ok(Pinned { memory })

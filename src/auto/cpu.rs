@@ -23,7 +23,9 @@ static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| include_str!("cpu.csv").lines
 static THREADS: LazyLock<f64> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from) as f64);
 
 fn row(line: &'static str) -> Option<Row> {
-    let [_, threads, operation, src, dst, side, samples, ms] = line.split(',').collect::<Vec<_>>()[..] else { return None };
+    let [_, threads, operation, src, dst, side, samples, ms] = line.split(',').collect::<Vec<_>>()[..] else {
+        return None;
+    };
     let number = |text: &str| text.parse::<f64>().ok();
     Some(Row {
         threads: number(threads)?,

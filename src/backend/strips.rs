@@ -57,7 +57,9 @@ impl Backend {
         room: &mut Room<'_>,
     ) -> Result<Option<Solved>> {
         let (Source::Host(image), Room::Host(targets)) = (source, room) else { return Ok(None) };
-        let ([target], Some(strips)) = (&mut targets[..], strips(problem, gpu.strips_at_a_time())?) else { return Ok(None) };
+        let ([target], Some(strips)) = (&mut targets[..], strips(problem, gpu.strips_at_a_time())?) else {
+            return Ok(None);
+        };
         // Strips in the middle have one recipe.
         let mut recipes: Vec<(&FilterProblem, Recipe)> = Vec::new();
         let mut of_strip = Vec::with_capacity(strips.len());

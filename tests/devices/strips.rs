@@ -1,6 +1,8 @@
 //! Filters by strips: the bits of the whole image's result, for every kind of problem, border and extent.
 
-use apron::{AnyImage, AnyImageMut, Border, Device, Extent, Image, Mask, Pixel, PixelType, Region, Result, Shape, Taps};
+use apron::{
+    AnyImage, AnyImageMut, Border, Device, Extent, Image, Mask, Pixel, PixelType, Region, Result, Shape, Taps,
+};
 use apron_core::{BoxFilter, FilterProblem, LocalStd, Paired, Part, PointOp, Pointwise, Scale, Strip, each_type};
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_case, random_image};
 use rand::rngs::StdRng;
@@ -18,7 +20,12 @@ fn input(strip: &Strip, image: &AnyImage<'_>) -> AnyImage<'static> {
 }
 
 /// Solves a problem by strips of random heights; `None` if it has none.
-fn by_strips(device: &Device, problem: &FilterProblem, image: &AnyImage<'_>, rng: &mut StdRng) -> Option<AnyImage<'static>> {
+fn by_strips(
+    device: &Device,
+    problem: &FilterProblem,
+    image: &AnyImage<'_>,
+    rng: &mut StdRng,
+) -> Option<AnyImage<'static>> {
     let out = problem.window().unwrap().out;
     let mut whole = AnyImage::from_bytes(problem.dst(), out, |_| Ok(())).unwrap();
     let mut start = 0;
@@ -66,8 +73,14 @@ fn more(rng: &mut StdRng) -> Vec<(FilterProblem, AnyImage<'static>)> {
                 mean.into(),
                 LocalStd { shape, src, dst, width: 5, height: 21, border, extent }.into(),
                 paired.clone().into(),
-                Pointwise { shape, src, second: None, dst, op: PointOp::Weighted { a: 2.0, b: 0.0, c: 1.0, threshold: 0.0 } }
-                    .into(),
+                Pointwise {
+                    shape,
+                    src,
+                    second: None,
+                    dst,
+                    op: PointOp::Weighted { a: 2.0, b: 0.0, c: 1.0, threshold: 0.0 },
+                }
+                .into(),
             ];
             more.extend(problems.map(|problem| (problem, random_image(rng, src, shape, Data::Uniform))));
         }
@@ -125,7 +138,8 @@ fn filters_from_host_to_host_have_the_bits_of_the_device() -> Result<()> {
             // Into memory without gaps, and into a part of a larger image.
             for (whole, host) in [(dense().run()?, 0), (gaussian().run()?, 1), (mean().run()?, 2)] {
                 let out = whole.shape();
-                let mut room = AnyImage::from_bytes(pixel, Shape::new(out.width + 5, out.height, out.channels)?, |_| Ok(()))?;
+                let mut room =
+                    AnyImage::from_bytes(pixel, Shape::new(out.width + 5, out.height, out.channels)?, |_| Ok(()))?;
                 let mut packed = AnyImage::from_bytes(pixel, out, |_| Ok(()))?;
                 let part = room.view_mut().region(2, 0, out.width, out.height)?;
                 match host {

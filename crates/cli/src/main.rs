@@ -14,6 +14,7 @@ mod place;
 mod plot;
 mod progress;
 mod report;
+mod room;
 mod signals;
 mod threads;
 mod verbs;

@@ -92,6 +92,13 @@ pub(super) fn read(
     Ok(image)
 }
 
+/// Returns the number of pixels of an array, from its header.
+pub(super) fn pixels(file: &mut dyn Source) -> Option<u64> {
+    let header = Header::read(file).ok()?;
+    let channels = if header.shape.len() == 3 { header.shape[2].max(1) } else { 1 };
+    Some(header.items / channels)
+}
+
 /// Copies items of `size` elements, such as bytes, from Fortran order, planes last, to rows of pixels.
 pub(super) fn from_fortran<T: Copy>(stored: &[T], out: &mut [T], shape: Shape, size: usize) {
     let (width, height) = (shape.width as usize, shape.height as usize);

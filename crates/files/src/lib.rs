@@ -50,6 +50,6 @@ pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
 pub use read::{
-    Page, ReadOptions, decode_image, decode_mask, decode_page, read_edges, read_image, read_mask, read_page, read_taps,
-    read_weights,
+    Page, ReadOptions, decode_image, decode_mask, decode_page, pixels, read_edges, read_image, read_mask, read_page,
+    read_taps, read_weights,
 };

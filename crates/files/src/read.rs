@@ -75,6 +75,18 @@ pub struct Page {
     pub pages: u32,
 }
 
+/// Returns the number of pixels of an image, from its header; `None` for a file that is no image.
+pub fn pixels(path: &Path) -> Option<u64> {
+    let mut file = open(path).ok()?;
+    if starts_as_array(path, &mut file).ok()? {
+        return array::pixels(&mut file);
+    }
+    let reader = image::ImageReader::new(std::io::BufReader::new(file)).with_guessed_format().ok()?;
+    // Decoders of other crates may panic on hostile files.
+    let (width, height) = catch_unwind(AssertUnwindSafe(|| reader.into_dimensions().ok())).ok()??;
+    Some(width as u64 * height as u64)
+}
+
 /// Reads an image of at most `max_pixels` pixels, the first page if there are several. The format is recognised by
 /// content.
 ///

@@ -139,7 +139,10 @@ impl GpuBuffer {
                 return Ok(());
             }
             let rows = rows.looked_up();
-            if !rows.pinned && rows.bytes() >= staging::LEAST_BYTES && staging::upload(stream, rows, self.address())?.is_some() {
+            if !rows.pinned
+                && rows.bytes() >= staging::LEAST_BYTES
+                && staging::upload(stream, rows, self.address())?.is_some()
+            {
                 return Ok(());
             }
             let copy = CUDA_MEMCPY2D {
@@ -217,7 +220,10 @@ impl GpuBuffer {
                 return Ok(());
             }
             let rows = rows.looked_up();
-            if !rows.pinned && rows.bytes() >= staging::LEAST_BYTES && staging::download(stream, &rows, self.address())?.is_some() {
+            if !rows.pinned
+                && rows.bytes() >= staging::LEAST_BYTES
+                && staging::download(stream, &rows, self.address())?.is_some()
+            {
                 return Ok(());
             }
             let copy = CUDA_MEMCPY2D {

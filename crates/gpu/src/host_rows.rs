@@ -151,9 +151,7 @@ impl<'a> HostRowsMut<'a> {
 
 /// Returns whether the driver knows the rows, from the first byte to the last, as pinned memory of this process.
 fn is_pinned(start: *const u8, rows: Rows) -> bool {
-    let kind = |address: usize| {
-        attribute::<u32>(address as u64, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-    };
+    let kind = |address: usize| attribute::<u32>(address as u64, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
     let first = start.addr();
     let ends = [first, (first + rows.span() as usize).saturating_sub(1)];
     ends.into_iter().all(|address| kind(address) == Some(CUmemorytype::CU_MEMORYTYPE_HOST as u32))

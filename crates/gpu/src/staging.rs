@@ -151,7 +151,12 @@ impl Lane {
 
     /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`. When
     /// it returns, the rows may be changed, but for pinned rows, which are read in place.
-    pub(crate) fn upload(&self, rows: HostRows<'_>, pieces: impl Iterator<Item = Range<usize>>, address: u64) -> Result<()> {
+    pub(crate) fn upload(
+        &self,
+        rows: HostRows<'_>,
+        pieces: impl Iterator<Item = Range<usize>>,
+        address: u64,
+    ) -> Result<()> {
         let stream = self.stream.as_inner();
         // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable memory the
         // driver has taken the bytes when the call returns.
@@ -291,7 +296,8 @@ impl OpenDevice {
         let results = thread::scope(|scope| {
             let (own, others) = lanes.split_first_mut().expect("at least one");
             // Where no more threads are to be had, fewer lanes do the work.
-            let spawned = others.iter_mut().map_while(|lane| thread::Builder::new().spawn_scoped(scope, || run(lane)).ok());
+            let spawned =
+                others.iter_mut().map_while(|lane| thread::Builder::new().spawn_scoped(scope, || run(lane)).ok());
             let spawned: Vec<_> = spawned.collect();
             let own = run(own);
             let others = spawned.into_iter().map(|thread| thread.join().expect("a lane does not panic"));

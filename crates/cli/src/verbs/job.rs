@@ -5,7 +5,11 @@ use crate::report::counted;
 use clap::{Arg, CommandFactory};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
 
 /// Converts a job to the arguments of a command, so that both have one grammar. Besides options it has a verb, an image
 /// `in` and a result `out`.
@@ -85,22 +89,89 @@ pub(super) fn each<J>(
     mut run: impl FnMut(&J) -> Result<Value>,
     mut tell: impl FnMut(&J, Result<Value>) -> Result<()>,
 ) -> Result<()> {
-    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(jobs.len() as u64) };
-    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}s, {{eta}} left")) {
-        bar.set_style(style);
-    }
-    let mut failed = 0;
+    let mut progress = Progress::new(jobs.len(), unit, quiet);
     for job in jobs {
-        let result = guarded(|| run(job));
-        failed += result.is_err() as usize;
-        // Printed directly: the bar would suppress the line if stderr is not a terminal.
-        bar.suspend(|| tell(job, result))?;
-        bar.inc(1);
+        progress.told(guarded(|| run(job)), |result| tell(job, result))?;
     }
-    bar.finish_and_clear();
-    match failed {
-        0 => Ok(()),
-        _ => Err(Error::Failed(format!("{failed} of {} failed", counted(jobs.len(), unit)))),
+    progress.ended()
+}
+
+/// Runs all jobs as [`each`], `at_once` of them at a time, each on a thread of its own; `tell` receives the results in the
+/// order of the jobs, which must not depend on each other.
+pub(super) fn each_at_once<J: Sync>(
+    jobs: &[J],
+    unit: &str,
+    quiet: bool,
+    at_once: usize,
+    run: impl Fn(&J) -> Result<Value> + Sync,
+    mut tell: impl FnMut(&J, Result<Value>) -> Result<()>,
+) -> Result<()> {
+    let mut progress = Progress::new(jobs.len(), unit, quiet);
+    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (done, results) = channel();
+    let work = |done: Sender<(usize, Result<Value>)>| {
+        while !stopped.load(Relaxed) {
+            let index = next.fetch_add(1, Relaxed);
+            let Some(job) = jobs.get(index) else { return };
+            // Nobody listens after an error of `tell`.
+            let _ = done.send((index, guarded(|| run(job))));
+        }
+    };
+    thread::scope(|scope| {
+        let started = (0..at_once.min(jobs.len())).map_while(|_| {
+            let done = done.clone();
+            thread::Builder::new().spawn_scoped(scope, || work(done)).ok()
+        });
+        if started.count() == 0 {
+            // There are no threads to be had.
+            work(done.clone());
+        }
+        drop(done);
+        let mut early: BTreeMap<usize, Result<Value>> = BTreeMap::new();
+        let mut told = 0;
+        for (index, result) in results {
+            early.insert(index, result);
+            while let Some(result) = early.remove(&told) {
+                let job = &jobs[told];
+                progress.told(result, |result| tell(job, result)).inspect_err(|_| stopped.store(true, Relaxed))?;
+                told += 1;
+            }
+        }
+        progress.ended()
+    })
+}
+
+/// The progress bar of jobs, and the number of those that failed.
+struct Progress<'a> {
+    bar: ProgressBar,
+    unit: &'a str,
+    jobs: usize,
+    failed: usize,
+}
+
+impl Progress<'_> {
+    fn new(jobs: usize, unit: &str, quiet: bool) -> Progress<'_> {
+        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(jobs as u64) };
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {unit}s, {{eta}} left")) {
+            bar.set_style(style);
+        }
+        Progress { bar, unit, jobs, failed: 0 }
+    }
+
+    fn told(&mut self, result: Result<Value>, tell: impl FnOnce(Result<Value>) -> Result<()>) -> Result<()> {
+        self.failed += result.is_err() as usize;
+        // Printed directly: the bar would suppress the line if stderr is not a terminal.
+        self.bar.suspend(|| tell(result))?;
+        self.bar.inc(1);
+        Ok(())
+    }
+
+    fn ended(self) -> Result<()> {
+        self.bar.finish_and_clear();
+        match self.failed {
+            0 => Ok(()),
+            failed => Err(Error::Failed(format!("{failed} of {} failed", counted(self.jobs, self.unit)))),
+        }
     }
 }
 
@@ -116,4 +187,34 @@ pub(super) fn outcome(name: (&str, Value), result: &Result<Value>) -> String {
         object.insert(name.0.into(), name.1);
     }
     format!("{object}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_told_in_order_whoever_is_done_first() {
+        let jobs: Vec<u64> = (0..40).collect();
+        let run = |job: &u64| {
+            thread::sleep(std::time::Duration::from_millis((40 - job) % 7));
+            if *job == 11 { Err(Error::Usage("planted".into())) } else { Ok(json!(job)) }
+        };
+        for at_once in [0, 1, 8] {
+            let mut told = Vec::new();
+            let ended = each_at_once(&jobs, "job", true, at_once, run, |job, result| {
+                assert_eq!(result.ok(), (*job != 11).then(|| json!(job)));
+                told.push(*job);
+                Ok(())
+            });
+            assert_eq!(told, jobs);
+            assert!(ended.unwrap_err().line().contains("1 of 40 jobs failed"));
+        }
+        let mut told = 0;
+        let stop = each_at_once(&jobs, "job", true, 4, run, |_, _| {
+            told += 1;
+            if told == 3 { Err(Error::Usage("closed".into())) } else { Ok(()) }
+        });
+        assert!(stop.unwrap_err().line().contains("closed") && told == 3);
+    }
 }

@@ -1,10 +1,11 @@
-//! Runs a verb for one image or for several, one after the other.
+//! Runs a verb for one image or for several, several at a time.
 
 use super::{Verb, job, on_files, tell, work};
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::place::{Asked, Files, Place};
 use crate::report::{Report, complain, counted, milliseconds, print};
+use crate::room;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -22,9 +23,11 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }
         Asked::Folder(images) => images,
     };
-    let mut devices = Devices::new(Default::default());
+    // Opened once; each image's work is on a stream of its own.
+    let device = Devices::new(Default::default()).get(common.device)?;
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
+        let mut devices = Devices::of(device.separate()?);
         devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
         work(verb, &mut devices).map(|report| report.value())
     };
@@ -40,7 +43,8 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }));
         Ok(())
     };
-    let ended = job::each(&images, "image", common.quiet || common.json, on_image, told);
+    let at_once = room::images_at_once(images.iter().map(|(input, _)| input.as_path()));
+    let ended = job::each_at_once(&images, "image", common.quiet || common.json, at_once, on_image, told);
     // After the progress bar, and so together.
     failures.iter().for_each(|line| complain(line));
     if !common.quiet && !common.json && ended.is_ok() {

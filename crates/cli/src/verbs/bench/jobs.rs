@@ -86,7 +86,10 @@ pub(super) fn run(
     let shrunk = |job: &Job| if quick { Job { side: job.side / 64, ..*job } } else { *job };
     let jobs: Vec<Job> = JOBS.iter().map(shrunk).filter(|job| job.name().contains(pattern)).collect();
     if jobs.is_empty() {
-        return Err(Error::Usage(format!("no job's name holds '{pattern}'; the first of them is '{}'", JOBS[0].name())));
+        return Err(Error::Usage(format!(
+            "no job's name holds '{pattern}'; the first of them is '{}'",
+            JOBS[0].name()
+        )));
     }
     let mut rows = Vec::new();
     for job in &jobs {

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use PixelType::{F16, F32, I16, U8, U16};
 
 /// Pairs of types; others are estimated by the nearest of them.
-const TYPES: &[(PixelType, PixelType)] = &[(F32, F32), (U8, U8), (U16, U16), (U8, F32), (F32, U8), (F16, F16), (U8, I16)];
+const TYPES: &[(PixelType, PixelType)] =
+    &[(F32, F32), (U8, U8), (U16, U16), (U8, F32), (F32, U8), (F16, F16), (U8, I16)];
 /// Widths and heights: a small image, and one of which each thread has some rows.
 const SIZES: [(u32, u32); 2] = [(256, 256), (2048, 2048)];
 const SEPARABLE: &[u32] = &[3, 9, 17, 33, 65, 257];
@@ -59,7 +60,8 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
             }
             for &side in few(DEVIATIONS) {
                 let (border, extent) = Default::default();
-                add(FilterProblem::LocalStd(LocalStd { shape, src, dst, width: side, height: side, border, extent }).into())?;
+                add(FilterProblem::LocalStd(LocalStd { shape, src, dst, width: side, height: side, border, extent })
+                    .into())?;
             }
             let op = PointOp::weighted(0.5, 0.0, 1.0);
             add(FilterProblem::Pointwise(Pointwise { shape, src, second: None, dst, op }).into())?;

@@ -1,0 +1,66 @@
+//! Memory that jobs may take.
+
+use std::path::Path;
+
+/// Bytes that an image takes per pixel while it is decoded, filtered and encoded: up to four channels as read, as a result and
+/// as f32 in between, and what encoders hold.
+const BYTES_PER_PIXEL: u64 = 32;
+
+/// Returns the number of images that are worked on at a time: one per processor, or fewer where so many of the largest would
+/// take over half of the memory there is.
+pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let largest = images.filter_map(apron_files::pixels).max().unwrap_or(0);
+    let fit = available() / 2 / (largest * BYTES_PER_PIXEL).max(1);
+    processors.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
+}
+
+/// Returns the memory that this process may still take, in bytes: of the system, of its control group, and of its own limit.
+fn available() -> u64 {
+    let limits = [of_system(), of_group(), of_process()];
+    limits.into_iter().flatten().min().unwrap_or(4 << 30)
+}
+
+fn of_system() -> Option<u64> {
+    let facts = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? << 10)
+}
+
+fn of_group() -> Option<u64> {
+    let number = |name: &str| {
+        let text = std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+}
+
+fn of_process() -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::process::getrlimit(rustix::process::Resource::As).current;
+    #[cfg(not(unix))]
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_images_are_fewer_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, shape: &str| {
+            let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+            let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}");
+            bytes.extend((header.len() as u16).to_le_bytes());
+            bytes.extend(header.as_bytes());
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+            folder.path().join(name)
+        };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let (small, large) = (write("a.npy", "(10, 20)"), write("b.npy", "(100000, 100000)"));
+        assert_eq!(images_at_once([small.as_path()].into_iter()), processors);
+        assert_eq!(images_at_once([small.as_path(), &large].into_iter()), 1);
+        assert_eq!(images_at_once([Path::new("/no/such")].into_iter()), processors);
+    }
+}
