@@ -1,6 +1,7 @@
 //! Images that live on a device.
 
 use crate::backend::Storage;
+use crate::by_rows::ReadRows;
 use crate::report::Report;
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
 use std::fmt;
@@ -179,6 +180,7 @@ impl DeviceImage {
         let Storage::Gpu(buffer) = &*self.storage else { unreachable!("a host's images are not written again") };
         match source {
             Source::Host(image) => buffer.write(&image.bytes()),
+            Source::Rows(rows) => buffer.write(&crate::by_rows::read_whole(*rows)?.bytes()),
             Source::Device(image) => match &*image.storage {
                 Storage::Gpu(from) if from.is_beside(buffer) && image.is_packed() => buffer.copy_from(from),
                 _ => (0..self.images).try_for_each(|index| {
@@ -204,6 +206,8 @@ pub enum Source<'a> {
     Host(AnyImage<'a>),
     /// An image on a device.
     Device(&'a DeviceImage),
+    /// An image that is read by rows: whole, unless the filter [runs by strips](crate::FilterBuilder::run_rows).
+    Rows(&'a dyn ReadRows),
 }
 
 impl<'a, T: Pixel> From<&'a Image<'_, T>> for Source<'a> {
@@ -230,6 +234,7 @@ impl Source<'_> {
         match self {
             Source::Host(image) => Source::Host(image.view()),
             Source::Device(image) => Source::Device(image),
+            Source::Rows(rows) => Source::Rows(*rows),
         }
     }
 
@@ -238,13 +243,14 @@ impl Source<'_> {
         match self {
             Source::Host(image) => image.shape(),
             Source::Device(image) => image.shape(),
+            Source::Rows(rows) => rows.shape(),
         }
     }
 
     /// Returns the number of images: 1, or the size of the batch.
     pub fn images(&self) -> u32 {
         match self {
-            Source::Host(_) => 1,
+            Source::Host(_) | Source::Rows(_) => 1,
             Source::Device(image) => image.images(),
         }
     }
@@ -254,6 +260,7 @@ impl Source<'_> {
         match self {
             Source::Host(image) => image.pixel_type(),
             Source::Device(image) => image.pixel_type(),
+            Source::Rows(rows) => rows.pixel_type(),
         }
     }
 }

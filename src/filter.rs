@@ -34,10 +34,10 @@ use apron_core::{
 #[must_use = "a filter does nothing until it is run"]
 pub struct FilterBuilder<'a, F = Formula> {
     pub(crate) named: F,
-    device: &'a Device,
-    source: Source<'a>,
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
     out_type: Option<PixelType>,
-    options: Options<'a>,
+    pub(crate) options: Options<'a>,
 }
 
 /// Options of a filter, independent of what it computes.
@@ -201,10 +201,16 @@ impl<F: Named> FilterBuilder<'_, F> {
         target.into().fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
     }
 
+    /// Returns the formula, and the type of its result.
+    pub(crate) fn asked(&self) -> Result<(Formula, PixelType)> {
+        let formula = self.named.formula()?;
+        let dst = self.out_type.unwrap_or(formula.out_type(self.source.pixel_type()));
+        Ok((formula, dst))
+    }
+
     fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
-        let FilterBuilder { named, device, source, out_type, options } = self;
-        let formula = named.formula()?;
-        let dst = out_type.unwrap_or(formula.out_type(source.pixel_type()));
+        let (formula, dst) = self.asked()?;
+        let FilterBuilder { device, source, options, .. } = self;
         let has_room = room.is_some();
         let job = || {
             let mut parts = Vec::new();

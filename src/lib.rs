@@ -6,6 +6,7 @@ mod alpha;
 mod auto;
 mod backend;
 mod batch;
+mod by_rows;
 mod chain;
 mod choice;
 #[cfg(feature = "gpu")]
@@ -42,6 +43,7 @@ pub use apron_cpu::progress as cpu_progress;
 pub use apron_gpu::cust;
 pub use apron_plan::{Machine, Tuning};
 pub use auto::Estimate;
+pub use by_rows::{ReadRows, WriteRows};
 pub use chain::Chain;
 pub use device::{Device, DeviceName, devices, ptx_target};
 pub use device_image::{DeviceImage, Source};

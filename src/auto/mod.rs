@@ -10,7 +10,7 @@ mod gpu;
 use crate::backend::Backend;
 use crate::choice::{self, Choice};
 use crate::device_image::DeviceImage;
-use crate::{Bins, Device, PixelType, PointOp, Result, Source};
+use crate::{Bins, Device, PixelType, PointOp, Result, Shape, Source};
 use apron_core::{ByteHistogram, EdgeHistogram, FilterProblem, Pointwise, Problem};
 use apron_plan::tuning::Work;
 use std::fmt;
@@ -200,6 +200,23 @@ impl Device {
         Device { auto: None, ..self.clone() }
     }
 
+    /// Returns the device that `auto` chooses for a filter of an image on the host; other devices themselves.
+    pub(crate) fn for_job(&self, filter: &FilterProblem) -> Device {
+        let Some(auto) = &self.auto else { return self.clone() };
+        let (shape, out) = (filter.shape(), filter.window().map(|window| window.out));
+        let bytes = |shape: Shape, pixel: PixelType| shape.samples() * pixel.size_bytes() as u64;
+        let written = out.map_or(0, |out| bytes(out, filter.dst()));
+        let problems = vec![Problem::Filter(filter.clone())];
+        let job = Job { problems, images: 1, bytes: (bytes(shape, filter.src()), written), waits: true };
+        self.chosen(auto, &job)
+    }
+
+    fn chosen(&self, auto: &Arc<Auto>, job: &Job) -> Device {
+        let estimate = auto.estimate(job);
+        let device = if auto.chooses_gpu(&estimate) { self.for_data() } else { self.settled() };
+        Device { chosen: Some(format!("auto: {estimate}")), estimate: Some(estimate), ..device }
+    }
+
     /// Runs a job by the device that `auto` chooses for it; other devices run it themselves.
     pub(crate) fn by_cost<T>(
         &self,
@@ -218,11 +235,10 @@ impl Device {
             return run(&self.settled());
         }
         let Some(job) = job() else { return run(&self.settled()) };
-        let estimate = auto.estimate(&job);
-        let on_gpu = auto.chooses_gpu(&estimate);
-        let device = if on_gpu { self.for_data() } else { self.settled() };
-        let device = Device { chosen: Some(format!("auto: {estimate}")), estimate: Some(estimate), ..device };
-        let (start, known) = (Instant::now(), auto.gpu.get().is_some() && (estimate.start.is_zero() || !on_gpu));
+        let device = self.chosen(auto, &job);
+        let Some(estimate) = device.estimate else { return run(&device) };
+        let on_gpu = !matches!(device.backend, Backend::Cpu);
+        let (start, known) = (Instant::now(), estimate.start.is_zero() || !on_gpu);
         let result = run(&device)?;
         // The first run of a GPU loads its kernels.
         if known && (job.waits || !on_gpu) {

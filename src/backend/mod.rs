@@ -14,6 +14,7 @@ mod strips;
 mod weighted;
 
 use crate::auto::Estimate;
+use crate::by_rows::read_whole;
 use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::target::Room;
@@ -173,6 +174,9 @@ impl Backend {
 
     /// Returns the image on this device; it is copied only if it is elsewhere.
     pub(crate) fn import(&self, source: &Source<'_>, operation: &'static str) -> Result<DeviceImage> {
+        if let Source::Rows(rows) = source {
+            return self.import(&Source::Host(read_whole(*rows)?), operation);
+        }
         let (shape, pixel) = (source.shape(), source.pixel_type());
         let start = Instant::now();
         let storage = match (self, source) {
@@ -189,6 +193,7 @@ impl Backend {
                 _ if image.images > 1 => return self.gather(&image.download_batch_any()?, operation),
                 _ => return self.import(&Source::Host(image.download_any()?), operation),
             },
+            (_, Source::Rows(rows)) => Storage::Host(vec![read_whole(*rows)?]),
             (_, Source::Host(image)) => Storage::Host(vec![apron_cpu::copied(image)?]),
             (_, Source::Device(image)) => match &*image.storage {
                 Storage::Host(_) => return Ok((*image).clone()),
@@ -328,6 +333,7 @@ fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Resul
 fn host_image<'a>(source: &'a Source<'_>, index: u32) -> Result<AnyImage<'a>> {
     match source {
         Source::Host(image) => Ok(image.view()),
+        Source::Rows(rows) => read_whole(*rows),
         Source::Device(image) => match &*image.storage {
             Storage::Host(images) => Ok(images[index as usize].view()),
             #[cfg(feature = "gpu")]

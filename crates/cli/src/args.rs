@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A value parser with suggestions for shell completion, which also accepts other values.
 #[derive(Clone)]
@@ -70,6 +70,10 @@ pub(crate) struct Common {
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,
+    /// Memory that the images of a filter may take, such as 2GiB or 500MB: larger ones in .npy files are filtered strip by
+    /// strip, from file to file [default: a quarter of what is available]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
     #[arg(long, visible_alias = "gray")]
     pub(crate) grey: bool,
@@ -141,6 +145,34 @@ impl Anchor {
     }
 }
 
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl std::str::FromStr for Bytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Bytes, String> {
+        let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let unit = match unit.trim().to_ascii_lowercase().as_str() {
+            "" | "b" => 1u64,
+            "kb" => 1000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "k" | "kib" => 1 << 10,
+            "m" | "mib" => 1 << 20,
+            "g" | "gib" => 1 << 30,
+            "t" | "tib" => 1 << 40,
+            _ => return Err("must be a number of bytes with a unit, such as 2GiB, 500MB or 1000000".into()),
+        };
+        match number.parse::<f64>() {
+            Ok(number) if number > 0.0 => Ok(Bytes((number * unit as f64) as u64)),
+            _ => Err("must be a number above 0, such as 2GiB".into()),
+        }
+    }
+}
+
 /// The method that was asked for; `None` for the one that suits the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AskedMethod(pub(crate) Option<Method>);
@@ -182,6 +214,14 @@ impl Devices {
     /// Sets where the next verb works.
     pub(crate) fn go_to(&mut self, place: Place) {
         self.place = Some(place);
+    }
+
+    /// Returns the files of the next verb, if it reads one and writes one.
+    pub(crate) fn files(&self) -> Option<(PathBuf, PathBuf)> {
+        match &self.place {
+            Some(Place::Files { input, output, format: None }) => Some((input.clone(), output.clone())),
+            _ => None,
+        }
     }
 
     /// Takes the place where the verb works; each place serves one verb.

@@ -16,7 +16,7 @@ pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usiz
 }
 
 /// Returns the memory that this process may still take, in bytes: of the system, of its control group, and of its own limit.
-fn available() -> u64 {
+pub(crate) fn available() -> u64 {
     let limits = [of_system(), of_group(), of_process()];
     limits.into_iter().flatten().min().unwrap_or(4 << 30)
 }

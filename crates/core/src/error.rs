@@ -138,6 +138,14 @@ pub enum Error {
         /// The first difference, with both values.
         what: String,
     },
+    /// Rows of an image that could not be read or written.
+    #[error("{what}: {source}")]
+    Rows {
+        /// What was done with which rows.
+        what: String,
+        /// The error of the source or the destination.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A violation that the emulator found in a kernel.
     #[error("emulator: {fault}")]
     Fault {

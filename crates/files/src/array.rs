@@ -5,7 +5,7 @@
 use crate::bulk;
 use crate::error::{Error, Result, check_pixels};
 use crate::narrow;
-use crate::read::Source;
+use crate::read::{Source, starts_as_array};
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use py_literal::Value;
 use std::fs::File;
@@ -90,6 +90,38 @@ pub(super) fn read(
     let image = image.map_err(|error| wrong(error.to_string()))?;
     loaded.map_err(|error| Error::read(path, error))?;
     Ok(image)
+}
+
+/// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory; `None`
+/// for any other file.
+pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Option<(Shape, PixelType, u64)>> {
+    if !starts_as_array(path, file)? {
+        return Ok(None);
+    }
+    let wrong = |what: String| Error::content(path, what);
+    let header = Header::read(file).map_err(wrong)?;
+    let start = file.stream_position().map_err(|error| Error::read(path, error))?;
+    let pixel = match header.kind() {
+        "u1" => PixelType::U8,
+        "u2" => PixelType::U16,
+        "i2" => PixelType::I16,
+        "f2" => PixelType::F16,
+        "f4" => PixelType::F32,
+        _ => return Ok(None),
+    };
+    let (height, width, channels) = match header.shape[..] {
+        [height, width] => (height, width, 1),
+        [height, width, channels @ 1..=4] => (height, width, channels),
+        _ => return Ok(None),
+    };
+    if header.fortran || height == 0 || width == 0 || (header.is_foreign() && pixel.size_bytes() > 1) {
+        return Ok(None);
+    }
+    header.check_length(file, pixel.size_bytes()).map_err(wrong)?;
+    check_pixels(path, width, height, max_pixels)?;
+    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
+    let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
+    Ok(Some((shape, pixel, start)))
 }
 
 /// Returns the number of pixels of an array, from its header.
@@ -290,29 +322,29 @@ pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64])
     floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
 }
 
-fn write_image_header(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
-    let kind = match image.pixel_type() {
+pub(super) fn write_image_header(file: &mut impl Write, shape: Shape, pixel: PixelType) -> io::Result<()> {
+    let kind = match pixel {
         PixelType::U8 => "u1",
         PixelType::U16 => "u2",
         PixelType::I16 => "i2",
         PixelType::F16 => "f2",
         PixelType::F32 => "f4",
     };
-    let Shape { width, height, channels } = image.shape();
+    let Shape { width, height, channels } = shape;
     let shape = [height as u64, width as u64, channels as u64];
     write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })
 }
 
 /// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
-    write_image_header(file, image)?;
+    write_image_header(file, image.shape(), image.pixel_type())?;
     file.write_all(&image.bytes())
 }
 
 /// Writes an image to a file that is empty, as [`write`]: large ones by several threads.
 pub(super) fn write_file(file: &File, image: &AnyImage<'_>) -> io::Result<()> {
     let mut header = Vec::new();
-    write_image_header(&mut header, image)?;
+    write_image_header(&mut header, image.shape(), image.pixel_type())?;
     bulk::write(file, &header, 0)?;
     bulk::write(file, &image.bytes(), header.len() as u64)
 }

@@ -37,6 +37,7 @@ mod picture;
 mod png_file;
 mod pnm;
 mod read;
+mod rows;
 pub mod table;
 mod tiff_file;
 mod tiff_tags;
@@ -53,3 +54,4 @@ pub use read::{
     Page, ReadOptions, decode_image, decode_mask, decode_page, pixels, read_edges, read_image, read_mask, read_page,
     read_taps, read_weights,
 };
+pub use rows::{ArrayDraft, ArrayFile};

@@ -6,6 +6,7 @@ use crate::metadata::Metadata;
 use crate::picture::Manner;
 use crate::{array, picture};
 use apron_core::{AnyImage, PixelType};
+use std::fs::File;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -125,13 +126,23 @@ impl<'a> ImageOutput<'a> {
     /// file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
-        if let (Format::Array, Some(path)) = (self.format, &self.path) {
-            return path.write_file(|file| Ok(array::write_file(file, image)?));
+        if self.is_array_file() {
+            return self.write_file(|file| Ok(array::write_file(file, image)?));
         }
         self.fill(|file| match self.format {
             Format::Array => Ok(array::write(file, image)?),
             Format::Picture(format) => picture::write(file, format, &self.manner, image),
         })
+    }
+
+    /// Whether the output is a `.npy` file, and not the standard output.
+    pub fn is_array_file(&self) -> bool {
+        self.is_array() && self.path.is_some()
+    }
+
+    /// Writes what `fill` writes to any place of a file, once it is complete; nothing if this is no file.
+    pub(crate) fn write_file(&self, fill: impl FnOnce(&File) -> Result<(), Trouble>) -> Result<()> {
+        self.path.as_ref().map_or(Ok(()), |path| path.write_file(fill))
     }
 
     /// Writes the output of `fill`, once it is complete.

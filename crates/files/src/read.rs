@@ -215,7 +215,7 @@ fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u
     guarded(path, || array::read_numbers(path, file, most))
 }
 
-fn open(path: &Path) -> Result<File> {
+pub(super) fn open(path: &Path) -> Result<File> {
     // A pipe has no length to check a header against, and a device has no end; opening a pipe blocks until there is a
     // writer.
     match std::fs::metadata(path) {
@@ -225,7 +225,7 @@ fn open(path: &Path) -> Result<File> {
     }
 }
 
-fn starts_as_array(path: &Path, file: &mut dyn Source) -> Result<bool> {
+pub(super) fn starts_as_array(path: &Path, file: &mut dyn Source) -> Result<bool> {
     let mut start = Vec::new();
     let read = Read::take(&mut *file, array::MAGIC.len() as u64).read_to_end(&mut start).and_then(|_| file.rewind());
     read.map_err(|error| Error::read(path, error))?;

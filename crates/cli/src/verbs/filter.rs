@@ -1,11 +1,12 @@
 //! Runs filters on the current image.
 
 use super::image::Target;
+use super::strips;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::limits;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, Source};
+use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, ReadRows, Source};
 
 /// Runs the filter that `make` builds; its parameters are checked before.
 pub(super) fn run(
@@ -20,13 +21,31 @@ pub(super) fn run(
         return Err(Error::parameter(verb, "clamp", format!("asked for with {pixel} output"), "used with f32").into());
     }
     let out_type = |src| asked.unwrap_or(src);
+    let target = Target { args: &args.output, out_type: asked, keep_alpha: args.keep_alpha };
+    if let Some((input, output)) = devices.files()
+        && let Some(strips) = strips::asked(args, &target, (&input, &output))?
+    {
+        devices.place()?;
+        let out_type = out_type(strips.pixel_type());
+        return strips::run(verb, (args, clamp, out_type), &strips, devices, make);
+    }
     run_to(verb, args, out_type, devices, |device, image, out_type| {
         let shape = image.shape();
-        let filter = make(device, image).border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
-        let filter = filter.keep_alpha(args.keep_alpha);
+        let filter = built(args, clamp, out_type, make(device, image));
         limits::filter(verb, shape, filter.formula(), args)?;
-        filter.method(args.method.0).variant(args.common.variant.as_deref()).run()
+        filter.run()
     })
+}
+
+/// Sets the options of a filter.
+pub(super) fn built<'a>(
+    args: &'a FilterArgs,
+    clamp: bool,
+    out_type: PixelType,
+    filter: FilterBuilder<'a>,
+) -> FilterBuilder<'a> {
+    let filter = filter.border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
+    filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref())
 }
 
 /// Runs a filter with an output type that is derived from the input's.

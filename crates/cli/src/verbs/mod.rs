@@ -23,6 +23,7 @@ mod pad;
 pub(crate) mod pipe;
 mod separable;
 mod stats;
+mod strips;
 mod tune;
 mod verify;
 

@@ -1,0 +1,68 @@
+//! Filters strip by strip: images that take more memory than `--memory` allows.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::Folder;
+
+/// A pseudo-random image of `width` x `height` samples in the `.npy` format.
+fn npy(descr: &str, (width, height): (usize, usize), size: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({height}, {width}), }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    let mut state = 1u32;
+    bytes.extend((0..width * height * size).map(|i| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // Floats of moderate size.
+        if size == 4 && i % 4 == 3 { 0x3f } else { (state >> 24) as u8 }
+    }));
+    bytes
+}
+
+fn run(folder: &Folder, command: &str) -> common::Ended {
+    folder.run(&command.split(' ').collect::<Vec<_>>())
+}
+
+#[test]
+fn strips_give_the_bytes_of_the_whole() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.write("f.npy", npy("<f4", (300, 900), 4));
+    for (verb, image, options) in [
+        ("gaussian", "a", "--sigma 2"),
+        ("gaussian", "f", "--sigma 2,5 --border wrap"),
+        ("correlate", "a", "--mask sobel-x --out-type i16 --border constant:7"),
+        ("box", "f", "--size 21x33 --border reflect"),
+        ("box", "a", "--size 9x9 --border crop"),
+        ("separable", "f", "--taps-x 1,2,1 --taps-y 1,2,1,5 --full --border replicate"),
+    ] {
+        let memory = if image == "a" { "200KB" } else { "0.6MB" };
+        let whole = format!("{verb} {image}.npy whole.npy {options} --device cpu");
+        let strips = format!("{verb} {image}.npy strips.npy {options} --device cpu --memory {memory} --json");
+        let ended = run(&folder, &whole);
+        assert_eq!(ended.code, 0, "{whole}: {ended:?}");
+        let ended = run(&folder, &strips);
+        assert!(ended.code == 0 && ended.stdout.contains(" strips"), "{strips}: {ended:?}");
+        let [whole, strips] = ["whole.npy", "strips.npy"].map(|name| std::fs::read(folder.path(name)).unwrap());
+        assert!(whole == strips, "{verb} {image} {options}");
+    }
+}
+
+#[test]
+fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    for (command, code, part) in [
+        ("gaussian a.npy o.npy --sigma 2 --memory 2KB --device cpu", 2, "or more for one row"),
+        ("gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu", 2, "to .npy files"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 200KB --in-type f32 --device cpu", 2, "without conversions"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 200KB --border wrap,reflect --device cpu", 4, "borders that differ"),
+        ("gaussian a.npy o.npy --sigma 2 --memory lots", 2, "with a unit"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 0GB", 2, "a number above 0"),
+    ] {
+        let ended = run(&folder, command);
+        assert!(ended.code == code && ended.stderr.contains(part), "{command}: {ended:?}");
+        assert_eq!(folder.names(), ["a.npy"], "{command}");
+    }
+}
