@@ -39,7 +39,16 @@ pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> R
 /// # Errors
 /// As [`box_filter`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn box_filter_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter, out: ImageMut<'_, O>) -> Result<()> {
-    let window = filter.window()?;
+    box_windows(image, filter, filter.window()?, out)
+}
+
+/// As [`box_filter_into`], for these windows.
+pub(crate) fn box_windows<I: Pixel, O: Pixel>(
+    image: &Image<I>,
+    filter: &BoxFilter,
+    window: Window,
+    out: ImageMut<'_, O>,
+) -> Result<()> {
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
     out.check(window.out)?;
     // Few pairs of types are compiled: integers to all, floats to floats.
