@@ -56,7 +56,9 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
 ) {
     let (shape, stride) = (out.shape(), out.row_stride());
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
-    let tile_row = (SEEN_SAMPLES / seen).max(512).next_multiple_of(channels).min(row);
+    let columns = row.div_ceil((SEEN_SAMPLES / seen).max(512));
+    // Tiles of nearly equal width.
+    let tile_row = (row / channels).div_ceil(columns) * channels;
     let columns = row.div_ceil(tile_row);
     let tile_height = height(shape.height as usize, (tile_row, columns), halo.1);
     let bands = out.spanned_mut().chunks_mut(stride * tile_height).enumerate();
