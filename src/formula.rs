@@ -1,12 +1,12 @@
-//! Evaluates a named filter's formula: in one launch where kernels take it, else by the operations that compute it, one
-//! after the other on the device.
+//! Evaluates a named filter's formula: as one problem where the device takes it, else by the operations that compute it,
+//! one after the other on the device.
 
 use crate::backend::{Backend, Solved};
 use crate::choice::{self, Choice};
 use crate::filter::{Filtering, Options, stated};
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source, Taps};
-use apron_core::{FilterProblem, Paired, Part, Pointwise, Separable};
+use apron_core::{ByMethod, FilterProblem, Paired, Part, Pointwise, Separable};
 
 impl Filtering<'_> {
     /// Computes a pointwise operation or a copy of the image, with samples of type `dst`; into `room`, if there is one.
@@ -79,16 +79,18 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Returns the operation on both formulas as one problem, if the device has kernels that take it, or is asked to. Any
-    /// other variant that is asked for is one of the parts'.
+    /// Returns the operation on both formulas as one problem, if the device takes it, or is asked to: the CPU all, a GPU what
+    /// it has kernels for. Any other variant that is asked for is one of the parts'.
     fn paired(&self, op: PointOp, x: &Formula, y: Option<&Formula>, dst: PixelType) -> Result<Option<FilterProblem>> {
         let Options { borders, extent, choice, .. } = self.options;
         let own = choice.variant == Some("paired");
         let asked =
             !own && (choice.variant.is_some() || choice::environment()?.iter().any(|(of, _)| *of == "separable"));
-        let (Some(border), Some(machine), false) = (borders.everywhere(), self.device.machine(), asked) else {
+        let machine = self.device.machine();
+        let (Some(border), false) = (borders.everywhere(), machine.is_some() && asked) else { return Ok(None) };
+        if machine.is_none() && !self.takes_any() {
             return Ok(None);
-        };
+        }
         if [Some(x), y].into_iter().flatten().all(|part| *part == Formula::Image) {
             return Ok(None);
         }
@@ -99,11 +101,20 @@ impl Filtering<'_> {
         };
         let (shape, src) = (self.source.shape(), self.source.pixel_type());
         let problem = FilterProblem::Paired(Paired { shape, src, dst, op, x, y, border, extent });
-        let taken = own || apron_plan::plan(&problem.clone().into(), None, &machine).is_ok();
+        let taken = match machine {
+            Some(machine) => own || apron_plan::plan(&problem.clone().into(), None, &machine).is_ok(),
+            None => problem.window().is_ok(),
+        };
         Ok(taken.then_some(problem))
     }
 
-    /// Returns a formula as a part of a pair, if it is the image, or separable by the method that suits it.
+    /// Returns whether the device computes filters of any parts as one problem.
+    fn takes_any(&self) -> bool {
+        matches!(self.device.backend, Backend::Cpu)
+    }
+
+    /// Returns a formula as a part of a pair: the image, or what is separable by the method that suits it; any other where the
+    /// device takes it.
     fn part(&self, formula: &Formula) -> Result<Option<Part>> {
         if let (Formula::Image, Extent::Region(_)) = (formula, self.options.extent) {
             let one = Taps::new([1.0])?;
@@ -113,10 +124,20 @@ impl Filtering<'_> {
             return Ok(Some(Part::Image));
         }
         let types = (self.source.pixel_type(), PixelType::F32);
-        let Some(problem) = stated(formula, self.source.shape(), types, &self.options)? else { return Ok(None) };
-        let filter = problem.with_borders(self.options.borders)?.filter;
-        Ok(match self.device.by_method(filter, self.options.method, None)?.problem {
-            FilterProblem::Separable(Separable { taps_x, taps_y, .. }) => Some(Part::Separable(taps_x, taps_y)),
+        let filter = match (stated(formula, self.source.shape(), types, &self.options)?, formula) {
+            (Some(problem), _) => {
+                let filter = problem.with_borders(self.options.borders)?.filter;
+                let ByMethod { problem, .. } = self.device.by_method(filter, self.options.method, None)?;
+                Some(problem)
+            }
+            (None, Formula::Pointwise { op, x, y }) if self.takes_any() => {
+                self.paired(*op, x, y.as_deref(), PixelType::F32)?
+            }
+            _ => None,
+        };
+        Ok(match filter {
+            Some(FilterProblem::Separable(Separable { taps_x, taps_y, .. })) => Some(Part::Separable(taps_x, taps_y)),
+            Some(filter) if self.takes_any() => Some(Part::Filter(Box::new(filter))),
             _ => None,
         })
     }

@@ -140,3 +140,39 @@ fn a_gradient_by_scipy() {
         );
     }
 }
+
+/// On the CPU bands of rows run through all parts: several bands, with rows at their edges that both read.
+#[test]
+fn the_cpu_takes_any_parts_at_once() {
+    let (cpu, reference) = (Device::cpu(), Device::reference());
+    let bytes = Image::from_fn(300, 900, 1, |x, y, _| ((x * x + 7 * y * y) % 251) as u8).unwrap();
+    let dense = Formula::Dense(Mask::from_rows([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]]).unwrap());
+    let (sum, product) = (PointOp::weighted(1.0, 1.0, 0.0), PointOp::weighted(-2.0, 0.5, 9.0));
+    let nested = Formula::of(sum, Formula::of(product, dense.clone(), Some(Formula::Image)), Some(Formula::Mean(5, 7)));
+    let region = Extent::Region(Region { x: -3, y: 40, width: 200, height: 850 });
+    let all = |device: &Device| {
+        [
+            device.gradient(&bytes).run(),
+            device.gradient(&bytes).border(Border::Crop).run(),
+            device.unsharp(&bytes, 3.0).extent(region).run(),
+            device.apply(&bytes, Formula::of(sum, dense.clone(), Some(Formula::LocalStd(9, 9)))).run(),
+            device.apply(&bytes, nested.clone()).out_type(PixelType::I16).run(),
+            device.apply(&bytes, nested.clone()).extent(region).out_type(PixelType::F32).run(),
+            device.apply(&bytes, Formula::of(sum, Formula::Mean(31, 41), Some(nested.clone()))).run(),
+        ]
+    };
+    for (n, (found, expected)) in all(&cpu).into_iter().zip(all(&reference)).enumerate() {
+        assert_eq!(ran(&found), ("paired", 1), "filter {n}");
+        let samples = |image: Result<DeviceImage>| image.unwrap().download_any().unwrap();
+        assert_eq!(apron_testkit::first_mismatch(&samples(found), &samples(expected)), None, "filter {n}");
+    }
+    // A border per axis is padded for each part; and what is wrong is said of the part.
+    let borders = Borders::by_axis(Border::Wrap, Border::Reflect);
+    assert_eq!(ran(&cpu.gradient(&bytes).border(borders).run()), ("pointwise", 5));
+    let error = cpu.apply(&bytes, Formula::of(sum, Formula::Mean(3, 3), Some(dense))).border(Border::Crop);
+    let error = error.anchor((0, 0)).run().unwrap_err().to_string();
+    assert!(error.contains("anchor"), "{error}");
+    let cropped = Formula::of(sum, Formula::Mean(3, 3), Some(Formula::Mean(5, 3)));
+    let error = cpu.apply(&bytes, cropped).border(Border::Crop).run().unwrap_err().to_string();
+    assert!(error.contains("masks of two sizes leave 298x898x1 and 296x898x1"), "{error}");
+}

@@ -112,7 +112,15 @@ macro_rules! integer_pixel {
                 let inside = if sum < low { low } else if sum > high { high } else { sum };
                 // At 1.5 * 2^52 the spacing of f64 is 1: the addition rounds half to even.
                 const MAGIC: f64 = 6755399441055744.0;
-                ((inside + MAGIC) - MAGIC) as i32 as $type
+                let rounded = inside + MAGIC;
+                if cfg!(target_arch = "nvptx64") {
+                    (rounded - MAGIC) as i32 as $type
+                } else if rounded.is_nan() {
+                    0
+                } else {
+                    // Hosts have no vector instruction for the cast, but the integer is in the low bits.
+                    rounded.to_bits() as $type
+                }
             }
         }
 
@@ -123,7 +131,14 @@ macro_rules! integer_pixel {
                 let inside = if sum < low { low } else if sum > high { high } else { sum };
                 // At 1.5 * 2^23 the spacing of f32 is 1.
                 const MAGIC: f32 = 12582912.0;
-                ((inside + MAGIC) - MAGIC) as i32 as $type
+                let rounded = inside + MAGIC;
+                if cfg!(target_arch = "nvptx64") {
+                    (rounded - MAGIC) as i32 as $type
+                } else if rounded.is_nan() {
+                    0
+                } else {
+                    rounded.to_bits() as $type
+                }
             }
         }
     )*};

@@ -1,6 +1,8 @@
 //! Pointwise operations on one or two filters of an image.
 
-use crate::{Border, Error, Extent, PixelType, PointOp, Pointwise, Result, Separable, Shape, Taps, Window};
+use crate::{
+    Border, Error, Extent, FilterProblem, PixelType, PointOp, Pointwise, Result, Separable, Shape, Taps, Window,
+};
 
 /// An operand of a [`Paired`] operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,10 +11,12 @@ pub enum Part {
     Image,
     /// The image filtered along the rows, then along the columns, in f32.
     Separable(Taps, Taps),
+    /// Any other filter of the image, in f32, with a border and an extent of its own; it may be [`Paired`] again.
+    Filter(Box<FilterProblem>),
 }
 
-/// A pointwise operation on one or two parts, each a separable filter of one image or the image itself: the result of the
-/// parts computed one by one, to the last bit.
+/// A pointwise operation on one or two parts, each a filter of one image or the image itself: the result of the parts
+/// computed one by one, to the last bit. Kernels take separable parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
     /// Shape of the input.
@@ -62,22 +66,41 @@ impl Paired {
     /// Returns the shape of a part and the position of its windows.
     ///
     /// # Errors
-    /// As [`Correlate::window`](crate::Correlate::window); [`Error::Parameter`] for a region of the image itself.
+    /// As [`FilterProblem::window`]; [`Error::Parameter`] for a region of the image itself, and for a filter that is not one
+    /// of this image to f32.
     pub fn part_window(&self, part: &Part) -> Result<Window> {
-        match (self.separable(part), self.extent) {
-            (Some(filter), _) => filter.window(),
-            (None, Extent::Region(region)) => {
-                Err(Error::parameter(Paired::NAME, "region", region, "left out for the image itself, or one tap used"))
-            }
-            (None, _) => Ok(Window { out: self.shape, origin_x: 0, origin_y: 0 }),
+        let wrong = |parameter, value: String, limit| Err(Error::parameter(Paired::NAME, parameter, value, limit));
+        let Some(filter) = self.filter(part) else {
+            return match self.extent {
+                Extent::Region(region) => {
+                    wrong("region", region.to_string(), "left out for the image itself, or one tap used")
+                }
+                _ => Ok(Window { out: self.shape, origin_x: 0, origin_y: 0 }),
+            };
+        };
+        if (filter.shape(), filter.src(), filter.dst()) != (self.shape, self.src, PixelType::F32) {
+            let value = format!("a filter of {} {} to {}", filter.shape(), filter.src(), filter.dst());
+            return wrong("part", value, "one of the image, to f32");
         }
+        if matches!(filter, FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) {
+            return wrong("part", filter.operation().to_string(), "a filter");
+        }
+        filter.window()
     }
 
     /// Returns the filter of a part; `None` for the image itself.
+    pub fn filter(&self, part: &Part) -> Option<FilterProblem> {
+        match part {
+            Part::Filter(filter) => Some((**filter).clone()),
+            part => self.separable(part).map(FilterProblem::Separable),
+        }
+    }
+
+    /// Returns the filter of a separable part.
     pub fn separable(&self, part: &Part) -> Option<Separable> {
         let &Paired { shape, src, border, extent, .. } = self;
         match part.clone() {
-            Part::Image => None,
+            Part::Image | Part::Filter(_) => None,
             Part::Separable(taps_x, taps_y) => {
                 Some(Separable { shape, src, dst: PixelType::F32, taps_x, taps_y, border, extent })
             }
@@ -95,7 +118,7 @@ impl Paired {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Region;
+    use crate::{LocalStd, Region};
 
     #[test]
     fn parts_have_one_shape() {
@@ -118,6 +141,22 @@ mod tests {
             (part(3, 3), None, wrap, same, "images is one, but must be two"),
         ] {
             let error = of(x, y, border, extent).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        let (shape, src, border, extent) = (Shape::new(9, 7, 2).unwrap(), PixelType::U8, wrap, same);
+        let deviation = |src, dst| LocalStd { shape, src, dst, width: 3, height: 3, border, extent };
+        let part = |filter: FilterProblem| of(Part::Filter(Box::new(filter)), Some(Part::Image), wrap, same);
+        assert_eq!(part(deviation(PixelType::U8, PixelType::F32).into()).unwrap().origin_x, -1);
+        let pad = Pointwise { shape, src, second: None, dst: PixelType::F32, op: PointOp::weighted(1.0, 0.0, 0.0) };
+        for (filter, why) in [
+            (
+                deviation(PixelType::U8, PixelType::U8).into(),
+                "part is a filter of 9x7x2 u8 to u8, but must be one of the image",
+            ),
+            (deviation(PixelType::F32, PixelType::F32).into(), "of 9x7x2 f32 to f32"),
+            (pad.into(), "part is pointwise, but must be a filter"),
+        ] {
+            let error = part(filter).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
     }

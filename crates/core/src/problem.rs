@@ -259,6 +259,23 @@ impl FilterProblem {
         }
     }
 
+    /// Returns the width and height of the windows, in pixels; of several parts, the largest.
+    pub fn size(&self) -> (u32, u32) {
+        match self {
+            FilterProblem::Correlate(problem) => problem.sides().size,
+            FilterProblem::Separable(problem) => problem.sides().size,
+            FilterProblem::LowRank(problem) => problem.sides().size,
+            FilterProblem::Scaled(problem) => problem.sides().size,
+            FilterProblem::Box(problem) => problem.sides().size,
+            FilterProblem::LocalStd(problem) => problem.sides().size,
+            FilterProblem::Paired(problem) => {
+                let sizes = problem.parts().filter_map(|part| problem.filter(part)).map(|filter| filter.size());
+                sizes.fold((1, 1), |most, size| (most.0.max(size.0), most.1.max(size.1)))
+            }
+            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => (1, 1),
+        }
+    }
+
     /// Returns the column and row of the tap over the output pixel; 0 for a problem without windows.
     pub fn anchor(&self) -> (u32, u32) {
         match self {

@@ -2,6 +2,7 @@
 
 use crate::{Border, Error, MAX_SIDE, Result, Shape, Taps};
 use std::fmt;
+use std::ops::Range;
 
 /// The output pixels that a filter computes.
 ///
@@ -94,6 +95,12 @@ impl Sides {
 }
 
 impl Window {
+    /// Returns the windows of some rows of the output.
+    pub fn of_rows(self, rows: Range<u32>) -> Window {
+        let out = Shape { height: rows.end - rows.start, ..self.out };
+        Window { out, origin_y: self.origin_y + rows.start as i32, ..self }
+    }
+
     pub(crate) fn new(
         operation: &'static str,
         shape: Shape,

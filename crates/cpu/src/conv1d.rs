@@ -28,7 +28,7 @@ use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 /// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::separable(image, problem)?.run(false)
+    Filter::separable(image, problem, problem.window()?).run(false)
 }
 
 /// As [`separable`], into an existing image.
@@ -41,5 +41,5 @@ pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     out: ImageMut<'_, O>,
 ) -> Result<()> {
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::separable(image, problem)?.run_into(false, out)
+    Filter::separable(image, problem, problem.window()?).run_into(false, out)
 }

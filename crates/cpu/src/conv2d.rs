@@ -27,7 +27,7 @@ use apron_core::{Correlate, Image, ImageMut, Pixel, Result, check_pixels};
 /// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::dense(image, problem)?.run(problem.clamp)
+    Filter::dense(image, problem, problem.window()?).run(problem.clamp)
 }
 
 /// As [`correlate`], into an existing image.
@@ -40,5 +40,5 @@ pub fn correlate_into<I: Pixel, O: Pixel<Sum: Fma>>(
     out: ImageMut<'_, O>,
 ) -> Result<()> {
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::dense(image, problem)?.run_into(problem.clamp, out)
+    Filter::dense(image, problem, problem.window()?).run_into(problem.clamp, out)
 }

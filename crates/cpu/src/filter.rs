@@ -58,25 +58,25 @@ pub(crate) struct Filter<'a, I: Pixel> {
 }
 
 impl<'a, I: Pixel> Filter<'a, I> {
-    pub(crate) fn dense(image: &'a Image<'_, I>, problem: &'a Correlate) -> Result<Self> {
-        let (window, mask, (mode, constant)) = (problem.window()?, &problem.mask, problem.border.mode());
+    pub(crate) fn dense(image: &'a Image<'_, I>, problem: &'a Correlate, window: Window) -> Self {
+        let (mask, (mode, constant)) = (&problem.mask, problem.border.mode());
         let width = mask.width() as usize;
-        Ok(Filter { image, window, mode, constant, across: None, taps: mask.taps(), width })
+        Filter { image, window, mode, constant, across: None, taps: mask.taps(), width }
     }
 
-    pub(crate) fn separable(image: &'a Image<'_, I>, problem: &'a Separable) -> Result<Self> {
-        let (window, (mode, constant)) = (problem.window()?, problem.border.mode());
+    pub(crate) fn separable(image: &'a Image<'_, I>, problem: &'a Separable, window: Window) -> Self {
+        let (mode, constant) = problem.border.mode();
         let (across, taps) = (Some(problem.taps_x.taps()), problem.taps_y.taps());
-        Ok(Filter { image, window, mode, constant, across, taps, width: 1 })
+        Filter { image, window, mode, constant, across, taps, width: 1 }
     }
 
-    pub(crate) fn scaled(image: &'a Image<'_, I>, problem: &'a Scaled) -> Result<Self> {
-        let (window, (mode, constant)) = (problem.window()?, problem.border.mode());
+    pub(crate) fn scaled(image: &'a Image<'_, I>, problem: &'a Scaled, window: Window) -> Self {
+        let (mode, constant) = problem.border.mode();
         let (across, taps, width) = match &problem.weights {
             Summed::Dense(mask) => (None, mask.taps(), mask.width() as usize),
             Summed::Separable(taps_x, taps_y) => (Some(taps_x.taps()), taps_y.taps(), 1),
         };
-        Ok(Filter { image, window, mode, constant, across, taps, width })
+        Filter { image, window, mode, constant, across, taps, width }
     }
 
     /// Computes the output into a new image.

@@ -34,7 +34,16 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
 /// # Errors
 /// As [`local_std`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn local_std_into<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd, out: ImageMut<'_, O>) -> Result<()> {
-    let window = filter.window()?;
+    local_std_windows(image, filter, filter.window()?, out)
+}
+
+/// As [`local_std_into`], for these windows.
+pub(crate) fn local_std_windows<I: Pixel, O: Pixel>(
+    image: &Image<I>,
+    filter: &LocalStd,
+    window: Window,
+    out: ImageMut<'_, O>,
+) -> Result<()> {
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
     out.check(window.out)?;
     match I::into_any(image.view()) {

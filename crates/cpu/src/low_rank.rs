@@ -1,7 +1,9 @@
 //! Sums of separable correlations.
 
-use crate::{pages, parallel, separable_into};
-use apron_core::{Image, ImageMut, LowRank, Pixel, Result};
+use crate::filter::Filter;
+use crate::tiles::{self, Buffer};
+use crate::{pages, parallel};
+use apron_core::{Image, ImageMut, LowRank, Pixel, Result, Separable, Shape, Window, check_memory, check_pixels};
 
 /// Applies a sum of separable correlations, in parallel: bit for bit what `apron_reference::low_rank` computes.
 ///
@@ -28,28 +30,41 @@ pub fn low_rank<I: Pixel>(image: &Image<I>, problem: &LowRank) -> Result<Image<'
 ///
 /// # Errors
 /// As [`low_rank`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
-pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, mut out: ImageMut<'_, f32>) -> Result<()> {
-    let shape = problem.window()?.out;
-    out.check(shape)?;
-    let (row, stride) = (shape.row_samples(), out.row_stride());
-    let mut term: Vec<f32> = Vec::new();
-    for (n, next) in problem.separables().enumerate() {
-        if n == 0 {
-            separable_into(image, &next, out.view())?;
-            continue;
+pub fn low_rank_into<I: Pixel>(image: &Image<I>, problem: &LowRank, out: ImageMut<'_, f32>) -> Result<()> {
+    low_rank_windows(image, problem, problem.window()?, out)
+}
+
+/// As [`low_rank_into`], for these windows: band by band, so that the terms stay in cache.
+pub(crate) fn low_rank_windows<I: Pixel>(
+    image: &Image<I>,
+    problem: &LowRank,
+    window: Window,
+    out: ImageMut<'_, f32>,
+) -> Result<()> {
+    check_pixels::<I, f32>("separable", image, problem.shape, (problem.src, f32::PIXEL))?;
+    out.check(window.out)?;
+    let terms: Vec<Separable> = problem.separables().collect();
+    let (row, halo) = (window.out.row_samples(), terms[0].taps_y.len() as usize - 1);
+    let height = tiles::band_height(&out, halo) as u64;
+    check_memory::<f32>(parallel::threads() * height * row as u64, window.out)?;
+    tiles::bands(out, halo, &|scratch: &mut Buffer<f32>, rows, mut out| {
+        let window = window.of_rows(rows);
+        for (n, term) in terms.iter().enumerate() {
+            let filter = Filter::separable(image, term, window);
+            let solved = if n == 0 {
+                filter.run_into(false, out.view())
+            } else {
+                let Shape { width, height, channels } = window.out;
+                let sums = scratch.take(window.out.samples() as usize);
+                let solved = ImageMut::new(width, height, channels, sums).and_then(|out| filter.run_into(false, out));
+                // As in the pointwise operation, whose offset of 0 turns a term's -0 into +0.
+                let samples = out.rows_mut().zip(sums.chunks(row)).flat_map(|(out, term)| out.iter_mut().zip(term));
+                samples.for_each(|(sum, &term)| *sum += term + 0.0);
+                solved
+            };
+            solved.expect("rows of checked windows");
         }
-        if term.is_empty() {
-            term = pages::zeros(shape)?;
-        }
-        separable_into(image, &next, ImageMut::new(shape.width, shape.height, shape.channels, &mut term)?)?;
-        // As in the pointwise operation, whose offset of 0 turns a term's -0 into +0.
-        let rows = (1usize << 16).div_ceil(row);
-        parallel::chunks(out.spanned_mut(), stride * rows, &|band, out| {
-            let terms = term[band * rows * row..].chunks(row);
-            let samples = out.chunks_mut(stride).zip(terms).flat_map(|(out, term)| out.iter_mut().zip(term));
-            samples.for_each(|(sum, &term)| *sum += term + 0.0);
-        });
-    }
+    });
     Ok(())
 }
 

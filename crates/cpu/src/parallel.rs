@@ -4,6 +4,7 @@
 //! per element type instead of once per operation and pair of types.
 
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Calls that the running loops of all threads have finished, and all their calls.
@@ -34,6 +35,28 @@ impl Drop for Loop {
     }
 }
 
+thread_local! {
+    /// Whether this thread runs a call of a loop.
+    static IN_CALL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A call of a loop: loops within it run on its thread.
+struct Call {
+    outer: bool,
+}
+
+impl Call {
+    fn new() -> Call {
+        Call { outer: IN_CALL.replace(true) }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        IN_CALL.set(self.outer);
+    }
+}
+
 /// Returns the finished part, 0 to 1, of the loops that this backend runs now; `None` while it runs none. An operation
 /// may be several loops, one after the other.
 pub fn progress() -> Option<f64> {
@@ -43,8 +66,12 @@ pub fn progress() -> Option<f64> {
 
 /// Collects the results of `work` for every index below `count`, in order.
 pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+    if IN_CALL.get() {
+        return (0..count).map(work).collect();
+    }
     let run = Loop::new(count);
     let call = |index| {
+        let _call = Call::new();
         let result = work(index);
         run.finish_one();
         result
@@ -54,8 +81,12 @@ pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> 
 
 /// Calls `work` with every chunk of `size` elements, the last of which may be shorter, and its index.
 pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    if IN_CALL.get() {
+        return elements.chunks_mut(size).enumerate().for_each(|(index, chunk)| work(index, chunk));
+    }
     let run = Loop::new(elements.len().div_ceil(size));
     elements.par_chunks_mut(size).enumerate().for_each(|(index, chunk)| {
+        let _call = Call::new();
         work(index, chunk);
         run.finish_one();
     });
@@ -63,8 +94,13 @@ pub(crate) fn chunks<T: Send>(elements: &mut [T], size: usize, work: &(dyn Fn(us
 
 /// Calls `work` with every item, and scratch memory that the calls of one task share.
 pub(crate) fn items<T: Send, W: Default>(items: Vec<T>, work: &(dyn Fn(&mut W, T) + Sync)) {
+    if IN_CALL.get() {
+        let mut scratch = W::default();
+        return items.into_iter().for_each(|item| work(&mut scratch, item));
+    }
     let run = Loop::new(items.len());
     items.into_par_iter().for_each_init(W::default, |scratch, item| {
+        let _call = Call::new();
         work(scratch, item);
         run.finish_one();
     });
@@ -76,9 +112,9 @@ pub(crate) fn split(count: u32, parts: u64) -> Vec<std::ops::Range<u32>> {
     (0..count.div_ceil(each)).map(|part| part * each..((part + 1) * each).min(count)).collect()
 }
 
-/// Number of threads.
+/// Number of threads that a loop here has.
 pub(crate) fn threads() -> u64 {
-    rayon::current_num_threads() as u64
+    if IN_CALL.get() { 1 } else { rayon::current_num_threads() as u64 }
 }
 
 /// Adds counts, element by element, to those of the first part; empty without parts.
@@ -118,6 +154,22 @@ mod tests {
             chunk.fill(1);
         });
         assert_eq!(samples, [1; 100]);
+    }
+
+    #[test]
+    fn loops_within_a_call_run_on_its_thread() {
+        let thread = || std::thread::current().id();
+        let inner = || {
+            let (here, mut samples) = (thread(), [0; 4]);
+            chunks(&mut samples, 1, &|_, chunk| chunk[0] = (thread() == here) as u8);
+            items(vec![(); 4], &|count: &mut u32, ()| {
+                *count += 1;
+                assert!(thread() == here && *count <= 4);
+            });
+            threads() == 1 && samples == [1; 4] && map(4, &|_| thread() == here) == [true; 4]
+        };
+        assert_eq!(map(64, &|_| inner()), [true; 64]);
+        assert_eq!(threads(), rayon::current_num_threads() as u64);
     }
 
     #[test]

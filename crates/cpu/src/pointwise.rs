@@ -5,8 +5,9 @@ use crate::{pages, parallel};
 use apron_core::{
     Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
 };
+use std::ops::Range;
 
-/// Samples converted at a time: a few pages, which fit the first-level cache.
+/// Samples converted at a time, which fit the first-level cache.
 const PIECE: usize = 2048;
 
 /// Applies a pointwise operation, in parallel: bit for bit what `apron_reference::pointwise` computes.
@@ -51,14 +52,12 @@ pub fn pointwise_into<O: Pixel>(
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
     let bands = out.spanned_mut().chunks_mut(stride * rows).enumerate().collect();
-    parallel::items(bands, &|(xs, ys): &mut (Vec<f64>, Vec<f64>), (band, out): (usize, &mut [O])| {
+    parallel::items(bands, &|(xs, ys): &mut (Vec<f32>, Vec<f32>), (band, out): (usize, &mut [O])| {
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
             for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
-                simd::run(Numbers { image: x, row: at, start, count: out.len(), numbers: xs });
-                if let Some(image) = y {
-                    simd::run(Numbers { image, row: at, start, count: out.len(), numbers: ys });
-                }
-                simd::run(Points { op: problem.op, x: xs, y: y.map(|_| &ys[..]), out });
+                let samples = start..start + out.len();
+                let x = floats(x, at, samples.clone(), xs);
+                simd::run(Points { op: problem.op, x, y: y.map(|y| floats(y, at, samples, ys)), out });
             }
         }
     });
@@ -86,31 +85,39 @@ fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_
     Ok(())
 }
 
-/// Converts a part of a row to f64.
-struct Numbers<'a> {
-    image: &'a AnyImage<'a>,
-    row: u32,
-    start: usize,
-    count: usize,
-    numbers: &'a mut Vec<f64>,
+/// Returns a part of a row in f32, which holds the samples of all types.
+fn floats<'a>(image: &'a AnyImage<'_>, row: u32, samples: Range<usize>, converted: &'a mut Vec<f32>) -> &'a [f32] {
+    if let AnyImage::F32(image) = image {
+        return &image.row(row)[samples];
+    }
+    simd::run(Convert { image, row, samples, converted });
+    converted
 }
 
-impl Work for Numbers<'_> {
+/// Converts a part of a row.
+struct Convert<'a, 'b> {
+    image: &'a AnyImage<'b>,
+    row: u32,
+    samples: Range<usize>,
+    converted: &'a mut Vec<f32>,
+}
+
+impl Work for Convert<'_, '_> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        self.numbers.clear();
+        self.converted.clear();
         each_type!(self.image, image => {
-            let samples = &image.row(self.row)[self.start..][..self.count];
-            self.numbers.extend(samples.iter().map(|&sample| sample.to_f64()));
+            let samples = &image.row(self.row)[self.samples];
+            self.converted.extend(samples.iter().map(|&sample| sample.to_f64() as f32));
         });
     }
 }
 
-/// Computes the outputs of converted samples.
+/// Computes the outputs of samples.
 struct Points<'a, O> {
     op: PointOp,
-    x: &'a [f64],
-    y: Option<&'a [f64]>,
+    x: &'a [f32],
+    y: Option<&'a [f32]>,
     out: &'a mut [O],
 }
 
@@ -125,7 +132,7 @@ impl<O: Pixel> Work for Points<'_, O> {
             }),
             (PointOp::Weighted { a, c, .. }, _) => {
                 for (out, &x) in out.iter_mut().zip(x) {
-                    *out = store(a.mul_add(x, c));
+                    *out = store(a.mul_add(x as f64, c));
                 }
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
@@ -136,9 +143,9 @@ impl<O: Pixel> Work for Points<'_, O> {
 }
 
 #[inline(always)]
-fn two<O: Pixel>(x: &[f64], y: &[f64], out: &mut [O], of: impl Fn(f64, f64) -> f64) {
+fn two<O: Pixel>(x: &[f32], y: &[f32], out: &mut [O], of: impl Fn(f64, f64) -> f64) {
     for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-        *out = store(of(x, y));
+        *out = store(of(x as f64, y as f64));
     }
 }
 

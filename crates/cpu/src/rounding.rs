@@ -142,35 +142,51 @@ pub(crate) struct Round<'a> {
     pub(crate) open: &'a mut Vec<usize>,
 }
 
+/// Sums rounded at a time.
+const PIECE: usize = 4 * LANES;
+
 impl Work for Round<'_> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Round { rounding: Rounding { shift, limit, .. }, sums, out, open } = self;
-        // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the
-        // integer in the low bits.
-        const MAGIC: f32 = 12582912.0;
-        let (sums, _) = sums.as_chunks::<LANES>();
-        for (n, (sums, out)) in sums.iter().zip(out.chunks_mut(LANES)).enumerate() {
-            let mut bytes = [0; LANES];
-            let mut is_open = [false; LANES];
-            for lane in 0..LANES {
-                let sum = sums[lane] + shift;
-                // A sum outside a byte's range saturates in either case: the error bound is below one half.
-                let sum = if sum > 0.0 { sum } else { 0.0 };
-                let sum = if sum < 255.0 { sum } else { 255.0 };
-                let rounded = sum + MAGIC;
-                bytes[lane] = rounded.to_bits() as u8;
-                is_open[lane] = ((rounded - MAGIC) - sum).abs() > limit;
-            }
-            match <&mut [u8; LANES]>::try_from(&mut *out) {
-                Ok(out) => *out = bytes,
-                Err(_) => out.copy_from_slice(&bytes[..out.len()]),
-            }
-            if is_open != [false; LANES] {
-                let lanes = (0..out.len()).filter(|&lane| is_open[lane]);
-                open.extend(lanes.map(|lane| n * LANES + lane));
+        let Round { rounding, sums, out, open } = self;
+        for (n, (sums, out)) in sums.chunks(PIECE).zip(out.chunks_mut(PIECE)).enumerate() {
+            // Arrays, so that their loop has no end but the vectors'.
+            let is_open = match (<&[f32; PIECE]>::try_from(sums), <&mut [u8; PIECE]>::try_from(&mut *out)) {
+                (Ok(sums), Ok(out)) => rounding.round(sums, out),
+                _ => rounding.round(sums, out),
+            };
+            if is_open {
+                let lanes = sums.iter().take(out.len()).enumerate().filter(|(_, sum)| rounding.rounded(**sum).1);
+                open.extend(lanes.map(|(lane, _)| n * PIECE + lane));
             }
         }
+    }
+}
+
+impl Rounding {
+    /// Rounds sums; returns whether one is undecided.
+    #[inline(always)]
+    fn round(self, sums: &[f32], out: &mut [u8]) -> bool {
+        let mut any = 0;
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            let (byte, is_open) = self.rounded(sum);
+            *out = byte;
+            any |= is_open as u32;
+        }
+        any != 0
+    }
+
+    /// Returns the byte of a sum, and whether it is undecided.
+    #[inline(always)]
+    fn rounded(self, sum: f32) -> (u8, bool) {
+        // At 1.5 * 2^23 the spacing of f32 is 1: the addition rounds half to even, and leaves the integer in the low bits.
+        const MAGIC: f32 = 12582912.0;
+        let sum = sum + self.shift;
+        // A sum outside a byte's range saturates in either case: the error bound is below one half.
+        let sum = if sum > 0.0 { sum } else { 0.0 };
+        let sum = if sum < 255.0 { sum } else { 255.0 };
+        let rounded = sum + MAGIC;
+        (rounded.to_bits() as u8, ((rounded - MAGIC) - sum).abs() > self.limit)
     }
 }
 

@@ -32,5 +32,5 @@ pub fn scaled<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled) -> Result<
 /// As [`scaled`], and [`Error::Parameter`](apron_core::Error::Parameter) if `out` has another shape.
 pub fn scaled_into<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Scaled, out: ImageMut<'_, O>) -> Result<()> {
     check_pixels::<I, O>(Scaled::OPERATION, image, problem.shape, (problem.src, problem.dst))?;
-    Filter::scaled(image, problem)?.scaled_into((problem.factor, problem.offset), out)
+    Filter::scaled(image, problem, problem.window()?).scaled_into((problem.factor, problem.offset), out)
 }

@@ -42,6 +42,27 @@ pub(crate) trait Level {
     fn running_i64(numbers: &mut [i64], step: usize) {
         running(numbers, step);
     }
+    /// Transposes a block.
+    #[inline(always)]
+    fn turned_f32(rows: Block<f32>) -> Block<f32> {
+        turned(rows)
+    }
+    /// As [`turned_f32`](Level::turned_f32).
+    #[inline(always)]
+    fn turned_f64(rows: Block<f64>) -> Block<f64> {
+        turned(rows)
+    }
+}
+
+/// Side of a [`Block`].
+pub(crate) const BLOCK: usize = 4;
+
+/// Samples that are transposed in registers.
+pub(crate) type Block<S> = [[S; BLOCK]; BLOCK];
+
+#[inline(always)]
+fn turned<S: Copy>(rows: Block<S>) -> Block<S> {
+    std::array::from_fn(|column| std::array::from_fn(|row| rows[row][column]))
 }
 
 /// Numbers that fill whole vectors of any level.
@@ -139,7 +160,7 @@ baseline!(f32: 4, f64: 2);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Level, Vector, Work};
+    use super::{BLOCK, Block, Level, Vector, Work};
     use std::arch::x86_64::*;
 
     /// Computes running sums by vectors: of their lanes by doubling, and with those of the vector before.
@@ -181,6 +202,54 @@ mod x86 {
         )*};
     }
 
+    /// Transposes blocks, by instructions that both levels have.
+    macro_rules! turned {
+        () => {
+            #[inline(always)]
+            fn turned_f32(rows: Block<f32>) -> Block<f32> {
+                // SAFETY: SSE is in the baseline; arrays are as long as the vectors.
+                unsafe {
+                    let [a, b, c, d] = rows.map(|row| _mm_loadu_ps(row.as_ptr()));
+                    let (low, low2) = (_mm_unpacklo_ps(a, b), _mm_unpacklo_ps(c, d));
+                    let (high, high2) = (_mm_unpackhi_ps(a, b), _mm_unpackhi_ps(c, d));
+                    let columns = [
+                        _mm_movelh_ps(low, low2),
+                        _mm_movehl_ps(low2, low),
+                        _mm_movelh_ps(high, high2),
+                        _mm_movehl_ps(high2, high),
+                    ];
+                    columns.map(|column| {
+                        let mut to = [0.0; BLOCK];
+                        _mm_storeu_ps(to.as_mut_ptr(), column);
+                        to
+                    })
+                }
+            }
+
+            #[inline(always)]
+            fn turned_f64(rows: Block<f64>) -> Block<f64> {
+                // SAFETY: work reaches this function only through its level, so only in a function that was called because
+                // the machine has AVX; arrays are as long as the vectors.
+                unsafe {
+                    let [a, b, c, d] = rows.map(|row| _mm256_loadu_pd(row.as_ptr()));
+                    let (even, even2) = (_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d));
+                    let (odd, odd2) = (_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d));
+                    let columns = [
+                        _mm256_permute2f128_pd::<0x20>(even, even2),
+                        _mm256_permute2f128_pd::<0x20>(odd, odd2),
+                        _mm256_permute2f128_pd::<0x31>(even, even2),
+                        _mm256_permute2f128_pd::<0x31>(odd, odd2),
+                    ];
+                    columns.map(|column| {
+                        let mut to = [0.0; BLOCK];
+                        _mm256_storeu_pd(to.as_mut_ptr(), column);
+                        to
+                    })
+                }
+            }
+        };
+    }
+
     // Private to this module, so that only the two functions below can run work with them.
     struct Avx512;
     struct Avx2;
@@ -193,12 +262,14 @@ mod x86 {
             running_i32: i32, 16, _mm512_loadu_epi32, _mm512_add_epi32, _mm512_maskz_permutexvar_epi32, _mm512_storeu_epi32;
             running_i64: i64, 8, _mm512_loadu_epi64, _mm512_add_epi64, _mm512_maskz_permutexvar_epi64, _mm512_storeu_epi64;
         }
+        turned!();
     }
 
     impl Level for Avx2 {
         type F32 = __m256;
         type F64 = __m256d;
         const MANY_REGISTERS: bool = false;
+        turned!();
     }
 
     #[target_feature(enable = "avx512f,avx512vl")]
@@ -275,6 +346,28 @@ mod tests {
                 assert_eq!(found_narrow[i], terms.fold(0, |sum: i32, i| sum.wrapping_add(narrow[i])));
             }
         }
+    }
+
+    /// Transposes blocks at one level.
+    struct Turn;
+
+    impl Work for Turn {
+        #[inline(always)]
+        fn run<L: Level>(self) {
+            let rows: Block<f64> = std::array::from_fn(|row| std::array::from_fn(|column| (10 * row + column) as f64));
+            let columns =
+                [[0.0, 10.0, 20.0, 30.0], [1.0, 11.0, 21.0, 31.0], [2.0, 12.0, 22.0, 32.0], [3.0, 13.0, 23.0, 33.0]];
+            assert_eq!(L::turned_f64(rows), columns);
+            assert_eq!(
+                L::turned_f32(rows.map(|row| row.map(|sample| sample as f32))),
+                columns.map(|row| row.map(|sample| sample as f32))
+            );
+        }
+    }
+
+    #[test]
+    fn blocks_are_transposed() {
+        run_at_all(|| Turn);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::parallel;
 use apron_core::{ImageMut, Pixel};
+use std::ops::Range;
 
 /// Approximate number of samples in the rows under a mask: half of a core's second-level cache.
 const SEEN_SAMPLES: usize = 1 << 17;
@@ -55,14 +56,11 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
 ) {
     let (shape, stride) = (out.shape(), out.row_stride());
     let (row, channels) = (shape.row_samples(), shape.channels as usize);
-    let tile_row = (SEEN_SAMPLES / seen).max(512).next_multiple_of(channels).min(row);
+    let columns = row.div_ceil((SEEN_SAMPLES / seen).max(512));
+    // Tiles of nearly equal width.
+    let tile_row = (row / channels).div_ceil(columns) * channels;
     let columns = row.div_ceil(tile_row);
-    let share = shape.height as usize / (TILES * parallel::threads() as usize).div_ceil(columns);
-    let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo.1);
-    // Bands of nearly equal height, and one per thread at least.
-    let one_each = (shape.height as usize).div_ceil((parallel::threads() as usize).div_ceil(columns));
-    let tile_height = tall.min(share.max(one_each.min(LEAST_HALOS * halo.1))).max(8);
-    let tile_height = (shape.height as usize).div_ceil((shape.height as usize / tile_height).max(1));
+    let tile_height = height(shape.height as usize, (tile_row, columns), halo.1);
     let bands = out.spanned_mut().chunks_mut(stride * tile_height).enumerate();
     let tiles: Vec<Tile<'_, O>> = bands
         .flat_map(|(band, out)| {
@@ -74,4 +72,38 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
         })
         .collect();
     parallel::items(tiles, work);
+}
+
+/// Computes bands of whole rows of `out`: `work` receives the range of the rows, and their part of `out`. `halo` is the
+/// number of additional rows that a band reads.
+pub(crate) fn bands<O: Pixel, W: Default>(
+    mut out: ImageMut<'_, O>,
+    halo: usize,
+    work: &(dyn Fn(&mut W, Range<u32>, ImageMut<'_, O>) + Sync),
+) {
+    let (shape, stride) = (out.shape(), out.row_stride());
+    let height = band_height(&out, halo);
+    let bands = out.spanned_mut().chunks_mut(stride * height as usize).zip((0..).step_by(height as usize)).collect();
+    parallel::items(bands, &|scratch, (out, first): (&mut [O], u32)| {
+        let rows = first..(first + height).min(shape.height);
+        let out = ImageMut::with_row_stride(shape.width, rows.end - rows.start, shape.channels, stride, out);
+        work(scratch, rows, out.expect("a part of an image"));
+    });
+}
+
+/// Returns the number of rows of the bands of [`bands`].
+pub(crate) fn band_height<O: Pixel>(out: &ImageMut<'_, O>, halo: usize) -> u32 {
+    let shape = out.shape();
+    height(shape.height as usize, (shape.row_samples(), 1), halo) as u32
+}
+
+/// Returns the height of tiles with rows of this length, in this number of columns.
+fn height(all: usize, (tile_row, columns): (usize, usize), halo: usize) -> usize {
+    let threads = parallel::threads() as usize;
+    let share = if threads == 1 { all } else { all / (TILES * threads).div_ceil(columns) };
+    let tall = (TILE_SAMPLES / tile_row).max(HALOS * halo);
+    // Bands of nearly equal height, and one per thread at least.
+    let one_each = all.div_ceil(threads.div_ceil(columns));
+    let height = tall.min(share.max(one_each.min(LEAST_HALOS * halo))).max(8);
+    all.div_ceil((all / height).max(1))
 }

@@ -13,6 +13,9 @@ use apron_core::{Paired, Part, PixelType, PointOp, Result, Separable, Window};
 
 /// Plans one launch, a march with sums of both parts.
 fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    if problem.parts().any(|part| matches!(part, Part::Filter(_))) {
+        return Err(variant.refused("parts that are not separable".into()));
+    }
     let (shape, out) = (problem.shape, problem.window()?.out);
     let (src, dst) = (problem.src.element(), problem.dst.element());
     if problem.src == PixelType::U8 {

@@ -1,9 +1,9 @@
 //! Pointwise operations on filters of an image.
 
-use crate::{pointwise, separable};
-use apron_core::{AnyImage, Image, Paired, Part, Pixel, Result};
+use crate::{box_filter, correlate, local_std, low_rank, pointwise, separable};
+use apron_core::{AnyImage, FilterProblem, Image, Paired, Part, Pixel, Result};
 
-/// Computes the parts, each as [`separable`] does, and then the pointwise operation.
+/// Computes the parts, each as its own function does, and then the pointwise operation.
 ///
 /// ```
 /// use apron_core::{Border, Extent, Image, Paired, Part, PixelType, PointOp, Taps};
@@ -26,10 +26,23 @@ use apron_core::{AnyImage, Image, Paired, Part, Pixel, Result};
 /// [`Error::Shape`](apron_core::Error::Shape) if the image does not match the problem's type and shape.
 pub fn paired<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Paired) -> Result<Image<'static, O>> {
     let point = problem.pointwise(problem.window()?.out);
-    let operand = |part: &Part| match problem.separable(part) {
-        Some(filter) => separable::<I, f32>(image, &filter).map(AnyImage::F32),
+    let operand = |part: &Part| match problem.filter(part) {
+        Some(filter) => filtered(image, &filter).map(AnyImage::F32),
         None => Ok(I::into_any(image.view())),
     };
     let (x, y) = (operand(&problem.x)?, problem.y.as_ref().map(operand).transpose()?);
     pointwise(&x, y.as_ref(), &point)
+}
+
+/// Computes a part.
+fn filtered<I: Pixel>(image: &Image<I>, filter: &FilterProblem) -> Result<Image<'static, f32>> {
+    match filter {
+        FilterProblem::Correlate(p) => correlate(image, p),
+        FilterProblem::Separable(p) => separable(image, p),
+        FilterProblem::LowRank(p) => low_rank(image, p),
+        FilterProblem::Box(p) => box_filter(image, p),
+        FilterProblem::LocalStd(p) => local_std(image, p),
+        FilterProblem::Paired(p) => paired(image, p),
+        FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => unreachable!("no part"),
+    }
 }

@@ -98,8 +98,8 @@ impl Case {
             }
             Some(FilterProblem::Scaled(problem)) => exact::taps(&problem.sums()),
             Some(FilterProblem::Paired(problem)) => {
-                let filters = problem.parts().filter_map(|part| problem.separable(part));
-                filters.map(|filter| (filter.taps_x.len() + filter.taps_y.len()) as u64).sum()
+                let filters = problem.parts().filter_map(|part| problem.filter(part));
+                filters.map(|filter| filter.size()).map(|(width, height)| (width + height) as u64).sum()
             }
             Some(FilterProblem::Box(problem)) => (problem.width + problem.height) as u64,
             Some(FilterProblem::LocalStd(problem)) => problem.width as u64 * problem.height as u64,

@@ -64,8 +64,8 @@ pub(crate) fn taps(problem: &FilterProblem) -> u64 {
         FilterProblem::LocalStd(problem) => problem.width as u64 * problem.height as u64,
         FilterProblem::Scaled(problem) => taps(&problem.sums()),
         FilterProblem::Paired(problem) => {
-            let filters = problem.parts().filter_map(|part| problem.separable(part));
-            filters.map(|filter| taps(&filter.into())).sum::<u64>().max(1)
+            let filters = problem.parts().filter_map(|part| problem.filter(part));
+            filters.map(|filter| taps(&filter)).sum::<u64>().max(1)
         }
         FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
     }
@@ -90,7 +90,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
             let Exact { value, bound } = filter(&problem.sums(), case, x, y, channel);
             Exact { value: problem.factor * value + problem.offset, bound: problem.factor.abs() * bound + 0.5 }
         }
-        FilterProblem::Paired(problem) => paired(problem, image, x, y, channel),
+        FilterProblem::Paired(problem) => paired(problem, case, x, y, channel),
         FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
     }
 }
@@ -190,10 +190,10 @@ fn pointwise(op: PointOp, x: f64, y: Option<f64>) -> Exact {
 
 /// Applies the operation to the parts' results, and adds their bounds: lengths and sums change by no more. There is no
 /// bound for angles, nor where a part is left as it is below a threshold.
-fn paired(problem: &Paired, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
-    let operand = |part: &Part| match problem.separable(part) {
-        Some(filter) => separable(&filter, image, x, y, channel),
-        None => Exact { value: sample(image, Border::Crop, x as i32, y as i32, channel), bound: 0.0 },
+fn paired(problem: &Paired, case: &Case, x: u32, y: u32, channel: u32) -> Exact {
+    let operand = |part: &Part| match problem.filter(part) {
+        Some(part) => filter(&part, case, x, y, channel),
+        None => Exact { value: sample(&case.image, Border::Crop, x as i32, y as i32, channel), bound: 0.0 },
     };
     let (first, second) = (operand(&problem.x), problem.y.as_ref().map(operand));
     let bounds = (first.bound, second.as_ref().map_or(0.0, |second| second.bound));

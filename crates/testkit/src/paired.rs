@@ -4,8 +4,8 @@ use crate::case::{Case, Data, random_image};
 use crate::extents::Over;
 use crate::suite::borders;
 use apron::PixelType::{F16, F32, I16, U8, U16};
-use apron::{Border, Extent, PixelType, PointOp, Region, Shape, Taps};
-use apron_core::{Paired, Part, Problem};
+use apron::{Border, Extent, Mask, PixelType, PointOp, Region, Shape, Taps};
+use apron_core::{BoxFilter, Correlate, FilterProblem, LocalStd, LowRank, Paired, Part, Problem, Scale};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt;
@@ -174,12 +174,53 @@ pub(crate) fn pairs(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     }
 }
 
+/// Adds operations on parts that no kernel takes: dense masks, means, deviations, terms, and operations on parts again; on
+/// images of one band of rows and of several, with windows that are higher than the image.
+pub(crate) fn nested(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    for (n, types) in [(U8, U8), (F32, F32), (U16, F32), (I16, I16), (F16, F16)].into_iter().enumerate() {
+        for (m, size) in [(300, 700, 1), (31, 5, 3), (4, 900, 4)].into_iter().enumerate() {
+            let sides = Some((5, 3));
+            let op = if m == 1 { PointOp::Magnitude } else { PointOp::weighted(1.5, -0.5, 3.0) };
+            // A constant of 77 is a sample of all types.
+            let border = [Border::Reflect, Border::Constant(77.0), Border::Wrap][(n + m) % 3];
+            let case = Case::paired(next(), size, types, op, (sides, Some(sides)), border, Data::Uniform);
+            let Some(FilterProblem::Paired(problem)) = case.filter() else { unreachable!("made above") };
+            let Paired { shape, src, extent, .. } = problem.clone();
+            let rng = &mut StdRng::seed_from_u64(next());
+            let mut taps = |count: u32| (0..count).map(|_| rng.random_range(-1.0f32..1.0)).collect::<Vec<_>>();
+            let mut axis = |count| Taps::new(taps(count)).expect("valid taps");
+            let terms = vec![(axis(4), axis(4)), (axis(4), axis(4))];
+            let mask = Mask::new(3, 4, taps(12)).expect("a valid mask");
+            let (dst, clamp, scale) = (F32, false, Scale::Mean);
+            let boxed = |width, height| {
+                let anchor = (width / 2, height / 2);
+                BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent }
+            };
+            let deviation = |height| LocalStd { shape, src, dst, width: 3, height, border, extent };
+            let pair = |x, y| Paired { dst, x, y: Some(y), ..problem.clone() };
+            let part = |filter: FilterProblem| Part::Filter(Box::new(filter));
+            let correlate = || part(Correlate { shape, src, dst, mask: mask.clone(), border, clamp, extent }.into());
+            for (x, y) in [
+                (correlate(), Part::Image),
+                (part(boxed(5, 5).into()), correlate()),
+                (part(boxed(33, 40).into()), part(deviation(7).into())),
+                (part(LowRank { shape, src, terms, border, extent }.into()), problem.x.clone()),
+                (part(pair(correlate(), problem.x.clone()).into()), part(pair(Part::Image, correlate()).into())),
+            ] {
+                let problem = Problem::from(Paired { x, y: Some(y), ..problem.clone() });
+                cases.push(Case { problem, image: case.image.clone(), second: None, chosen: None });
+            }
+        }
+    }
+}
+
 pub(crate) fn describe(p: &Paired, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{} {}->{}", Over(p.extent, p.shape), p.src, p.dst)?;
     for part in p.parts() {
         match part {
             Part::Image => write!(f, " image")?,
             Part::Separable(x, y) => write!(f, " taps {}+{}", x.len(), y.len())?,
+            Part::Filter(filter) => write!(f, " {} {:?}", filter.operation(), filter.size())?,
         }
     }
     let op = match p.op {

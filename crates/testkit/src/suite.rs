@@ -282,6 +282,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     paired::pairs(&mut next, &mut cases);
     scaled::scaled_sums(&mut next, &mut cases);
     pad::pads(scale, &mut next, &mut cases);
+    paired::nested(&mut next, &mut cases);
     values::cases(scale, &mut next, &mut cases);
     for types in types() {
         cases.push(Case::correlate(next(), (9, 5, 2), types, (70, 65), Border::Wrap, Data::Uniform));

@@ -1,5 +1,6 @@
 //! Sums over windows, in a time almost independent of the window's size.
 
+mod along;
 pub(crate) mod floats;
 pub(crate) mod integers;
 

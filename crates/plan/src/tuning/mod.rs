@@ -122,8 +122,8 @@ impl Work {
             FilterProblem::Box(p) => p.width.midpoint(p.height),
             FilterProblem::LocalStd(p) => p.width.midpoint(p.height),
             FilterProblem::Paired(p) => {
-                let filters = p.parts().filter_map(|part| p.separable(part));
-                filters.map(|filter| Self::side(&filter.into())).max().unwrap_or(1)
+                let filters = p.parts().filter_map(|part| p.filter(part));
+                filters.map(|filter| Self::side(&filter)).max().unwrap_or(1)
             }
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
         }
