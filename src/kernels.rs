@@ -74,7 +74,7 @@ const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
 /// [`SharedMemory::BoxTile`] as text, for f32; u8 takes about half.
-const SLIDING_TILE: &str = "the columns of a strip, and the rows of a step as sums and as outputs";
+const SLIDING_TILE: &str = "per sample of a strip, its place in a row, and two prefix sums";
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
 
 /// [`SharedMemory::Edges`] as text, for counters that are privatized per lane.

@@ -138,10 +138,9 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
             continue;
         }
         let bytes = if sum == "u32" { 4 } else { 8 };
-        // As many rows per step as shared memory holds of both kinds of sums.
-        let step = if terms * bytes > 8 { 2 } else { 4 };
-        let row = of(format!("windows::Sliding<{src}, {sum}, {finish}, {terms}, {step}>")).residents(2);
-        rows.push(row.shared(format!("SharedMemory::SlidingTile([{terms}, {bytes}], {step})"), 3));
+        let row = of(format!("windows::Sliding<{src}, {sum}, {finish}, {terms}>"));
+        let row = row.residents(if terms == 2 { 2 } else { 3 });
+        rows.push(row.shared(format!("SharedMemory::SlidingTile([{terms}, {bytes}])"), 1));
     }
 }
 

@@ -78,16 +78,16 @@ pub enum SharedMemory {
     Edges,
     /// As [`BoxTile`] lays it out.
     BoxTile,
-    /// As [`SlidingTile`] lays it out. Fields: sums per sample and bytes per sum, rows per step.
-    SlidingTile([u32; 2], u32),
+    /// As [`SlidingTile`] lays it out. Fields: sums per sample, bytes per sum.
+    SlidingTile([u32; 2]),
 }
 
 impl SharedMemory {
     /// Returns the bytes per block for a mask of this width and height. Where they depend on more, assumes one
     /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
-    /// ([`BoxTile`](SharedMemory::BoxTile)), one channel and strips of 256 pixels
-    /// ([`SlidingTile`](SharedMemory::SlidingTile)).
+    /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
+    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -109,7 +109,7 @@ impl SharedMemory {
             }
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
-            SharedMemory::SlidingTile(sums, rows) => SlidingTile::of(256, mask_width, 1, sums, rows).bytes,
+            SharedMemory::SlidingTile(sums) => SlidingTile::of(1, mask_width, 1, sums).bytes,
             SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,

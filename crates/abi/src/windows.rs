@@ -3,52 +3,56 @@
 /// Threads per block of the kernels that sum windows.
 pub const WINDOWS_BLOCK: u32 = 256;
 
-/// Rows per chunk whose column sums are computed once for all blocks; and pixels per chunk of a row whose prefix sums one
-/// thread computes.
+/// Rows per chunk whose column sums are computed once for all blocks.
 pub const WINDOWS_CHUNK: u32 = 16;
 
-/// Returns the place of sample `index` of a row, padded by one sample per chunk against bank conflicts.
+/// Adjacent pixels whose samples of one channel belong to a thread: a quad.
+pub const WINDOWS_QUAD: u32 = 4;
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+/// Returns the pixels per warp: each lane has a quad, and lanes of all channels are interleaved. Of three channels, two lanes
+/// are idle.
 #[inline(always)]
-pub const fn windows_place(index: u32) -> u32 {
-    index + index / WINDOWS_CHUNK
+pub const fn windows_pixels(channels: u32) -> u32 {
+    LANES / channels * WINDOWS_QUAD
 }
 
-/// Shared memory layout of a block that slides: the list of input samples of its columns, the columns' sums, the rows of a
-/// step (which become prefix sums by chunk), and the rows of outputs, a word per sample.
+/// Shared memory layout of a block that slides: the list of input samples of its quads; the column sums, if a thread has several
+/// quads; prefix sums per warp and the warps' totals, both for two rows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SlidingTile {
-    /// Output pixels per block: whole chunks.
+    /// Output pixels per block: whole quads.
     pub strip: u32,
-    /// Input pixels per block: whole chunks.
-    pub pixels: u32,
-    /// Offset of the columns' sums, in bytes.
+    /// Channels per block: all, or one.
+    pub channels: u32,
+    /// Quads per thread.
+    pub quads: u32,
+    /// Offset of the column sums, in bytes.
     pub columns_at: u32,
-    /// Offset of the rows of a step, in bytes.
-    pub rows_at: u32,
-    /// Elements per row of a step.
-    pub row_pitch: u32,
-    /// Offset of the rows of outputs, in bytes.
-    pub staged_at: u32,
-    /// Words per row of outputs.
-    pub staged_pitch: u32,
+    /// Offset of the prefix sums, in bytes.
+    pub prefixes_at: u32,
+    /// Offset of the warps' totals, in bytes.
+    pub totals_at: u32,
     /// Total size, in bytes.
     pub bytes: u32,
 }
 
 impl SlidingTile {
-    /// Returns the layout for strips of `strip` output pixels, whole chunks, and windows of `width` pixels: `terms` sums of
-    /// `sum_bytes` bytes per sample, `rows` rows per step.
-    pub const fn of(strip: u32, width: u32, channels: u32, [terms, sum_bytes]: [u32; 2], rows: u32) -> SlidingTile {
-        let pixels = (strip + width - 1).next_multiple_of(WINDOWS_CHUNK);
-        let samples = pixels * channels;
-        let columns_at = (samples * 4).next_multiple_of(8);
-        let rows_at = columns_at + samples * terms * sum_bytes;
-        let row_pitch = windows_place(samples);
-        let staged_at = rows_at + rows * terms * row_pitch * sum_bytes;
-        let staged_pitch = windows_place(strip * channels);
-        let bytes = staged_at + rows * staged_pitch * 4;
-        SlidingTile { strip, pixels, columns_at, rows_at, row_pitch, staged_at, staged_pitch, bytes }
+    /// Returns the layout for `quads` quads per thread of blocks of `channels` channels, with windows of `width` pixels: `terms`
+    /// sums of `sum_bytes` bytes per sample. The strip is as wide as there is room, which may be 0.
+    pub const fn of(quads: u32, width: u32, channels: u32, [terms, sum_bytes]: [u32; 2]) -> SlidingTile {
+        let warps = quads * WINDOWS_BLOCK / LANES;
+        let pixels = warps * windows_pixels(channels);
+        let strip = pixels.saturating_sub(width) / WINDOWS_QUAD * WINDOWS_QUAD;
+        let (samples, sums) = (quads * WINDOWS_BLOCK * WINDOWS_QUAD, terms * sum_bytes);
+        let columns_at = samples * 4;
+        let prefixes_at = columns_at + if quads > 1 { samples * sums } else { 0 };
+        let totals_at = prefixes_at + 2 * samples * sums;
+        let bytes = totals_at + 2 * warps * 4 * sums;
+        SlidingTile { strip, channels, quads, columns_at, prefixes_at, totals_at, bytes }
     }
 }
 
@@ -92,6 +96,8 @@ pub struct SlidingParams {
     pub origin_y: i32,
     /// Output rows per block: whole chunks.
     pub rows: u32,
+    /// Whether one multiply-add rounds every sum to its output, 0 or 1.
+    pub plain: u32,
     /// Bytes per output sample.
     pub out_bytes: u32,
     /// Whether outputs are f32, 0 or 1; if not, they are integers from `out_low` to `out_high`.

@@ -65,7 +65,9 @@ fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
     if !problem.sums_are_exact() {
         return Err(variant.refused(format!("{} pixels beside {}", problem.src, problem.border)));
     }
-    let most = if problem.src == PixelType::U8 { 255.0f64 } else { 65536.0 };
+    // Where 32 bits suffice, bytes are summed as differences from 128.
+    let most = if problem.src == PixelType::U8 { 128.0f64 } else { 65536.0 };
+    let count = problem.width as f64 * problem.height as f64;
     let windows = Windows {
         shape: problem.shape,
         src: problem.src,
@@ -73,8 +75,8 @@ fn sliding(problem: &LocalStd, variant: &Variant, machine: &Machine) -> Result<S
         window: problem.window()?,
         size: [problem.width, problem.height],
         border: problem.border.mode(),
-        scale: [0.0; 2],
-        most: most * most * problem.width as f64 * problem.height as f64,
+        scale: [1.0 / count, 0.0],
+        most: most * most * count,
     };
     windows.slide(variant, machine)
 }

@@ -6,6 +6,7 @@ use crate::variant::Variant;
 use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
     BorderMode, ElementType, Kernel, Params, SharedMemory, SlidingParams, SlidingTile, WINDOWS_BLOCK, WINDOWS_CHUNK,
+    WINDOWS_QUAD,
 };
 use apron_core::{PixelType, Result, Shape, Window};
 
@@ -38,7 +39,7 @@ impl Windows {
         let sums = if wide { ElementType::U64 } else { ElementType::U32 };
         let kernel = self.kernel(variant, "windows", sums)?;
         let tile = self.tile(kernel, variant, machine)?;
-        let strips = out.width.div_ceil(tile.strip);
+        let strips = out.width.div_ceil(tile.strip) * (out.channels / tile.channels);
         let rows = self.rows(&tile, strips, machine);
         let blocks = [strips, out.height.div_ceil(rows)];
         let chunks = match self.size[1] {
@@ -72,6 +73,8 @@ impl Windows {
             origin_x: self.window.origin_x,
             origin_y: self.window.origin_y,
             rows,
+            // A mean over an odd number of samples is never halfway between two integers: it is at least 1 / (2 n) away.
+            plain: (out_float == 0 && divisor % 2.0 == 1.0) as u32,
             out_bytes: self.dst.size_bytes() as u32,
             out_float,
             out_low,
@@ -98,7 +101,7 @@ impl Windows {
             let totals = self.kernel(variant, "totals", sums)?;
             let elems = self.terms(kernel) as u64 * chunks as u64 * samples as u64;
             buffers.push(Buffer { role: Role::Scratch, element: sums, elems });
-            launches.push(launch(totals, [samples.div_ceil(WINDOWS_BLOCK), chunks], 0, 2));
+            launches.push(launch(totals, [samples.div_ceil(WINDOWS_BLOCK * WINDOWS_QUAD), chunks], 0, 2));
         }
         launches.push(launch(kernel, blocks, tile.bytes, 1));
         Ok((buffers, launches))
@@ -114,28 +117,34 @@ impl Windows {
         terms
     }
 
-    /// Returns the shared memory layout of a strip. Its input has a whole number of chunks per thread, and is about twice as
-    /// wide as the halo, if two such blocks fit a multiprocessor.
+    /// Returns the shared memory layout of a strip. The input is about four times as wide as the window, if two such blocks fit a
+    /// multiprocessor; blocks are of one channel where their windows would have no room otherwise.
     fn tile(&self, kernel: Kernel, variant: &Variant, machine: &Machine) -> Result<SlidingTile> {
         let (width, out) = (self.size[0], self.window.out);
-        let SharedMemory::SlidingTile(sums, rows) = kernel.facts().shared else {
+        let SharedMemory::SlidingTile(sums) = kernel.facts().shared else {
             return Err(variant.refused(format!("{} to {} pixels", self.src, self.dst)));
         };
-        let of = |strip: u32| SlidingTile::of(strip.next_multiple_of(WINDOWS_CHUNK), width, out.channels, sums, rows);
-        let halo = (width - 1).next_multiple_of(WINDOWS_CHUNK);
-        let unit =
-            (WINDOWS_BLOCK / rows * WINDOWS_CHUNK / out.channels / WINDOWS_CHUNK * WINDOWS_CHUNK).max(WINDOWS_CHUNK);
-        let mut pixels = (2 * halo).max(halo + unit / 2).next_multiple_of(unit);
-        while pixels > halo + unit && of(pixels - halo).bytes > HALF_SHARED {
-            pixels -= unit;
-        }
+        // The first tile whose strip is as wide as it should be, or the last one that fits.
+        let fitting = |channels: u32, bytes: u32| {
+            let mut fitting = None;
+            for tile in (1..).map(|quads| SlidingTile::of(quads, width, channels, sums)) {
+                if tile.bytes > bytes
+                    || fitting.is_some_and(|tile: SlidingTile| tile.strip >= (3 * width).min(out.width))
+                {
+                    break;
+                }
+                fitting = Some(tile);
+            }
+            fitting
+        };
+        let half = |channels: u32| fitting(channels, HALF_SHARED).filter(|tile| tile.strip >= width.min(out.width));
+        let tile = half(out.channels).or_else(|| half(1)).or_else(|| fitting(1, machine.shared_bytes));
+        let Some(tile) = tile.filter(|tile| tile.strip > 0) else {
+            return Err(variant.refused(format!("windows of {width} pixels")));
+        };
         // Strips of equal width.
-        let strips = out.width.div_ceil(pixels - halo);
-        let tile = of(out.width.div_ceil(strips));
-        if tile.bytes > machine.shared_bytes {
-            return Err(variant.refused(format!("windows of {width} pixels in a row of {} channels", out.channels)));
-        }
-        Ok(tile)
+        let strips = out.width.div_ceil(tile.strip);
+        Ok(SlidingTile { strip: out.width.div_ceil(strips).next_multiple_of(WINDOWS_QUAD), ..tile })
     }
 
     /// Returns the output rows per block: such that all blocks are resident at once, but at least half of the rows that a

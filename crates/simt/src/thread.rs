@@ -205,6 +205,12 @@ impl Device for Thread<'_, '_> {
         self.exchange(value)(lane)
     }
 
+    #[track_caller]
+    fn shuffle_up(self, value: u32, lanes: u32) -> u32 {
+        let (lane, of) = (self.number as u32 % WARP, self.exchange(value));
+        lane.checked_sub(lanes).map_or(value, of)
+    }
+
     #[inline(never)]
     unsafe fn tap(self, index: u32) -> f32 {
         match self.taps.get(index as usize) {
@@ -428,5 +434,10 @@ impl Device for Thread<'_, '_> {
     #[inline]
     fn near_sqrt(self, value: f32) -> f32 {
         value.sqrt()
+    }
+
+    #[inline]
+    fn near_reciprocal_sqrt(self, value: f32) -> f32 {
+        value.sqrt().recip()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::bytes::scaled;
 use crate::device::Device;
-use crate::windows::{Finish, Whole};
+use crate::windows::{rounded, Finish, Sums, Whole, ONES, QUAD};
 use apron_abi::SlidingParams;
 
 /// Scales a window's sum.
@@ -10,7 +10,17 @@ pub struct Scaled;
 
 impl<W: Whole> Finish<W, 1> for Scaled {
     #[inline(always)]
-    fn finish<D: Device>(d: D, [sum]: [W; 1], signed: bool, p: &SlidingParams) -> f64 {
-        scaled(d, sum.to_f64(signed), [p.factor, p.divisor])
+    fn finish<D: Device>(d: D, sums: Sums<W, 1>, signed: bool, p: &SlidingParams) -> [u32; QUAD] {
+        let mut bits = [0; QUAD];
+        if p.plain != 0 {
+            for k in 0..QUAD {
+                bits[k] = d.fma(sums[k][0].to_f64(signed), p.factor, ONES).to_bits() as u32;
+            }
+        } else {
+            for k in 0..QUAD {
+                bits[k] = rounded(scaled(d, sums[k][0].to_f64(signed), [p.factor, p.divisor]), p);
+            }
+        }
+        bits
     }
 }

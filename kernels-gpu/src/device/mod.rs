@@ -93,6 +93,9 @@ pub trait Device: Copy {
     /// Returns the value of lane `lane` of the warp, 0 to 31. All threads of the warp call this together, for any
     /// lanes.
     fn shuffle(self, value: u32, lane: u32) -> u32;
+    /// Returns the value of the lane `lanes` below; where there is none, that of any lane. All threads of the warp call this
+    /// together.
+    fn shuffle_up(self, value: u32, lanes: u32) -> u32;
     /// As [`shuffle`](Device::shuffle), for 64 bits.
     #[inline(always)]
     fn shuffle_f64(self, value: f64, lane: u32) -> f64 {
@@ -125,6 +128,21 @@ pub trait Device: Copy {
     /// # Safety
     /// `index` is inside the buffer, which nothing writes during the launch.
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T;
+    /// Reads an element of 1 or 2 bytes of a buffer that the launch only reads: its bits, without a conversion that would wait
+    /// for the load.
+    ///
+    /// # Safety
+    /// As [`load`](Device::load).
+    #[inline(always)]
+    unsafe fn load_bits<T: Element>(self, from: Global<T>, index: u64) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match T::TYPE.size_bytes() {
+                1 => self.load(Global::<u8>::at(from.address), index) as u32,
+                _ => self.load(Global::<u16>::at(from.address), index) as u32,
+            }
+        }
+    }
     /// Reads 32-bit words `index` to `index + 3` of a buffer that the launch only reads, in one access.
     ///
     /// # Safety
@@ -289,4 +307,6 @@ pub trait Device: Copy {
     fn sqrt(self, value: f64) -> f64;
     /// Returns about the square root, with a relative error of at most 2^-22; of a subnormal number also 0.
     fn near_sqrt(self, value: f32) -> f32;
+    /// Returns about the reciprocal of the square root, with a relative error of at most 2^-22.
+    fn near_reciprocal_sqrt(self, value: f32) -> f32;
 }

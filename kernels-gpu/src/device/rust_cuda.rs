@@ -166,6 +166,9 @@ impl Device for RustCuda {
     fn shuffle(self, value: u32, _: u32) -> u32 {
         value
     }
+    fn shuffle_up(self, value: u32, _: u32) -> u32 {
+        value
+    }
     unsafe fn mbarrier_init(self, _: Shared<u64>) {}
     unsafe fn mbarrier_arrive(self, _: Shared<u64>) {}
     unsafe fn bulk_copy<T: Element>(self, _: Shared<T>, _: Global<T>, _: u64, _: u32, _: Shared<u64>) {}
@@ -220,5 +223,10 @@ impl Device for RustCuda {
     #[inline(always)]
     fn near_sqrt(self, value: f32) -> f32 {
         GpuFloat::sqrt(value)
+    }
+
+    #[inline(always)]
+    fn near_reciprocal_sqrt(self, value: f32) -> f32 {
+        1.0 / GpuFloat::sqrt(value)
     }
 }

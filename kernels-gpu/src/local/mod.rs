@@ -7,10 +7,14 @@
 //! Per output: one global load per sample of the window's width, two per row of its height, no shared memory, no
 //! barrier.
 
+mod sliding;
+
+pub use sliding::Deviation;
+
 use crate::device::{Device, Global};
-use crate::windows::{ordered_sum, Finish, Whole};
+use crate::windows::ordered_sum;
 use crate::{div_rem, Body};
-use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SlidingParams, SIMPLE_BLOCK};
+use apron_abi::{Accumulator, BorderMode, LocalParams, Pixel, Sample, SIMPLE_BLOCK};
 use core::marker::PhantomData;
 
 /// The kernel that sums along rows.
@@ -105,22 +109,21 @@ fn both([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
     [a + c, b + d]
 }
 
-/// Ends windows of integers, whose sums slide: see [`crate::windows::Sliding`].
-pub struct Deviation;
-
-impl<W: Whole> Finish<W, 2> for Deviation {
-    #[inline(always)]
-    fn finish<D: Device>(d: D, [sum, squares]: [W; 2], signed: bool, p: &SlidingParams) -> f64 {
-        deviation(d, [sum.to_f64(signed), squares.to_f64(false)], [p.window_x, p.window_y])
-    }
-}
-
 /// Returns the standard deviation of a window with these sums of samples and of their squares.
 #[inline(always)]
-fn deviation<D: Device>(d: D, [sum, squares]: [f64; 2], [width, height]: [u32; 2]) -> f64 {
+fn deviation<D: Device>(d: D, sums: [f64; 2], [width, height]: [u32; 2]) -> f64 {
     let count = width as f64 * height as f64;
+    d.sqrt(variance(d, sums, count)) / count
+}
+
+/// Returns the variance times the square of the count.
+#[inline(always)]
+fn variance<D: Device>(d: D, [sum, squares]: [f64; 2], count: f64) -> f64 {
     let variance = d.fma(count, squares, -(sum * sum));
     // Comparisons with NaN are false, so NaN stays.
-    let root = d.sqrt(if variance < 0.0 { 0.0 } else { variance });
-    root / count
+    if variance < 0.0 {
+        0.0
+    } else {
+        variance
+    }
 }

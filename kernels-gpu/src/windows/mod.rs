@@ -1,9 +1,15 @@
 //! Sums over windows of any size, for a few operations per sample: what the families `boxes` and `local` share.
 
 mod ordered;
+mod outputs;
+mod quads;
 mod sliding;
 mod terms;
+mod totals;
 
 pub(crate) use ordered::ordered_sum;
-pub use sliding::{Finish, Sliding, Totals};
+pub(crate) use outputs::{rounded, ONES};
+pub use quads::{Sums, QUAD};
+pub use sliding::{Finish, Sliding};
 pub use terms::Whole;
+pub use totals::Totals;

@@ -1,108 +1,48 @@
 //! Windows of integers, whose sums are exact in any order and so slide.
 //!
-//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output, `N` rows per step:
+//! A block of [`WINDOWS_BLOCK`] threads marches down a strip of the output. A thread owns a quad, four adjacent pixels of a channel
+//! (or several quads, for wide windows), and keeps the sums of its columns. For each row of outputs:
 //!
 //! ```text
-//! columns:  each thread adds the row that enters the windows to its columns' sums and subtracts the row that leaves, and
-//!           copies the sums of the step's rows                                   (border by a list of columns)
+//! columns:  each thread adds the row that enters the windows to its columns' sums, subtracts the row that leaves, both loaded
+//!           a row ahead, and starts to load the next ones           (border by a list of columns)
+//! prefixes: each warp makes the sums exclusive prefix sums, by shuffles, into shared memory, with a total per warp
 //! barrier
-//! prefixes: each thread replaces chunks of a row and channel by their prefix sums
-//! barrier
-//! windows:  each thread computes a chunk of windows along a row: the chunks between, plus the prefix sum at the
-//!           window's end, minus the one before its start
-//! barrier
-//! store:    whole rows of outputs
+//! windows:  each thread takes four windows: the prefix sums after their ends, minus those at their starts, which are
+//!           its own, plus the totals of the warps between, and stores them
 //! ```
 //!
-//! Per sample: two global loads, about five accesses to shared memory, and one more per 256 pixels of the window's width.
-//! The first windows of a block take the column sums of whole chunks of rows from [`Totals`], a launch before.
+//! Two rows of prefix sums alternate, so that one barrier per row suffices. Lanes of all channels are interleaved; in a block for
+//! windows too wide for that, all lanes are of one channel. Per four samples: two or four loads of a word (eight loads of
+//! a sample where there are several channels, and at the image's left and right edge), eight accesses to shared memory, and
+//! one more per warp that a window spans. The first windows of a block take the column sums of whole chunks of rows from
+//! [`Totals`](super::Totals), a launch before.
 //!
 //! Launch contract: the buffers are as large as the parameters say, the shared memory is [`apron_abi::SlidingTile`], and
 //! the parameters are as the plan computes them.
 
-use super::terms::{add_up, added, terms, whole, Whole};
+use super::outputs::store;
+use super::quads::{add_up, words_inside, Quad, Row, Rows, Sums, NONE, QUAD};
+use super::terms::{added, centre, terms, Whole};
 use crate::device::{Device, Global, Shared};
+use crate::samples::WARP;
 use crate::{div_rem, Body};
-use apron_abi::{windows_place, BorderMode, ElementType, Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
+use apron_abi::{ElementType, Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
 use core::marker::PhantomData;
 
 /// What becomes of a window's sums: of its samples, and, where there are two terms, of their squares.
 pub trait Finish<W, const TERMS: usize> {
-    /// Returns the output before it is rounded.
-    fn finish<D: Device>(d: D, sums: [W; TERMS], signed: bool, p: &SlidingParams) -> f64;
+    /// Returns the bits of four outputs: each an f32, or an integer of 32 bits that is saturated when it is stored.
+    fn finish<D: Device>(d: D, sums: Sums<W, TERMS>, signed: bool, p: &SlidingParams) -> [u32; QUAD];
 }
 
-/// The image's rows under the windows: row 0 is the one above the first window.
-#[derive(Clone, Copy)]
-struct Rows<'p> {
-    p: &'p SlidingParams,
-    border: BorderMode,
-}
-
-impl<'p> Rows<'p> {
-    #[inline(always)]
-    fn of(p: &'p SlidingParams) -> Self {
-        Rows { p, border: BorderMode::from_u32(p.border) }
-    }
-
-    /// Returns the index of the first sample of the image row that replaces row `row`; [`NO_ROW`] for the constant.
-    #[inline(always)]
-    fn start(self, row: u32) -> u64 {
-        let y = self.border.map(self.p.origin_y - 1 + row as i32, self.p.height as i32);
-        y.map_or(NO_ROW, |y| y as u32 as u64 * self.p.row_stride as u64)
-    }
-}
-
-/// Stands for no sample of the image: the constant.
-const NONE: u32 = u32::MAX;
-/// Stands for a row of the constant.
-const NO_ROW: u64 = u64::MAX;
-
-/// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per column of
-/// samples and chunk.
+/// The kernel that slides and ends each window by `F`. Its output is of any type, whatever the type of the sums, which names the
+/// kernel.
 ///
 /// Launch contract: see the module.
-pub struct Totals<I, W, const TERMS: usize>(PhantomData<(I, W)>);
+pub struct Sliding<I, W, F, const TERMS: usize>(PhantomData<(I, W, F)>);
 
-impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
-    type Src = I;
-    type Dst = W;
-    type Params = SlidingParams;
-
-    #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<W>, p: &SlidingParams) {
-        let (sample, chunk) = (d.block_x() * WINDOWS_BLOCK + d.thread_x(), d.block_y());
-        let samples = p.width * p.channels;
-        if sample >= samples || chunk >= p.chunks {
-            return;
-        }
-        let rows = Rows::of(p);
-        let mut sums = terms::<W, TERMS>(0);
-        for k in 0..WINDOWS_CHUNK {
-            let start = rows.start(chunk * WINDOWS_CHUNK + k);
-            let value = if start == NO_ROW {
-                p.constant
-            } else {
-                // SAFETY: in the image.
-                whole(unsafe { d.load(src, start + sample as u64) })
-            };
-            sums = added(sums, terms(value));
-        }
-        for t in 0..TERMS {
-            let at = (t as u64 * p.chunks as u64 + chunk as u64) * samples as u64 + sample as u64;
-            // SAFETY: in the sums, and no other thread's.
-            unsafe { d.store(dst, at, sums[t]) };
-        }
-    }
-}
-
-/// The kernel that slides, `N` rows per step, and ends each window by `F`. Its output is of any type, whatever the type of
-/// the sums, which names the kernel.
-///
-/// Launch contract: see the module.
-pub struct Sliding<I, W, F, const TERMS: usize, const N: u32>(PhantomData<(I, W, F)>);
-
-impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32> Body for Sliding<I, W, F, TERMS, N> {
+impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Body for Sliding<I, W, F, TERMS> {
     type Src = I;
     type Dst = W;
     type Params = SlidingParams;
@@ -115,328 +55,359 @@ impl<I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32>
             return;
         }
         let last_row = if p.out_height - first_row < p.rows { p.out_height } else { first_row + p.rows };
-        let block = Block::<D, I, W, F, TERMS, N> {
-            d,
-            p,
-            rows: Rows::of(p),
-            src,
-            dst: dst.address,
-            first: d.block_x() * p.tile.strip,
-            types: PhantomData,
-        };
+        let block = Block::<D, I, W, F, TERMS>::of(d, src, dst.address, p);
         // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
-        unsafe {
-            block.list();
-            block.first_sums(first_row);
-            let mut row = first_row;
-            while row < last_row {
-                block.columns(row);
-                d.barrier();
-                block.prefixes();
-                d.barrier();
-                block.windows();
-                d.barrier();
-                block.store(row, last_row);
-                row += N;
-            }
-        }
+        unsafe { block.march(first_row, last_row) };
     }
 }
 
-struct Block<'p, D, I, W, F, const TERMS: usize, const N: u32> {
+struct Block<'p, D, I, W, F, const TERMS: usize> {
     d: D,
     p: &'p SlidingParams,
-    rows: Rows<'p>,
-    src: Global<I>,
+    rows: Rows<'p, I>,
     /// Address of the output.
     dst: u64,
-    /// First output column.
+    /// First output column, and number of output columns: whole quads.
     first: u32,
+    strip: u32,
+    lane: u32,
+    /// Channel of the lane; whether it is left over; whether its quad is the warp's last one of the channel.
+    channel: u32,
+    idle: bool,
+    last: bool,
+    /// Pixel of the thread's first quad, and pixels from one of its quads to the next.
+    pixel: u32,
+    step: u32,
+    /// From the prefix sums of a quad to those of the quad where its first window ends, and of the next quad, in bytes.
+    ends: [u32; 2],
+    /// Warps from the quad's to that of the quad where its first window ends, and of the next quad.
+    between: [u32; 2],
     types: PhantomData<(W, F)>,
 }
 
-/// Windows whose prefix sums are loaded before the first of them ends.
-const AT_ONCE: usize = 4;
-
-impl<D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize, const N: u32>
-    Block<'_, D, I, W, F, TERMS, N>
-{
-    const CHUNK: u32 = WINDOWS_CHUNK;
-    /// Threads per row of a step.
-    const TEAM: u32 = WINDOWS_BLOCK / N;
+impl<'p, D: Device, I: Sample, W: Whole, F: Finish<W, TERMS>, const TERMS: usize> Block<'p, D, I, W, F, TERMS> {
     const SUM: u32 = W::TYPE.size_bytes();
+    const CENTRE: i32 = centre::<I, W, TERMS>();
+    const WARPS: u32 = WINDOWS_BLOCK / WARP;
+    /// Sums per quad of a thread in shared memory: of a row, and of two.
+    const ROW: u32 = (TERMS * QUAD) as u32 * WINDOWS_BLOCK;
+    const ROWS: u32 = 2 * Self::ROW;
 
-    /// Returns the list of the image's samples, relative to the start of a row, that replace the block's.
     #[inline(always)]
-    fn samples(&self) -> Shared<u32> {
-        Shared::at(0)
+    fn of(d: D, src: Global<I>, dst: u64, p: &'p SlidingParams) -> Self {
+        let (thread, channels) = (d.thread_x(), p.tile.channels);
+        let (warp, lane) = (thread / WARP, thread % WARP);
+        // SAFETY: an image has at least one channel, and a block, too.
+        let ((strip, of_block), (quads, _), (quad, of_lane)) = unsafe {
+            let (blocks, _) = div_rem(p.channels, channels);
+            (div_rem(d.block_x(), blocks), div_rem(WARP, channels), div_rem(lane, channels))
+        };
+        let (mut ends, mut between) = ([0; 2], [0; 2]);
+        for n in 0..2 {
+            // SAFETY: a warp has at least eight quads of a channel.
+            let (warps, other) = unsafe { div_rem(quad + p.window_x / QUAD as u32 + n as u32, quads) };
+            let index = (warp + warps) * WARP + other * channels + of_lane;
+            let sums = index / WINDOWS_BLOCK * Self::ROWS + index % WINDOWS_BLOCK;
+            ends[n] = sums.wrapping_sub(thread).wrapping_mul(Self::SUM);
+            between[n] = warps;
+        }
+        let first = strip * p.tile.strip;
+        let left = p.out_width - first;
+        Block {
+            d,
+            p,
+            rows: Rows::of(src, p),
+            dst,
+            first,
+            strip: (if left < p.tile.strip { left } else { p.tile.strip }).next_multiple_of(QUAD as u32),
+            lane,
+            channel: of_block + of_lane,
+            idle: quad >= quads,
+            last: quad + 1 == quads,
+            pixel: (warp * quads + quad) * QUAD as u32,
+            step: Self::WARPS * quads * QUAD as u32,
+            ends,
+            between,
+            types: PhantomData,
+        }
     }
 
-    /// Returns the sums of the columns.
+    /// Returns the index of the thread's quad `n`.
     #[inline(always)]
-    fn sums(&self, term: usize) -> Shared<W> {
-        let tile = &self.p.tile;
-        Shared::at(tile.columns_at + term as u32 * tile.pixels * self.p.channels * Self::SUM)
+    fn index(&self, n: u32) -> u32 {
+        n * WINDOWS_BLOCK + self.d.thread_x()
     }
 
-    /// Returns row `row` of a step.
+    /// Returns the column sums of the threads' quads `n`: of each term and pixel, a sum per thread.
     #[inline(always)]
-    fn row(&self, row: u32, term: usize) -> Shared<W> {
-        let tile = &self.p.tile;
-        Shared::at(tile.rows_at + (row * TERMS as u32 + term as u32) * tile.row_pitch * Self::SUM)
+    fn columns(&self, n: u32) -> Shared<W> {
+        Shared::at(self.p.tile.columns_at + n * Self::ROW * Self::SUM)
     }
 
-    /// Returns row `row` of the outputs of a step, a word per sample.
+    /// Returns the prefix sums of the threads' quads `n`, for row `row`: as those of columns.
     #[inline(always)]
-    fn staged(&self, row: u32) -> Shared<u32> {
-        let tile = &self.p.tile;
-        Shared::at(tile.staged_at + row * tile.staged_pitch * 4)
+    fn prefixes(&self, row: u32, n: u32) -> Shared<W> {
+        Shared::at(self.p.tile.prefixes_at + (n * Self::ROWS + row % 2 * Self::ROW) * Self::SUM)
     }
 
-    /// Fills the list. Each thread uses only its own part of it.
+    /// Returns the index of a sum of this thread.
     #[inline(always)]
-    unsafe fn list(&self) {
-        let p = self.p;
-        let mut i = self.d.thread_x();
-        while i < p.tile.pixels * p.channels {
-            // SAFETY: an image has at least one channel; in the list.
-            unsafe {
-                let (pixel, channel) = div_rem(i, p.channels);
-                let x = self.rows.border.map((self.first + pixel) as i32 + p.origin_x, p.width as i32);
-                let sample = x.map_or(NONE, |x| x as u32 * p.channels + channel);
-                self.d.shared_store(self.samples(), i, sample);
+    fn of_thread(&self, term: usize, k: usize) -> u32 {
+        (term * QUAD + k) as u32 * WINDOWS_BLOCK + self.d.thread_x()
+    }
+
+    /// Returns the totals of warps, four channels of each, for row `row`.
+    #[inline(always)]
+    fn totals(&self, row: u32, term: usize) -> Shared<W> {
+        let warps = self.p.tile.quads * Self::WARPS;
+        Shared::at(self.p.tile.totals_at + (row % 2 * TERMS as u32 + term as u32) * warps * 4 * Self::SUM)
+    }
+
+    /// Image column of the block's first pixel.
+    #[inline(always)]
+    fn left(&self) -> i32 {
+        self.first as i32 + self.p.origin_x
+    }
+
+    /// Returns whether a lane of the warp has pixels of windows in its quad `n`.
+    #[inline(always)]
+    fn is_needed(&self, n: u32) -> bool {
+        self.d.thread_x() / WARP * (self.step / Self::WARPS) + n * self.step < self.strip + self.p.window_x
+    }
+
+    /// Lists the image's samples, relative to the start of a row, that replace those of quad `n`. Each thread uses only its own
+    /// part of the list.
+    #[inline(always)]
+    unsafe fn list(&self, n: u32) {
+        let mut samples = [NONE; QUAD];
+        for k in 0..QUAD {
+            let pixel = self.pixel + n * self.step + k as u32;
+            if !self.idle && pixel < self.strip + self.p.window_x {
+                let column = self.rows.column(self.left() + pixel as i32);
+                samples[k] = if column == NONE { NONE } else { column * self.p.channels + self.channel };
             }
-            i += WINDOWS_BLOCK;
+        }
+        // SAFETY: in the list.
+        unsafe { self.d.shared_store4(Shared::at(0), self.index(n) * QUAD as u32, samples) };
+    }
+
+    /// Maps rows `first` to `first + 31`, one per lane.
+    #[inline(always)]
+    fn map(&self, first: u32) -> u32 {
+        self.rows.map(self.d, first + self.lane)
+    }
+
+    /// Returns row `k % 32` of those that the lanes have mapped.
+    #[inline(always)]
+    fn row(&self, mapped: u32, k: u32) -> Row<I> {
+        self.rows.row(self.d.shuffle(mapped, k % WARP))
+    }
+
+    /// Loads quad `n` of a row: by words, if it is inside the image, of one channel.
+    #[inline(always)]
+    unsafe fn load(&self, row: Row<I>, n: u32) -> Quad<I> {
+        let pixel = self.pixel + n * self.step;
+        // SAFETY: in the list, and in the image.
+        unsafe {
+            if self.p.channels == 1 && words_inside(self.left() + pixel as i32, self.p.width) {
+                return row.words(self.d, self.left(), pixel / QUAD as u32);
+            }
+            row.each(self.d, self.d.shared_load4(Shared::at(0), self.index(n) * QUAD as u32))
         }
     }
 
-    /// Returns the terms of a sample of the row that starts at `start`.
+    /// Sums the columns of quad `n` of the window above the one in row `first_row`.
     #[inline(always)]
-    unsafe fn load(&self, start: u64, sample: u32) -> [W; TERMS] {
-        if start == NO_ROW || sample == NONE {
-            return terms(self.p.constant);
-        }
-        // SAFETY: the caller's promise: in the image.
-        terms(whole(unsafe { self.d.load(self.src, start + sample as u64) }))
-    }
-
-    /// Sums the columns of the window above the first one.
-    #[inline(always)]
-    unsafe fn first_sums(&self, first_row: u32) {
+    unsafe fn first_sums(&self, first_row: u32, n: u32) -> Sums<W, TERMS> {
         let (d, p) = (self.d, self.p);
         let totals = Global::<W>::at(p.totals).of_image(d.image(), p.totals_step);
-        let (chunks, samples) = (if p.chunks > 0 { p.window_y / Self::CHUNK } else { 0 }, p.width * p.channels);
-        let mut i = d.thread_x();
-        while i < p.tile.pixels * p.channels {
-            // SAFETY: this thread's part of the list, in the image and in the totals.
-            unsafe {
-                let sample = d.shared_load(self.samples(), i);
-                let outside = {
-                    let twice = |sums: [W; TERMS]| added(sums, sums);
-                    twice(twice(twice(twice(terms(p.constant)))))
-                };
-                let mut sums = terms::<W, TERMS>(0);
-                sums = add_up(sums, 0, chunks, |chunk| {
-                    if sample == NONE {
-                        return outside;
-                    }
-                    let mut sums = outside;
-                    for t in 0..TERMS {
-                        let row = t as u64 * p.chunks as u64 + (first_row / Self::CHUNK + chunk) as u64;
-                        sums[t] = d.load(totals, row * samples as u64 + sample as u64);
-                    }
-                    sums
-                });
-                sums = add_up(sums, chunks * Self::CHUNK, p.window_y, |row| {
-                    self.load(self.rows.start(first_row + row), sample)
-                });
+        let (chunks, samples) = (if p.chunks > 0 { p.window_y / WINDOWS_CHUNK } else { 0 }, p.width * p.channels);
+        // SAFETY: in the list, in the totals and in the image.
+        unsafe {
+            let list = d.shared_load4(Shared::<u32>::at(0), self.index(n) * QUAD as u32);
+            let outside = {
+                let twice = |sums: [W; TERMS]| added(sums, sums);
+                twice(twice(twice(twice(terms(p.constant - Self::CENTRE)))))
+            };
+            let sums = add_up([terms::<W, TERMS>(0); QUAD], 0, chunks, |chunk| {
+                let mut sums = [outside; QUAD];
                 for t in 0..TERMS {
-                    d.shared_store(self.sums(t), i, sums[t]);
-                }
-            }
-            i += WINDOWS_BLOCK;
-        }
-    }
-
-    /// Slides the columns' sums down to output rows `row` to `row + N - 1`.
-    #[inline(always)]
-    unsafe fn columns(&self, row: u32) {
-        let (d, p) = (self.d, self.p);
-        let (mut leaves, mut comes) = ([0; 4], [0; 4]);
-        for r in 0..N {
-            leaves[r as usize] = self.rows.start(row + r);
-            comes[r as usize] = self.rows.start(row + r + p.window_y);
-        }
-        let end = p.tile.pixels * p.channels;
-        let mut i = d.thread_x();
-        while i < end {
-            // Two samples at a time: all loads are in flight before the first sum.
-            let both = [i, if i + WINDOWS_BLOCK < end { i + WINDOWS_BLOCK } else { i }];
-            let (mut old, mut new) = ([[terms::<W, TERMS>(0); 4]; 2], [[terms::<W, TERMS>(0); 4]; 2]);
-            for s in 0..2 {
-                // SAFETY: this thread's part of the list; in the image.
-                unsafe {
-                    let sample = d.shared_load(self.samples(), both[s]);
-                    for r in 0..N as usize {
-                        old[s][r] = self.load(leaves[r], sample);
-                        new[s][r] = self.load(comes[r], sample);
-                    }
-                }
-            }
-            for s in 0..2 {
-                if s == 0 || i + WINDOWS_BLOCK < end {
-                    for t in 0..TERMS {
-                        // SAFETY: this thread's parts of the sums and the rows.
-                        unsafe {
-                            let mut sum = d.shared_load(self.sums(t), both[s]);
-                            for r in 0..N as usize {
-                                sum = sum.plus(new[s][r][t].minus(old[s][r][t]));
-                                d.shared_store(self.row(r as u32, t), windows_place(both[s]), sum);
-                            }
-                            d.shared_store(self.sums(t), both[s], sum);
+                    let row = t as u64 * p.chunks as u64 + (first_row / WINDOWS_CHUNK + chunk) as u64;
+                    for k in 0..QUAD {
+                        if list[k] != NONE {
+                            sums[k][t] = d.load(totals, row * samples as u64 + list[k] as u64);
                         }
                     }
                 }
-            }
-            i += 2 * WINDOWS_BLOCK;
-        }
-    }
-
-    /// Calls `of` with each chunk of this thread's row among the first `pixels` pixels: the index of its first sample.
-    #[inline(always)]
-    fn for_each_chunk(&self, pixels: u32, mut of: impl FnMut(u32)) {
-        let channels = self.p.channels;
-        let mut task = self.d.thread_x() % Self::TEAM;
-        while task < pixels / Self::CHUNK * channels {
-            // SAFETY: an image has at least one channel.
-            let (chunk, channel) = unsafe { div_rem(task, channels) };
-            of(chunk * Self::CHUNK * channels + channel);
-            task += Self::TEAM;
-        }
-    }
-
-    /// Replaces chunks by their prefix sums.
-    #[inline(always)]
-    unsafe fn prefixes(&self) {
-        let (d, channels) = (self.d, self.p.channels);
-        for t in 0..TERMS {
-            let row = self.row(d.thread_x() / Self::TEAM, t);
-            self.for_each_chunk(self.p.tile.pixels, |base| {
-                let place = |k: usize| windows_place(base + k as u32 * channels);
-                let mut sums = [W::of(0); WINDOWS_CHUNK as usize];
-                // SAFETY: in the row; the chunk is this thread's.
-                unsafe {
-                    for k in 0..sums.len() {
-                        sums[k] = d.shared_load(row, place(k));
-                    }
-                    for k in 1..sums.len() {
-                        sums[k] = sums[k].plus(sums[k - 1]);
-                        d.shared_store(row, place(k), sums[k]);
-                    }
-                }
-            });
-        }
-    }
-
-    /// Computes the windows that start in each chunk of the outputs.
-    #[inline(always)]
-    unsafe fn windows(&self) {
-        let (d, p) = (self.d, self.p);
-        let (channels, last) = (p.channels, p.window_x - 1);
-        let (between, turn) = (last / Self::CHUNK, Self::CHUNK - last % Self::CHUNK);
-        let team = d.thread_x() / Self::TEAM;
-        let staged = self.staged(team);
-        self.for_each_chunk(p.tile.strip, |base| {
-            let at = |t: usize, pixel: u32| {
-                // SAFETY: in the row, which reaches to the end of the last window.
-                unsafe { d.shared_load(self.row(team, t), windows_place(base + pixel * channels)) }
-            };
-            let of = |pixel: u32| {
-                let mut sums = terms::<W, TERMS>(0);
-                for t in 0..TERMS {
-                    sums[t] = at(t, pixel);
-                }
                 sums
-            };
-            // Sums of the chunks up to the one in which a window ends: for the first windows, and for the others.
-            let total = |chunk: u32| of(chunk * Self::CHUNK + Self::CHUNK - 1);
-            let near = add_up(terms(0), 0, between, total);
-            let far = added(near, total(between));
-            let mut before = terms::<W, TERMS>(0);
-            for first in [0, 4, 8, 12] {
-                let (mut starts, mut ends) = ([before; AT_ONCE], [before; AT_ONCE]);
-                for k in 0..AT_ONCE {
-                    starts[k] = of(first + k as u32);
-                    ends[k] = of(first + k as u32 + last);
-                }
-                for k in 0..AT_ONCE {
-                    let pixel = first + k as u32;
-                    let mut sums = added(if pixel < turn { near } else { far }, ends[k]);
-                    for t in 0..TERMS {
-                        sums[t] = sums[t].minus(before[t]);
-                    }
-                    before = starts[k];
-                    let value = F::finish(d, sums, I::TYPE == ElementType::I16, p);
-                    // SAFETY: in the staged row, and this thread's.
-                    unsafe { d.shared_store(staged, windows_place(base + pixel * channels), self.rounded(value)) };
-                }
-            }
-        });
-    }
-
-    /// Returns the bits of an output, which integers round half to even and saturate.
-    #[inline(always)]
-    fn rounded(&self, value: f64) -> u32 {
-        let p = self.p;
-        if p.out_float != 0 {
-            return (value as f32).to_bits();
+            });
+            // Fewer rows than lanes are left.
+            let rest = chunks * WINDOWS_CHUNK;
+            let mapped = self.map(first_row + rest);
+            add_up(sums, 0, p.window_y - rest, |k| self.load(self.row(mapped, k), n).terms())
         }
-        let inside = if value < p.out_low { p.out_low } else { value };
-        let inside = if inside > p.out_high { p.out_high } else { inside };
-        // At 1.5 * 2^52 the spacing of f64 is 1: the lowest bits are the integer.
-        (inside + 6_755_399_441_055_744.0).to_bits() as u32
     }
 
-    /// Stores the outputs of a step.
+    /// Slides column sums down by a row.
     #[inline(always)]
-    unsafe fn store(&self, row: u32, last_row: u32) {
+    fn slide(&self, mut sums: Sums<W, TERMS>, [leaves, enters]: [Quad<I>; 2]) -> Sums<W, TERMS> {
+        let (old, new) = (leaves.samples(), enters.samples());
+        for k in 0..QUAD {
+            let difference = new[k] - old[k];
+            sums[k][0] = sums[k][0].plus(W::of(difference));
+            if TERMS == 2 {
+                // The difference of squares.
+                sums[k][1] = sums[k][1].plus(W::product(difference, new[k] + old[k] - 2 * Self::CENTRE));
+            }
+        }
+        sums
+    }
+
+    /// Makes column sums exclusive prefix sums within the warp, and stores the warp's totals of quad `n`.
+    #[inline(always)]
+    unsafe fn scan(&self, row: u32, n: u32, sums: Sums<W, TERMS>) -> Sums<W, TERMS> {
+        let (d, channels) = (self.d, self.p.tile.channels);
+        let mut prefixes = sums;
+        for t in 0..TERMS {
+            let own = sums[0][t].plus(sums[1][t]).plus(sums[2][t].plus(sums[3][t]));
+            let mut sum = own;
+            for step in 0..5 {
+                let lanes = channels << step;
+                let below = sum.shuffle_up(d, lanes);
+                sum = if self.lane >= lanes { sum.plus(below) } else { sum };
+            }
+            prefixes[0][t] = sum.minus(own);
+            for k in 1..QUAD {
+                prefixes[k][t] = prefixes[k - 1][t].plus(sums[k - 1][t]);
+            }
+            if self.last {
+                let warp = self.index(n) / WARP;
+                // SAFETY: no other lane has this channel's last quad.
+                unsafe { d.shared_store(self.totals(row, t), warp * 4 + self.channel, sum) };
+            }
+        }
+        prefixes
+    }
+
+    /// Computes the windows of quad `n` in row `row`, whose prefix sums are `starts`, and stores them; the first output of the
+    /// thread's first quad is at `to`.
+    #[inline(always)]
+    unsafe fn windows(&self, row: u32, n: u32, starts: Sums<W, TERMS>, to: u64) {
         let (d, p) = (self.d, self.p);
-        let (size, team) = (p.out_bytes, d.thread_x() / Self::TEAM);
-        if row + team >= last_row {
-            return;
-        }
-        let staged = self.staged(team);
-        let pixels = if p.out_width - self.first < p.tile.strip { p.out_width - self.first } else { p.tile.strip };
-        let samples = pixels * p.channels;
-        let start = ((row + team) as u64 * p.out_width as u64 + self.first as u64) * p.channels as u64;
-        // SAFETY: staged since the barrier.
-        let bits = |index: u32| unsafe { d.shared_load(staged, windows_place(index)) };
-        let mut i = d.thread_x() % Self::TEAM;
-        // Rows of whole words are stored by words.
-        if size == 4 || (p.out_width * p.channels * size).is_multiple_of(4) {
-            let to = Global::<u32>::at(self.dst + start * size as u64);
-            while i < samples * size / 4 {
-                let (byte, half) = (|k: u32| bits(4 * i + k) & 0xff, |k: u32| bits(2 * i + k) & 0xffff);
-                let word = match size {
-                    1 => byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24,
-                    2 => half(0) | half(1) << 16,
-                    _ => bits(i),
-                };
-                // SAFETY: in the output, and no other thread's.
-                unsafe { d.store(to, i as u64, word) };
-                i += Self::TEAM;
-            }
-            return;
-        }
-        while i < samples {
-            // SAFETY: as above.
+        let (warp, beyond) = (self.index(n) / WARP, p.window_x % QUAD as u32);
+        let mut sums = starts;
+        for t in 0..TERMS {
+            let totals = self.totals(row, t);
+            // SAFETY: the totals of the warps that a window touches, and prefix sums in it.
             unsafe {
-                match size {
-                    1 => d.store(Global::at(self.dst), start + i as u64, bits(i) as u8),
-                    _ => d.store(Global::at(self.dst), start + i as u64, bits(i) as u16),
+                let total = |warps: u32| d.shared_load(totals, (warp + warps) * 4 + self.channel);
+                let mut near = W::of(0);
+                let mut warps = 0;
+                while warps < self.between[0] {
+                    near = near.plus(total(warps));
+                    warps += 1;
+                }
+                let far = if beyond > 0 && self.between[1] > self.between[0] { near.plus(total(warps)) } else { near };
+                let prefixes = self.prefixes(row, n).offset;
+                let ends = [prefixes.wrapping_add(self.ends[0]), prefixes.wrapping_add(self.ends[1])];
+                for k in 0..QUAD {
+                    let at = beyond as usize + k;
+                    let (sum, end) = if at < QUAD { (near, ends[0]) } else { (far, ends[1]) };
+                    let end: W = d.shared_load(Shared::at(end), self.of_thread(t, at % QUAD));
+                    sums[k][t] = end.minus(starts[k][t]).plus(sum);
                 }
             }
-            i += Self::TEAM;
+        }
+        let bits = F::finish(d, sums, I::TYPE == ElementType::I16 || Self::CENTRE > 0, p);
+        let (pixels, size) = (n * self.step, p.channels * p.out_bytes);
+        // SAFETY: this thread's outputs.
+        unsafe { store(d, to + (pixels * size) as u64, self.first + self.pixel + pixels, bits, p) };
+    }
+
+    /// Reads this thread's sums.
+    #[inline(always)]
+    unsafe fn get(&self, from: Shared<W>) -> Sums<W, TERMS> {
+        let mut sums = [terms(0); QUAD];
+        for t in 0..TERMS {
+            for k in 0..QUAD {
+                // SAFETY: this thread's.
+                sums[k][t] = unsafe { self.d.shared_load(from, self.of_thread(t, k)) };
+            }
+        }
+        sums
+    }
+
+    /// Writes this thread's sums.
+    #[inline(always)]
+    unsafe fn put(&self, to: Shared<W>, sums: Sums<W, TERMS>) {
+        for t in 0..TERMS {
+            for k in 0..QUAD {
+                // SAFETY: this thread's.
+                unsafe { self.d.shared_store(to, self.of_thread(t, k), sums[k][t]) };
+            }
+        }
+    }
+
+    /// Computes output rows `first_row` to `last_row - 1`.
+    #[inline(always)]
+    unsafe fn march(&self, first_row: u32, last_row: u32) {
+        let (d, p, quads) = (self.d, self.p, self.p.tile.quads);
+        let map = |row| [self.map(row), self.map(row + p.window_y)];
+        // SAFETY: each thread uses its own quads, but for prefix sums and totals between barriers.
+        unsafe {
+            let load = |mapped: [u32; 2], k: u32, n: u32| {
+                [self.load(self.row(mapped[0], k), n), self.load(self.row(mapped[1], k), n)]
+            };
+            let (mut n, mut sums) = (quads, [terms(0); QUAD]);
+            while n > 0 {
+                n -= 1;
+                self.list(n);
+                sums = self.first_sums(first_row, n);
+                if quads > 1 {
+                    self.put(self.columns(n), sums);
+                }
+            }
+            let mut mapped = map(first_row);
+            let mut next = load(mapped, 0, 0);
+            let first = (first_row as u64 * p.out_width as u64 + (self.first + self.pixel) as u64) * p.channels as u64;
+            let mut to = self.dst + (first + self.channel as u64) * p.out_bytes as u64;
+            let mut row = first_row;
+            while row < last_row {
+                let mut starts = [terms(0); QUAD];
+                for n in 0..quads {
+                    let now = next;
+                    let (later, other) = if n + 1 < quads { (row, n + 1) } else { (row + 1, 0) };
+                    if later < last_row {
+                        let k = (later - first_row) % WARP;
+                        if k == 0 && other == 0 {
+                            mapped = map(later);
+                        }
+                        next = load(mapped, k, other);
+                    }
+                    if quads > 1 {
+                        sums = self.get(self.columns(n));
+                    }
+                    sums = self.slide(sums, now);
+                    if quads > 1 {
+                        self.put(self.columns(n), sums);
+                    }
+                    if self.is_needed(n) {
+                        starts = self.scan(row, n, sums);
+                        self.put(self.prefixes(row, n), starts);
+                    }
+                }
+                d.barrier();
+                for n in 0..quads {
+                    if !self.idle && self.pixel + n * self.step < self.strip {
+                        if quads > 1 {
+                            starts = self.get(self.prefixes(row, n));
+                        }
+                        self.windows(row, n, starts, to);
+                    }
+                }
+                row += 1;
+                to += p.out_width as u64 * (p.channels * p.out_bytes) as u64;
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sums of integers that wrap around, of one or two terms per sample.
 
-use apron_abi::{Element, Sample};
+use crate::device::Device;
+use apron_abi::{Element, ElementType, Sample};
 
 /// An unsigned type of sums modulo its size; sums of negative samples wrap around.
 pub trait Whole: Element {
@@ -8,16 +9,25 @@ pub trait Whole: Element {
     fn of(value: i32) -> Self;
     /// Returns the square of an integer of 16 bits.
     fn square(value: i32) -> Self;
+    /// Returns the product of two integers of 18 bits, as a difference of squares has.
+    fn product(a: i32, b: i32) -> Self;
     /// Adds, wrapping around.
     fn plus(self, other: Self) -> Self;
     /// Subtracts, wrapping around.
     fn minus(self, other: Self) -> Self;
+    /// Returns the sum of the lane `lanes` below, as [`Device::shuffle_up`].
+    fn shuffle_up<D: Device>(self, d: D, lanes: u32) -> Self;
     /// Returns the sum as f64, for a sum of samples that are `signed` or not.
     fn to_f64(self, signed: bool) -> f64;
 }
 
+/// At 2^52 the spacing of f64 is 1: the low word of its bits is an integer above 2^52.
+const ONES: u64 = 0x4330_0000_0000_0000;
+/// At 2^84 the spacing of f64 is 2^32.
+const HIGHER_ONES: u64 = 0x4530_0000_0000_0000;
+
 macro_rules! whole {
-    ($type:ty, $signed:ty) => {
+    ($type:ty, $($other:tt)*) => {
         impl Whole for $type {
             #[inline(always)]
             fn of(value: i32) -> Self {
@@ -36,21 +46,58 @@ macro_rules! whole {
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
-            #[inline(always)]
-            fn to_f64(self, signed: bool) -> f64 {
-                if signed {
-                    self as $signed as f64
-                } else {
-                    self as f64
-                }
-            }
+            $($other)*
         }
     };
 }
-whole!(u32, i32);
-whole!(u64, i64);
+whole! {
+    u32,
+    #[inline(always)]
+    fn product(a: i32, b: i32) -> u32 {
+        a.wrapping_mul(b) as u32
+    }
+    #[inline(always)]
+    fn shuffle_up<D: Device>(self, d: D, lanes: u32) -> u32 {
+        d.shuffle_up(self, lanes)
+    }
+    #[inline(always)]
+    fn to_f64(self, signed: bool) -> f64 {
+        // Conversions by instruction are slower than additions.
+        let sign = if signed { 1 << 31 } else { 0 };
+        f64::from_bits(ONES | (self ^ sign) as u64) - f64::from_bits(ONES | sign as u64)
+    }
+}
+whole! {
+    u64,
+    #[inline(always)]
+    fn product(a: i32, b: i32) -> u64 {
+        (a as i64).wrapping_mul(b as i64) as u64
+    }
+    #[inline(always)]
+    fn shuffle_up<D: Device>(self, d: D, lanes: u32) -> u64 {
+        let (low, high) = (d.shuffle_up(self as u32, lanes), d.shuffle_up((self >> 32) as u32, lanes));
+        low as u64 | (high as u64) << 32
+    }
+    #[inline(always)]
+    fn to_f64(self, signed: bool) -> f64 {
+        let sign = if signed { 1 << 31 } else { 0 };
+        // The difference of the high words and 2^52 is exact: the sum is rounded once.
+        let high = f64::from_bits(HIGHER_ONES | ((self >> 32) ^ sign)) - f64::from_bits(HIGHER_ONES | sign);
+        (high - f64::from_bits(ONES)) + f64::from_bits(ONES | (self & u32::MAX as u64))
+    }
+}
 
-/// Returns the terms of a sample.
+/// What is subtracted from each sample: half the range of bytes whose squares are summed in 32 bits, which then suffice for windows
+/// of four times as many. A deviation stays the same, to the last bit as long as the plan keeps all numbers below 2^53.
+#[inline(always)]
+pub(super) const fn centre<I: Sample, W: Whole, const TERMS: usize>() -> i32 {
+    match (TERMS, I::TYPE, W::TYPE) {
+        (2, ElementType::U8, ElementType::U32) => 128,
+        _ => 0,
+    }
+}
+
+/// Returns the terms of an integer.
 #[inline(always)]
 pub(super) fn terms<W: Whole, const TERMS: usize>(value: i32) -> [W; TERMS] {
     let mut terms = [W::of(value); TERMS];
@@ -61,34 +108,9 @@ pub(super) fn terms<W: Whole, const TERMS: usize>(value: i32) -> [W; TERMS] {
 }
 
 #[inline(always)]
-pub(super) fn whole<I: Sample>(sample: I) -> i32 {
-    sample.to_f32() as i32
-}
-
-#[inline(always)]
 pub(super) fn added<W: Whole, const TERMS: usize>(mut sums: [W; TERMS], more: [W; TERMS]) -> [W; TERMS] {
     for t in 0..TERMS {
         sums[t] = sums[t].plus(more[t]);
-    }
-    sums
-}
-
-/// Adds the terms of items `first` to `end - 1` to sums; four are loaded before any is added.
-#[inline(always)]
-pub(super) fn add_up<W: Whole, const TERMS: usize>(
-    mut sums: [W; TERMS],
-    mut first: u32,
-    end: u32,
-    of: impl Fn(u32) -> [W; TERMS],
-) -> [W; TERMS] {
-    while first + 4 <= end {
-        let (a, b, c, d) = (of(first), of(first + 1), of(first + 2), of(first + 3));
-        sums = added(added(added(sums, a), added(b, c)), d);
-        first += 4;
-    }
-    while first < end {
-        sums = added(sums, of(first));
-        first += 1;
     }
     sums
 }

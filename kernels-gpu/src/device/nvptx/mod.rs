@@ -4,11 +4,13 @@
 //! that nothing writes the buffer, and shared memory reached through a generic address costs a 64-bit generic access
 //! each time.
 
+mod access;
 mod address;
 mod packing;
 mod taps;
 
 use super::{Device, Global, Shared, TextureHandle};
+use access::{load, store};
 use address::{global_address, shared_address};
 use apron_abi::{Accumulator, Element, ElementType, Layers};
 use core::arch::{asm, global_asm, nvptx};
@@ -28,6 +30,8 @@ unsafe extern "C" {
     fn vote_ballot(members: u32, yes: bool) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
     fn shuffle_index(members: u32, value: u32, lane: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    fn shuffle_from_below(members: u32, value: u32, lanes: u32, clamp: u32) -> u32;
 }
 
 /// Member mask of all threads of a warp.
@@ -54,78 +58,6 @@ impl<S> Nvptx<S> {
     pub fn new(taps: u64, layers: &Layers) -> Self {
         Nvptx { taps, layer_rows: layers.rows, space: PhantomData }
     }
-}
-
-/// Loads an element, by its type's tag: the asm of a generic function cannot name a type, but the tag is a constant,
-/// so one arm remains.
-macro_rules! load {
-    ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
-        let address = $address;
-        match <$T>::TYPE {
-            ElementType::U8 => {
-                let value: u16;
-                asm!(concat!($space, ".u8 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
-                transmute_copy(&(value as u8))
-            }
-            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
-                let value: u16;
-                asm!(concat!($space, ".u16 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
-                transmute_copy(&value)
-            }
-            ElementType::U32 => {
-                let value: u32;
-                asm!(concat!($space, ".u32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
-                transmute_copy(&value)
-            }
-            ElementType::F32 => {
-                let value: f32;
-                asm!(concat!($space, ".f32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
-                transmute_copy(&value)
-            }
-            ElementType::U64 => {
-                let value: u64;
-                asm!(concat!($space, ".u64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
-                transmute_copy(&value)
-            }
-            ElementType::F64 => {
-                let value: f64;
-                asm!(concat!($space, ".f64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
-                transmute_copy(&value)
-            }
-        }
-    }};
-}
-
-macro_rules! store {
-    ($T:ty, $space:literal, $address:expr, $class:ident, $value:expr) => {{
-        let (address, value): (_, $T) = ($address, $value);
-        match <$T>::TYPE {
-            ElementType::U8 => {
-                let value = transmute_copy::<$T, u8>(&value) as u16;
-                asm!(concat!($space, ".u8 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
-            }
-            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
-                let value = transmute_copy::<$T, u16>(&value);
-                asm!(concat!($space, ".u16 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
-            }
-            ElementType::U32 => {
-                let value = transmute_copy::<$T, u32>(&value);
-                asm!(concat!($space, ".u32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
-            }
-            ElementType::F32 => {
-                let value = transmute_copy::<$T, f32>(&value);
-                asm!(concat!($space, ".f32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
-            }
-            ElementType::U64 => {
-                let value = transmute_copy::<$T, u64>(&value);
-                asm!(concat!($space, ".u64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
-            }
-            ElementType::F64 => {
-                let value = transmute_copy::<$T, f64>(&value);
-                asm!(concat!($space, ".f64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
-            }
-        }
-    }};
 }
 
 // SAFETY (every unsafe block below): the caller promises that the element exists, and the transmutes are between a
@@ -179,6 +111,11 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    fn shuffle_up(self, value: u32, lanes: u32) -> u32 {
+        unsafe { shuffle_from_below(WARP, value, lanes, 0) }
+    }
+
+    #[inline(always)]
     unsafe fn tap(self, index: u32) -> f32 {
         unsafe { S::one(self.taps + index as u64 * 4) }
     }
@@ -198,6 +135,23 @@ impl<S: Taps> Device for Nvptx<S> {
     #[inline(always)]
     unsafe fn load<T: Element>(self, from: Global<T>, index: u64) -> T {
         unsafe { load!(T, "ld.global.nc", global_address(from, index), reg64, pure, readonly, nostack) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bits<T: Element>(self, from: Global<T>, index: u64) -> u32 {
+        let address = global_address(from, index);
+        let bits: u32;
+        unsafe {
+            match T::TYPE.size_bytes() {
+                1 => {
+                    asm!("ld.global.nc.u8 {0}, [{1}];", out(reg32) bits, in(reg64) address, options(pure, readonly, nostack))
+                }
+                _ => {
+                    asm!("ld.global.nc.u16 {0}, [{1}];", out(reg32) bits, in(reg64) address, options(pure, readonly, nostack))
+                }
+            }
+        }
+        bits
     }
 
     #[inline(always)]
@@ -499,6 +453,15 @@ impl<S: Taps> Device for Nvptx<S> {
         let root: f32;
         unsafe {
             asm!("sqrt.approx.ftz.f32 {0}, {1};", out(reg32) root, in(reg32) value, options(pure, nomem, nostack));
+        }
+        root
+    }
+
+    #[inline(always)]
+    fn near_reciprocal_sqrt(self, value: f32) -> f32 {
+        let root: f32;
+        unsafe {
+            asm!("rsqrt.approx.f32 {0}, {1};", out(reg32) root, in(reg32) value, options(pure, nomem, nostack));
         }
         root
     }

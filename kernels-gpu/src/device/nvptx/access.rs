@@ -1,0 +1,75 @@
+//! Accesses of elements of any type. They expand in a function where `asm!`, `transmute_copy` and [`ElementType`] are in scope.
+
+/// Loads an element, by its type's tag: the asm of a generic function cannot name a type, but the tag is a constant,
+/// so one arm remains.
+macro_rules! load {
+    ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
+        let address = $address;
+        match <$T>::TYPE {
+            ElementType::U8 => {
+                let value: u16;
+                asm!(concat!($space, ".u8 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
+                transmute_copy(&(value as u8))
+            }
+            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
+                let value: u16;
+                asm!(concat!($space, ".u16 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::U32 => {
+                let value: u32;
+                asm!(concat!($space, ".u32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::F32 => {
+                let value: f32;
+                asm!(concat!($space, ".f32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::U64 => {
+                let value: u64;
+                asm!(concat!($space, ".u64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+            ElementType::F64 => {
+                let value: f64;
+                asm!(concat!($space, ".f64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
+                transmute_copy(&value)
+            }
+        }
+    }};
+}
+
+macro_rules! store {
+    ($T:ty, $space:literal, $address:expr, $class:ident, $value:expr) => {{
+        let (address, value): (_, $T) = ($address, $value);
+        match <$T>::TYPE {
+            ElementType::U8 => {
+                let value = transmute_copy::<$T, u8>(&value) as u16;
+                asm!(concat!($space, ".u8 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
+            }
+            ElementType::U16 | ElementType::I16 | ElementType::F16 => {
+                let value = transmute_copy::<$T, u16>(&value);
+                asm!(concat!($space, ".u16 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
+            }
+            ElementType::U32 => {
+                let value = transmute_copy::<$T, u32>(&value);
+                asm!(concat!($space, ".u32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
+            }
+            ElementType::F32 => {
+                let value = transmute_copy::<$T, f32>(&value);
+                asm!(concat!($space, ".f32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
+            }
+            ElementType::U64 => {
+                let value = transmute_copy::<$T, u64>(&value);
+                asm!(concat!($space, ".u64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
+            }
+            ElementType::F64 => {
+                let value = transmute_copy::<$T, f64>(&value);
+                asm!(concat!($space, ".f64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
+            }
+        }
+    }};
+}
+
+pub(super) use {load, store};

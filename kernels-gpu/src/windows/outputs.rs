@@ -1,0 +1,68 @@
+//! Outputs of windows of integers: rounded, packed and stored, of any type.
+
+use super::quads::QUAD;
+use crate::device::{Device, Global};
+use apron_abi::SlidingParams;
+
+/// At 1.5 * 2^52 the spacing of f64 is 1: the lowest bits are the integer.
+pub(crate) const ONES: f64 = 6_755_399_441_055_744.0;
+
+/// Returns the bits of an output: of an f32, or of an integer, rounded half to even and saturated.
+#[inline(always)]
+pub(crate) fn rounded(value: f64, p: &SlidingParams) -> u32 {
+    if p.out_float != 0 {
+        return (value as f32).to_bits();
+    }
+    let inside = if value < p.out_low { p.out_low } else { value };
+    let inside = if inside > p.out_high { p.out_high } else { inside };
+    (inside + ONES).to_bits() as u32
+}
+
+/// Packs outputs into words; integers of 32 bits are saturated.
+#[inline(always)]
+fn packed<D: Device>(d: D, bits: [u32; QUAD], p: &SlidingParams) -> [u32; QUAD] {
+    let of = |k: usize| bits[k] as i32;
+    match p.out_bytes {
+        1 => [d.word_of_bytes([of(0), of(1), of(2), of(3)]), 0, 0, 0],
+        2 => {
+            // Numbers of a signed type are shifted to those of an unsigned one, and back.
+            let (shift, sign) = if p.out_low < 0.0 { (1 << 15, 0x8000_8000) } else { (0, 0) };
+            let word = |k: usize| d.word_of_halves([of(k) + shift, of(k + 1) + shift]) ^ sign;
+            [word(0), word(2), 0, 0]
+        }
+        _ => bits,
+    }
+}
+
+/// Stores the outputs of `QUAD` pixels from column `x` on, those that there are; the first one's address is `to`.
+///
+/// # Safety
+/// They are in the output, and no other thread stores them.
+#[inline(always)]
+pub(super) unsafe fn store<D: Device>(d: D, to: u64, x: u32, bits: [u32; QUAD], p: &SlidingParams) {
+    let (size, words) = (p.out_bytes, packed(d, bits, p));
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Sizes are powers of two.
+        if p.channels == 1 && x + QUAD as u32 <= p.out_width && to as u32 & (QUAD as u32 * size - 1) == 0 {
+            match size {
+                1 => d.store(Global::at(to), 0, words[0]),
+                2 => d.store2(Global::<u32>::at(to), 0, [words[0], words[1]]),
+                _ => d.store4(Global::<u32>::at(to), 0, words),
+            }
+            return;
+        }
+        // Opaque: the distances of the pixels must not take registers all the time.
+        let pixel = d.anew(p.channels) * size;
+        for k in 0..QUAD as u32 {
+            if x + k < p.out_width {
+                let to = to + (k * pixel) as u64;
+                match size {
+                    1 => d.store(Global::at(to), 0, (words[0] >> (8 * k)) as u8),
+                    2 => d.store(Global::at(to), 0, (words[k as usize / 2] >> (k % 2 * 16)) as u16),
+                    _ => d.store(Global::at(to), 0, words[k as usize]),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The kernel that sums columns over chunks of rows, for the first windows of all blocks.
+
+use super::quads::{add_up, words_inside, Rows, NONE, QUAD};
+use super::terms::{terms, Whole};
+use crate::device::{Device, Global};
+use crate::Body;
+use apron_abi::{Sample, SlidingParams, WINDOWS_BLOCK, WINDOWS_CHUNK};
+use core::marker::PhantomData;
+
+/// The kernel that sums columns over chunks of [`WINDOWS_CHUNK`] rows, `TERMS` planes of sums: one thread per four columns of
+/// samples and chunk.
+///
+/// Launch contract: as of [`Sliding`](super::Sliding).
+pub struct Totals<I, W, const TERMS: usize>(PhantomData<(I, W)>);
+
+impl<I: Sample, W: Whole, const TERMS: usize> Body for Totals<I, W, TERMS> {
+    type Src = I;
+    type Dst = W;
+    type Params = SlidingParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<W>, p: &SlidingParams) {
+        let (quad, chunk) = (d.block_x() * WINDOWS_BLOCK + d.thread_x(), d.block_y());
+        let (first, samples) = (quad * QUAD as u32, p.width * p.channels);
+        if first >= samples || chunk >= p.chunks {
+            return;
+        }
+        let (rows, words) = (Rows::of(src, p), words_inside(first as i32, samples));
+        let mut each = [NONE; QUAD];
+        for k in 0..QUAD as u32 {
+            each[k as usize] = if first + k < samples { first + k } else { NONE };
+        }
+        let sums = add_up([terms::<W, TERMS>(0); QUAD], 0, WINDOWS_CHUNK, |k| {
+            let row = rows.row(rows.map(d, chunk * WINDOWS_CHUNK + k));
+            // SAFETY: in the row.
+            unsafe {
+                if words {
+                    row.words(d, 0, quad)
+                } else {
+                    row.each(d, each)
+                }
+            }
+            .terms()
+        });
+        for t in 0..TERMS {
+            let row = (t as u64 * p.chunks as u64 + chunk as u64) * samples as u64;
+            for k in 0..QUAD as u32 {
+                if first + k < samples {
+                    // SAFETY: in the sums, and no other thread's.
+                    unsafe { d.store(dst, row + (first + k) as u64, sums[k as usize][t]) };
+                }
+            }
+        }
+    }
+}
