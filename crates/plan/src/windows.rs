@@ -158,3 +158,64 @@ impl Windows {
         (if most == 0 { all } else { all.min(most) }).next_multiple_of(WINDOWS_CHUNK)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, plan};
+    use apron_abi::{Kernel, Params, SlidingParams};
+    use apron_core::{Border, BoxFilter, Extent, LocalStd, PixelType, Problem, Scale, Shape};
+
+    fn mean(src: PixelType, channels: u32, width: u32, height: u32) -> SlidingParams {
+        let shape = Shape::new(4096, 4096, channels).unwrap();
+        let (anchor, border) = ((width / 2, height / 2), Border::Reflect);
+        let problem =
+            BoxFilter { shape, src, dst: src, width, height, anchor, border, scale: Scale::Mean, extent: Extent::Same };
+        let recipe = plan(&Problem::from(problem), Some("boxes-sliding"), &Machine::EMULATED).unwrap();
+        let Params::SlidingParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+        params
+    }
+
+    #[test]
+    fn strips_are_wide_beside_their_windows() {
+        let tile = |channels, width| {
+            let tile = mean(PixelType::U8, channels, width, 9).tile;
+            (tile.channels, tile.quads, tile.strip)
+        };
+        // 1024 pixels per quad of a block's threads, less the window: five strips of 4096 pixels, and six.
+        assert_eq!((tile(1, 15), tile(1, 255)), ((1, 1, 820), (1, 1, 684)));
+        assert_eq!((tile(1, 257), tile(1, 511)), ((1, 2, 1368), (1, 2, 1368)));
+        // A warp has 40 pixels of three channels. Fourteen strips, and eighteen.
+        assert_eq!((tile(3, 15), tile(4, 15)), ((3, 1, 296), (4, 1, 228)));
+        // Windows that are too wide for all channels in a block.
+        assert_eq!(tile(4, 1023), (1, 4, 2048));
+    }
+
+    #[test]
+    fn one_multiply_add_rounds_means_over_odd_numbers() {
+        assert_eq!((mean(PixelType::U8, 1, 5, 5).plain, mean(PixelType::U8, 1, 5, 4).plain), (1, 0));
+        let ones = 6_755_399_441_055_744.0f64;
+        for count in [1u64, 3, 9, 225, 65_025, 261_121, 1_046_529, 16_777_215] {
+            let factor = 1.0 / count as f64;
+            for mean in [0, 1, 2, 127, 128, 254, 32_767, 65_534] {
+                // Next to half an integer, below and above it.
+                for (sum, rounded) in [(count / 2, 0), (count / 2 + 1, 1)] {
+                    let bits = ((mean * count + sum) as f64).mul_add(factor, ones).to_bits();
+                    assert_eq!(bits as u32 as u64, mean + rounded, "{mean} + {sum} / {count}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn squares_of_bytes_take_32_bits_in_windows_of_up_to_511_pixels() {
+        let kernel = |side| {
+            let (shape, border, extent) = (Shape::new(4096, 4096, 1).unwrap(), Border::Reflect, Extent::Same);
+            let (src, dst) = (PixelType::U8, PixelType::F32);
+            let problem = LocalStd { shape, src, dst, width: side, height: side, border, extent };
+            let recipe = plan(&Problem::from(problem), Some("local-sliding"), &Machine::EMULATED).unwrap();
+            recipe.launches.last().unwrap().kernel
+        };
+        let (narrow, wide) = (Kernel::local_sliding_windows_u8_u32, Kernel::local_sliding_windows_u8_u64);
+        assert_eq!([kernel(3), kernel(511), kernel(512)], [narrow, narrow, wide]);
+    }
+}

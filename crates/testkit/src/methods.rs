@@ -119,6 +119,11 @@ pub(crate) fn boxes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
             }
         }
     }
+    // Rows of any alignment over several warps; windows over more quads than a block has threads; blocks of one channel.
+    for (n, types) in [(U8, U8), (U16, U16), (I16, I16), (U8, F32)].into_iter().enumerate() {
+        add((1001 + n as u32, 5, 1), types, (15, 4), borders()[n], Data::Uniform);
+        add((900, 2, n as u32 + 1), types, (780, 1), borders()[n + 1], Data::Uniform);
+    }
     // Sums of over 32 bits, and windows whose first sums a launch prepares.
     for (n, types) in [(U16, U16), (I16, I16), (I16, F32), (U16, U8)].into_iter().enumerate() {
         add((33, 70, n as u32 % 4 + 1), types, (300, 280), Border::Wrap, Data::Uniform);

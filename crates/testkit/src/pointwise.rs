@@ -127,6 +127,16 @@ pub(crate) fn deviations(scale: Scale, next: &mut impl FnMut() -> u64, cases: &m
         }
         add((40, 20, 2), (src, F32), (7, 5), Border::Wrap, Data::Constant);
     }
+    for (k, src) in [U8, U16, I16].into_iter().enumerate() {
+        for (m, dst) in [U8, U16, I16, F32].into_iter().enumerate() {
+            let channels = (m + k) as u32 % 4 + 1;
+            add((150, 40, channels), (src, dst), (30, 27), borders()[(m + k) % 6], Data::Uniform);
+        }
+        // Windows over several warps, and over more quads than a block has threads; blocks of one channel.
+        add((700, 3, 1), (src, F32), (301, 2), borders()[k], Data::Uniform);
+        add((900, 2, 3), (src, F32), (500, 1), borders()[k + 1], Data::Uniform);
+        add((601, 2, 4), (src, U8), (270, 2), borders()[k + 2], Data::Uniform);
+    }
     add((40, 20, 2), (F32, F32), (3, 5), Border::Reflect101, Data::Special);
     add((40, 20, 1), (F32, I16), (5, 3), Border::Replicate, Data::Special);
     if scale == Scale::Full {

@@ -97,8 +97,9 @@ impl<I: Sample> Row<I> {
                 let constant = self.constant as u32;
                 return if Self::WORDS == 1 { constant * 0x0101_0101 } else { (constant & 0xffff) * 0x0001_0001 };
             }
-            // SAFETY: the caller's promise; the last word has samples of the quad unless the first one has only them.
+            // One word more has samples of the quad, unless the first has none of others.
             match k < Self::WORDS || (k == Self::WORDS && shift != 0) {
+                // SAFETY: the caller's promise.
                 true => unsafe { d.load(words, (quad * Self::WORDS as u32 + k as u32) as u64) },
                 false => 0,
             }

@@ -259,6 +259,12 @@ fn a_warp_tells_itself_values() {
         t.store(output, global_index(t, n), value);
     });
     assert_eq!(rotated.unwrap()[..3], [6, 7, 8]);
+    let below = run(true, |t, n, _, output| unsafe {
+        let value = t.shuffle_up(10 * n, 3);
+        t.store(output, global_index(t, n), if n % 32 < 3 { 7 } else { value });
+    });
+    let below = below.unwrap();
+    assert_eq!((&below[1..5], below[31]), (&[7, 7, 0, 10][..], 280));
     let votes = run(true, |t, n, _, output| unsafe {
         let votes = t.ballot(n % 5 == 1);
         t.store(output, global_index(t, n), votes);
