@@ -227,9 +227,12 @@ fn run(
     out: &dyn WriteRows,
     choice: &Choice<'_>,
 ) -> Result<Report> {
-    let solve = |strip: &Strip, image: AnyImage<'static>| {
-        let source = Source::Host(image);
-        device.with_fallback(|backend: &Backend| backend.filter(&strip.problem, why, &source, None, choice, None))
+    let mut solve = |problem: &FilterProblem, image: &AnyImage<'_>| {
+        let source = Source::Host(image.view());
+        let solved =
+            device.with_fallback(|backend: &Backend| backend.filter(problem, why, &source, None, choice, None))?;
+        let result = solved.into_image();
+        Ok((result.report()?, result.into_host()?))
     };
     // No strip waits in a channel: each is in the hands of one of the three.
     let (image_in, images): (SyncSender<Result<AnyImage<'static>>>, Receiver<_>) = sync_channel(0);
@@ -261,8 +264,7 @@ fn run(
         let mut report: Option<Report> = None;
         let mut failed = Ok(());
         for (strip, image) in strips.iter().zip(images) {
-            let solved = image.and_then(|image| solve(strip, image)).map(|solved| solved.into_image());
-            let host = solved.and_then(|image| Ok((image.report()?, image.into_host()?)));
+            let host = image.and_then(|image| whole_or_halves(&strip.problem, &image, &mut solve));
             let (part, image) = match host {
                 Ok(host) => host,
                 Err(error) => {
@@ -288,4 +290,73 @@ fn run(
         report.why = format!("{}; in {} strips", report.why, strips.len());
         Ok(report)
     })
+}
+
+/// Adds the times of a strip.
+fn joined(report: Report, part: &Report) -> Report {
+    Report { kernels: report.kernels + part.kernels, copy_in: report.copy_in + part.copy_in, ..report }
+}
+
+/// Solves the problem of a strip; where the device has too little memory for it, by halves, and so on down to single rows.
+fn whole_or_halves(
+    problem: &FilterProblem,
+    image: &AnyImage<'_>,
+    solve: &mut dyn FnMut(&FilterProblem, &AnyImage<'_>) -> Result<(Report, AnyImage<'static>)>,
+) -> Result<(Report, AnyImage<'static>)> {
+    let error = match solve(problem, image) {
+        Err(error @ Error::OutOfMemory { .. }) => error,
+        solved => return solved,
+    };
+    let out = problem.window()?.out;
+    let halves = [0..out.height / 2, out.height / 2..out.height];
+    let strips: Vec<Strip> = match out.height {
+        1 => Vec::new(),
+        _ => halves.into_iter().filter_map(|half| problem.strip(half).transpose()).collect::<Result<_>>()?,
+    };
+    let [first, second] = &strips[..] else { return Err(error) };
+    log::warn!(target: "apron", "{error}; its {} rows are computed by halves", out.height);
+    let mut half = |strip: &Strip| {
+        let rows = Whole(Source::Host(image.view()));
+        whole_or_halves(&strip.problem, &read(&rows, strip)?, solve)
+    };
+    let ((report, above), (part, below)) = (half(first)?, half(second)?);
+    let both = apron_cpu::image_from_bytes(problem.dst(), out, |bytes| {
+        let (to_above, to_below) = bytes.split_at_mut(above.bytes().len());
+        to_above.copy_from_slice(&above.bytes());
+        to_below.copy_from_slice(&below.bytes());
+        Ok(())
+    });
+    Ok((joined(report, &part), both?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Border, Extent, Image, Mask};
+    use apron_core::Correlate;
+
+    #[test]
+    fn a_strip_that_does_not_fit_on_the_device_is_computed_by_halves() {
+        let image = AnyImage::U8(Image::from_fn(7, 23, 1, |x, y, _| (x * 31 + y * 17) as u8).unwrap());
+        let (shape, src, dst, mask) =
+            (image.shape(), PixelType::U8, PixelType::F32, Mask::new(3, 5, vec![0.5; 15]).unwrap());
+        let (border, clamp, extent) = (Border::Wrap, false, Extent::Same);
+        let problem: FilterProblem = Correlate { shape, src, dst, mask, border, clamp, extent }.into();
+        let device = Device::cpu();
+        let mut calls = 0;
+        let mut solve = |most: u32, problem: &FilterProblem, image: &AnyImage<'_>| {
+            calls += 1;
+            if problem.window()?.out.height > most {
+                return Err(Error::OutOfMemory { operation: "correlate", bytes: 1, source: "planted".into() });
+            }
+            let solved = device.solve(problem, image, None)?;
+            Ok((solved.report()?, solved.into_host()?))
+        };
+        let (_, expected) = solve(23, &problem, &image).unwrap();
+        let (_, found) = whole_or_halves(&problem, &image, &mut |problem, image| solve(3, problem, image)).unwrap();
+        assert!(found == expected);
+        let error = whole_or_halves(&problem, &image, &mut |problem, image| solve(0, problem, image)).unwrap_err();
+        assert!(matches!(error, Error::OutOfMemory { .. }));
+        assert!(calls > 20);
+    }
 }
