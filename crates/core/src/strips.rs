@@ -51,7 +51,7 @@ impl FilterProblem {
             // The constant is the border of the strip, too.
             Border::Constant(_) => {
                 let first = first.clamp(0, (height - 1) / chunk * chunk);
-                (first, Vec::from([first as u32..end.clamp(first + 1, height) as u32]))
+                (first, runs(first as u32..end.clamp(first + 1, height) as u32))
             }
             border => (first, runs((first..end).map(|y| border.mode().0.map(y, height).expect("no constant") as u32))),
         };
