@@ -1,7 +1,8 @@
 //! Separable correlation.
 
-use crate::Fma;
+use crate::equal::Equal;
 use crate::filter::Filter;
+use crate::{Fma, pages};
 use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 
 /// Applies a separable correlation, in parallel: bit for bit what `apron_reference::separable` computes.
@@ -27,8 +28,7 @@ use apron_core::{Image, ImageMut, Pixel, Result, Separable, check_pixels};
 /// As [`Separable::window`]; [`Error::PixelType`](apron_core::Error::PixelType) and
 /// [`Error::Shape`](apron_core::Error::Shape) if the image or the output does not match the problem's types and shape.
 pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separable) -> Result<Image<'static, O>> {
-    check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::separable(image, problem, problem.window()?).run(false)
+    pages::filled(problem.window()?.out, |out| separable_into(image, problem, out))
 }
 
 /// As [`separable`], into an existing image.
@@ -41,5 +41,11 @@ pub fn separable_into<I: Pixel, O: Pixel<Sum: Fma>>(
     out: ImageMut<'_, O>,
 ) -> Result<()> {
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
-    Filter::separable(image, problem, problem.window()?).run_into(false, out)
+    let window = problem.window()?;
+    if let Some(equal) = Equal::of(problem) {
+        out.check(window.out)?;
+        equal.run(image, problem, window, out);
+        return Ok(());
+    }
+    Filter::separable(image, problem, window).run_into(false, out)
 }

@@ -10,6 +10,7 @@ mod boxes;
 mod conv1d;
 mod conv2d;
 mod divisor;
+mod equal;
 mod filter;
 mod histogram;
 mod limits;

@@ -1,7 +1,7 @@
 //! Sums of separable correlations.
 
 use crate::filter::Filter;
-use crate::tiles::{self, Buffer};
+use crate::tiles::{self, Band, Buffer};
 use crate::{pages, parallel};
 use apron_core::{Image, ImageMut, LowRank, Pixel, Result, Separable, Shape, Window, check_memory, check_pixels};
 
@@ -47,7 +47,7 @@ pub(crate) fn low_rank_windows<I: Pixel>(
     let (row, halo) = (window.out.row_samples(), terms[0].taps_y.len() as usize - 1);
     let height = tiles::band_height(&out, halo) as u64;
     check_memory::<f32>(parallel::threads() * height * row as u64, window.out)?;
-    tiles::bands(out, halo, &|scratch: &mut Buffer<f32>, rows, mut out| {
+    tiles::bands(out, halo, &|scratch: &mut Buffer<f32>, Band { rows, mut out }| {
         let window = window.of_rows(rows);
         for (n, term) in terms.iter().enumerate() {
             let filter = Filter::separable(image, term, window);

@@ -4,7 +4,7 @@ use crate::boxes::box_windows;
 use crate::filter::Filter;
 use crate::local_std::local_std_windows;
 use crate::low_rank::low_rank_windows;
-use crate::tiles::{self, Buffer};
+use crate::tiles::{self, Band, Buffer};
 use crate::{pages, parallel, pointwise_into};
 use apron_core::{AnyImage, FilterProblem, Image, ImageMut, Paired, Pixel, Result, Shape, check_memory, check_pixels};
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub fn paired_into<I: Pixel, O: Pixel>(image: &Image<I>, problem: &Paired, out: 
     let halo = FilterProblem::size(&problem.clone().into()).1 as usize - 1;
     let samples = tiles::band_height(&out, halo) as u64 * window.out.row_samples() as u64;
     check_memory::<f32>(2 * parallel::threads() * samples, window.out)?;
-    tiles::bands(out, halo, &|scratch, rows, out| {
+    tiles::bands(out, halo, &|scratch, Band { rows, out }| {
         paired_rows(image, problem, rows, scratch, out).expect("rows of checked windows");
     });
     Ok(())

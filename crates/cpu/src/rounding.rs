@@ -123,7 +123,7 @@ impl Sizes {
 }
 
 /// Returns the largest power of two that divides a number; infinite for 0. No f32 is a denormal f64.
-fn lowest_bit(number: f64) -> f64 {
+pub(crate) fn lowest_bit(number: f64) -> f64 {
     if number == 0.0 {
         return f64::INFINITY;
     }

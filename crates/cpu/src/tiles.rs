@@ -74,12 +74,17 @@ pub(crate) fn for_each<O: Pixel, W: Default>(
     parallel::items(tiles, work);
 }
 
-/// Computes bands of whole rows of `out`: `work` receives the range of the rows, and their part of `out`. `halo` is the
-/// number of additional rows that a band reads.
+/// A band of whole rows of the output.
+pub(crate) struct Band<'a, O: Pixel> {
+    pub(crate) rows: Range<u32>,
+    pub(crate) out: ImageMut<'a, O>,
+}
+
+/// Computes every band of `out`. `halo` is the number of additional rows that a band reads.
 pub(crate) fn bands<O: Pixel, W: Default>(
     mut out: ImageMut<'_, O>,
     halo: usize,
-    work: &(dyn Fn(&mut W, Range<u32>, ImageMut<'_, O>) + Sync),
+    work: &(dyn Fn(&mut W, Band<'_, O>) + Sync),
 ) {
     let (shape, stride) = (out.shape(), out.row_stride());
     let height = band_height(&out, halo);
@@ -87,7 +92,7 @@ pub(crate) fn bands<O: Pixel, W: Default>(
     parallel::items(bands, &|scratch, (out, first): (&mut [O], u32)| {
         let rows = first..(first + height).min(shape.height);
         let out = ImageMut::with_row_stride(shape.width, rows.end - rows.start, shape.channels, stride, out);
-        work(scratch, rows, out.expect("a part of an image"));
+        work(scratch, Band { rows, out: out.expect("a part of an image") });
     });
 }
 

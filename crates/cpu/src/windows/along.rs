@@ -77,7 +77,7 @@ impl<'a, I: Pixel, S: Float> Along<'a, I, S> {
         let (channels, width, constant) = (windows.channels(), windows.width, S::of(windows.constant));
         // An odd number of vectors: powers of two would share a few lines of the cache.
         let (length, halo) = (count.next_multiple_of(LANES), (width - 1) * channels);
-        let stride = (pixels * channels).max(length + halo).div_ceil(LANES) * LANES | LANES;
+        let stride = (pixels * channels).max(length + halo).next_multiple_of(LANES) | LANES;
         let samples = samples.take(LANES * stride);
         for (row, out) in rows.iter().zip(samples.chunks_mut(stride)) {
             simd::run(Load { row: *row, under, constant, squared, out: &mut out[..pixels * channels] });

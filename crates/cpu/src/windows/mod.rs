@@ -6,7 +6,7 @@ pub(crate) mod integers;
 
 use crate::tiles;
 use apron_abi::BorderMode;
-use apron_core::{Border, Image, ImageMut, Pixel, Window};
+use apron_core::{Accumulator, Border, Image, ImageMut, Pixel, Window};
 
 /// Windows of an image.
 pub(crate) struct Windows<'a, I: Pixel> {
@@ -49,6 +49,25 @@ impl<'a, I: Pixel> Windows<'a, I> {
     /// Returns the index of the image row that row `y` of the extended image repeats.
     fn source(&self, y: i32) -> Option<usize> {
         self.mode.map(y, self.image.height() as i32).map(|y| y as usize)
+    }
+
+    /// Returns the sums of the rows of a window, from the top: that of a sample of a row of the output, counted from column
+    /// `x` on.
+    pub(crate) fn rows_of(&self, x: usize, y: usize, sample: usize) -> impl Iterator<Item = i64>
+    where
+        I: integers::Integer,
+    {
+        let (channels, columns) = (self.channels(), self.image.width() as i32);
+        let (x, y) = ((x + sample / channels) as i32 + self.window.origin_x, y as i32 + self.window.origin_y);
+        let constant = I::from_sum(I::Sum::of(self.constant));
+        (y..y + self.height as i32).map(move |y| {
+            let row = self.row(y);
+            let at = |x| match (row, self.mode.map(x, columns)) {
+                (Some(row), Some(x)) => row[x as usize * channels + sample % channels],
+                _ => constant,
+            };
+            (x..x + self.width as i32).map(|x| at(x).whole() as i64).sum()
+        })
     }
 
     /// Returns whether windows are so high that rows of the image repeat in them.

@@ -251,7 +251,17 @@ impl Workload {
 
     /// Runs it on a device.
     pub(super) fn solve<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Solved> {
-        Ok(match self.enqueue(device, image)? {
+        self.solve_into(device, image, None)
+    }
+
+    /// Runs it on a device, into the image of a run before.
+    pub(super) fn solve_into<'a>(
+        &self,
+        device: &'a Device,
+        image: impl Into<Source<'a>>,
+        room: Option<DeviceImage>,
+    ) -> Result<Solved> {
+        Ok(match self.enqueue_into(device, image, room)? {
             Enqueued::Counts(counts) => Solved::Counts(counts.download()?, counts.report()?),
             Enqueued::Done(solved) => solved,
         })
@@ -259,6 +269,15 @@ impl Workload {
 
     /// Enqueues it on a device; waits only for a chain.
     pub(super) fn enqueue<'a>(&self, device: &'a Device, image: impl Into<Source<'a>>) -> Result<Enqueued> {
+        self.enqueue_into(device, image, None)
+    }
+
+    fn enqueue_into<'a>(
+        &self,
+        device: &'a Device,
+        image: impl Into<Source<'a>>,
+        room: Option<DeviceImage>,
+    ) -> Result<Enqueued> {
         let filter = match self.operation {
             Separable(radius) => {
                 let taps = Taps::new(weights(2 * radius + 1))?.normalized()?;
@@ -269,11 +288,11 @@ impl Workload {
                 device.correlate(image, mask)
             }
             Box(width, height) => device.box_filter(image, width, height),
-            Deviation(side) => return self.filtered(device.local_std(image, side)),
-            Made(Composed::Gradient) => return self.filtered(device.gradient(image)),
-            Made(Composed::Log) => return self.filtered(device.laplacian_of_gaussian(image, 2.0)),
-            Made(Composed::Dog) => return self.filtered(device.dog(image, 1.0, 2.0)),
-            Made(Composed::Unsharp) => return self.filtered(device.unsharp(image, 2.0)),
+            Deviation(side) => return filtered(device.local_std(image, side).border(self.border), room),
+            Made(Composed::Gradient) => return filtered(device.gradient(image).border(self.border), room),
+            Made(Composed::Log) => return filtered(device.laplacian_of_gaussian(image, 2.0).border(self.border), room),
+            Made(Composed::Dog) => return filtered(device.dog(image, 1.0, 2.0).border(self.border), room),
+            Made(Composed::Unsharp) => return filtered(device.unsharp(image, 2.0).border(self.border), room),
             Percentiles(count) => {
                 let percentiles: Vec<f64> = (1..=count).map(|k| 100.0 * f64::from(k) / f64::from(count + 1)).collect();
                 let (found, report) = device.percentiles(image, percentiles).run_reported()?;
@@ -293,13 +312,20 @@ impl Workload {
             }
             Chain => return chain::solve(device, image.into()).map(Enqueued::Done),
         };
-        self.filtered(filter)
+        filtered(filter.border(self.border), room)
     }
+}
 
-    /// Enqueues a filter.
-    fn filtered<N: Named>(&self, filter: FilterBuilder<'_, N>) -> Result<Enqueued> {
-        Ok(Enqueued::Done(Solved::Image(filter.border(self.border).run()?)))
-    }
+/// Enqueues a filter; into `room`, if there is one.
+fn filtered<N: Named>(filter: FilterBuilder<'_, N>, room: Option<DeviceImage>) -> Result<Enqueued> {
+    let image = match room {
+        Some(mut room) => {
+            filter.run_into(&mut room)?;
+            room
+        }
+        None => filter.run()?,
+    };
+    Ok(Enqueued::Done(Solved::Image(image)))
 }
 
 /// Returns the range of the type: 0 to 1, or all values of an integer type.
