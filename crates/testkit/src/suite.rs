@@ -303,6 +303,21 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             cases.push(Case::correlate(next(), size, types, mask, border, Data::Uniform));
         }
     }
+    // Words along a row or down a column: rows of whole words and others, strips of 128 samples and a part of another, an
+    // image smaller than a word, windows that start at each sample of a word, steps of four taps.
+    for (n, pixel) in [U8, U16, I16].into_iter().enumerate() {
+        for (m, size) in [(267, 20), (268, 35), (129, 34), (3, 9)].into_iter().enumerate() {
+            for (k, taps) in [3, 4, 5, 17].into_iter().enumerate() {
+                for (axis, mask) in [(taps, 1), (1, taps)].into_iter().enumerate() {
+                    let (channels, border) = ([1, 3, 4, 2][(k + n + axis) % 4], borders()[(n + m + k) % 6]);
+                    let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
+                    let border = if border == Border::Crop && m == 3 { Border::Wrap } else { border };
+                    let size = (size.0, size.1, if pixel == U8 { channels } else { 1 });
+                    cases.push(Case::correlate(next(), size, (pixel, pixel), mask, border, Data::Uniform));
+                }
+            }
+        }
+    }
     for mask in [(5, 1), (1, 5)] {
         cases.push(Case::correlate(next(), (40, 20, 2), (F32, F32), mask, Border::Reflect, Data::Special));
     }
