@@ -28,7 +28,7 @@ pub(crate) fn borders() -> [Border; 6] {
 
 /// Makes the suite's cases for a seed.
 pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
-    use PixelType::{F32, I16, U8, U16};
+    use PixelType::{F16, F32, I16, U8, U16};
     let mut cases = Vec::new();
     let mut number = seed.wrapping_mul(1_000_003);
     let mut next = || {
@@ -168,6 +168,19 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
                 if side <= 7 {
                     cases.push(case(Case::correlate(next(), size, types, taps, border, Data::Uniform)));
                 }
+            }
+        }
+    }
+    // f16, with NaN, infinities and subnormal numbers; a constant that is one, and one that is not and needs f32.
+    for (n, side) in (3..=17).step_by(2).enumerate() {
+        for (k, size) in [(1032, 19, 1), (515, 20, 1), (24, 37, 1)].into_iter().enumerate() {
+            let (types, taps, data) = ((F16, F16), (side, side), [Data::Uniform, Data::Special][(n + k) % 2]);
+            let border = borders()[(n + k) % 6];
+            let border = if let Border::Constant(_) = border { Border::Constant([0.25, 0.3][k % 2]) } else { border };
+            let case = |case: Case| if k == 1 { case } else { case.centered() };
+            cases.push(case(Case::separable(next(), size, types, taps, border, data)));
+            if side <= 7 {
+                cases.push(case(Case::correlate(next(), size, types, taps, border, data)));
             }
         }
     }
