@@ -90,7 +90,7 @@ mod tests {
         for (text, part) in [
             ("blur=tiled", "correlate, "),
             ("conv2d-tiled", "OPERATION=VARIANT"),
-            ("correlate", "one of conv1d-line, march-dense"),
+            ("correlate", "one of words-line, conv1d-line"),
             ("correlate=", "conv2d-blocked, conv2d-tiled"),
             ("correlate=conv1d-fused", "'correlate=conv1d-fused', but must be correlate= and one of"),
             ("histogram=conv2d-tiled,correlate=conv2d-tiled", "histogram-columns"),

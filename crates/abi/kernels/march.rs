@@ -22,7 +22,7 @@ struct Axes {
 const EVEN: [u32; 2] = [6, 8];
 
 /// Every variant's axes; `sides` gives the largest odd side of the mask, from 3 on.
-const AXES: [Axes; 10] = [
+const AXES: [Axes; 12] = [
     Axes {
         variant: "separable",
         src: "f32",
@@ -64,13 +64,16 @@ const AXES: [Axes; 10] = [
     // Rows of several i16 channels take other variants.
     Axes { variant: "separable-f64", src: "i16", sides: |_| 17, channels: &[1], any: |_, _| true },
     Axes { variant: "dense-f64", src: "i16", sides: |_| 7, channels: &[1], any: |_, _| true },
+    // Other f16 is converted to f32 and back.
+    Axes { variant: "separable", src: "Half", sides: |_| 17, channels: &[1], any: |side, _| side <= 9 },
+    Axes { variant: "dense", src: "Half", sides: |_| 7, channels: &[1], any: |_, _| true },
 ];
 
 /// Returns the resident blocks per multiprocessor for which registers are limited: the fastest measured choice that
 /// does not spill.
 fn residents(variant: &str, src: &str, side: u32) -> u32 {
     match (variant, src, side) {
-        (_, "f32", 0..=17 | 33) => 1,
+        (_, "f32" | "Half", 0..=17 | 33) => 1,
         (_, "f32", ..=61) => 3,
         (_, "f32", _) => 2,
         ("separable", _, 3 | 5 | 9) | ("dense", _, 3 | 7) => 4,

@@ -2,7 +2,7 @@ use super::{Family, Row, element, kernel};
 
 pub(crate) const FAMILY: Family = Family {
     name: "words",
-    about: "Correlation with any masks, dense or separable, over tiles of the image's own 32-bit words.",
+    about: "Correlation with any masks, dense or separable, over the image's own 32-bit words.",
     // Their code is long, and was never measured on older GPUs.
     lowest_target: 90,
     rows,
@@ -64,6 +64,24 @@ fn rows() -> Vec<Row> {
                 rows.push(row.residents(residents));
             }
         }
+    }
+    // Masks of one row or column; rows of several channels only where bytes make images of them.
+    for src in ["u8", "u16", "i16"] {
+        let samples = format!("samples::Doubles<{src}>");
+        let mut line = |stage: String, body: String, channels: u32, residents: u32| {
+            let row =
+                kernel("line", stage, [src, src], body, "Conv2dParams").taps("SmallParameter").block("LINE_BLOCK");
+            rows.push(row.shared(format!("SharedMemory::Bytes(line_bytes({channels}))"), 1).residents(residents));
+        };
+        for &channels in if src == "u8" { &[1, 3, 4][..] } else { &[1] } {
+            line(
+                format!("rows-c{channels}"),
+                format!("words::LineRows<{samples}, {channels}, {{ line_rows({channels}) as usize }}>"),
+                channels,
+                2,
+            );
+        }
+        line("columns".into(), format!("words::LineColumns<{samples}>"), 1, if src == "u8" { 3 } else { 2 });
     }
     rows
 }

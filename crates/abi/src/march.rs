@@ -79,6 +79,7 @@ pub const fn march_across(src: ElementType, sums: MarchSums, dense: bool, side: 
         }
         (_, ElementType::U8) if side <= if dense { 5 } else { 7 } => 16,
         (_, ElementType::U8) => 8,
+        (_, ElementType::F16) if side <= 9 => 8,
         _ if side <= 33 => 4,
         _ => 2,
     }

@@ -18,3 +18,20 @@ pub const fn words_pitch(src: ElementType, mask_width: u32, channels: u32) -> u3
 pub(crate) const fn words_sum_bytes(src: ElementType) -> u32 {
     if src.size_bytes() == 4 { 4 } else { 8 }
 }
+
+/// Threads per block of the kernels of masks of one row or column, across and down; a row of threads is a warp.
+pub const LINE_BLOCK: [u32; 2] = [32, 8];
+
+/// Most taps of these masks.
+pub const LINE_TAPS: u32 = 256;
+
+/// Returns their output rows per thread, by channels: more would take too many registers.
+pub const fn line_rows(channels: u32) -> u32 {
+    if channels == 1 { 4 } else { 2 }
+}
+
+/// Returns the shared memory per block, in bytes: the taps as f64, and the border map of the samples of a row, or of the
+/// rows, under the block.
+pub const fn line_bytes(channels: u32) -> u32 {
+    LINE_TAPS * 8 + (BLOCKED_COLUMNS + LINE_TAPS * channels) * 4
+}

@@ -93,7 +93,7 @@ fn the_environment_forces_a_variant_and_an_option_wins_over_it() {
 fn a_name_that_does_not_exist_is_wrong_usage_on_every_device() {
     let folder = Folder::new();
     folder.png("a.png", 4, 4, &[9; 16]);
-    for (text, part) in [("correlate=fast", "one of conv1d-line, "), ("blur=tiled", "one of separable, correlate")] {
+    for (text, part) in [("correlate=fast", "one of words-line, "), ("blur=tiled", "one of separable, correlate")] {
         for device in ["cpu", "emulator", "reference", "auto"] {
             let arguments = ["correlate", "a.png", "b.png", "--mask", "sharpen", "--device", device];
             let ended = folder.run_with(&[("APRON_VARIANT", text)], &arguments);

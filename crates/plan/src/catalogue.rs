@@ -65,7 +65,7 @@ impl Variant {
     /// with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
         let unswept = self.operation == "local-std"
-            || ["conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
+            || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
         !self.is_alone() && !unswept
     }
 }
@@ -131,6 +131,8 @@ mod tests {
             (march(9), "patch-separable", march(11)),
             (separable(305), "conv1d-fused", separable(306)),
             (correlate(2, U16, (1, 5001)), "conv1d-line", correlate(2, U16, (2, 5001))),
+            (correlate(3, U8, (256, 1)), "words-line", correlate(3, U8, (257, 1))),
+            (correlate(2, I16, (1, 256)), "words-line", correlate(2, I16, (2, 1))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),

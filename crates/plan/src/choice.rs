@@ -3,22 +3,26 @@
 use crate::rewrite::widen;
 use crate::tuning::{Row, Table, Time, Work};
 use crate::{Machine, Recipe, Variant, recipe, unsupported, variants};
-use apron_core::{Error, Problem, Result};
+use apron_core::{Error, PixelType, Problem, Result};
 
 /// Plans with the first variant, in the order of their measured times, that takes the problem.
 pub(crate) fn by_table(table: &Table, problem: &Problem, machine: &Machine) -> Result<Recipe> {
     let work = Work::of(problem);
     let row = table.nearest(&work, machine);
+    // The times of f32, which f16 goes by, are without conversions: first come all variants that read f16.
+    let of_f16 = [work.src, work.dst].contains(&PixelType::F16);
     let (mut refusal, mut faster) = (None, 0);
     for (variant, time) in ranked(problem, row) {
         let tuning = time.and_then(|time| time.tuning).or_else(|| table.tuning(variant, &work, machine));
         let planned = match recipe(problem, variant, tuning, machine) {
             // The time was then measured with widening and the f32 kernels.
-            Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() => match widen::of_floats(problem) {
-                Some(floats) => recipe(&floats, variant, tuning, machine)
-                    .map(|recipe| recipe.map(|recipe| widen::widened(problem, &floats, recipe))),
-                None => Some(Err(refused)),
-            },
+            Some(Err(refused @ Error::Unsupported { .. })) if time.is_some() && !of_f16 => {
+                match widen::of_floats(problem) {
+                    Some(floats) => recipe(&floats, variant, tuning, machine)
+                        .map(|recipe| recipe.map(|recipe| widen::widened(problem, &floats, recipe))),
+                    None => Some(Err(refused)),
+                }
+            }
             planned => planned,
         };
         let Some(planned) = planned else { continue };

@@ -5,8 +5,8 @@ use crate::rewrite::rounding;
 use crate::variant::Variant;
 use crate::{Buffer, Machine, Role};
 use apron_abi::{
-    BYTE_UNIT, DOUBLE_SCALE, ElementType, Kernel, MARCH_AHEAD, MarchParams, MarchSums, march_lead, march_piece,
-    tap_stride,
+    BYTE_UNIT, DOUBLE_SCALE, ElementType, Half, Kernel, MARCH_AHEAD, MarchParams, MarchSums, Sample, march_lead,
+    march_piece, tap_stride,
 };
 use apron_core::{Border, BoxFilter, Correlate, PixelType, Result, Scale, Separable, Shape, Window};
 
@@ -161,7 +161,8 @@ impl Summation {
     /// Returns the reason why the variant refuses the problem, if it does.
     pub(crate) fn refusal(&self, machine: &Machine) -> Option<String> {
         let (_, constant) = self.border.mode();
-        if !self.src.holds(constant) {
+        let held = self.src != PixelType::F16 || Half::from_f32(constant).to_f32() == constant;
+        if !held || !self.src.holds(constant) {
             return Some(format!("a constant border of {constant}"));
         }
         match self.sums {

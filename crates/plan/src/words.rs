@@ -4,9 +4,11 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::summation::{Summation, exact_sums};
 use crate::variant::{For, Variant};
-use crate::{Launch, Machine, conv2d};
-use apron_abi::{BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, Params, SharedMemory, tap_stride};
-use apron_core::{Correlate, Result, Separable, Window};
+use crate::{Launch, Machine, conv1d, conv2d};
+use apron_abi::{
+    BLOCKED_COLUMNS, Conv2dParams, FEW_TAPS, Family, LINE_BLOCK, LINE_TAPS, Params, SharedMemory, line_rows, tap_stride,
+};
+use apron_core::{Correlate, Result, Separable, Shape, Window};
 
 /// Plans correlation with any mask that fits the constant memory of small launches.
 fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
@@ -16,7 +18,7 @@ fn dense(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<St
     }
     let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
     let taps = of.in_units(&conv2d::padded_rows(mask));
-    steps(&of, variant, machine, [mask.width(), mask.height()], &window, taps)
+    steps(&of, variant, machine, &stage_of(problem.shape), [mask.width(), mask.height()], &window, taps)
 }
 
 /// Both passes of a separable filter.
@@ -25,7 +27,28 @@ fn separable(problem: &Separable, variant: &Variant, machine: &Machine) -> Resul
     let of = Summation::of_separable(exact_sums(problem.src), problem, variant);
     let mut taps = of.separable_taps(problem);
     taps.resize((tap_stride(sides[0]) + tap_stride(sides[1])) as usize * of.words(), 0.0);
-    steps(&of, variant, machine, sides, &window, taps)
+    steps(&of, variant, machine, &stage_of(problem.shape), sides, &window, taps)
+}
+
+/// Returns the stage of the kernels with a tile.
+fn stage_of(shape: Shape) -> String {
+    format!("c{}", shape.channels)
+}
+
+/// Plans a mask of a single row or column.
+fn line(problem: &Correlate, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let (mask, window) = (&problem.mask, problem.window()?);
+    let axis = conv1d::along_one_axis(problem, &window, variant)?;
+    let count = mask.taps().len() as u32;
+    if count > LINE_TAPS {
+        return Err(variant.refused(format!("over {LINE_TAPS} taps (these are {count})")));
+    }
+    // Down a column all channels are alike.
+    let stage = if axis == 1 { "columns".into() } else { format!("rows-c{}", problem.shape.channels) };
+    let of = Summation::of_dense(exact_sums(problem.src), problem, variant);
+    let mut taps = of.in_units(mask.taps());
+    taps.resize(tap_stride(count) as usize * of.words(), 0.0);
+    steps(&of, variant, machine, &stage, [mask.width(), mask.height()], &window, taps)
 }
 
 /// The launch of the variant's kernel for a filter.
@@ -33,6 +56,7 @@ fn steps(
     of: &Summation,
     variant: &Variant,
     machine: &Machine,
+    stage: &str,
     [mask_width, mask_height]: [u32; 2],
     window: &Window,
     taps: Vec<f32>,
@@ -40,8 +64,8 @@ fn steps(
     let (shape, out) = (of.shape, window.out);
     let (channels, samples) = (shape.channels, shape.row_samples());
     let (src, dst) = (of.src.element(), of.dst.element());
-    let Some(kernel) = kernels::find(variant.name, &format!("c{channels}"), src, dst) else {
-        return Err(variant.refused(format!("{} to {} pixels", of.src, of.dst)));
+    let Some(kernel) = kernels::find(variant.name, stage, src, dst) else {
+        return Err(variant.refused(format!("{channels} channels of {} to {} pixels", of.src, of.dst)));
     };
     let (most, count) = (FEW_TAPS / of.words(), taps.len() / of.words());
     if count > most {
@@ -54,8 +78,9 @@ fn steps(
         return Err(variant.refused(what));
     }
     let shared = kernel.facts().shared;
-    let (SharedMemory::Words(_, _, rows) | SharedMemory::WordsAndSums(_, _, rows)) = shared else {
-        return Err(variant.refused("kernels without tiles of words".into()));
+    let rows = match shared {
+        SharedMemory::Words(_, _, rows) | SharedMemory::WordsAndSums(_, _, rows) => rows,
+        _ => LINE_BLOCK[1] * line_rows(if mask_height > 1 { 1 } else { channels }),
     };
     let (mode, constant) = of.border.mode();
     let launch = Launch {
@@ -86,6 +111,16 @@ fn steps(
 }
 
 pub(crate) const VARIANTS: &[Variant] = &[
+    // Before `conv1d-line`, and before the variants of squares as that.
+    Variant {
+        rank: 4,
+        ..Variant::new(
+            "words-line",
+            Family::Words,
+            "a row (not of 2 channels, u16 and i16 gray) or a column of up to 256 taps; u8, u16, i16; sm_90",
+            &For(line),
+        )
+    },
     Variant {
         rank: 40,
         ..Variant::new(

@@ -28,7 +28,7 @@ pub(crate) fn borders() -> [Border; 6] {
 
 /// Makes the suite's cases for a seed.
 pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
-    use PixelType::{F32, I16, U8, U16};
+    use PixelType::{F16, F32, I16, U8, U16};
     let mut cases = Vec::new();
     let mut number = seed.wrapping_mul(1_000_003);
     let mut next = || {
@@ -171,6 +171,19 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    // f16, with NaN, infinities and subnormal numbers; a constant that is one, and one that is not and needs f32.
+    for (n, side) in (3..=17).step_by(2).enumerate() {
+        for (k, size) in [(1032, 19, 1), (515, 20, 1), (24, 37, 1)].into_iter().enumerate() {
+            let (types, taps, data) = ((F16, F16), (side, side), [Data::Uniform, Data::Special][(n + k) % 2]);
+            let border = borders()[(n + k) % 6];
+            let border = if let Border::Constant(_) = border { Border::Constant([0.25, 0.3][k % 2]) } else { border };
+            let case = |case: Case| if k == 1 { case } else { case.centered() };
+            cases.push(case(Case::separable(next(), size, types, taps, border, data)));
+            if side <= 7 {
+                cases.push(case(Case::correlate(next(), size, types, taps, border, data)));
+            }
+        }
+    }
     small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
@@ -302,6 +315,21 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             let border = if border == Border::Crop && m % 2 == 1 { Border::Reflect101 } else { border };
             let size = (size.0, size.1, (n + m) as u32 % 4 + 1);
             cases.push(Case::correlate(next(), size, types, mask, border, Data::Uniform));
+        }
+    }
+    // Words along a row or down a column: rows of whole words and others, strips of 128 samples and a part of another, an
+    // image smaller than a word, windows that start at each sample of a word, steps of four taps.
+    for (n, pixel) in [U8, U16, I16].into_iter().enumerate() {
+        for (m, size) in [(267, 20), (268, 35), (129, 34), (3, 9)].into_iter().enumerate() {
+            for (k, taps) in [3, 4, 5, 17].into_iter().enumerate() {
+                for (axis, mask) in [(taps, 1), (1, taps)].into_iter().enumerate() {
+                    let (channels, border) = ([1, 3, 4, 2][(k + n + axis) % 4], borders()[(n + m + k) % 6]);
+                    let border = if let Border::Constant(_) = border { Border::Constant(77.0) } else { border };
+                    let border = if border == Border::Crop && m == 3 { Border::Wrap } else { border };
+                    let size = (size.0, size.1, if pixel == U8 { channels } else { 1 });
+                    cases.push(Case::correlate(next(), size, (pixel, pixel), mask, border, Data::Uniform));
+                }
+            }
         }
     }
     for mask in [(5, 1), (1, 5)] {

@@ -5,7 +5,7 @@ pub mod nvptx;
 #[cfg(feature = "rust-cuda")]
 pub mod rust_cuda;
 
-use apron_abi::{Accumulator, Element, ElementType, Sample, IMAGE_ALIGNMENT};
+use apron_abi::{Accumulator, Element, ElementType, Half, Sample, IMAGE_ALIGNMENT};
 use core::marker::PhantomData;
 
 /// The address of a buffer in device memory.
@@ -217,6 +217,18 @@ pub trait Device: Copy {
     fn bytes_of(self, word: u32) -> [f32; 4];
     /// Packs four bytes into a word, the lowest first: `values` rounded half to even and clamped to 0 to 255.
     fn word_of(self, values: [f32; 4]) -> u32;
+    /// Returns the two f16 of a word, the lower first; of NaN the bits may differ between devices.
+    #[inline(always)]
+    fn floats_of(self, word: u32) -> [f32; 2] {
+        [Half(word as u16).to_f32(), Half((word >> 16) as u16).to_f32()]
+    }
+    /// Packs two floats into a word as f16, the lower first, as [`Half::from_f32`] rounds them; the sign of NaN may be
+    /// lost.
+    #[inline(always)]
+    fn word_of_floats(self, values: [f32; 2]) -> u32 {
+        let [low, high] = values.map(|value| Half::from_f32(value).0 as u32);
+        low | high << 16
+    }
     /// Packs four integers into a word as bytes, the lowest first, clamped to 0 to 255.
     #[inline(always)]
     fn word_of_bytes(self, values: [i32; 4]) -> u32 {

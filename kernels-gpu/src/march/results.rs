@@ -14,7 +14,7 @@
 use super::{Ring, Rows};
 use crate::device::Device;
 use crate::samples::{Doubles, Packed, Place, Samples, WARP};
-use apron_abi::{FromSum, BYTE_UNIT};
+use apron_abi::{FromSum, Half, BYTE_UNIT};
 
 /// A type of samples whose sums are stored as the results of a thread's `P` outputs.
 pub(super) trait Results<const P: usize, const K: usize, const C: usize>: Samples + Sized {
@@ -60,6 +60,20 @@ where
         let words = Self::pack(ring.d, sums);
         // SAFETY: the caller's promise.
         unsafe { place.store_aligned::<D, Self>(ring.d, ring.p.aligned, P / Self::OF_WORD as usize, words) };
+    }
+}
+
+impl<const P: usize, const K: usize, const C: usize> Results<P, K, C> for Half {
+    #[inline(always)]
+    unsafe fn store<D: Device, F: Rows<P, K, C>, const PIECES: bool>(
+        ring: &Ring<'_, D, Half, P, K, C, PIECES>,
+        place: Place,
+        _: u32,
+        sums: &[f32; P],
+    ) {
+        let words = Half::pack(ring.d, sums);
+        // SAFETY: the caller's promise.
+        unsafe { place.store_aligned::<D, Half>(ring.d, ring.p.aligned, P / Half::OF_WORD as usize, words) };
     }
 }
 

@@ -4,6 +4,7 @@
 mod bytes;
 mod doubles;
 mod floats;
+mod halves;
 
 pub use doubles::Doubles;
 

@@ -5,11 +5,15 @@
 //! Its tile holds the words under them and their halo, with interleaved channels: a word is 1, 2 or 4 samples, which
 //! a thread unpacks when it reads them. So tiles are small, all copies are in flight at once, and outputs are stored
 //! as words. A window that starts inside a word is shifted as it is read, by one instruction per word.
+//!
+//! Masks of one row or column need no tile (`line.rs`).
 
 mod dense;
+mod line;
 mod separable;
 
 pub use dense::Dense;
+pub use line::{LineColumns, LineRows};
 pub use separable::Separable;
 
 use crate::device::{Device, Global, Shared};

@@ -26,12 +26,19 @@ fn one_pass_has_the_sums_of_the_mask() {
     }
     // Sums of 0.5, 4.5, -3, 118 and -192 round half to even, and saturate.
     let (samples, expected) = ([1u8, 3, 11, 4, 200], [0u8, 4, 0, 118, 0]);
-    // Zeros around the taps of a row make it as long as a pass along rows has to be.
+    // Zeros around the taps of a row make it as long as `conv1d-line` wants it.
     let mut long = [0.0; 25];
     long[11..14].copy_from_slice(&taps);
     for (shape, mask) in [((5, 1), Mask::new(25, 1, long)), ((1, 5), Mask::new(1, 3, taps))] {
-        let recipe = plan(&problem(shape, PixelType::U8, mask.unwrap()), None, &Machine::EMULATED).unwrap();
-        assert_eq!((recipe.variant, execute(&recipe, &samples).unwrap()), ("conv1d-line", expected.to_vec()));
+        let problem = problem(shape, PixelType::U8, mask.unwrap());
+        for variant in ["words-line", "conv1d-line"] {
+            let recipe = plan(&problem, Some(variant), &Machine::EMULATED).unwrap();
+            assert_eq!(execute(&recipe, &samples).unwrap(), expected, "{variant} {shape:?}");
+        }
+        assert_eq!(plan(&problem, None, &Machine::EMULATED).unwrap().variant, "words-line");
+        // Where f64 is slow, bytes take the other one.
+        let slow = Machine { f64_ratio: 64, ..Machine::EMULATED };
+        assert_eq!(plan(&problem, None, &slow).unwrap().variant, "conv1d-line");
     }
 }
 

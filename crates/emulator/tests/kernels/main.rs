@@ -5,6 +5,7 @@ mod additions;
 mod boxes;
 mod columns;
 mod costs;
+mod halves;
 mod limits;
 mod lines;
 mod one_launch;

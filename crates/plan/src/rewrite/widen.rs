@@ -155,6 +155,26 @@ mod tests {
     }
 
     #[test]
+    fn gray_f16_marches_where_there_is_a_kernel_for_it() {
+        let taps = |count| Taps::new(vec![0.25; count]).unwrap();
+        let planned = |count, width, channels, border, dst| {
+            let (shape, src, extent) = (Shape::new(width, 512, channels).unwrap(), PixelType::F16, Extent::Same);
+            let problem = Separable { shape, src, dst, taps_x: taps(count), taps_y: taps(count), border, extent };
+            let recipe = plan(&Problem::from(problem), None, &Machine::EMULATED).unwrap();
+            (recipe.variant, recipe.launches.len())
+        };
+        let (f16, wrap) = (PixelType::F16, Border::Wrap);
+        for (count, width, launches) in [(3, 512, 1), (9, 511, 1), (17, 512, 1), (17, 511, 3), (19, 512, 3)] {
+            assert_eq!(planned(count, width, 1, wrap, f16).1, launches, "{count} {width}");
+        }
+        assert_eq!(planned(3, 512, 1, wrap, f16).0, "march-separable");
+        assert_eq!((planned(3, 512, 3, wrap, f16).1, planned(3, 512, 1, wrap, PixelType::F32).1), (3, 2));
+        // The border's constant is of f32: 0.3 is no f16.
+        let constant = |value| planned(3, 512, 1, Border::Constant(value), f16).1;
+        assert_eq!([constant(0.25), constant(0.3), constant(65505.0)], [1, 3, 3]);
+    }
+
+    #[test]
     fn boxes_of_16_bits_are_of_integers_or_widened() {
         let (shape, border, extent, scale) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap, Extent::Same, Scale::Mean);
         let planned = |src, dst| {

@@ -195,15 +195,19 @@ impl Table {
         &self.rows
     }
 
-    /// Returns the kind of a workload's rows: its own, or where there are none and it is of i16, that of u16.
+    /// Returns the kind of a workload's rows: its own, or where there are none that of u16 for i16, and that of f32 for f16.
     fn kind(&self, work: &Work) -> Kind {
-        let of = |pixel| if pixel == PixelType::I16 { PixelType::U16 } else { pixel };
+        let of = |pixel| match pixel {
+            PixelType::I16 => PixelType::U16,
+            PixelType::F16 => PixelType::F32,
+            other => other,
+        };
         let (operation, src, dst) = work.kind();
         let own = self.of_kind.contains_key(&(operation, src, dst));
         if own { work.kind() } else { (operation, of(src), of(dst)) }
     }
 
-    /// Returns the nearest row of the same operation and types, or of u16 in place of i16.
+    /// Returns the nearest row of the same operation and types, or of u16 in place of i16, or of f32 in place of f16.
     pub fn nearest(&self, work: &Work, machine: &Machine) -> Option<&Row> {
         let rows = self.of_kind.get(&self.kind(work))?.iter().map(|index| &self.rows[*index]);
         rows.map(|row| (row.distance(work, machine), row)).min_by(|a, b| order(&a.0, &b.0)).map(|(_, row)| row)

@@ -308,6 +308,16 @@ impl<S: Taps> Device for Nvptx<S> {
     }
 
     #[inline(always)]
+    fn floats_of(self, word: u32) -> [f32; 2] {
+        packing::floats_of(word)
+    }
+
+    #[inline(always)]
+    fn word_of_floats(self, values: [f32; 2]) -> u32 {
+        packing::word_of_floats(values)
+    }
+
+    #[inline(always)]
     unsafe fn mbarrier_init(self, mbarrier: Shared<u64>) {
         unsafe {
             asm!(

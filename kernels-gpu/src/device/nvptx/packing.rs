@@ -107,3 +107,26 @@ pub(super) fn word_of_halves([low, high]: [i32; 2]) -> u32 {
     }
     word
 }
+
+/// As [`Device::floats_of`](super::super::Device::floats_of).
+#[inline(always)]
+pub(super) fn floats_of(word: u32) -> [f32; 2] {
+    [low_half(word), high_half(word)]
+}
+
+/// As [`Device::word_of_floats`](super::super::Device::word_of_floats).
+#[inline(always)]
+pub(super) fn word_of_floats([low, high]: [f32; 2]) -> u32 {
+    let word: u32;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!(
+            "cvt.rn.f16x2.f32 {0}, {2}, {1};",
+            out(reg32) word, in(reg32) low, in(reg32) high,
+            options(pure, nomem, nostack)
+        );
+    }
+    // NaN has become 0x7fff, which no other number does; `Half::from_f32` makes it 0x7e00.
+    let nan = ((word & 0x7fff_7fff) + 0x0001_0001) >> 15 & 0x0001_0001;
+    word - nan * 0x1ff
+}
