@@ -116,11 +116,14 @@ const MANY_ROWS: Tuning = Tuning { rows: 249, residents: 4 };
 
 /// Returns the output rows per block. Each block also reads `side - 1` halo rows; but with fewer rows per block, the
 /// rows that all blocks access at a time are closer together. Where the tuning's rows would give fewer blocks than can
-/// be resident at once, exactly one wave of blocks covers the output.
+/// be resident at once, or up to a quarter more, exactly one wave of blocks covers the output: a few blocks of a second
+/// wave take as long as all of the first.
 fn rows(tuning: Tuning, side: u32, strips: u32, height: u32, machine: &Machine) -> u32 {
     let blocks = (tuning.residents * machine.multiprocessors / strips).max(1);
     let enough = height.div_ceil(blocks).max(side);
-    let most = if tuning.rows == 0 { enough } else { tuning.rows };
+    let wave = blocks.saturating_mul(tuning.rows);
+    let rest = height.saturating_sub(wave);
+    let most = if tuning.rows == 0 || (1..=wave / 4).contains(&rest) { enough } else { tuning.rows };
     most.min(enough).clamp(1, height.min(MARCH_ROWS + 1 - side))
 }
 
@@ -182,7 +185,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
 
 #[cfg(test)]
 mod tests {
-    use crate::{Launch, Machine, plan};
+    use crate::{Launch, Machine, Tuning, plan};
     use apron_abi::{BYTE_UNIT, MarchParams, Params};
     use apron_core::{
         Border, Correlate, Error, Extent, Mask, PixelType, Problem, Region, Result, Separable, Shape, Taps,
@@ -238,6 +241,24 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_few_blocks_more_than_a_wave_are_one_wave_of_taller_blocks() {
+        // 132 multiprocessors of 4 blocks; strips of 512 samples.
+        let grid = |width, rows| {
+            let tuning = Some(Tuning { rows, residents: 4 });
+            let mask = Mask::new(5, 5, vec![0.3; 25]).unwrap();
+            let (shape, pixel) = (Shape::new(width, 4096, 1).unwrap(), PixelType::F32);
+            let problem = Problem::from(Correlate { shape, src: pixel, dst: pixel, mask, ..problem() });
+            let recipe = plan(&problem, Some("march-dense"), &Machine { tuning, ..Machine::EMULATED }).unwrap();
+            let Params::MarchParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+            (params.rows, recipe.launches[0].blocks)
+        };
+        assert_eq!(grid(4096, 64), (63, [8, 66]));
+        assert_eq!(grid(4097, 64), (71, [9, 58]));
+        // 9 strips of 128 blocks are two waves and a part of a third, as many rows as asked.
+        assert_eq!(grid(4097, 32), (32, [9, 128]));
     }
 
     fn march(problem: Correlate) -> Result<Launch> {

@@ -32,7 +32,7 @@ pub use dense::Dense;
 pub use separable::Separable;
 
 use crate::device::{Device, Global};
-use crate::samples::{Place, Samples};
+use crate::samples::{Place, Samples, WARP};
 use apron_abi::{march_across, Accumulator, Element, MarchParams, MARCH_BLOCK};
 use results::Results;
 pub(crate) use ring::Ring;
@@ -109,10 +109,15 @@ unsafe fn march<
             ring.wait(row);
             d.barrier();
             ring.bring(row + p.ahead);
-            F::add::<D, S>(d, &mut sums, &ring.window(row), S::start(p));
-            if row >= p.halo_rows {
-                S::store::<D, F, PIECES>(&ring, place, row, &sums[K - 1]);
-                place.row += row_bytes;
+            // Warps past the row only copy: bytes have the widest strips, of which a row of any length often needs only a
+            // few samples more. Asked anew, so that there is one loop and not one for each answer.
+            let before = || (d.anew(d.thread_x()) % WARP * P as u32) as i32;
+            if const { PIECES || S::OF_WORD < 4 } || first - before() < samples {
+                F::add::<D, S>(d, &mut sums, &ring.window(row), S::start(p));
+                if row >= p.halo_rows {
+                    S::store::<D, F, PIECES>(&ring, place, row, &sums[K - 1]);
+                    place.row += row_bytes;
+                }
             }
             row += 1;
             ring.complete(row);
