@@ -297,11 +297,14 @@ fn joined(report: Report, part: &Report) -> Report {
     Report { kernels: report.kernels + part.kernels, copy_in: report.copy_in + part.copy_in, ..report }
 }
 
+/// What solves a problem on the device.
+type Solve<'a> = dyn FnMut(&FilterProblem, &AnyImage<'_>) -> Result<(Report, AnyImage<'static>)> + 'a;
+
 /// Solves the problem of a strip; where the device has too little memory for it, by halves, and so on down to single rows.
 fn whole_or_halves(
     problem: &FilterProblem,
     image: &AnyImage<'_>,
-    solve: &mut dyn FnMut(&FilterProblem, &AnyImage<'_>) -> Result<(Report, AnyImage<'static>)>,
+    solve: &mut Solve<'_>,
 ) -> Result<(Report, AnyImage<'static>)> {
     let error = match solve(problem, image) {
         Err(error @ Error::OutOfMemory { .. }) => error,

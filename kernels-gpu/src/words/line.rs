@@ -238,6 +238,7 @@ impl<D: Device, S: Samples, const C: usize, const R: usize> Rows<'_, D, S, C, R>
                     for w in 0..Line::<D, S>::WORDS {
                         words[w] = words[w + Self::STEP];
                     }
+                    #[allow(clippy::manual_memcpy)] // words in registers
                     for w in 0..Self::STEP {
                         words[w + Line::<D, S>::WORDS] = next[k][w];
                     }
@@ -377,6 +378,7 @@ impl<D: Device, S: Samples> Columns<'_, D, S> {
                 for r in 0..3 {
                     words[r] = words[r + 4];
                 }
+                #[allow(clippy::manual_memcpy)] // words in registers
                 for r in 0..ROWS {
                     words[r + 3] = next[r];
                 }
