@@ -4,6 +4,6 @@ mod ordered;
 mod sliding;
 mod terms;
 
-pub(crate) use ordered::ordered_sum;
+pub use ordered::{FinishOrdered, OrderedColumns, OrderedRows};
 pub use sliding::{Finish, Sliding, Totals};
 pub use terms::Whole;

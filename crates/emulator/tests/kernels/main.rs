@@ -7,5 +7,7 @@ mod columns;
 mod costs;
 mod limits;
 mod lines;
+mod numbers;
 mod one_launch;
+mod ordered;
 mod pointwise;
