@@ -157,13 +157,13 @@ pub(crate) fn ordered(
     for &src in srcs {
         let body = format!("windows::OrderedRows<{src}, {sum}, {terms}, {}>", 8 / terms);
         let row = kernel("ordered", "rows", [src, sum], body, "OrderedParams").block("[WINDOWS_BLOCK, 1]");
-        rows.push(row.shared(format!("SharedMemory::OrderedTile([{terms}, {bytes}])"), 3).residents(4));
+        rows.push(row.shared(format!("SharedMemory::OrderedTile([{terms}, {bytes}])"), 3).residents(5 - terms));
     }
     for &dst in dsts {
         // Several chunks' sums between are added up at once, in as many registers for both kinds of sums.
         let body = format!("windows::OrderedColumns<{sum}, {dst}, {finish}, {terms}, {}>", 8 / terms);
         let row = kernel("ordered", "columns", [sum, dst], body, "OrderedParams").block("[ORDERED_BLOCK, 1]");
-        rows.push(row.shared("SharedMemory::Bytes(ORDERED_LISTS)", 1).residents(if terms == 1 { 5 } else { 3 }));
+        rows.push(row.shared("SharedMemory::Bytes(ORDERED_LISTS)", 1).residents(if terms == 1 { 4 } else { 3 }));
     }
 }
 

@@ -1,10 +1,13 @@
 //! Sums of floats over windows of any size, in the order of [`BOX_CHUNK`], which the families `boxes` and `local` share:
 //! parameters and shared memory.
 
-use crate::{BOX_CHUNK, WINDOWS_BLOCK, windows_place};
+use crate::{BOX_CHUNK, WINDOWS_BLOCK};
 
 /// Threads per block of the kernels that sum windows of floats down columns.
 pub const ORDERED_BLOCK: u32 = 128;
+
+/// Elements from one chunk of a row to the next in shared memory: one more, against bank conflicts.
+pub const ORDERED_PITCH: u32 = BOX_CHUNK + 1;
 
 /// Most chunks of rows per block of these kernels.
 pub const ORDERED_STEPS: u32 = 8;
@@ -16,7 +19,8 @@ pub const fn ordered_piece(terms: u32) -> u32 {
 
 /// Shared memory layout of a block that sums along rows. Per row of a step and term: heads (sums of the windows' first
 /// chunks), tails (of their last ones), two sums of chunks between per chunk of heads, and the totals of a tile. Then the
-/// tile: some of the input chunks under the piece's windows, of all rows of a step, as f32.
+/// tile: some of the input chunks under the piece's windows, of all rows of a step, as f32. In all of these the channels are
+/// apart.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OrderedTile {
@@ -42,10 +46,10 @@ impl OrderedTile {
     /// Returns the layout for pieces of `chunks` chunks, `rows` rows per step and tiles of `inputs` chunks: `terms` sums
     /// of `sum_bytes` bytes per sample.
     pub const fn of([chunks, rows, inputs]: [u32; 3], channels: u32, [terms, sum_bytes]: [u32; 2]) -> OrderedTile {
-        let pitch = windows_place((chunks + 1) * BOX_CHUNK * channels);
+        let pitch = (chunks + 1) * ORDERED_PITCH * channels;
         let row_pitch = 2 * pitch + (2 * chunks + inputs) * channels;
         let inputs_at = rows * terms * row_pitch * sum_bytes;
-        let inputs_pitch = windows_place(inputs * BOX_CHUNK * channels);
+        let inputs_pitch = inputs * ORDERED_PITCH * channels;
         let bytes = inputs_at + rows * inputs_pitch * 4;
         OrderedTile { chunks, rows, inputs, pitch, row_pitch, inputs_at, inputs_pitch, bytes }
     }

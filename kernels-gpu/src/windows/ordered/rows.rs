@@ -13,10 +13,10 @@
 //!
 //! Chunks of rows outside the image, where windows have such, are summed again for the sake of their totals.
 
-use super::{plane, runs, totals, totals_row, Axis, Number, CHUNK};
+use super::{plane, plus, runs, totals, totals_row, Axis, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
-use apron_abi::{windows_place, BorderMode, OrderedParams, Sample, BOX_CHUNK, WINDOWS_BLOCK};
+use apron_abi::{windows_place, BorderMode, OrderedParams, Sample, BOX_CHUNK, ORDERED_PITCH as PITCH, WINDOWS_BLOCK};
 use core::marker::PhantomData;
 
 /// The kernel, for `TERMS` sums of type `S` per window and pieces of up to `COLUMNS` samples per thread.
@@ -178,16 +178,17 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
         // SAFETY: in the tile, which no thread uses before the next barrier; in the image.
         unsafe {
             while i < count {
+                let (own, channel) = split(i, p.channels);
+                let place = channel * p.tile.inputs * PITCH + windows_place(own);
                 if i >= begin && i < end {
-                    d.start_copy_as_f32(to, windows_place(i), self.src, inside.wrapping_add(i as u64));
+                    d.start_copy_as_f32(to, place, self.src, inside.wrapping_add(i as u64));
                 } else {
-                    let (beside, channel) = div_rem(i, p.channels);
-                    match border.map(pixel + beside as i32, p.width as i32) {
+                    match border.map(pixel + own as i32, p.width as i32) {
                         Some(x) if y.is_some() => {
                             let at = start + x as u64 * p.channels as u64 + channel as u64;
-                            d.start_copy_as_f32(to, windows_place(i), self.src, at);
+                            d.start_copy_as_f32(to, place, self.src, at);
                         }
-                        _ => d.shared_store(to, windows_place(i), p.constant),
+                        _ => d.shared_store(to, place, p.constant),
                     }
                 }
                 i += self.team;
@@ -201,8 +202,8 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
     fn for_each_chunk(&self, chunks: u32, of: impl Fn(u32, u32)) {
         let mut i = self.d.anew(self.lane);
         while i < chunks * self.p.channels {
-            // SAFETY: an image has at least one channel.
-            let (chunk, channel) = unsafe { div_rem(i, self.p.channels) };
+            // SAFETY: a chunk or more.
+            let (channel, chunk) = if self.p.channels == 1 { (0, i) } else { unsafe { div_rem(i, chunks) } };
             of(chunk, channel);
             i += self.team;
         }
@@ -211,24 +212,24 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
     /// Sums the chunks of the tile that starts with input chunk `first`.
     #[inline(always)]
     unsafe fn chunks(&self, first: u32, inputs: u32) {
-        let (d, p, axis) = (self.d, self.p, self.axis);
-        let (channels, row) = (p.channels, self.own_row);
+        let (d, p, axis, row) = (self.d, self.p, self.axis, self.own_row);
         self.for_each_chunk(self.chunks_of_tile(first, inputs), |chunk, channel| {
-            let base = chunk * BOX_CHUNK * channels + channel;
+            let input = channel * p.tile.inputs + chunk;
+            let from = Shared::<f32>::at(self.inputs(row).offset + input * PITCH * 4);
             // SAFETY: in the tile.
-            let sample = |k: u32| unsafe { d.shared_load(self.inputs(row), windows_place(base + k * channels)) };
-            let place = |chunk: u32, k: usize| windows_place((chunk * BOX_CHUNK + k as u32) * channels + channel);
+            let sample = |k: u32| unsafe { d.shared_load(from, k) };
+            let own = first + chunk;
             if !axis.is_long() {
-                if chunk < p.tile.chunks {
-                    for start in [0, 4, 8, 12] {
-                        let sums = runs::<S, TERMS, 4>(axis.window, |i| terms(sample(start + i)));
-                        for t in 0..TERMS {
-                            for k in 0..4 {
-                                let to = place(chunk, start as usize + k);
-                                // SAFETY: in the heads, and this thread's.
-                                unsafe { d.shared_store(self.heads(row, t), to, sums[k][t]) };
-                            }
+                if own < p.tile.chunks {
+                    let mut start = 0;
+                    while start < BOX_CHUNK {
+                        // The next chunk follows behind a place of padding.
+                        let sums = runs::<S, TERMS, 4>(axis.window, |i| terms(sample(windows_place(start + i))));
+                        for k in 0..4 {
+                            // SAFETY: in the heads, and this thread's.
+                            unsafe { self.store(self.heads(row, 0), own, channel, start + k, sums[k as usize]) };
                         }
+                        start += 4;
                     }
                 }
                 return;
@@ -237,30 +238,40 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
             for k in 0..samples.len() {
                 samples[k] = sample(k as u32);
             }
-            let own = first + chunk;
-            let (is_head, tail) = (own < p.tile.chunks, own.wrapping_sub(axis.apart()));
-            for t in 0..TERMS {
-                let term = |k: usize| terms::<S, TERMS>(samples[k])[t];
-                let mut sum = S::ZERO;
-                // SAFETY: in the row, and this thread's.
-                unsafe {
-                    for k in 0..samples.len() {
-                        sum = sum + term(k);
-                        if tail <= p.tile.chunks {
-                            d.shared_store(self.tails(row, t), place(tail, k), sum);
-                        }
-                    }
-                    d.shared_store(self.tile_totals(row, t), chunk * channels + channel, sum);
-                    let mut sum = S::ZERO;
-                    if is_head {
-                        for k in (0..samples.len()).rev() {
-                            sum = sum + term(k);
-                            d.shared_store(self.heads(row, t), place(own, k), sum);
-                        }
+            let tail = own.wrapping_sub(axis.apart());
+            // SAFETY: in the row, and this thread's.
+            unsafe {
+                let total = if tail <= p.tile.chunks {
+                    let tails = self.tails(row, 0);
+                    sum_up(samples, |k, sums| self.store(tails, tail, channel, k, sums))
+                } else {
+                    sum_up(samples, |_, _: [S; TERMS]| {})
+                };
+                for t in 0..TERMS {
+                    d.shared_store(self.tile_totals(row, t), input, total[t]);
+                }
+                if own < p.tile.chunks {
+                    let mut sums = [S::ZERO; TERMS];
+                    for k in (0..samples.len()).rev() {
+                        // Their terms take no registers until here.
+                        sums = plus(sums, terms(f32::from_bits(d.anew(samples[k].to_bits()))));
+                        self.store(self.heads(row, 0), own, channel, k as u32, sums);
                     }
                 }
             }
         });
+    }
+
+    /// Stores the sums at place `k` of a chunk of heads or tails, which `to` starts with those of the first term.
+    #[inline(always)]
+    unsafe fn store(&self, to: Shared<S>, chunk: u32, channel: u32, k: u32, sums: [S; TERMS]) {
+        let tile = &self.p.tile;
+        let at = (channel * (tile.chunks + 1) + chunk) * PITCH;
+        for t in 0..TERMS {
+            let to = Shared::at(to.offset + (t as u32 * tile.row_pitch + at) * S::TYPE.size_bytes());
+            // SAFETY: the caller's promise.
+            unsafe { self.d.shared_store(to, k, sums[t]) };
+        }
     }
 
     /// Adds the totals of the tile that starts with input chunk `first` to the middles of the windows.
@@ -270,18 +281,18 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
         if !self.axis.is_long() {
             return;
         }
-        let (channels, row) = (p.channels, self.own_row);
+        let row = self.own_row;
         let tile_end = first + self.chunks_of_tile(first, inputs);
         self.for_each_chunk(p.tile.chunks, |chunk, channel| {
             // The chunks between are `chunk + 1` to `chunk + apart - 1`.
             let begin = if chunk + 1 > first { chunk + 1 } else { first };
             let end = if chunk + apart < tile_end { chunk + apart } else { tile_end };
-            let at = 2 * (chunk * channels + channel);
+            let at = 2 * (channel * p.tile.chunks + chunk);
             for t in 0..TERMS {
                 let (between, totals) = (self.between(row, t), self.tile_totals(row, t));
                 // SAFETY: in the row; the middles are this thread's, and the totals are complete since the barrier.
                 unsafe {
-                    let total = |i: u32| d.shared_load(totals, (i - first) * channels + channel);
+                    let total = |i: u32| d.shared_load(totals, channel * p.tile.inputs + i - first);
                     let mut sum = if first == 0 { S::ZERO } else { d.shared_load(between, at) };
                     let mut i = begin;
                     while i + 4 <= end {
@@ -295,8 +306,8 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
                     }
                     d.shared_store(between, at, sum);
                     if tile_end == inputs {
-                        let last = (chunk * BOX_CHUNK + BOX_CHUNK - 1) * channels + channel;
-                        let more = d.shared_load(self.tails(row, t), windows_place(last));
+                        let last = (channel * (p.tile.chunks + 1) + chunk) * PITCH + BOX_CHUNK - 1;
+                        let more = d.shared_load(self.tails(row, t), last);
                         d.shared_store(between, at + 1, sum + more);
                     }
                 }
@@ -327,11 +338,11 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
         for n in 0..COLUMNS {
             let column = thread + n as u32 * WINDOWS_BLOCK;
             let Some(sample) = self.output(column) else { continue };
-            // SAFETY: an image has at least one channel.
-            let (pixel, channel) = unsafe { div_rem(column, p.channels) };
+            let (pixel, channel) = split(column, p.channels);
             let second = pixel % BOX_CHUNK + axis.end() >= BOX_CHUNK;
-            let middle = 2 * (pixel / BOX_CHUNK * p.channels + channel) + second as u32;
-            let (head, tail) = (windows_place(column), windows_place(column + axis.end() * p.channels));
+            let middle = 2 * (channel * p.tile.chunks + pixel / BOX_CHUNK) + second as u32;
+            let plane_at = channel * (p.tile.chunks + 1) * PITCH;
+            let (head, tail) = (plane_at + windows_place(pixel), plane_at + windows_place(pixel + axis.end()));
             let mut row = 0;
             while row < p.tile.rows {
                 let y = self.first_row + (first + row) as i32;
@@ -370,6 +381,28 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
             }
         }
     }
+}
+
+/// Returns the pixel and the channel of a sample, without a division by a variable.
+#[inline(always)]
+fn split(sample: u32, channels: u32) -> (u32, u32) {
+    match channels {
+        1 => (sample, 0),
+        2 => (sample / 2, sample % 2),
+        3 => (sample / 3, sample % 3),
+        _ => (sample / 4, sample % 4),
+    }
+}
+
+/// Adds up the terms of a chunk's samples, calls `of` with each prefix sum, and returns the total.
+#[inline(always)]
+fn sum_up<S: Number, const TERMS: usize>(samples: [f32; CHUNK as usize], of: impl Fn(u32, [S; TERMS])) -> [S; TERMS] {
+    let mut sums = [S::ZERO; TERMS];
+    for k in 0..samples.len() {
+        sums = plus(sums, terms(samples[k]));
+        of(k as u32, sums);
+    }
+    sums
 }
 
 /// Returns `number`, at least 0 and at most `most`.
