@@ -73,8 +73,13 @@ const WORDS_AND_SUMS: &str = "about (15 + taps y) x ((128 + taps x x channels) x
 /// [`SharedMemory::FusedRows`] as text, for one channel and f32 output.
 const FUSED_ROWS: &str = "about (32 x (147 + taps x) + (24 + taps y) x 132) x 4";
 
-/// [`SharedMemory::BoxTile`] as text, for f32; u8 takes about half.
+/// [`SharedMemory::SlidingTile`] as text.
 const SLIDING_TILE: &str = "per sample of a strip, its place in a row, and two prefix sums";
+
+/// [`SharedMemory::OrderedTile`] as text.
+const ORDERED_TILE: &str = "a tile of input, and the sums of a piece of a row by chunk";
+
+/// [`SharedMemory::BoxTile`] as text, for f32; u8 takes about half.
 const BOX_TILE: &str = "about (32 x (strip + width) + (32 + height) x strip) x channels x 4";
 
 /// [`SharedMemory::Edges`] as text, for counters that are privatized per lane.
@@ -135,6 +140,7 @@ fn info(variant: &Variant, kernel: Kernel, resources: &[Resources<'static>]) -> 
             SharedMemory::MaskTile => SharedSize::Formula(MASK_TILE),
             SharedMemory::BoxTile => SharedSize::Formula(BOX_TILE),
             SharedMemory::SlidingTile(..) => SharedSize::Formula(SLIDING_TILE),
+            SharedMemory::OrderedTile(_) => SharedSize::Formula(ORDERED_TILE),
             SharedMemory::Edges => SharedSize::Formula(EDGES),
         },
         barriers: facts.barriers,

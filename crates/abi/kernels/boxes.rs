@@ -1,4 +1,4 @@
-use super::{Family, Row, kernel, sliding};
+use super::{Family, Row, kernel, ordered, sliding};
 
 pub(crate) const FAMILY: Family =
     Family { name: "boxes", about: "Box filters: sums over windows, all samples alike.", lowest_target: 75, rows };
@@ -31,14 +31,10 @@ fn rows() -> Vec<Row> {
         rows.push(row.residents(16));
     }
     sliding(&mut rows, &["u8", "u16", "i16"].map(|src| (src, &["u32", "u64"][..])), ("boxes::Scaled", 1));
-    // Bytes are summed in u32.
-    for (src, sum) in [("f32", "f32"), ("u8", "u32")] {
-        rows.push(kernel("simple", "rows", [src, sum], format!("boxes::SimpleRows<{src}>"), "BoxParams"));
-    }
-    for (sum, dst) in
-        [("f32", &DST[3..]), ("u32", &DST[..])].into_iter().flat_map(|(sum, dst)| dst.iter().map(move |d| (sum, *d)))
-    {
-        rows.push(kernel("simple", "columns", [sum, dst], format!("boxes::SimpleColumns<{sum}, {dst}>"), "BoxParams"));
+    ordered(&mut rows, &["f32"], ("f32", "boxes::Scaled", 1), &["f32"]);
+    rows.push(kernel("simple", "rows", ["u8", "u32"], "boxes::SimpleRows", "BoxParams"));
+    for dst in DST {
+        rows.push(kernel("simple", "columns", ["u32", dst], format!("boxes::SimpleColumns<{dst}>"), "BoxParams"));
     }
     rows
 }

@@ -144,6 +144,28 @@ pub(crate) fn sliding(rows: &mut Vec<Row>, sums: &[(&'static str, &[&'static str
     }
 }
 
+/// Adds the kernels that sum windows of floats in order: for each type of samples, the one along rows, and for each type of
+/// outputs the one down columns. `finish` makes an output of `terms` sums.
+pub(crate) fn ordered(
+    rows: &mut Vec<Row>,
+    srcs: &[&'static str],
+    (sum, finish, terms): (&'static str, &str, u32),
+    dsts: &[&'static str],
+) {
+    let bytes = if sum == "f64" { 8 } else { 4 };
+    for &src in srcs {
+        let body = format!("windows::OrderedRows<{src}, {sum}, {terms}, {}>", 8 / terms);
+        let row = kernel("ordered", "rows", [src, sum], body, "OrderedParams").block("[WINDOWS_BLOCK, 1]");
+        rows.push(row.shared(format!("SharedMemory::OrderedTile([{terms}, {bytes}])"), 3).residents(5 - terms));
+    }
+    for &dst in dsts {
+        // Several chunks' sums between are added up at once, in as many registers for both kinds of sums.
+        let body = format!("windows::OrderedColumns<{sum}, {dst}, {finish}, {terms}, {}>", 8 / terms);
+        let row = kernel("ordered", "columns", [sum, dst], body, "OrderedParams").block("[ORDERED_BLOCK, 1]");
+        rows.push(row.shared("SharedMemory::Bytes(ORDERED_LISTS)", 1).residents(if terms == 1 { 4 } else { 3 }));
+    }
+}
+
 /// Returns the type's name as entries contain it: kernels hold the bits of an f16 in a `Half`.
 fn type_name(rust: &str) -> &str {
     if rust == "Half" { "f16" } else { rust }

@@ -80,6 +80,8 @@ pub enum SharedMemory {
     BoxTile,
     /// As [`SlidingTile`] lays it out. Fields: sums per sample, bytes per sum.
     SlidingTile([u32; 2]),
+    /// As [`OrderedTile`] lays it out. Field: sums per sample and bytes per sum.
+    OrderedTile([u32; 2]),
 }
 
 impl SharedMemory {
@@ -87,7 +89,8 @@ impl SharedMemory {
     /// channel and f32 accumulators ([`FusedRows`](SharedMemory::FusedRows)), one channel and 256 bins
     /// ([`Edges`](SharedMemory::Edges)), one channel of f32 and strips of 128 pixels
     /// ([`BoxTile`](SharedMemory::BoxTile)), one quad per thread, if windows
-    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)).
+    /// have room in it ([`SlidingTile`](SharedMemory::SlidingTile)), one channel and the longest pieces
+    /// ([`OrderedTile`](SharedMemory::OrderedTile)).
     pub const fn bytes(self, mask_width: u32, mask_height: u32) -> u32 {
         match self {
             SharedMemory::Blocked(across) => {
@@ -110,6 +113,10 @@ impl SharedMemory {
             SharedMemory::FusedRows => fused_bytes(1, mask_width, mask_height, 4),
             SharedMemory::Edges => edges_bytes(BYTE_BINS, 1, HISTOGRAM_COLUMNS) as u32,
             SharedMemory::SlidingTile(sums) => SlidingTile::of(1, mask_width, 1, sums).bytes,
+            SharedMemory::OrderedTile(sums) => {
+                let chunks = ordered_piece(sums[0]) / BOX_CHUNK;
+                OrderedTile::of([chunks, 1, chunks + mask_width.div_ceil(BOX_CHUNK)], 1, sums).bytes
+            }
             SharedMemory::BoxTile => BoxTile::of(BoxSums::Floats, 1, [mask_width, mask_height], 128).bytes,
             SharedMemory::Bytes(bytes) => bytes,
             SharedMemory::MaskTile => (TILE_WIDTH + mask_width - 1) * (TILE_WIDTH + mask_height - 1) * 4,

@@ -75,7 +75,7 @@ pub enum Params {
     LimitsFfmaParams(LimitsFfmaParams),
     PointwiseParams(PointwiseParams),
     PadParams(PadParams),
-    LocalParams(LocalParams),
+    OrderedParams(OrderedParams),
     HistogramCellsParams(HistogramCellsParams),
     HistogramValuesParams(HistogramValuesParams),
     HistogramScatterParams(HistogramScatterParams),
@@ -105,6 +105,7 @@ impl Params {
             }
             Params::BoxParams(p) => Params::BoxParams(BoxParams { row_stride, ..p }),
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { row_stride, ..p }),
+            Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { row_stride, ..p }),
             Params::PadParams(p) => Params::PadParams(PadParams { row_stride, ..p }),
             Params::StatisticsParams(p) => Params::StatisticsParams(StatisticsParams { row_stride, ..p }),
             _ => return None,
@@ -120,6 +121,9 @@ impl Params {
             }
             Params::SlidingParams(p) => {
                 Params::SlidingParams(SlidingParams { totals_step: of(p.totals as usize), ..p })
+            }
+            Params::OrderedParams(p) => {
+                Params::OrderedParams(OrderedParams { totals_step: of(p.totals as usize), ..p })
             }
             others => others,
         }
@@ -147,6 +151,7 @@ impl Params {
                 Params::HistogramScatterParams(HistogramScatterParams { beside: of(p.beside as usize), ..p })
             }
             Params::SlidingParams(p) => Params::SlidingParams(SlidingParams { totals: of(p.totals as usize), ..p }),
+            Params::OrderedParams(p) => Params::OrderedParams(OrderedParams { totals: of(p.totals as usize), ..p }),
             Params::HistogramDigitsParams(p) => {
                 Params::HistogramDigitsParams(HistogramDigitsParams { totals: of(p.totals as usize), ..p })
             }

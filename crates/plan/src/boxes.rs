@@ -172,7 +172,12 @@ fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<
         PixelType::I16 => 65536.0,
         PixelType::F16 | PixelType::F32 => return Err(variant.refused(format!("{} pixels", problem.src))),
     };
-    let windows = Windows {
+    windows(problem, most)?.slide(variant, machine)
+}
+
+/// Returns the windows of a problem, of samples up to `most`.
+fn windows(problem: &BoxFilter, most: f64) -> Result<Windows> {
+    Ok(Windows {
         shape: problem.shape,
         src: problem.src,
         dst: problem.dst,
@@ -181,8 +186,7 @@ fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<
         border: problem.border.mode(),
         scale: scale(problem),
         most: most * problem.samples() as f64,
-    };
-    windows.slide(variant, machine)
+    })
 }
 
 /// Returns the factor of exact sums, and the divisor whose reciprocal it is, or 0.
@@ -193,11 +197,18 @@ fn scale(problem: &BoxFilter) -> [f64; 2] {
     }
 }
 
-/// Plans one thread per output sample, a pass along rows and then one along columns.
+/// Plans windows of floats that are summed in order, whatever their size.
+fn ordered(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let factor = problem.scale.factor(problem.samples()) as f64;
+    let windows = Windows { scale: [factor, 0.0], ..windows(problem, 0.0)? };
+    windows.ordered(variant, ElementType::F32, machine)
+}
+
+/// Plans one thread per output sample of bytes, a pass along rows and then one along columns.
 fn simple(problem: &BoxFilter, variant: &Variant, _: &Machine) -> Result<Steps> {
     let window = problem.window()?;
     let (src, dst, out) = (problem.src.element(), problem.dst.element(), window.out);
-    let sums = if problem.src == PixelType::U8 { ElementType::U32 } else { ElementType::F32 };
+    let sums = ElementType::U32;
     // The extra row holds the sums of rows outside the image, for the constant border.
     let rows = problem.shape.height + 1;
     let launch = |kernel, rows: u32, src| Launch {
@@ -300,7 +311,13 @@ pub(crate) const VARIANTS: &[Variant] = &[
         grids: Grids { rows: &[0, 32, 64, 128], residents: &[2, 3, 4] },
         ..Variant::new("boxes-sliding", Family::Boxes, "integers", &For(sliding))
     },
-    Variant { rank: 50, ..Variant::new("boxes-simple", Family::Boxes, "any window", &For(simple)) },
+    Variant {
+        rank: 40,
+        grids: Grids { rows: &[0, 32, 64, 128], residents: &[1] },
+        ..Variant::new("boxes-ordered", Family::Boxes, "floats", &For(ordered))
+    },
+    // Takes windows of bytes that are too wide for the shared memory of the others.
+    Variant { rank: 50, ..Variant::new("boxes-simple", Family::Boxes, "bytes", &For(simple)) },
 ];
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod local;
 mod lookup;
 mod machine;
 mod march;
+mod ordered;
 mod paired;
 mod patch;
 mod pointwise;

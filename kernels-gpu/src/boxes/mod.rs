@@ -21,6 +21,7 @@
 
 mod bytes;
 mod floats;
+mod ordered;
 mod simple;
 mod sliding;
 

@@ -7,7 +7,7 @@ mod sliding;
 mod terms;
 mod totals;
 
-pub(crate) use ordered::ordered_sum;
+pub use ordered::{FinishOrdered, OrderedColumns, OrderedRows};
 pub(crate) use outputs::{rounded, ONES};
 pub use quads::{Sums, QUAD};
 pub use sliding::{Finish, Sliding};

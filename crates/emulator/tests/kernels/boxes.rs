@@ -1,5 +1,6 @@
 //! Box filters by every kind of kernel, on machines that lead to different plans, against the serial reference.
 
+use crate::numbers::{Numbers, bytes_of};
 use apron_core::{Border, BoxFilter, Extent, Image, Pixel, PixelType, Problem, Scale, Shape};
 use apron_emulator::execute;
 use apron_plan::{Machine, plan};
@@ -10,28 +11,6 @@ const MACHINES: [Machine; 3] = [
     Machine { multiprocessors: 1, ..Machine::EMULATED },
     Machine { target: 75, multiprocessors: 2, shared_bytes: 64 * 1024, f64_ratio: 32, tuning: None },
 ];
-
-/// Reproducible pseudo-random numbers.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as u32
-    }
-
-    fn below(&mut self, most: u32) -> u32 {
-        self.next() % most
-    }
-}
-
-fn bytes_of<T: Pixel>(samples: &[T]) -> Vec<u8> {
-    let mut bytes = vec![0; size_of_val(samples)];
-    for (bytes, sample) in bytes.chunks_mut(size_of::<T>()).zip(samples) {
-        sample.write(bytes);
-    }
-    bytes
-}
 
 fn filtered<I: Pixel, O: Pixel>(samples: Vec<I>, filter: &BoxFilter) -> Vec<u8> {
     let Shape { width, height, channels } = filter.shape;
@@ -63,7 +42,7 @@ fn check(filter: &BoxFilter, seed: u64) -> u32 {
     };
     let mut runs = 0;
     for machine in &MACHINES {
-        for variant in ["boxes-chunks", "boxes-simple"] {
+        for variant in ["boxes-chunks", "boxes-ordered", "boxes-simple"] {
             let Ok(recipe) = plan(&Problem::from(filter.clone()), Some(variant), machine) else { continue };
             let found = execute(&recipe, &input).unwrap_or_else(|fault| panic!("{variant} {filter:?}: {fault}"));
             if found != expected {

@@ -8,5 +8,7 @@ mod costs;
 mod halves;
 mod limits;
 mod lines;
+mod numbers;
 mod one_launch;
+mod ordered;
 mod pointwise;

@@ -1,0 +1,156 @@
+//! Windows of floats that are summed in order, on machines that lead to different plans, against the serial reference.
+
+use crate::numbers::{Numbers, bytes_of};
+use apron_abi::Params;
+use apron_core::{Border, BoxFilter, Extent, Image, LocalStd, Pixel, PixelType, Problem, Region, Scale, Shape, f16};
+use apron_emulator::execute;
+use apron_plan::{Machine, Tuning, plan};
+
+/// One multiprocessor: long pieces of rows and many rows of outputs per block. Little shared memory: several tiles per piece.
+const MACHINES: [Machine; 3] = [
+    Machine::EMULATED,
+    Machine { multiprocessors: 1, ..Machine::EMULATED },
+    Machine {
+        target: 75,
+        multiprocessors: 2,
+        shared_bytes: 9 * 1024,
+        f64_ratio: 32,
+        tuning: Some(Tuning { rows: 32, residents: 1 }),
+    },
+];
+
+/// Runs a problem on every machine, and compares bits. Returns the plans with several tiles per piece.
+#[track_caller]
+fn check(problem: &Problem, variant: &str, input: &[u8], expected: &[u8]) -> u32 {
+    let mut tiled = 0;
+    for machine in &MACHINES {
+        let Ok(recipe) = plan(problem, Some(variant), machine) else { continue };
+        let params = recipe.launches.iter().find_map(|launch| match launch.params {
+            Params::OrderedParams(params) => Some(params),
+            _ => None,
+        });
+        let params = params.unwrap_or_else(|| panic!("{recipe:?}"));
+        let found = execute(&recipe, input).unwrap_or_else(|fault| panic!("{problem:?} on {machine:?}: {fault}"));
+        if found != expected {
+            let at = found.iter().zip(expected).position(|(a, b)| a != b);
+            panic!("{problem:?} on {machine:?}: byte {at:?} differs; {params:?}");
+        }
+        tiled += u32::from(params.tile.inputs < params.tile.chunks + (params.window_x - 1) / 16 + 1);
+    }
+    tiled
+}
+
+fn border(numbers: &mut Numbers, shape: Shape, (width, height): (u32, u32)) -> Border {
+    match Border::ALL[numbers.below(Border::ALL.len() as u32) as usize] {
+        Border::Crop if width > shape.width || height > shape.height => Border::Reflect,
+        Border::Constant(_) => Border::Constant(numbers.below(2000) as f32 / 7.0 - 100.0),
+        border => border,
+    }
+}
+
+fn extent(numbers: &mut Numbers, border: Border, most: u32) -> Extent {
+    match numbers.below(4) {
+        0 if border != Border::Crop && most < 100 => Extent::Full,
+        1 if border != Border::Crop => {
+            let (x, y) = (numbers.below(300) as i32 - 150, numbers.below(300) as i32 - 150);
+            Extent::Region(Region { x, y, width: 1 + numbers.below(40), height: 1 + numbers.below(40) })
+        }
+        _ => Extent::Same,
+    }
+}
+
+/// A shape of up to `side` a side, a window of up to `most`, a border and an extent.
+fn random(numbers: &mut Numbers, most: u32, side: u32) -> (Shape, (u32, u32), Border, Extent) {
+    let window = (1 + numbers.below(most), 1 + numbers.below(most));
+    let shape = Shape::new(1 + numbers.below(side), 1 + numbers.below(side), 1 + numbers.below(4)).unwrap();
+    let border = border(numbers, shape, window);
+    (shape, window, border, extent(numbers, border, most))
+}
+
+fn floats(numbers: &mut Numbers, shape: Shape) -> Vec<f32> {
+    (0..shape.samples()).map(|_| numbers.next() as f32 / 1e9 - 1.0).collect()
+}
+
+fn boxes(most: u32, side: u32, cases: u32) -> u32 {
+    let (mut numbers, mut tiled) = (Numbers(most as u64 * 1000 + side as u64), 0);
+    for _ in 0..cases {
+        let (shape, (width, height), border, extent) = random(&mut numbers, most, side);
+        let anchor = (numbers.below(width), numbers.below(height));
+        let scale = if numbers.below(2) == 0 { Scale::Mean } else { Scale::Tap(numbers.below(99) as f32 / 97.0) };
+        let (src, dst) = (PixelType::F32, PixelType::F32);
+        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
+        let samples = floats(&mut numbers, shape);
+        let image = Image::new(shape.width, shape.height, shape.channels, samples.as_slice()).unwrap();
+        let expected: Image<f32> = apron_reference::box_filter(&image, &filter).unwrap();
+        let expected = bytes_of(&expected.into_packed());
+        tiled += check(&Problem::from(filter), "boxes-ordered", &bytes_of(&samples), &expected);
+    }
+    tiled
+}
+
+#[test]
+fn boxes_of_any_size() {
+    let tiled = boxes(20, 50, 30) + boxes(80, 50, 20) + boxes(300, 30, 8) + boxes(1500, 16, 8);
+    assert!(tiled > 3, "{tiled}");
+}
+
+fn deviations<I: Pixel, O: Pixel>(of: impl Fn(f32) -> I, most: u32, side: u32, cases: u32) {
+    let mut numbers = Numbers(most as u64 * 1000 + side as u64 + O::PIXEL as u64);
+    for _ in 0..cases {
+        let (shape, (width, height), border, extent) = random(&mut numbers, most, side);
+        let filter = LocalStd { shape, src: I::PIXEL, dst: O::PIXEL, width, height, border, extent };
+        let samples: Vec<I> = floats(&mut numbers, shape).into_iter().map(&of).collect();
+        let image = Image::new(shape.width, shape.height, shape.channels, samples.as_slice()).unwrap();
+        let expected: Image<O> = apron_reference::local_std(&image, &filter).unwrap();
+        let expected = bytes_of(&expected.into_packed());
+        check(&Problem::from(filter), "local-ordered", &bytes_of(&samples), &expected);
+    }
+}
+
+#[test]
+fn deviations_of_any_size() {
+    for (most, side, cases) in [(20, 40, 6), (80, 40, 6), (300, 20, 2)] {
+        deviations::<f32, f32>(|sample| sample * 1000.0, most, side, cases);
+        deviations::<f32, u16>(|sample| sample * 99_000.0, most, side, cases);
+        deviations::<f32, i16>(|sample| sample * 44_000.0, most, side, cases);
+        deviations::<u8, u8>(|sample| (sample * 100.0 + 100.0) as u8, most, side, cases);
+    }
+}
+
+#[test]
+fn half_precision_is_widened() {
+    deviations::<f16, f16>(f16::from_f32, 40, 40, 6);
+}
+
+/// Sums of which only one order gives these bits: 2^24 swallows a 1 that is added to it.
+#[test]
+fn chunks_are_those_of_the_unmapped_axis() {
+    let large = 16_777_216.0f32;
+    // Rows 13 to 15 are the head, 16 to 31 the chunk between, 32 to 39 the tail; 2^24 is in each of them once. The numbers
+    // are those of the reference's test by hand.
+    for (at, sum) in [(13, 26.0), (14, 24.0), (16, 12.0), (19, 16.0), (31, 28.0), (32, 20.0), (39, 28.0)] {
+        for turned in [false, true] {
+            let mut samples = vec![1.0f32; 40];
+            samples[at] = large;
+            let (side, window) = ((1, 40), (1, 27));
+            let ((width, height), (wide, high)) =
+                if turned { (side, window) } else { ((side.1, side.0), (window.1, window.0)) };
+            let shape = Shape::new(width, height, 1).unwrap();
+            let filter = BoxFilter {
+                shape,
+                src: PixelType::F32,
+                dst: PixelType::F32,
+                width: wide,
+                height: high,
+                anchor: (0, 0),
+                border: Border::Crop,
+                scale: Scale::Tap(1.0),
+                extent: Extent::Same,
+            };
+            let recipe = plan(&Problem::from(filter), Some("boxes-ordered"), &Machine::EMULATED).unwrap();
+            let found = execute(&recipe, &bytes_of(&samples)).unwrap();
+            let found: Vec<f32> = found.chunks(4).map(|bytes| f32::from_ne_bytes(bytes.try_into().unwrap())).collect();
+            assert_eq!((found.len(), found[13]), (14, large + sum), "{at}, turned {turned}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Recipes of windows of floats, summed in order: what box filters and local deviations share.
+
+use crate::kernels;
+use crate::machine::Tuning;
+use crate::recipe::Steps;
+use crate::variant::Variant;
+use crate::windows::Windows;
+use crate::{Buffer, Launch, Machine, Role};
+use apron_abi::{
+    BOX_CHUNK, ElementType, Kernel, ORDERED_BLOCK, ORDERED_STEPS, OrderedParams, OrderedTile, Params, SharedMemory,
+    ordered_piece,
+};
+use apron_core::Result;
+
+const CHUNK: i32 = BOX_CHUNK as i32;
+/// Shared memory per block with which eight blocks with one term per sample, or four with two, are resident per
+/// multiprocessor.
+const SHARED: u32 = 56 * 1024;
+/// Most samples per row of a tile.
+const TILE: u32 = 8192;
+/// Blocks per multiprocessor below which pieces are shorter.
+const FEW_BLOCKS: u32 = 2;
+/// Least chunks per piece.
+const LEAST_PIECE: u32 = 8;
+
+impl Windows {
+    /// Plans the sums along rows, in planes of `sums`, with totals of chunks of rows, and those down columns.
+    pub(crate) fn ordered(&self, variant: &Variant, sums: ElementType, machine: &Machine) -> Result<Steps> {
+        let (out, [width, height]) = (self.window.out, self.size);
+        let find = |stage, src, dst| {
+            kernels::find(variant.name, stage, src, dst)
+                .ok_or_else(|| variant.refused(format!("{} to {} pixels", self.src, self.dst)))
+        };
+        let along = find("rows", self.src.element(), sums)?;
+        let down = find("columns", sums, self.dst.element())?;
+        let (origin_y, is_long) = (self.window.origin_y, height > BOX_CHUNK);
+        let chunk = |row: i64| row.div_euclid(CHUNK as i64);
+        let first = chunk(origin_y as i64) as i32;
+        let end = chunk(origin_y as i64 + out.height as i64 - 1) as i32 + ((height - 1) / BOX_CHUNK) as i32 + 1;
+        // Chunks of rows with totals, and with sums along rows or totals.
+        let (first_chunk, chunks) = if is_long { (first + 1, (end - first - 1) as u32) } else { (0, 0) };
+        let own = (self.shape.height / BOX_CHUNK + 1) as i32;
+        let others = (0.min(first_chunk + chunks as i32) - first_chunk).max(0) + (end - own.max(first_chunk)).max(0);
+        let chunks_of_rows = own as u32 + if is_long { others as u32 } else { 0 };
+        let tile = self.ordered_tile(along, chunks_of_rows, variant, machine)?;
+        let windows = (out.width + self.window.origin_x.rem_euclid(CHUNK) as u32).div_ceil(BOX_CHUNK);
+        let samples = out.row_samples() as u32;
+        let all = (out.height + origin_y.rem_euclid(CHUNK) as u32).div_ceil(BOX_CHUNK);
+        let steps = ordered_steps(all, samples.div_ceil(ORDERED_BLOCK), machine);
+        let params = OrderedParams {
+            row_stride: self.shape.row_samples() as u32,
+            scale: self.scale[0] as f32,
+            totals: if is_long { 3 } else { 0 },
+            totals_step: 0,
+            first_chunk,
+            chunks,
+            constant: self.border.1,
+            border: self.border.0 as u32,
+            width: self.shape.width,
+            height: self.shape.height,
+            out_width: out.width,
+            out_height: out.height,
+            channels: out.channels,
+            window_x: width,
+            window_y: height,
+            origin_x: self.window.origin_x,
+            origin_y,
+            steps,
+            tile,
+        };
+        let launch = |kernel: Kernel, blocks, shared_bytes, src| Launch {
+            kernel,
+            blocks,
+            shared_bytes,
+            reserved_bytes: 0,
+            src,
+            dst: src + 1,
+            params: Params::OrderedParams(params),
+            taps: Vec::new(),
+        };
+        let launches = vec![
+            launch(along, [windows.div_ceil(tile.chunks), chunks_of_rows], tile.bytes, 0),
+            launch(down, [samples.div_ceil(ORDERED_BLOCK), all.div_ceil(steps)], down.facts().shared.bytes(0, 0), 1),
+        ];
+        // The sums along rows have a row more, for the rows outside where the border is constant.
+        let planes = ordered_sums(along)[0] as u64 * samples as u64;
+        let scratch = |rows: u64| Buffer { role: Role::Scratch, element: sums, elems: planes * rows };
+        let mut buffers = vec![
+            Buffer { role: Role::Input, element: self.src.element(), elems: self.shape.samples() },
+            scratch(self.shape.height as u64 + 1),
+            Buffer { role: Role::Output, element: self.dst.element(), elems: out.samples() },
+        ];
+        if is_long {
+            buffers.push(scratch(chunks as u64));
+        }
+        Ok((buffers, launches))
+    }
+
+    /// Returns the shared memory layout of a block that sums along rows: pieces as long as possible, but short enough that
+    /// there are some blocks per multiprocessor; then steps of as many rows as a piece has room for.
+    fn ordered_tile(
+        &self,
+        kernel: Kernel,
+        chunks_of_rows: u32,
+        variant: &Variant,
+        machine: &Machine,
+    ) -> Result<OrderedTile> {
+        let (out, width, sums) = (self.window.out, self.size[0], ordered_sums(kernel));
+        let most = ordered_piece(sums[0]) / BOX_CHUNK / out.channels;
+        let windows = (out.width + self.window.origin_x.rem_euclid(CHUNK) as u32).div_ceil(BOX_CHUNK);
+        let wanted = (FEW_BLOCKS * machine.multiprocessors).div_ceil(chunks_of_rows);
+        let pieces = windows.div_ceil(most).max(wanted.min(windows.div_ceil(LEAST_PIECE)));
+        let chunks = windows.div_ceil(pieces);
+        // Windows of up to a chunk, too, reach into the chunk after the piece.
+        let inputs = chunks + 1 + if width > BOX_CHUNK { (width - 1) / BOX_CHUNK } else { 0 };
+        let within = machine.shared_bytes.min(SHARED);
+        let of = |rows, inputs| OrderedTile::of([chunks, rows, inputs], out.channels, sums);
+        let rows = [16, 8, 4, 2].into_iter().find(|rows| {
+            rows * chunks * BOX_CHUNK * out.channels <= ordered_piece(sums[0]) && of(*rows, inputs).bytes <= within
+        });
+        let mut tile = of(rows.unwrap_or(1), inputs.min((TILE / BOX_CHUNK / out.channels).max(chunks + 1)));
+        while tile.bytes > machine.shared_bytes && tile.inputs > chunks + 1 {
+            tile = of(tile.rows, (tile.inputs / 2).max(chunks + 1));
+        }
+        if tile.bytes > machine.shared_bytes {
+            return Err(variant.refused(format!("{} bytes of shared memory per block", machine.shared_bytes)));
+        }
+        Ok(tile)
+    }
+}
+
+/// Returns the sums per sample of a kernel that sums along rows, and the bytes per sum.
+fn ordered_sums(kernel: Kernel) -> [u32; 2] {
+    let SharedMemory::OrderedTile(sums) = kernel.facts().shared else { return [1, 4] };
+    sums
+}
+
+/// Returns the chunks of rows per block that sums down columns, of `all` chunks: few where there are few blocks.
+fn ordered_steps(all: u32, strips: u32, machine: &Machine) -> u32 {
+    let most = match machine.tuning {
+        Some(Tuning { rows: rows @ 1.., .. }) => rows.div_ceil(BOX_CHUNK).min(ORDERED_STEPS),
+        _ => ORDERED_STEPS,
+    };
+    let bands = (BLOCKS * machine.multiprocessors).div_ceil(strips);
+    (all / bands).clamp(1, most)
+}
+
+/// Blocks per multiprocessor that sum down columns, below which each has fewer rows.
+const BLOCKS: u32 = 8;

@@ -1,0 +1,429 @@
+//! Sums of windows of floats along rows: see the [module](super).
+//!
+//! A block of [`WINDOWS_BLOCK`] threads sums a piece of each row of one chunk of rows, a few rows per step:
+//!
+//! ```text
+//! wait for a tile of input; barrier
+//! chunks:  each thread replaces a chunk by its suffix sums (heads), prefix sums (tails) and total, as windows need them
+//! barrier; start copying the next tile                                                           (border by index map)
+//! middles: each thread adds up the totals between the heads and the tails of a chunk of windows
+//! barrier                                     (unless the windows reach into further tiles, which come first)
+//! outputs: each thread adds head, middle and tail for its columns, and the rows to the totals of the chunk of rows
+//! ```
+//!
+//! Chunks of rows outside the image, where windows have such, are summed again for the sake of their totals.
+
+use super::{plane, plus, runs, totals, totals_row, Axis, Number, CHUNK};
+use crate::device::{Device, Global, Shared};
+use crate::{div_rem, Body};
+use apron_abi::{ordered_place, BorderMode, OrderedParams, Sample, BOX_CHUNK, ORDERED_PITCH as PITCH, WINDOWS_BLOCK};
+use core::marker::PhantomData;
+
+/// The kernel, for `TERMS` sums of type `S` per window and pieces of up to `COLUMNS` samples per thread.
+///
+/// Launch contract: see the [module](super).
+pub struct OrderedRows<I, S, const TERMS: usize, const COLUMNS: usize>(PhantomData<(I, S)>);
+
+impl<I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> Body for OrderedRows<I, S, TERMS, COLUMNS> {
+    type Src = I;
+    type Dst = S;
+    type Params = OrderedParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<I>, dst: Global<S>, p: &OrderedParams) {
+        let Some(chunk) = chunk_of(d.block_y(), p) else { return };
+        let axis = Axis::of(p.window_x, p.origin_x);
+        // SAFETY: a step has a row, and at most as many as a block threads.
+        let (team, (own_row, lane)) = unsafe {
+            let team = div_rem(WINDOWS_BLOCK, p.tile.rows).0;
+            (team, div_rem(d.thread_x(), team))
+        };
+        let mut block = Block::<D, I, S, TERMS, COLUMNS> {
+            d,
+            p,
+            axis,
+            src,
+            dst,
+            first_row: chunk * CHUNK,
+            first_chunk: axis.first + (d.block_x() * p.tile.chunks) as i32,
+            team,
+            own_row,
+            lane,
+            totals: [[S::ZERO; TERMS]; COLUMNS],
+        };
+        let inputs = p.tile.chunks + if axis.is_long() { axis.apart() + 1 } else { 1 };
+        // SAFETY: the launch keeps the contract; barriers separate all that threads exchange.
+        unsafe {
+            let (mut row, mut input) = (0, 0);
+            block.copy(row, input, inputs);
+            while row < BOX_CHUNK {
+                d.wait_copies::<0>();
+                d.barrier();
+                block.chunks(input, inputs);
+                d.barrier();
+                let is_last = input + p.tile.inputs >= inputs;
+                let next = if is_last { (row + p.tile.rows, 0) } else { (row, input + p.tile.inputs) };
+                if next.0 < BOX_CHUNK {
+                    block.copy(next.0, next.1, inputs);
+                }
+                block.middles(input, inputs);
+                if is_last {
+                    d.barrier();
+                    block.outputs(row);
+                }
+                (row, input) = next;
+            }
+            block.store_totals(chunk - p.first_chunk);
+        }
+    }
+}
+
+/// Returns the chunk of rows of the `block`-th row of blocks: first come those of the image and of the row below it, then
+/// others whose totals are needed. A grid may have more rows of blocks than its launch needs.
+#[inline(always)]
+fn chunk_of(block: u32, p: &OrderedParams) -> Option<i32> {
+    let own = p.height / BOX_CHUNK + 1;
+    if block < own {
+        return Some(block as i32);
+    }
+    let other = (block - own) as i32;
+    let end = p.first_chunk + p.chunks as i32;
+    let above = if end < 0 { p.chunks as i32 } else { -p.first_chunk };
+    let chunk = if other < above {
+        p.first_chunk + other
+    } else {
+        let below = if p.first_chunk > own as i32 { p.first_chunk } else { own as i32 };
+        below + other - if above > 0 { above } else { 0 }
+    };
+    if chunk < end {
+        Some(chunk)
+    } else {
+        None
+    }
+}
+
+struct Block<'p, D, I, S, const TERMS: usize, const COLUMNS: usize> {
+    d: D,
+    p: &'p OrderedParams,
+    axis: Axis,
+    src: Global<I>,
+    dst: Global<S>,
+    /// First row of the chunk of rows.
+    first_row: i32,
+    /// Chunk in which the piece's first windows start.
+    first_chunk: i32,
+    /// Threads per row of a step, this thread's row, and its number among those of that row.
+    team: u32,
+    own_row: u32,
+    lane: u32,
+    /// Sums of the rows so far, per column of this thread.
+    totals: [[S; TERMS]; COLUMNS],
+}
+
+impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> Block<'_, D, I, S, TERMS, COLUMNS> {
+    #[inline(always)]
+    fn heads(&self, row: u32, term: usize) -> Shared<S> {
+        Shared::at((row * TERMS as u32 + term as u32) * self.p.tile.row_pitch * S::TYPE.size_bytes())
+    }
+
+    #[inline(always)]
+    fn tails(&self, row: u32, term: usize) -> Shared<S> {
+        Shared::at(self.heads(row, term).offset + self.p.tile.pitch * S::TYPE.size_bytes())
+    }
+
+    /// Returns the two middles of each chunk of windows and channel.
+    #[inline(always)]
+    fn between(&self, row: u32, term: usize) -> Shared<S> {
+        Shared::at(self.heads(row, term).offset + 2 * self.p.tile.pitch * S::TYPE.size_bytes())
+    }
+
+    /// Returns the totals of a tile.
+    #[inline(always)]
+    fn tile_totals(&self, row: u32, term: usize) -> Shared<S> {
+        let tile = &self.p.tile;
+        let before = 2 * tile.pitch + 2 * tile.chunks * self.p.channels;
+        Shared::at(self.heads(row, term).offset + before * S::TYPE.size_bytes())
+    }
+
+    #[inline(always)]
+    fn inputs(&self, row: u32) -> Shared<f32> {
+        Shared::at(self.p.tile.inputs_at + row * self.p.tile.inputs_pitch * 4)
+    }
+
+    /// Returns the chunks of the tile that starts with input chunk `first`.
+    #[inline(always)]
+    fn chunks_of_tile(&self, first: u32, inputs: u32) -> u32 {
+        let (left, most) = (inputs - first, self.p.tile.inputs);
+        if left < most {
+            left
+        } else {
+            most
+        }
+    }
+
+    /// Starts copying the input chunks from `first` on, for the step's rows from row `row` of the chunk of rows on.
+    #[inline(always)]
+    unsafe fn copy(&self, row: u32, first: u32, inputs: u32) {
+        let (d, p, border) = (self.d, self.p, BorderMode::from_u32(self.p.border));
+        let to = self.inputs(self.own_row);
+        let y = border.map(self.first_row + (row + self.own_row) as i32, p.height as i32);
+        let count = self.chunks_of_tile(first, inputs) * BOX_CHUNK * p.channels;
+        let pixel = (self.first_chunk + first as i32) * CHUNK;
+        // Samples `begin` to `end - 1` are inside the image.
+        let begin = clamped(-(pixel as i64) * p.channels as i64, count);
+        let end = if y.is_some() { clamped((p.width as i64 - pixel as i64) * p.channels as i64, count) } else { 0 };
+        let start = y.map_or(0, |y| y as u32 as u64 * p.row_stride as u64);
+        let inside = start.wrapping_add((pixel as i64 * p.channels as i64) as u64);
+        let mut i = self.lane;
+        // SAFETY: in the tile, which no thread uses before the next barrier; in the image.
+        unsafe {
+            while i < count {
+                let (own, channel) = split(i, p.channels);
+                let place = channel * p.tile.inputs * PITCH + ordered_place(own);
+                if i >= begin && i < end {
+                    d.start_copy_as_f32(to, place, self.src, inside.wrapping_add(i as u64));
+                } else {
+                    match border.map(pixel + own as i32, p.width as i32) {
+                        Some(x) if y.is_some() => {
+                            let at = start + x as u64 * p.channels as u64 + channel as u64;
+                            d.start_copy_as_f32(to, place, self.src, at);
+                        }
+                        _ => d.shared_store(to, place, p.constant),
+                    }
+                }
+                i += self.team;
+            }
+        }
+        d.end_copies();
+    }
+
+    /// Calls `of` with each of the first `chunks` chunks and channel that are this thread's.
+    #[inline(always)]
+    fn for_each_chunk(&self, chunks: u32, of: impl Fn(u32, u32)) {
+        let mut i = self.d.anew(self.lane);
+        while i < chunks * self.p.channels {
+            // SAFETY: a chunk or more.
+            let (channel, chunk) = if self.p.channels == 1 { (0, i) } else { unsafe { div_rem(i, chunks) } };
+            of(chunk, channel);
+            i += self.team;
+        }
+    }
+
+    /// Sums the chunks of the tile that starts with input chunk `first`.
+    #[inline(always)]
+    unsafe fn chunks(&self, first: u32, inputs: u32) {
+        let (d, p, axis, row) = (self.d, self.p, self.axis, self.own_row);
+        self.for_each_chunk(self.chunks_of_tile(first, inputs), |chunk, channel| {
+            let input = channel * p.tile.inputs + chunk;
+            let from = Shared::<f32>::at(self.inputs(row).offset + input * PITCH * 4);
+            // SAFETY: in the tile.
+            let sample = |k: u32| unsafe { d.shared_load(from, k) };
+            let own = first + chunk;
+            if !axis.is_long() {
+                if own < p.tile.chunks {
+                    let mut start = 0;
+                    while start < BOX_CHUNK {
+                        // The next chunk follows behind a place of padding.
+                        let sums = runs::<S, TERMS, 4>(axis.window, |i| terms(sample(ordered_place(start + i))));
+                        for k in 0..4 {
+                            // SAFETY: in the heads, and this thread's.
+                            unsafe { self.store(self.heads(row, 0), own, channel, start + k, sums[k as usize]) };
+                        }
+                        start += 4;
+                    }
+                }
+                return;
+            }
+            let mut samples = [0.0; CHUNK as usize];
+            for k in 0..samples.len() {
+                samples[k] = sample(k as u32);
+            }
+            let tail = own.wrapping_sub(axis.apart());
+            // SAFETY: in the row, and this thread's.
+            unsafe {
+                let total = if tail <= p.tile.chunks {
+                    let tails = self.tails(row, 0);
+                    sum_up(samples, |k, sums| self.store(tails, tail, channel, k, sums))
+                } else {
+                    sum_up(samples, |_, _: [S; TERMS]| {})
+                };
+                for t in 0..TERMS {
+                    d.shared_store(self.tile_totals(row, t), input, total[t]);
+                }
+                if own < p.tile.chunks {
+                    let mut sums = [S::ZERO; TERMS];
+                    for k in (0..samples.len()).rev() {
+                        // Their terms take no registers until here.
+                        sums = plus(sums, terms(f32::from_bits(d.anew(samples[k].to_bits()))));
+                        self.store(self.heads(row, 0), own, channel, k as u32, sums);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Stores the sums at place `k` of a chunk of heads or tails, which `to` starts with those of the first term.
+    #[inline(always)]
+    unsafe fn store(&self, to: Shared<S>, chunk: u32, channel: u32, k: u32, sums: [S; TERMS]) {
+        let tile = &self.p.tile;
+        let at = (channel * (tile.chunks + 1) + chunk) * PITCH;
+        for t in 0..TERMS {
+            let to = Shared::at(to.offset + (t as u32 * tile.row_pitch + at) * S::TYPE.size_bytes());
+            // SAFETY: the caller's promise.
+            unsafe { self.d.shared_store(to, k, sums[t]) };
+        }
+    }
+
+    /// Adds the totals of the tile that starts with input chunk `first` to the middles of the windows.
+    #[inline(always)]
+    unsafe fn middles(&self, first: u32, inputs: u32) {
+        let (d, p, apart) = (self.d, self.p, self.axis.apart());
+        if !self.axis.is_long() {
+            return;
+        }
+        let row = self.own_row;
+        let tile_end = first + self.chunks_of_tile(first, inputs);
+        self.for_each_chunk(p.tile.chunks, |chunk, channel| {
+            // The chunks between are `chunk + 1` to `chunk + apart - 1`.
+            let begin = if chunk + 1 > first { chunk + 1 } else { first };
+            let end = if chunk + apart < tile_end { chunk + apart } else { tile_end };
+            let at = 2 * (channel * p.tile.chunks + chunk);
+            for t in 0..TERMS {
+                let (between, totals) = (self.between(row, t), self.tile_totals(row, t));
+                // SAFETY: in the row; the middles are this thread's, and the totals are complete since the barrier.
+                unsafe {
+                    let total = |i: u32| d.shared_load(totals, channel * p.tile.inputs + i - first);
+                    let mut sum = if first == 0 { S::ZERO } else { d.shared_load(between, at) };
+                    let mut i = begin;
+                    while i + 4 <= end {
+                        let (a, b, c, e) = (total(i), total(i + 1), total(i + 2), total(i + 3));
+                        sum = (((sum + a) + b) + c) + e;
+                        i += 4;
+                    }
+                    while i < end {
+                        sum = sum + total(i);
+                        i += 1;
+                    }
+                    d.shared_store(between, at, sum);
+                    if tile_end == inputs {
+                        let last = (channel * (p.tile.chunks + 1) + chunk) * PITCH + BOX_CHUNK - 1;
+                        let more = d.shared_load(self.tails(row, t), last);
+                        d.shared_store(between, at + 1, sum + more);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Returns the sample of a row of outputs at which the piece's column `column` is; `None` outside.
+    #[inline(always)]
+    fn output(&self, column: u32) -> Option<u32> {
+        let p = self.p;
+        let columns = p.tile.chunks * BOX_CHUNK * p.channels;
+        let sample = (self.d.block_x() * columns + column).wrapping_sub(self.axis.lead * p.channels);
+        if column < columns && sample < p.out_width * p.channels {
+            Some(sample)
+        } else {
+            None
+        }
+    }
+
+    /// Stores the sums of a step's rows, of which the first is row `first` of the chunk of rows.
+    #[inline(always)]
+    unsafe fn outputs(&mut self, first: u32) {
+        let (d, p, axis) = (self.d, self.p, self.axis);
+        let (samples, plane) = plane(p);
+        // Not kept for all columns from step to step.
+        let thread = d.anew(d.thread_x());
+        for n in 0..COLUMNS {
+            let column = thread + n as u32 * WINDOWS_BLOCK;
+            let Some(sample) = self.output(column) else { continue };
+            let (pixel, channel) = split(column, p.channels);
+            let second = pixel % BOX_CHUNK + axis.end() >= BOX_CHUNK;
+            let middle = 2 * (channel * p.tile.chunks + pixel / BOX_CHUNK) + second as u32;
+            let plane_at = channel * (p.tile.chunks + 1) * PITCH;
+            let (head, tail) = (plane_at + ordered_place(pixel), plane_at + ordered_place(pixel + axis.end()));
+            let mut row = 0;
+            while row < p.tile.rows {
+                let y = self.first_row + (first + row) as i32;
+                for t in 0..TERMS {
+                    // SAFETY: complete since the barrier; in the sums, and no other thread's.
+                    unsafe {
+                        let mut sum = d.shared_load(self.heads(row, t), head);
+                        if axis.is_long() {
+                            sum = sum + d.shared_load(self.between(row, t), middle);
+                            sum = sum + d.shared_load(self.tails(row, t), tail);
+                        }
+                        self.totals[n][t] = self.totals[n][t] + sum;
+                        if y >= 0 && y <= p.height as i32 {
+                            d.store(self.dst, t as u64 * plane + y as u64 * samples + sample as u64, sum);
+                        }
+                    }
+                }
+                row += 1;
+            }
+        }
+    }
+
+    /// Stores the totals of the chunk of rows, which is chunk `chunk` of the buffer, if that has it.
+    #[inline(always)]
+    unsafe fn store_totals(&self, chunk: i32) {
+        if chunk < 0 || chunk as u32 >= self.p.chunks {
+            return;
+        }
+        let thread = self.d.anew(self.d.thread_x());
+        for n in 0..COLUMNS {
+            let Some(sample) = self.output(thread + n as u32 * WINDOWS_BLOCK) else { continue };
+            for t in 0..TERMS {
+                let at = totals_row(self.p, chunk as u32, t) + sample as u64;
+                // SAFETY: in the totals, and no other thread's.
+                unsafe { self.d.store(totals(self.d, self.p), at, self.totals[n][t]) };
+            }
+        }
+    }
+}
+
+/// Returns the pixel and the channel of a sample, without a division by a variable.
+#[inline(always)]
+fn split(sample: u32, channels: u32) -> (u32, u32) {
+    match channels {
+        1 => (sample, 0),
+        2 => (sample / 2, sample % 2),
+        3 => (sample / 3, sample % 3),
+        _ => (sample / 4, sample % 4),
+    }
+}
+
+/// Adds up the terms of a chunk's samples, calls `of` with each prefix sum, and returns the total.
+#[inline(always)]
+fn sum_up<S: Number, const TERMS: usize>(samples: [f32; CHUNK as usize], of: impl Fn(u32, [S; TERMS])) -> [S; TERMS] {
+    let mut sums = [S::ZERO; TERMS];
+    for k in 0..samples.len() {
+        sums = plus(sums, terms(samples[k]));
+        of(k as u32, sums);
+    }
+    sums
+}
+
+/// Returns `number`, at least 0 and at most `most`.
+#[inline(always)]
+fn clamped(number: i64, most: u32) -> u32 {
+    if number < 0 {
+        0
+    } else if number > most as i64 {
+        most
+    } else {
+        number as u32
+    }
+}
+
+/// Returns the terms of a sample: itself, and, where there are two, its square, which of an f32 is exact in f64.
+#[inline(always)]
+fn terms<S: Number, const TERMS: usize>(sample: f32) -> [S; TERMS] {
+    let value = S::of(sample);
+    let mut terms = [value; TERMS];
+    if TERMS == 2 {
+        terms[1] = value * value;
+    }
+    terms
+}
