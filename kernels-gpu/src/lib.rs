@@ -6,7 +6,7 @@
 //! in `apron-abi`.
 #![no_std]
 // An iterator over an array would keep it in local memory; an index that unrolls leaves it in registers.
-#![allow(clippy::needless_range_loop)]
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy)]
 #![cfg_attr(
     all(target_arch = "nvptx64", not(feature = "rust-cuda")),
     feature(abi_ptx, stdarch_nvptx, asm_experimental_arch, core_intrinsics, link_llvm_intrinsics),

@@ -5,7 +5,7 @@
 //! list the image's samples (rows: only at the border) or rows that replace those under the block; copy the taps; barrier
 //! for each four taps:
 //!     load the words under the next four
-//!     unpack those under these four, and add to the sums of 4 x 4 outputs (RGB: 4 x 2)
+//!     unpack those under these four, and add to the sums of 4 x 4 outputs (of rows of several channels 4 x 2)
 //! store the sums as words
 //! ```
 
