@@ -23,7 +23,7 @@ pub(crate) const fn words_sum_bytes(src: ElementType) -> u32 {
 pub const LINE_BLOCK: [u32; 2] = [32, 8];
 
 /// Most taps of these masks.
-pub const LINE_TAPS: u32 = 256;
+pub const LINE_TAPS: u32 = 48;
 
 /// Returns their output rows per thread, by channels: more would take too many registers.
 pub const fn line_rows(channels: u32) -> u32 {

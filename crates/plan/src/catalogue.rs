@@ -131,8 +131,8 @@ mod tests {
             (march(9), "patch-separable", march(11)),
             (separable(305), "conv1d-fused", separable(306)),
             (correlate(2, U16, (1, 5001)), "conv1d-line", correlate(2, U16, (2, 5001))),
-            (correlate(3, U8, (256, 1)), "words-line", correlate(3, U8, (257, 1))),
-            (correlate(2, I16, (1, 256)), "words-line", correlate(2, I16, (2, 1))),
+            (correlate(3, U8, (48, 1)), "words-line", correlate(3, U8, (49, 1))),
+            (correlate(2, I16, (1, 48)), "words-line", correlate(2, I16, (2, 1))),
             (correlate(1, U16, (21, 21)), "words-dense", correlate(1, U16, (21, 22))),
             (correlate(1, F32, (32, 32)), "words-dense-small", correlate(1, F32, (33, 32))),
             (march(132), "words-separable", march(133)),
@@ -161,6 +161,8 @@ mod tests {
         last.push((boxes(U8, 4, 3, 257), "boxes-strips", boxes(U8, 4, 3, 259)));
         last.push((boxes(U8, 4, 3, 3), "boxes-strips", boxes(U8, 4, 2, 3)));
         last.push((boxes(U16, 1, 300, 300), "boxes-sliding", boxes(F32, 1, 30, 30)));
+        last.push((boxes(F32, 4, 65536, 65536), "boxes-ordered", boxes(U8, 1, 3, 3)));
+        last.push((boxes(U8, 4, 65536, 65536), "boxes-simple", boxes(F32, 1, 3, 3)));
         let deviation = |src| {
             let (shape, border, extent) = (Shape::new(20, 10, 3).unwrap(), Border::Wrap, Extent::Same);
             Problem::from(LocalStd { shape, src, dst: F32, width: 300, height: 3, border, extent })
@@ -224,12 +226,11 @@ mod tests {
             ("correlate", "conv2d-blocked"),
             ("correlate", "conv2d-naive"),
             ("scaled", "conv2d-scaled"),
-            ("box", "boxes-simple"),
             ("histogram", "histogram-one-launch"),
             ("histogram", "histogram-columns"),
             ("histogram", "histogram-partials"),
             ("histogram", "histogram-slices"),
-            ("local-std", "local-sums"),
+            ("local-std", "local-ordered"),
             ("pad", "pointwise-pad"),
             ("lookup", "lookup-table"),
             ("equalize", "lookup-equalize"),

@@ -48,32 +48,3 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new("local-ordered", Family::Local, "any pixels, any window", &For(ordered))
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use crate::{Machine, Role, plan};
-    use apron_abi::Kernel;
-    use apron_core::{Border, Extent, LocalStd, PixelType, Problem, Shape};
-
-    #[test]
-    fn two_planes_of_sums_have_a_row_of_the_constant() {
-        let (shape, border) = (Shape::new(100, 30, 3).unwrap(), Border::Crop);
-        let problem = LocalStd {
-            shape,
-            src: PixelType::U8,
-            dst: PixelType::U16,
-            width: 5,
-            height: 3,
-            border,
-            extent: Extent::Same,
-        };
-        let recipe = plan(&Problem::from(problem.clone()), Some("local-sums"), &Machine::EMULATED).unwrap();
-        let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
-        assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 96 * 3), (Role::Output, 96 * 28 * 3)]);
-        let kernels: Vec<_> = recipe.launches.iter().map(|launch| (launch.kernel, launch.blocks)).collect();
-        let expected = [(Kernel::local_sums_rows_u8_f64, [9, 4]), (Kernel::local_sums_columns_f64_u16, [9, 4])];
-        assert_eq!(kernels, expected);
-        let wrong = LocalStd { width: 0, ..problem };
-        assert!(plan(&Problem::from(wrong), None, &Machine::EMULATED).is_err());
-    }
-}

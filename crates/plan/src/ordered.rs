@@ -147,3 +147,65 @@ fn ordered_steps(all: u32, strips: u32, machine: &Machine) -> u32 {
 
 /// Blocks per multiprocessor that sum down columns, below which each has fewer rows.
 const BLOCKS: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use crate::{Machine, Recipe, Role, plan};
+    use apron_abi::{Kernel, OrderedParams, Params};
+    use apron_core::{Border, BoxFilter, Extent, LocalStd, PixelType, Problem, Region, Scale, Shape};
+
+    fn mean(side: u32, shape: (u32, u32, u32), extent: Extent) -> (Recipe, OrderedParams) {
+        let (src, dst, anchor) = (PixelType::F32, PixelType::F32, (side / 2, side / 2));
+        let shape = Shape::new(shape.0, shape.1, shape.2).unwrap();
+        let (width, height, border, scale) = (side, side, Border::Replicate, Scale::Mean);
+        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
+        let recipe = plan(&Problem::from(filter), Some("boxes-ordered"), &Machine::EMULATED).unwrap();
+        let Params::OrderedParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
+        (recipe, params)
+    }
+
+    #[test]
+    fn chunks_of_rows_outside_the_image_have_totals_and_no_sums() {
+        let (recipe, params) = mean(511, (4096, 4096, 1), Extent::Same);
+        // Windows start at row -255, in chunk -16, and the last of them ends at row 4350, in chunk 271. Chunks between are
+        // -15 to 271, of which 0 to 256 have sums along rows.
+        assert_eq!((params.first_chunk, params.chunks), (-15, 287));
+        assert_eq!(recipe.launches[0].blocks[1], 287);
+        let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems / 4096)).collect();
+        assert_eq!(buffers, [(Role::Input, 4096), (Role::Scratch, 4097), (Role::Output, 4096), (Role::Scratch, 287)]);
+        // Without chunks between there are no totals.
+        assert_eq!(mean(16, (4096, 4096, 1), Extent::Same).0.buffers.len(), 3);
+        // Far from the image: the chunks of the windows, and those of the image.
+        let far = Region { x: 0, y: 1_000_000, width: 16, height: 16 };
+        let (recipe, params) = mean(49, (4096, 4096, 1), Extent::Region(far));
+        assert_eq!((params.first_chunk, params.chunks, recipe.launches[0].blocks[1]), (62_499, 4, 261));
+    }
+
+    #[test]
+    fn pieces_are_long_and_few_blocks_short() {
+        let of = |side, shape| mean(side, shape, Extent::Same).1;
+        // The first chunk of 4097 pixels starts a pixel before the first window; 257 chunks in pieces of at most 128 (32).
+        assert_eq!((of(511, (4096, 4096, 1)).tile.chunks, of(511, (4096, 4096, 4)).tile.chunks), (86, 29));
+        // 17 chunks of rows of 256 pixels.
+        let small = of(31, (256, 256, 1));
+        assert_eq!((small.tile.chunks, small.tile.rows, small.steps), (6, 16, 1));
+        assert_eq!(of(511, (4096, 4096, 1)).steps, 7);
+        // Input beyond a tile's size comes in several.
+        let wide = of(20_001, (4096, 64, 1)).tile;
+        assert!(wide.inputs < wide.chunks + 20_000 / 16 + 1, "{wide:?}");
+    }
+
+    #[test]
+    fn deviations_have_two_planes() {
+        let (shape, src, dst, border) =
+            (Shape::new(100, 30, 3).unwrap(), PixelType::U8, PixelType::U16, Border::Constant(0.5));
+        let problem = LocalStd { shape, src, dst, width: 5, height: 3, border, extent: Extent::Same };
+        let recipe = plan(&Problem::from(problem.clone()), None, &Machine::EMULATED).unwrap();
+        let buffers: Vec<_> = recipe.buffers.iter().map(|buffer| (buffer.role, buffer.elems)).collect();
+        assert_eq!(buffers, [(Role::Input, 9000), (Role::Scratch, 2 * 31 * 100 * 3), (Role::Output, 9000)]);
+        let kernels: Vec<_> = recipe.launches.iter().map(|launch| launch.kernel).collect();
+        assert_eq!(kernels, [Kernel::local_ordered_rows_u8_f64, Kernel::local_ordered_columns_f64_u16]);
+        let wrong = LocalStd { width: 0, ..problem };
+        assert!(plan(&Problem::from(wrong), None, &Machine::EMULATED).is_err());
+    }
+}

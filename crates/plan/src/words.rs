@@ -117,7 +117,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "words-line",
             Family::Words,
-            "a row (not of 2 channels, u16 and i16 gray) or a column of up to 256 taps; u8, u16, i16; sm_90",
+            "a row (not of 2 channels, u16 and i16 gray) or a column of up to 48 taps; u8, u16, i16; sm_90",
             &For(line),
         )
     },

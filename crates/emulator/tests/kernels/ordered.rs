@@ -13,7 +13,7 @@ const MACHINES: [Machine; 3] = [
     Machine {
         target: 75,
         multiprocessors: 2,
-        shared_bytes: 9 * 1024,
+        shared_bytes: 6 * 1024,
         f64_ratio: 32,
         tuning: Some(Tuning { rows: 32, residents: 1 }),
     },
