@@ -343,7 +343,7 @@ mod tests {
     }
 
     fn planned(problem: &BoxFilter, machine: &Machine) -> (Recipe, BoxParams) {
-        let recipe = plan(&Problem::from(problem.clone()), None, machine).unwrap();
+        let recipe = plan(&Problem::from(problem.clone()), Some("boxes-chunks"), machine).unwrap();
         let Params::BoxParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         (recipe, params)
     }
@@ -372,9 +372,13 @@ mod tests {
         assert_eq!(u8(4, [17, 17]), Kernel::boxes_strips_large_u8_u8);
         assert_eq!(u8(4, [15, 16]), Kernel::boxes_chunks_small_rgba_u8_u8);
         // 257 bytes of 255 are the largest sum that fits 16 bits.
-        assert_eq!(u8(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
-        assert_eq!(u8(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
-        assert_eq!(u8(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
+        let chunks = |channels, size| {
+            let (recipe, _) = planned(&mean(PixelType::U8, channels, size), &Machine::EMULATED);
+            recipe.launches[0].kernel
+        };
+        assert_eq!(chunks(3, [257, 1]), Kernel::boxes_chunks_small_u8_u8);
+        assert_eq!(chunks(2, [129, 2]), Kernel::boxes_chunks_large_u8_u8);
+        assert_eq!(chunks(4, [255, 255]), Kernel::boxes_chunks_narrow_rgba_u8_u8);
         assert_eq!(u8(1, [1, 2000]), Kernel::boxes_sliding_totals_u8_u32);
         assert_eq!(kernel(&mean(PixelType::I16, 1, [20, 20])), Kernel::boxes_sliding_windows_i16_u32);
         assert_eq!(kernel(&mean(PixelType::F32, 3, [31, 31])), Kernel::boxes_chunks_c3_f32_f32);
