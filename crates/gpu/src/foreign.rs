@@ -64,7 +64,7 @@ fn check(gpu: &Gpu, address: u64, len_bytes: u64) -> Result<()> {
 }
 
 /// Queries an attribute of an address; `None` if the driver does not know it.
-pub(crate) fn attribute<T: Default>(address: u64, which: CUpointer_attribute) -> Option<T> {
+fn attribute<T: Default>(address: u64, which: CUpointer_attribute) -> Option<T> {
     let mut value = T::default();
     // SAFETY: writes only the variable, which has the size of the attribute.
     let asked = unsafe { cuPointerGetAttribute((&raw mut value).cast(), which, address) };

@@ -1,8 +1,8 @@
 //! Rows of host memory, which may have a pitch.
 
-use crate::foreign::attribute;
 use crate::rows::Rows;
-use cust::sys::{CUmemorytype, CUpointer_attribute};
+use cust::sys::{CUmemorytype, CUpointer_attribute, cuPointerGetAttributes, cudaError_enum};
+use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -151,7 +151,14 @@ impl<'a> HostRowsMut<'a> {
 
 /// Returns whether the driver knows the rows, from the first byte to the last, as pinned memory of this process.
 fn is_pinned(start: *const u8, rows: Rows) -> bool {
-    let kind = |address: usize| attribute::<u32>(address as u64, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+    let kind = |address: usize| {
+        let (mut kind, mut which) = (0u32, CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+        let mut place: *mut c_void = (&raw mut kind).cast();
+        // SAFETY: writes only the variable, which has the size of the attribute. Of memory that the driver does not know the
+        // attribute is 0, where cuPointerGetAttribute would be an error.
+        let asked = unsafe { cuPointerGetAttributes(1, &mut which, &mut place, address as u64) };
+        (asked == cudaError_enum::CUDA_SUCCESS).then_some(kind)
+    };
     let first = start.addr();
     let ends = [first, (first + rows.span() as usize).saturating_sub(1)];
     ends.into_iter().all(|address| kind(address) == Some(CUmemorytype::CU_MEMORYTYPE_HOST as u32))
