@@ -162,7 +162,8 @@ pub(crate) fn ordered(
         // Several chunks' sums between are added up at once, in as many registers for both kinds of sums.
         let body = format!("windows::OrderedColumns<{sum}, {dst}, {finish}, {terms}, {}>", 8 / terms);
         let row = kernel("ordered", "columns", [sum, dst], body, "OrderedParams").block("[ORDERED_BLOCK, 1]");
-        rows.push(row.shared("SharedMemory::Bytes(ORDERED_LISTS)", 1).residents(if terms == 1 { 4 } else { 3 }));
+        let shared = format!("SharedMemory::Bytes(ORDERED_LISTS + {} * BOX_CHUNK * ORDERED_BLOCK)", terms * bytes);
+        rows.push(row.shared(shared, 1).residents(if terms == 1 { 6 } else { 4 }));
     }
 }
 

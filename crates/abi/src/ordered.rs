@@ -107,6 +107,6 @@ pub struct OrderedParams {
     pub tile: OrderedTile,
 }
 
-/// Shared memory, in bytes, of a block that sums down columns: it lists the rows from the windows' first chunk on, and those
-/// from their last one on.
+/// Shared memory, in bytes, of the lists of a block that sums down columns: the rows from the windows' first chunk on, and
+/// those from their last one on. The heads of a chunk of windows per thread follow.
 pub const ORDERED_LISTS: u32 = 2 * (ORDERED_STEPS + 1) * BOX_CHUNK * 4;

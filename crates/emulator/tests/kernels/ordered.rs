@@ -6,20 +6,20 @@ use apron_core::{Border, BoxFilter, Extent, Image, LocalStd, Pixel, PixelType, P
 use apron_emulator::execute;
 use apron_plan::{Machine, Tuning, plan};
 
-/// One multiprocessor: long pieces of rows and many rows of outputs per block. Little shared memory: several tiles per piece.
+/// One multiprocessor: long pieces of rows and many rows of outputs per block. Little shared memory: small tiles.
 const MACHINES: [Machine; 3] = [
     Machine::EMULATED,
     Machine { multiprocessors: 1, ..Machine::EMULATED },
     Machine {
         target: 75,
         multiprocessors: 2,
-        shared_bytes: 6 * 1024,
+        shared_bytes: 34 * 1024,
         f64_ratio: 32,
         tuning: Some(Tuning { rows: 32, residents: 1 }),
     },
 ];
 
-/// Runs a problem on every machine, and compares bits. Returns the plans with several tiles per piece.
+/// Runs a problem on every machine, and compares bits. Returns the number of plans with several tiles per piece.
 #[track_caller]
 fn check(problem: &Problem, variant: &str, input: &[u8], expected: &[u8]) -> u32 {
     let mut tiled = 0;
@@ -71,39 +71,59 @@ fn floats(numbers: &mut Numbers, shape: Shape) -> Vec<f32> {
     (0..shape.samples()).map(|_| numbers.next() as f32 / 1e9 - 1.0).collect()
 }
 
-fn boxes(most: u32, side: u32, cases: u32) -> u32 {
-    let (mut numbers, mut tiled) = (Numbers(most as u64 * 1000 + side as u64), 0);
+fn check_box(numbers: &mut Numbers, filter: BoxFilter) -> u32 {
+    let samples = floats(numbers, filter.shape);
+    let image = Image::new(filter.shape.width, filter.shape.height, filter.shape.channels, samples.as_slice()).unwrap();
+    let expected: Image<f32> = apron_reference::box_filter(&image, &filter).unwrap();
+    let expected = bytes_of(&expected.into_packed());
+    check(&Problem::from(filter), "boxes-ordered", &bytes_of(&samples), &expected)
+}
+
+fn boxes(most: u32, side: u32, cases: u32) {
+    let mut numbers = Numbers(most as u64 * 1000 + side as u64);
     for _ in 0..cases {
         let (shape, (width, height), border, extent) = random(&mut numbers, most, side);
         let anchor = (numbers.below(width), numbers.below(height));
         let scale = if numbers.below(2) == 0 { Scale::Mean } else { Scale::Tap(numbers.below(99) as f32 / 97.0) };
         let (src, dst) = (PixelType::F32, PixelType::F32);
-        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
-        let samples = floats(&mut numbers, shape);
-        let image = Image::new(shape.width, shape.height, shape.channels, samples.as_slice()).unwrap();
-        let expected: Image<f32> = apron_reference::box_filter(&image, &filter).unwrap();
-        let expected = bytes_of(&expected.into_packed());
-        tiled += check(&Problem::from(filter), "boxes-ordered", &bytes_of(&samples), &expected);
+        check_box(&mut numbers, BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent });
     }
-    tiled
 }
 
 #[test]
 fn boxes_of_any_size() {
-    let tiled = boxes(20, 50, 30) + boxes(80, 50, 20) + boxes(300, 30, 8) + boxes(1500, 16, 8);
-    assert!(tiled > 3, "{tiled}");
+    for (most, side, cases) in [(20, 50, 30), (80, 50, 20), (300, 30, 8), (1000, 16, 4)] {
+        boxes(most, side, cases);
+    }
 }
 
-fn deviations<I: Pixel, O: Pixel>(of: impl Fn(f32) -> I, most: u32, side: u32, cases: u32) {
+fn check_deviation<I: Pixel, O: Pixel>(numbers: &mut Numbers, of: impl Fn(f32) -> I, filter: LocalStd) -> u32 {
+    let samples: Vec<I> = floats(numbers, filter.shape).into_iter().map(of).collect();
+    let image = Image::new(filter.shape.width, filter.shape.height, filter.shape.channels, samples.as_slice()).unwrap();
+    let expected: Image<O> = apron_reference::local_std(&image, &filter).unwrap();
+    let expected = bytes_of(&expected.into_packed());
+    check(&Problem::from(filter), "local-ordered", &bytes_of(&samples), &expected)
+}
+
+fn deviations<I: Pixel, O: Pixel>(of: impl Fn(f32) -> I + Copy, most: u32, side: u32, cases: u32) {
     let mut numbers = Numbers(most as u64 * 1000 + side as u64 + O::PIXEL as u64);
     for _ in 0..cases {
         let (shape, (width, height), border, extent) = random(&mut numbers, most, side);
         let filter = LocalStd { shape, src: I::PIXEL, dst: O::PIXEL, width, height, border, extent };
-        let samples: Vec<I> = floats(&mut numbers, shape).into_iter().map(&of).collect();
-        let image = Image::new(shape.width, shape.height, shape.channels, samples.as_slice()).unwrap();
-        let expected: Image<O> = apron_reference::local_std(&image, &filter).unwrap();
-        let expected = bytes_of(&expected.into_packed());
-        check(&Problem::from(filter), "local-ordered", &bytes_of(&samples), &expected);
+        check_deviation::<I, O>(&mut numbers, of, filter);
+    }
+}
+
+#[test]
+fn wide_windows_come_in_several_tiles() {
+    let (mut numbers, extent) = (Numbers(1), Extent::Same);
+    for (channels, border) in [(1, Border::Reflect), (3, Border::Constant(0.75))] {
+        let shape = Shape::new(40, 3, channels).unwrap();
+        let (src, dst, anchor, scale) = (PixelType::F32, PixelType::F32, (4000, 1), Scale::Mean);
+        let filter = BoxFilter { shape, src, dst, width: 9001, height: 2, anchor, border, scale, extent };
+        assert_eq!(check_box(&mut numbers, filter), 3);
+        let filter = LocalStd { shape, src, dst, width: 9001, height: 2, border, extent };
+        assert_eq!(check_deviation::<f32, f32>(&mut numbers, |sample| sample, filter), 3);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sums of windows of floats down columns: see the [module](super).
 //!
 //! A thread marches down a column of the sums along rows, one chunk of outputs per step: the suffix sums of the chunk in
-//! which the windows start, in registers, the middles, and the prefix sums at the windows' ends, which it carries from step
+//! which the windows start, in shared memory, the middles, and the prefix sums at the windows' ends, which it carries from step
 //! to step. The first middles of several steps are added up at once, so that each total is read once per such group.
 //!
 //! Per output: two global loads and a store; the places of the rows are listed in shared memory (border by index map).
@@ -9,7 +9,7 @@
 use super::{plane, plus, runs, totals, totals_row, Axis, FinishOrdered, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
-use apron_abi::{BorderMode, Element, OrderedParams, BOX_CHUNK, ORDERED_BLOCK};
+use apron_abi::{BorderMode, Element, OrderedParams, BOX_CHUNK, ORDERED_BLOCK, ORDERED_LISTS};
 use core::marker::PhantomData;
 
 /// The kernel, for `TERMS` sums of type `S` per window, which end by `F`. Adds up the middles of `GROUP` steps at once.
@@ -96,8 +96,10 @@ struct Column<'p, D, S, O, F, const TERMS: usize> {
     of: PhantomData<F>,
 }
 
-/// Ends of windows that are loaded before the first is added, and short windows that share loads.
+/// Rows of heads that are loaded before the first is added, and short windows that share loads.
 const AT_ONCE: usize = 8;
+/// Ends of windows that are loaded before the first is added.
+const ENDS: usize = 4;
 
 impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERMS: usize>
     Column<'_, D, S, O, F, TERMS>
@@ -172,37 +174,54 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
         [self.tail] = runs(self.axis.end(), |i| unsafe { self.row(self.ends(i)) });
     }
 
+    /// Returns this thread's heads: those of one place in the chunk follow on those of the place before.
+    #[inline(always)]
+    fn heads(&self, term: usize) -> Shared<S> {
+        let before = term as u32 * BOX_CHUNK * ORDERED_BLOCK + self.d.thread_x();
+        Shared::at(ORDERED_LISTS + before * S::TYPE.size_bytes())
+    }
+
     /// Computes a chunk of windows of more than a chunk.
     #[inline(always)]
     unsafe fn long(&mut self, step: u32, first: [S; TERMS]) {
-        // Not compared with each place ahead of all steps.
-        let (own, end) = (step * BOX_CHUNK, self.d.anew(self.axis.end()));
-        // SAFETY: listed rows, and chunks between.
+        let (d, own, end) = (self.d, step * BOX_CHUNK, self.axis.end());
+        // SAFETY: listed rows, and chunks between; the heads are this thread's.
         unsafe {
             let second = plus(first, self.total(step + self.axis.apart()));
-            let mut heads = [[S::ZERO; TERMS]; CHUNK as usize];
-            for k in 0..heads.len() {
-                heads[k] = self.row(own + k as u32);
-            }
-            for k in (0..heads.len() - 1).rev() {
-                heads[k] = plus(heads[k + 1], heads[k]);
-            }
-            for half in 0..heads.len() / AT_ONCE {
-                let mut ends = [[S::ZERO; TERMS]; AT_ONCE];
+            let mut head = [S::ZERO; TERMS];
+            for half in [AT_ONCE, 0] {
+                let mut rows = [[S::ZERO; TERMS]; AT_ONCE];
                 for k in 0..AT_ONCE {
-                    ends[k] = self.row(self.ends(own + end + (half * AT_ONCE + k) as u32));
+                    rows[k] = self.row(own + (half + k) as u32);
                 }
-                for k in 0..AT_ONCE {
-                    let window = half * AT_ONCE + k;
-                    let place = window as u32 + end;
+                for k in (0..AT_ONCE).rev() {
+                    head = plus(head, rows[k]);
+                    for t in 0..TERMS {
+                        d.shared_store(self.heads(t), (half + k) as u32 * ORDERED_BLOCK, head[t]);
+                    }
+                }
+            }
+            // A loop that is not unrolled: the code for an output, which may have a root, is there only a few times.
+            let mut window = 0;
+            while window < BOX_CHUNK {
+                let mut ends = [[S::ZERO; TERMS]; ENDS];
+                for k in 0..ENDS {
+                    ends[k] = self.row(self.ends(own + end + window + k as u32));
+                }
+                for k in 0..ENDS {
+                    let at = window + k as u32;
                     // A chunk's first row.
-                    if place.is_multiple_of(BOX_CHUNK) {
+                    if (at + end).is_multiple_of(BOX_CHUNK) {
                         self.tail = [S::ZERO; TERMS];
                     }
                     self.tail = plus(self.tail, ends[k]);
-                    let middle = if place < BOX_CHUNK { first } else { second };
-                    self.store(step, window, plus(plus(heads[window], middle), self.tail));
+                    for t in 0..TERMS {
+                        head[t] = d.shared_load(self.heads(t), at * ORDERED_BLOCK);
+                    }
+                    let middle = if at + end < BOX_CHUNK { first } else { second };
+                    self.store(step, at, plus(plus(head, middle), self.tail));
                 }
+                window += d.anew(ENDS as u32);
             }
         }
     }
@@ -217,16 +236,16 @@ impl<D: Device, S: Number, O: Element, F: FinishOrdered<S, O, TERMS>, const TERM
                 let at = |i| self.row(step * BOX_CHUNK + first + i);
                 let sums = runs::<S, TERMS, AT_ONCE>(self.axis.window, at);
                 for k in 0..AT_ONCE {
-                    self.store(step, first as usize + k, sums[k]);
+                    self.store(step, first + k as u32, sums[k]);
                 }
             }
-            first += AT_ONCE as u32;
+            first += self.d.anew(AT_ONCE as u32);
         }
     }
 
     /// Stores an output of a step, if it is one.
     #[inline(always)]
-    unsafe fn store(&self, step: u32, window: usize, sums: [S; TERMS]) {
+    unsafe fn store(&self, step: u32, window: u32, sums: [S; TERMS]) {
         let p = self.p;
         let y = (self.first + step as i32) * CHUNK + window as i32 - p.origin_y;
         if (y as u32) < p.out_height {
