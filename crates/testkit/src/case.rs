@@ -393,7 +393,7 @@ impl Case {
 }
 
 /// Filters with variants of their own, which random cases seldom hit.
-pub fn seldom(seed: u64) -> [Case; 5] {
+pub fn seldom(seed: u64) -> [Case; 6] {
     use PixelType::{F32, U8, U16};
     let n = seed as u32;
     let types = |odd| if n.is_multiple_of(2) { (F32, F32) } else { (odd, odd) };
@@ -406,7 +406,10 @@ pub fn seldom(seed: u64) -> [Case; 5] {
     let patches = Case::separable(seed, fours, types(U16), (side, side), Border::Replicate, Data::Uniform);
     let side = 3 + 2 * (n % 4);
     let means = Case::box_filter(seed, fours, (U8, U8), (side, side), Border::Wrap, Data::Uniform).centered();
-    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8))]
+    // A single row or column of taps.
+    let line = if n.is_multiple_of(2) { (3 + n, 1) } else { (1, 3 + n) };
+    let lines = Case::correlate(seed, (50 + n, 31, 1), (U8, U8), line, Border::Reflect101, Data::Uniform);
+    [square, pixels, patches, means, Case::lengths(seed, fours, types(U8)), lines]
 }
 
 /// Makes a random case of any kind that the kernels support, from a seed.
