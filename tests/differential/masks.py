@@ -4,6 +4,7 @@ import numpy as np
 from scipy import ndimage
 
 from common import (
+    LIMITS,
     BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, Outside, compare, extend, literal, put_taps, random_bells,
     random_border, random_dtype, random_floats, random_image, random_out_type, random_outside, random_shape,
     random_taps, slide, text, worst,
@@ -145,9 +146,11 @@ def separable(rng):
     if verb == "box":
         taps_y, taps_x = (np.full(side, 1 / side, np.float32) for side in size)
         dyadic = all(side & (side - 1) == 0 for side in size)
-        # Means of bytes are exact; beside a constant that is none they have taps.
-        if dtype == "u8" and (border != "constant" or value in range(256)):
-            return exact_mean(options, image, size, outside, out_type, rng)
+        # Means of bytes are exact, and of 16 bits over more than 17 samples on a side; beside a constant that is no sample they
+        # have taps.
+        held = border != "constant" or (value == int(value) and LIMITS[dtype][0] <= value <= LIMITS[dtype][1])
+        if held and (dtype == "u8" or (dtype in ("u16", "i16") and max(size) > 17)):
+            return exact_mean(options, image, size, outside, out_type, rng, dtype)
         square = size[0] == size[1] and rng.random() < 0.5
         options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
     else:
@@ -204,8 +207,8 @@ def small_mean(rng):
     return exact_mean({"border": option}, image, size, outside, "u8", rng)
 
 
-def exact_mean(options, image, size, outside, out_type, rng):
-    """A mean of bytes: sums of integers, divided, half to even, nothing else."""
+def exact_mean(options, image, size, outside, out_type, rng, dtype="u8"):
+    """A mean of integers: sums of integers, divided, half to even, nothing else."""
     square = size[0] == size[1] and rng.random() < 0.5
     options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
 
@@ -223,7 +226,8 @@ def exact_mean(options, image, size, outside, out_type, rng):
         wrong = compare("integers", out, out_type, expected.astype(np.float64), exact, exact)
         return wrong + compare_uniform(out, out_type, image, size, outside, 4 * EPS * abs(expected), exact + NEAR)
 
-    return Job("box", f"u8->{out_type} {image.shape} mean {size[0]} high, {size[1]} wide", options, image, judge, kind="mean")
+    about = f"{dtype}->{out_type} {image.shape} mean {size[0]} high, {size[1]} wide"
+    return Job("box", about, options, image, judge, kind="mean")
 
 
 def histogram(rng):
