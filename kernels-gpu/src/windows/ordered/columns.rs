@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 
 /// The kernel, for `TERMS` sums of type `S` per window, which end by `F`. Adds up the middles of `GROUP` steps at once.
 ///
-/// Launch contract: see the [module](super).
+/// Launch contract: see the module `ordered`.
 pub struct OrderedColumns<S, O, F, const TERMS: usize, const GROUP: usize>(PhantomData<(S, O, F)>);
 
 impl<S, O, F, const TERMS: usize, const GROUP: usize> Body for OrderedColumns<S, O, F, TERMS, GROUP>

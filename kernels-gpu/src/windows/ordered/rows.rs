@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 
 /// The kernel, for `TERMS` sums of type `S` per window and pieces of up to `COLUMNS` samples per thread.
 ///
-/// Launch contract: see the [module](super).
+/// Launch contract: see the module `ordered`.
 pub struct OrderedRows<I, S, const TERMS: usize, const COLUMNS: usize>(PhantomData<(I, S)>);
 
 impl<I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> Body for OrderedRows<I, S, TERMS, COLUMNS> {
