@@ -50,7 +50,10 @@ fn a_part_of_a_sweep_to_read() {
     assert_eq!(lines.count(), 2, "{ended:?}");
     assert!(ended.stdout.contains("\nThe table:\n\n# cpu: "), "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 2, "{ended:?}");
-    folder.fails(2, "nothing to tune", &["tune", "--device", "cpu"]);
+    folder.fails(2, "nothing to tune", &["tune", "--device", "reference"]);
+    let ended = folder.run(&["tune", "--device", "cpu", "--quick", "--only", "box", "--write", "cpu.csv"]);
+    assert_eq!((ended.code, ended.stdout), (0, std::fs::read_to_string(folder.path("cpu.csv")).unwrap()));
+    folder.fails(2, "'no-such'", &["tune", "--device", "cpu", "--quick", "--only", "no-such"]);
     folder.fails(2, "'no-such'", &["tune", "--device", "emulator", "--only", "no-such"]);
     folder.fails(3, "no/a.csv", &["tune", "--device", "emulator", "--write", "no/a.csv"]);
     folder.fails(4, "no gpu", &["tune", "--device", "gpu:77"]);
