@@ -154,7 +154,7 @@ impl<F: Named> FilterBuilder<'_, F> {
     ///
     /// let sum = Sum(Mutex::new(0));
     /// let device = Device::cpu();
-    /// let report = device.box_filter(&Slope as &dyn ReadRows, 1, 1).run_rows(&sum, 4096)?;
+    /// let report = device.box_filter(&Slope as &dyn ReadRows, 3, 1).run_rows(&sum, 4096)?;
     /// assert_eq!((*sum.0.lock().unwrap(), report.operation), (8 * 4 * (0..250).sum::<u64>(), "box"));
     /// # Ok::<(), Error>(())
     /// ```
