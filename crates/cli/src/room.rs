@@ -6,8 +6,8 @@ use std::path::Path;
 /// as f32 in between, and what encoders hold.
 const BYTES_PER_PIXEL: u64 = 32;
 
-/// Returns the number of images that are worked on at a time: one per processor, or fewer where so many of the largest would
-/// take over half of the memory there is.
+/// Returns the number of images processed at a time: one per processor, or fewer, so that their memory, estimated from the
+/// largest image, is at most half of what is available.
 pub(crate) fn images_at_once<'a>(images: impl Iterator<Item = &'a Path>) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let largest = images.filter_map(apron_files::pixels).max().unwrap_or(0);

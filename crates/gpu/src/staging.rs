@@ -251,8 +251,8 @@ fn shared(bytes: usize, lanes: usize, next: &AtomicUsize) -> impl Iterator<Item 
 }
 
 impl Staging {
-    /// Takes the free lanes, of which there are none while other copies use them all, or if no memory can be pinned. The
-    /// context must be current.
+    /// Takes up to `most` free lanes: none if other copies use all of them, or if no stream can be created. The context must
+    /// be current.
     fn take(&self, most: usize) -> Vec<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         if lanes.count == 0 {
