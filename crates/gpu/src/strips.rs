@@ -1,4 +1,4 @@
-//! Strips: a filter from host memory to host memory, of which a few strips at a time are on the device.
+//! Strips: a filter from host memory to host memory, one strip per lane on the device at a time.
 
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
