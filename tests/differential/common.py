@@ -173,6 +173,11 @@ def random_dtype(rng):
     return str(rng.choice(["u16", "i16"] if rng.random() < 0.2 else ["u8", "f32"]))
 
 
+def is_sample(value, dtype):
+    """Whether an image of the type can have this value."""
+    return dtype == "f32" or (value == int(value) and LIMITS[dtype][0] <= value <= LIMITS[dtype][1])
+
+
 def random_image(rng, dtype, shape):
     if dtype != "f32":
         # Sometimes extremes only, which saturate.
@@ -197,8 +202,7 @@ def random_outside(rng, options, border, value, dtype, shape):
     """The border as it is, or now and then another along the columns, and other pixels than the image's."""
     names, values = [border, border], [value, value]
     # Constants of one axis have to be samples, and cropped images are no larger than they are.
-    whole = dtype == "f32" or (value == int(value) and LIMITS[dtype][0] <= value <= LIMITS[dtype][1])
-    if border != "crop" and whole and rng.random() < 0.2:
+    if border != "crop" and is_sample(value, dtype) and rng.random() < 0.2:
         names[0] = str(rng.choice([name for name in SCIPY_MODES if name != border]))
         if names[0] != "constant":
             options["border"] += f",{names[0]}"

@@ -4,8 +4,7 @@ import numpy as np
 from scipy import ndimage
 
 from common import (
-    LIMITS,
-    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, Outside, compare, extend, literal, put_taps, random_bells,
+    BORDERS, EPS, NEAR, SCIPY_MODES, TYPES, Job, Outside, compare, extend, is_sample, literal, put_taps, random_bells,
     random_border, random_dtype, random_floats, random_image, random_out_type, random_outside, random_shape,
     random_taps, slide, text, worst,
 )
@@ -148,8 +147,8 @@ def separable(rng):
         dyadic = all(side & (side - 1) == 0 for side in size)
         # Means of bytes are exact, and of 16 bits over more than 17 samples on a side; beside a constant that is no sample they
         # have taps.
-        held = border != "constant" or (value == int(value) and LIMITS[dtype][0] <= value <= LIMITS[dtype][1])
-        if held and (dtype == "u8" or (dtype in ("u16", "i16") and max(size) > 17)):
+        exact_type = dtype == "u8" or (dtype in ("u16", "i16") and max(size) > 17)
+        if exact_type and (border != "constant" or is_sample(value, dtype)):
             return exact_mean(options, image, size, outside, out_type, rng, dtype)
         square = size[0] == size[1] and rng.random() < 0.5
         options["size"] = str(size[0]) if square else f"{size[1]}x{size[0]}"
