@@ -68,7 +68,7 @@ impl Bins {
             let limit = "finite in f32, as the samples are, and so their difference";
             return Err(Error::parameter("histogram", "range", format!("{low:e},{high:e}"), limit));
         }
-        let (mut low, mut high) = match (self.range, pixel) {
+        let range = match (self.range, pixel) {
             (Some(range), _) => range,
             (None, PixelType::U8) => (0.0, 256.0),
             (None, _) => {
@@ -77,6 +77,11 @@ impl Bins {
                 (least + 0.0, largest + 0.0)
             }
         };
+        self.edges_over(range, single)
+    }
+
+    /// Returns the edges over a range; `single` for samples of f32 or f16.
+    fn edges_over(&self, (mut low, mut high): (f64, f64), single: bool) -> Result<Edges> {
         let width = if single { (high as f32 - low as f32) as f64 } else { high - low };
         if !(low.is_finite() && high.is_finite() && width.is_finite()) {
             let what =

@@ -99,8 +99,13 @@ pub(crate) fn run(work: impl Work) {
             return unsafe { x86::run_avx2(work) };
         }
     }
-    // Otherwise the baseline: it has a fused multiply-add on AArch64; on old x86 that is a slow but exact function
-    // call.
+    run_baseline(work);
+}
+
+// Compiled once, not into each caller. It has a fused multiply-add on AArch64; on old x86 that is a slow but exact function
+// call.
+#[inline(never)]
+fn run_baseline(work: impl Work) {
     work.run::<Baseline>();
 }
 

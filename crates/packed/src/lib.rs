@@ -13,9 +13,6 @@ pub mod build;
 use lzma_rust2::Lzma2Reader;
 use std::io::Read;
 
-/// Size of the compression window, and largest size of a group of several files, in bytes.
-const GROUP: u32 = 1 << 18;
-
 /// A file: a kernel for a target.
 #[derive(Clone, Copy, Debug)]
 pub struct File {
@@ -34,6 +31,8 @@ pub struct File {
 /// Embedded files.
 #[derive(Clone, Copy, Debug)]
 pub struct Pack {
+    /// Largest size of a group of several files and size of the compression window, in bytes.
+    pub window: u32,
     /// The files, sorted by name and target.
     pub files: &'static [File],
     /// Offsets in `bytes` at which the groups end.
@@ -61,7 +60,7 @@ impl Pack {
     /// If the file is of another pack.
     pub fn read(&self, file: &File) -> Vec<u8> {
         let start = if file.group == 0 { 0 } else { self.groups[file.group - 1] };
-        let mut group = Lzma2Reader::new(&self.bytes[start..self.groups[file.group]], GROUP, None);
+        let mut group = Lzma2Reader::new(&self.bytes[start..self.groups[file.group]], self.window, None);
         // Files behind it in its group are not decompressed.
         let mut bytes = vec![0; file.offset + file.size];
         group.read_exact(&mut bytes).expect("as the build script compressed it");

@@ -92,12 +92,12 @@ impl<'a, I: Pixel, S: Float> Along<'a, I, S> {
             return;
         }
         let heads = heads.take((width / CHUNK + 2) * (CHUNK + 1) * channels * LANES);
-        let before = lead + width - 1;
+        let chunked = Chunked { width, before: lead + width - 1, samples, pixels, heads, out, starts, count };
         match channels {
-            1 => simd::run(Chunked::<_, 1> { width, before, samples, pixels, heads, out, starts, count }),
-            2 => simd::run(Chunked::<_, 2> { width, before, samples, pixels, heads, out, starts, count }),
-            3 => simd::run(Chunked::<_, 3> { width, before, samples, pixels, heads, out, starts, count }),
-            _ => simd::run(Chunked::<_, 4> { width, before, samples, pixels, heads, out, starts, count }),
+            1 => chunked.run::<1>(),
+            2 => chunked.run::<2>(),
+            3 => chunked.run::<3>(),
+            _ => chunked.run::<4>(),
         }
     }
 }
@@ -137,7 +137,7 @@ type Lanes<S> = [S; LANES];
 type Chunk<S, const CHANNELS: usize> = [[Lanes<S>; CHANNELS]; CHUNK];
 
 /// Sums windows of over [`CHUNK`] pixels along rows, a row per lane.
-struct Chunked<'a, S, const CHANNELS: usize> {
+struct Chunked<'a, S> {
     width: usize,
     /// Number of pixels before that with which the first window ends.
     before: usize,
@@ -154,10 +154,20 @@ struct Chunked<'a, S, const CHANNELS: usize> {
     count: usize,
 }
 
-impl<S: Float, const CHANNELS: usize> Work for Chunked<'_, S, CHANNELS> {
+impl<S: Float> Chunked<'_, S> {
+    // Compiled once for all types of samples.
+    #[inline(never)]
+    fn run<const CHANNELS: usize>(self) {
+        simd::run(OfChannels::<S, CHANNELS>(self));
+    }
+}
+
+struct OfChannels<'a, S, const CHANNELS: usize>(Chunked<'a, S>);
+
+impl<S: Float, const CHANNELS: usize> Work for OfChannels<'_, S, CHANNELS> {
     #[inline(always)]
     fn run<L: Level>(self) {
-        let Chunked { width, before, samples, pixels, heads, out, starts, count } = self;
+        let Chunked { width, before, samples, pixels, heads, out, starts, count } = self.0;
         // A window ends `distance` chunks after the chunk in which it begins, or one more.
         let (distance, offset) = ((width - 1) / CHUNK, (width - 1) % CHUNK);
         let ring = distance + 2;
