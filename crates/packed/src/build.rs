@@ -100,7 +100,7 @@ fn on_all_cores<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> 
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut all: Vec<_> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(&worker)).collect();
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
     });
     all.sort_by_key(|(index, _)| *index);
