@@ -50,12 +50,33 @@ fn strips_give_the_bytes_of_the_whole() {
 }
 
 #[test]
+fn tiff_files_are_read_and_written_by_strips() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("<f4", (300, 900), 4));
+    let mut files = Vec::new();
+    for (command, said) in [
+        ("correlate a.npy a.tif --mask identity --device cpu", false),
+        ("gaussian a.tif whole.tif --sigma 2 --device cpu", false),
+        ("gaussian a.tif strips.tif --sigma 2 --device cpu --memory 0.6MB --json", true),
+        ("gaussian a.tif whole.npy --sigma 2 --device cpu", false),
+        ("gaussian a.tif strips.npy --sigma 2 --device cpu --memory 0.6MB --json", true),
+    ] {
+        let ended = run(&folder, command);
+        assert!(ended.code == 0 && ended.stdout.contains(" strips") == said, "{command}: {ended:?}");
+        files.push(std::fs::read(folder.path(command.split(' ').nth(2).unwrap())).unwrap());
+    }
+    assert!(files[1] == files[2] && files[3] == files[4]);
+    // The samples of the array.
+    assert!(files[0].ends_with(&npy("<f4", (300, 900), 4)[200..]));
+}
+
+#[test]
 fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));
     for (command, code, part) in [
         ("gaussian a.npy o.npy --sigma 2 --memory 2KB --device cpu", 2, "or more for one row"),
-        ("gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu", 2, "to .npy files"),
+        ("gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu", 2, "to .npy and TIFF files"),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --in-type f32 --device cpu", 2, "without conversions"),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --border wrap,reflect --device cpu", 4, "borders that differ"),
         ("gaussian a.npy o.npy --sigma 2 --memory lots", 2, "with a unit"),

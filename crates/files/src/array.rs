@@ -2,13 +2,11 @@
 //! allocated. The crate `npyz`, which the tests use, trusts them: it allocates the header's claimed length, recurses on
 //! nested brackets to any depth, and reads items one by one.
 
-use crate::bulk;
 use crate::error::{Error, Result, check_pixels};
 use crate::narrow;
 use crate::read::{Source, starts_as_array};
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use py_literal::Value;
-use std::fs::File;
 use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
@@ -339,12 +337,4 @@ pub(super) fn write_image_header(file: &mut impl Write, shape: Shape, pixel: Pix
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
     write_image_header(file, image.shape(), image.pixel_type())?;
     file.write_all(&image.bytes())
-}
-
-/// Writes an image to a file that is empty, as [`write`]: large ones by several threads.
-pub(super) fn write_file(file: &File, image: &AnyImage<'_>) -> io::Result<()> {
-    let mut header = Vec::new();
-    write_image_header(&mut header, image.shape(), image.pixel_type())?;
-    bulk::write(file, &header, 0)?;
-    bulk::write(file, &image.bytes(), header.len() as u64)
 }

@@ -40,6 +40,7 @@ mod read;
 mod rows;
 pub mod table;
 mod tiff_file;
+mod tiff_rows;
 mod tiff_tags;
 mod upright;
 
@@ -54,4 +55,4 @@ pub use read::{
     Page, ReadOptions, decode_image, decode_mask, decode_page, pixels, read_edges, read_image, read_mask, read_page,
     read_taps, read_weights,
 };
-pub use rows::{ArrayDraft, ArrayFile};
+pub use rows::{RowsDraft, RowsFile};

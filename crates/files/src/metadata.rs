@@ -1,7 +1,6 @@
 //! Metadata of pictures: colour profile and pixel density.
 
 use crate::read::{Source, Stream};
-use apron_core::AnyImage;
 use image::{ImageDecoder, ImageReader};
 use std::io::{BufReader, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,9 +91,9 @@ fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
 const METRES: f64 = 0.0254;
 
 impl Metadata {
-    /// Returns the profile if it fits the image: one for colours does not fit grey, nor the other way round.
-    pub(crate) fn icc_for(&self, image: &AnyImage<'_>) -> Option<&[u8]> {
-        let space: &[u8] = if image.shape().channels < 3 { b"GRAY" } else { b"RGB " };
+    /// Returns the profile if it fits an image of this many channels: one for colours does not fit grey, nor the other way round.
+    pub(crate) fn icc_for(&self, channels: u32) -> Option<&[u8]> {
+        let space: &[u8] = if channels < 3 { b"GRAY" } else { b"RGB " };
         // The colour space is at byte 16 of the profile's header.
         self.icc.as_deref().filter(|icc| icc.get(16..20) == Some(space))
     }

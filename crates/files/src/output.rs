@@ -4,8 +4,8 @@ use crate::atomic::{OutputPath, Trouble};
 use crate::error::{Error, Result};
 use crate::metadata::Metadata;
 use crate::picture::Manner;
-use crate::{array, picture};
-use apron_core::{AnyImage, PixelType};
+use crate::{array, picture, tiff_file};
+use apron_core::{AnyImage, PixelType, Shape};
 use std::fs::File;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -126,8 +126,9 @@ impl<'a> ImageOutput<'a> {
     /// file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
-        if self.is_array_file() {
-            return self.write_file(|file| Ok(array::write_file(file, image)?));
+        if self.takes_rows() {
+            let (shape, pixel) = (image.shape(), image.pixel_type());
+            return self.write_rows(shape, pixel, |draft| Ok(draft.write_rows(0, &image.bytes())?));
         }
         self.fill(|file| match self.format {
             Format::Array => Ok(array::write(file, image)?),
@@ -135,9 +136,21 @@ impl<'a> ImageOutput<'a> {
         })
     }
 
-    /// Whether the output is a `.npy` file, and not the standard output.
-    pub fn is_array_file(&self) -> bool {
-        self.is_array() && self.path.is_some()
+    /// Whether an image can be [written by rows](Self::write_rows): to a `.npy` or TIFF file, and not to the standard output.
+    pub fn takes_rows(&self) -> bool {
+        self.path.is_some() && matches!(self.format, Format::Array | Format::Picture(picture::Format::Tiff))
+    }
+
+    /// Returns the start of a file that takes rows, up to the samples.
+    pub(crate) fn head(&self, shape: Shape, pixel: PixelType) -> Result<Vec<u8>, Trouble> {
+        match self.format {
+            Format::Array => {
+                let mut head = Vec::new();
+                array::write_image_header(&mut head, shape, pixel)?;
+                Ok(head)
+            }
+            Format::Picture(_) => tiff_file::head(shape, pixel, &self.manner.metadata),
+        }
     }
 
     /// Writes what `fill` writes to any place of a file, once it is complete; nothing if this is no file.

@@ -5,6 +5,7 @@ use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
 use crate::patched::Patched;
 use crate::read::{Source, Stream};
+use crate::tiff_rows::{Layout, Samples};
 use crate::upright::upright;
 use crate::{grey_bmp, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
@@ -12,7 +13,7 @@ use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
-use std::io::{BufReader, Seek, Write};
+use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Extensions of formats that can be written.
@@ -113,7 +114,12 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u6
     let mut start = [0; 2];
     let whole = file.read(&mut start).map_err(io)? == 2;
     let tags = if whole && [b"II", b"MM"].contains(&&start) {
-        tiff_tags::page(path, file, page)?
+        let tags = tiff_tags::page(path, file, page)?;
+        if let Some(Layout { shape, pixel, samples: Samples::Rows(start) }) = Layout::of(path, file, &tags, max_pixels)?
+        {
+            return Ok((plain(path, file, (shape, pixel), start)?, tags.pages));
+        }
+        tags
     } else if page == 1 {
         tiff_tags::Page { pages: 1, ..Default::default() }
     } else {
@@ -128,6 +134,23 @@ pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u6
     // Tiles extend beyond the image: the decoder may read four times the limit, or 2^22 pixels if that is more.
     let image = read_first(path, &mut Stream(file), max_pixels.max(1 << 20).saturating_mul(4))?;
     Ok((cut(&image, width, height).map_err(|error| Error::content(path, error))?, tags.pages))
+}
+
+/// Reads samples that lie in the file as in memory.
+fn plain(
+    path: &Path,
+    file: &mut dyn Source,
+    (shape, pixel): (Shape, PixelType),
+    start: u64,
+) -> Result<AnyImage<'static>> {
+    let mut loaded = Ok(());
+    let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+        loaded = file.seek(SeekFrom::Start(start)).and_then(|_| file.fill(bytes));
+        Ok(())
+    });
+    let image = image.map_err(|error| Error::content(path, error))?;
+    loaded.map_err(|error| Error::read(path, error))?;
+    Ok(image)
 }
 
 /// Returns the first columns and rows of an image.
@@ -271,7 +294,7 @@ fn write_jpeg(file: &mut impl Write, image: &AnyImage<'_>, manner: &Manner) -> R
         let density = (across.round() as u16, down.round() as u16);
         encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
     }
-    if let Some(profile) = manner.metadata.icc_for(image) {
+    if let Some(profile) = manner.metadata.icc_for(image.shape().channels) {
         encoder.set_icc_profile(profile.to_vec())?;
     }
     let Shape { width, height, .. } = image.shape();

@@ -10,7 +10,7 @@ use std::io::Write;
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, metadata: &Metadata) -> Result<(), Trouble> {
     let Shape { width, height, channels } = image.shape();
     let mut info = png::Info::with_size(width, height);
-    info.icc_profile = metadata.icc_for(image).map(Cow::Borrowed);
+    info.icc_profile = metadata.icc_for(image.shape().channels).map(Cow::Borrowed);
     info.pixel_dims = metadata.pixels_per_metre();
     let mut encoder = png::Encoder::with_info(file, info)?;
     encoder.set_color(match channels {

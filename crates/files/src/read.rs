@@ -236,7 +236,7 @@ pub(super) fn starts_as_array(path: &Path, file: &mut dyn Source) -> Result<bool
 }
 
 /// Runs a decoder, and turns a panic into an error.
-fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -5,13 +5,12 @@ use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
 use apron_core::{AnyImage, PixelType, Shape};
-use std::io::{Read, Seek, Write};
+use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
-use tiff::encoder::colortype::{self, ColorType as Samples};
-use tiff::encoder::{Rational, TiffEncoder, TiffKind, TiffValue};
-use tiff::tags::{ExtraSamples, ResolutionUnit, SampleFormat, Tag};
+use tiff::encoder::{Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
+use tiff::tags::{CompressionMethod, ExtraSamples, PhotometricInterpretation, ResolutionUnit, SampleFormat, Tag};
 
 /// Reads a file with one channel of f32 or i16; `None` for any other file, whose errors the general reader reports.
 pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
@@ -45,70 +44,78 @@ pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -
 /// Maximum number of sample bytes in a TIFF file with offsets of 32 bits; 16 MiB are left for the tags.
 const MAX_CLASSIC: u64 = (1 << 32) - (16 << 20);
 
+/// Largest strip, in bytes, unless a row is larger.
+const STRIP: u64 = 1 << 20;
+
 /// Writes an uncompressed file: a BigTIFF if the samples have more than [`MAX_CLASSIC`] bytes.
-pub(super) fn write(file: &mut (impl Write + Seek), image: &AnyImage<'_>, metadata: &Metadata) -> Result<(), Trouble> {
-    let bytes = image.shape().samples() * image.pixel_type().size_bytes() as u64;
-    match bytes > MAX_CLASSIC {
-        true => write_image(TiffEncoder::new_big(file)?, image, metadata),
-        false => write_image(TiffEncoder::new(file)?, image, metadata),
+pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, metadata: &Metadata) -> Result<(), Trouble> {
+    file.write_all(&head(image.shape(), image.pixel_type(), metadata)?)?;
+    Ok(file.write_all(&image.bytes())?)
+}
+
+/// Returns the start of an uncompressed file, up to its samples: these follow row by row, in the machine's byte order.
+pub(super) fn head(shape: Shape, pixel: PixelType, metadata: &Metadata) -> Result<Vec<u8>, Trouble> {
+    match shape.samples() * pixel.size_bytes() as u64 > MAX_CLASSIC {
+        true => head_of::<TiffKindBig>(shape, pixel, metadata),
+        false => head_of::<TiffKindStandard>(shape, pixel, metadata),
     }
 }
 
-fn write_image<W: Write + Seek, K: TiffKind>(
-    encoder: TiffEncoder<W, K>,
-    image: &AnyImage<'_>,
-    metadata: &Metadata,
-) -> Result<(), Trouble> {
-    let shape = image.shape();
-    let of = (encoder, shape, tags(image, metadata));
-    match (image, shape.channels) {
-        (AnyImage::U8(image), 1) => write_samples::<colortype::Gray8, _, _>(of, &image.packed()),
-        (AnyImage::U8(image), 3) => write_samples::<colortype::RGB8, _, _>(of, &image.packed()),
-        (AnyImage::U8(image), 4) => write_samples::<colortype::RGBA8, _, _>(of, &image.packed()),
-        (AnyImage::U16(image), 1) => write_samples::<colortype::Gray16, _, _>(of, &image.packed()),
-        (AnyImage::U16(image), 3) => write_samples::<colortype::RGB16, _, _>(of, &image.packed()),
-        (AnyImage::U16(image), 4) => write_samples::<colortype::RGBA16, _, _>(of, &image.packed()),
-        (AnyImage::I16(image), 1) => write_samples::<colortype::GrayI16, _, _>(of, &image.packed()),
-        (AnyImage::F32(image), 1) => write_samples::<colortype::Gray32Float, _, _>(of, &image.packed()),
-        (AnyImage::F32(image), 3) => write_samples::<colortype::RGB32Float, _, _>(of, &image.packed()),
-        (AnyImage::F32(image), 4) => write_samples::<colortype::RGBA32Float, _, _>(of, &image.packed()),
-        (image, channels) => Err(format!("{channels} channel(s) of {} fit no TIFF", image.pixel_type()).into()),
-    }
+fn head_of<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata) -> Result<Vec<u8>, Trouble> {
+    // The directory says where it ends; its size does not depend on that.
+    let size = directory::<K>(shape, pixel, metadata, 0)?.len().next_multiple_of(16);
+    let mut head = directory::<K>(shape, pixel, metadata, size as u64)?;
+    head.resize(size, 0);
+    Ok(head)
 }
 
-/// What a file says beside its samples.
-struct Tags<'m> {
-    profile: Option<&'m [u8]>,
-    /// Pixels per inch, along rows and along columns.
-    density: Option<(f64, f64)>,
-    alpha: bool,
-}
+/// Returns header and directory of a file whose samples begin at `start`.
+fn directory<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata, start: u64) -> Result<Vec<u8>, Trouble> {
+    let Shape { width, height, channels } = shape;
+    let (format, colours) = match (pixel, channels) {
+        (PixelType::U8 | PixelType::U16, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
+        (PixelType::U8 | PixelType::U16, 3 | 4) => (SampleFormat::Uint, PhotometricInterpretation::RGB),
+        (PixelType::I16, 1) => (SampleFormat::Int, PhotometricInterpretation::BlackIsZero),
+        (PixelType::F32, 1) => (SampleFormat::IEEEFP, PhotometricInterpretation::BlackIsZero),
+        (PixelType::F32, 3 | 4) => (SampleFormat::IEEEFP, PhotometricInterpretation::RGB),
+        _ => return Err(format!("{channels} channel(s) of {pixel} fit no TIFF").into()),
+    };
+    let each = |value: u16| vec![value; channels as usize];
+    let row = (shape.row_samples() * pixel.size_bytes()) as u64;
+    let rows = (STRIP / row).clamp(1, height.into());
+    let firsts = || (0..u64::from(height)).step_by(rows as usize);
+    let offsets = firsts().map(|first| K::convert_offset(start + first * row)).collect::<Result<Vec<_>, _>>()?;
+    let sizes = firsts().map(|first| K::convert_offset(rows.min(u64::from(height) - first) * row));
+    let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+    let (unit, across, down) = match metadata.density {
+        Some((across, down)) => (ResolutionUnit::Inch, rational(across), rational(down)),
+        None => (ResolutionUnit::None, Rational { n: 1, d: 1 }, Rational { n: 1, d: 1 }),
+    };
 
-fn tags<'m>(image: &AnyImage<'_>, metadata: &'m Metadata) -> Tags<'m> {
-    Tags { profile: metadata.icc_for(image), density: metadata.density, alpha: image.shape().channels == 4 }
-}
-
-fn write_samples<C: Samples, W: Write + Seek, K: TiffKind>(
-    (mut encoder, shape, tags): (TiffEncoder<W, K>, Shape, Tags<'_>),
-    samples: &[C::Inner],
-) -> Result<(), Trouble>
-where
-    [C::Inner]: TiffValue,
-{
-    let mut image = encoder.new_image::<C>(shape.width, shape.height)?;
-    if let Some(profile) = tags.profile {
-        image.encoder().write_tag(Tag::IccProfile, profile)?;
+    let mut file = Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::<_, K>::new_generic(&mut file)?;
+    let mut tags = encoder.image_directory()?;
+    tags.write_tag(Tag::ImageWidth, width)?;
+    tags.write_tag(Tag::ImageLength, height)?;
+    tags.write_tag(Tag::BitsPerSample, &each(8 * pixel.size_bytes() as u16)[..])?;
+    tags.write_tag(Tag::Compression, CompressionMethod::None.to_u16())?;
+    tags.write_tag(Tag::PhotometricInterpretation, colours.to_u16())?;
+    tags.write_tag(Tag::StripOffsets, K::convert_slice(&offsets))?;
+    tags.write_tag(Tag::SamplesPerPixel, channels as u16)?;
+    tags.write_tag(Tag::RowsPerStrip, rows as u32)?;
+    tags.write_tag(Tag::StripByteCounts, K::convert_slice(&sizes))?;
+    tags.write_tag(Tag::XResolution, across)?;
+    tags.write_tag(Tag::YResolution, down)?;
+    tags.write_tag(Tag::ResolutionUnit, unit.to_u16())?;
+    if channels == 4 {
+        tags.write_tag(Tag::ExtraSamples, ExtraSamples::UnassociatedAlpha.to_u16())?;
     }
-    if let Some((across, down)) = tags.density {
-        image.resolution_unit(ResolutionUnit::Inch);
-        image.x_resolution(rational(across));
-        image.y_resolution(rational(down));
+    tags.write_tag(Tag::SampleFormat, &each(format.to_u16())[..])?;
+    if let Some(profile) = metadata.icc_for(channels) {
+        tags.write_tag(Tag::IccProfile, profile)?;
     }
-    if tags.alpha {
-        // Not by `extra_samples`, which adds a sample to those of the color type.
-        image.encoder().write_tag(Tag::ExtraSamples, ExtraSamples::UnassociatedAlpha.to_u16())?;
-    }
-    Ok(image.write_data(samples)?)
+    tags.finish()?;
+    Ok(file.into_inner())
 }
 
 /// Rounds to ten-thousandths, or to integers from 429,496 on, where ten-thousandths exceed 32 bits.
@@ -142,5 +149,20 @@ mod tests {
         assert_eq!(decoder.colortype().unwrap(), ColorType::RGBA(16));
         // 2 is the alpha that colors are not multiplied by.
         assert_eq!(decoder.find_tag_unsigned::<u16>(Tag::ExtraSamples).unwrap(), Some(2));
+    }
+
+    #[test]
+    fn a_file_over_4_gib_has_offsets_of_64_bits() {
+        let shape = Shape::new(40_000, 60_000, 1).unwrap();
+        let head = head(shape, PixelType::U16, &Metadata::default()).unwrap();
+        assert_eq!(head[2], 43);
+        // The decoder wants no samples to read the tags.
+        let mut decoder = Decoder::new(Cursor::new(&head)).unwrap().with_limits(Limits::unlimited());
+        let offsets = decoder.get_tag_u64_vec(Tag::StripOffsets).unwrap();
+        let sizes = decoder.get_tag_u64_vec(Tag::StripByteCounts).unwrap();
+        // 13 rows of 80,000 bytes in a mebibyte.
+        assert_eq!((offsets[0], offsets[1] - offsets[0], sizes[0]), (head.len() as u64, 1_040_000, 1_040_000));
+        assert_eq!(offsets.last().unwrap() + sizes.last().unwrap(), head.len() as u64 + 4_800_000_000);
+        assert_eq!(sizes.len(), 60_000usize.div_ceil(13));
     }
 }

@@ -1,4 +1,4 @@
-//! Filters from a `.npy` file to a `.npy` file strip by strip, for images that are larger than the memory that they may take.
+//! Filters from file to file strip by strip, between `.npy` and TIFF, for images that are larger than the memory that they may take.
 
 use super::filter::built;
 use super::image::Target;
@@ -8,7 +8,7 @@ use crate::limits;
 use crate::report::{Made, Ran, Report, milliseconds};
 use crate::room;
 use apron::{Device, FilterBuilder, PixelType, ReadRows, Shape, Source, WriteRows};
-use apron_files::{ArrayDraft, ArrayFile, ImageOutput};
+use apron_files::{ImageOutput, RowsDraft, RowsFile};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,7 +19,7 @@ const WHOLE: u64 = 4;
 
 /// A job that runs strip by strip.
 pub(super) struct Strips<'a> {
-    rows: ArrayFile,
+    rows: RowsFile,
     file: ImageOutput<'a>,
     input: PathBuf,
     memory: u64,
@@ -42,7 +42,7 @@ impl ReadRows for Strips<'_> {
 
 /// The file that the result goes to, and how much of it is written.
 struct Written<'a> {
-    draft: &'a ArrayDraft<'a>,
+    draft: &'a RowsDraft<'a>,
     rows: AtomicU64,
     row_bytes: u64,
     height: u32,
@@ -74,24 +74,31 @@ pub(super) fn asked<'a>(
     (input, output): (&Path, &'a Path),
 ) -> Result<Option<Strips<'a>>> {
     let common = &args.common;
-    let converts = common.grey || common.in_type.is_some() || target.args.rescale.is_some() || target.keep_alpha;
+    let page = common.page.is_some_and(|page| page != 1);
+    let converts =
+        page || common.grey || common.in_type.is_some() || target.args.rescale.is_some() || target.keep_alpha;
     let memory = common.memory.map_or_else(room::available, |memory| memory.0);
-    let bytes = |rows: &ArrayFile| rows.shape().samples() * rows.pixel_type().size_bytes() as u64;
+    let bytes = |rows: &RowsFile| rows.shape().samples() * rows.pixel_type().size_bytes() as u64;
     // An image that is not there, or broken, is told of where whole images are read.
-    let Ok(Some(rows)) = ArrayFile::open(input, common.max_pixels) else { return Ok(None) };
+    let Ok(Some(rows)) = RowsFile::open(input, common.max_pixels) else { return Ok(None) };
     if bytes(&rows) <= memory / WHOLE {
         return Ok(None);
     }
     let file = target.args.open(output, None, target.out_type)?;
-    if converts || !file.is_array_file() {
+    if converts || !file.takes_rows() {
         if common.memory.is_none() {
             return Ok(None);
         }
-        let why = if converts { "without conversions and alpha that is kept" } else { "to .npy files" };
+        let why = if converts {
+            "the first page without conversions and alpha that is kept"
+        } else {
+            "to .npy and TIFF files"
+        };
         let (memory, bytes) = (memory.to_string(), bytes(&rows));
         let limit = format!("{} or more for the whole image: only {why} it is filtered strip by strip", bytes * WHOLE);
         return Err(apron::Error::parameter("strips", "memory", memory, limit).into());
     }
+    let file = file.with_metadata(apron_files::read_metadata(input, 1));
     Ok(Some(Strips { rows, file, input: input.into(), memory }))
 }
 
