@@ -23,12 +23,12 @@ use std::iter;
 #[derive(Debug)]
 #[must_use = "a histogram does nothing until it is run"]
 pub struct HistogramBuilder<'a> {
-    device: &'a Device,
-    source: Source<'a>,
-    binning: Result<Binning>,
-    per_channel: bool,
-    roi: Option<Source<'a>>,
-    choice: Choice<'a>,
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
+    pub(crate) binning: Result<Binning>,
+    pub(crate) per_channel: bool,
+    pub(crate) roi: Option<Source<'a>>,
+    pub(crate) choice: Choice<'a>,
 }
 
 setters! { ['a] HistogramBuilder<'a>: binning(binning), per_channel(per_channel), variant(choice), tuning(choice) }
@@ -181,7 +181,7 @@ impl Counts {
 }
 
 /// Returns the smallest and the largest value that occurs.
-fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
+pub(crate) fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
     let (low, values) = pixel.values().expect("an integer type");
     let found = counts.iter().enumerate().filter(|(_, count)| **count > 0);
     let pairs = found.map(|(cell, _)| (low as f64 + (cell % values) as f64, low as f64 + (cell % values) as f64));

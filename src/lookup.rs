@@ -11,10 +11,10 @@ use crate::{Device, DeviceImage, Error, Histogram, PixelType, Result, Source, Ta
 #[derive(Debug)]
 #[must_use = "an operation does nothing until it is run"]
 pub struct LookupBuilder<'a> {
-    device: &'a Device,
-    source: Source<'a>,
-    lookup: Result<Tables>,
-    choice: Choice<'a>,
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
+    pub(crate) lookup: Result<Tables>,
+    pub(crate) choice: Choice<'a>,
 }
 
 setters! { ['a] LookupBuilder<'a>: variant(choice) }

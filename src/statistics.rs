@@ -21,11 +21,11 @@ use apron_core::check_percentiles;
 #[derive(Debug)]
 #[must_use = "statistics are not taken until they are run"]
 pub struct StatisticsBuilder<'a> {
-    device: &'a Device,
-    source: Source<'a>,
-    per_channel: bool,
-    percentiles: Vec<f64>,
-    choice: Choice<'a>,
+    pub(crate) device: &'a Device,
+    pub(crate) source: Source<'a>,
+    pub(crate) per_channel: bool,
+    pub(crate) percentiles: Vec<f64>,
+    pub(crate) choice: Choice<'a>,
 }
 
 setters! { ['a] StatisticsBuilder<'a>: per_channel(per_channel), variant(choice) }

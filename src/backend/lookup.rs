@@ -31,7 +31,7 @@ impl Tables {
     }
 
     /// Checks the operation against the image.
-    fn check(&self, source: &Source<'_>) -> Result<()> {
+    pub(crate) fn check(&self, source: &Source<'_>) -> Result<()> {
         let (operation, shape, found) = (self.operation(), source.shape(), source.pixel_type());
         match self {
             Tables::Clahe { clip, tiles } => Clahe { shape, src: found, clip: *clip, tiles: *tiles }.check(),

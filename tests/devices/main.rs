@@ -14,6 +14,7 @@ mod promises;
 mod properties;
 mod regions;
 mod repeats;
+mod rows;
 mod streams;
 mod strips;
 mod targets;

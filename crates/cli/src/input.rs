@@ -73,7 +73,7 @@ impl Common {
     }
 
     /// Warns that pages after the first are not read.
-    fn warn(&self, path: &Path, pages: u32, hint: &str) {
+    pub(crate) fn warn(&self, path: &Path, pages: u32, hint: &str) {
         if pages > 1 && !self.quiet {
             complain(&format!("apron: warning: {}: page 1 of {pages} is read{hint}", name(path).display()));
         }

@@ -71,14 +71,61 @@ fn tiff_files_are_read_and_written_by_strips() {
 }
 
 #[test]
+fn counts_and_tables_by_strips_are_those_of_the_whole() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    folder.write("f.npy", npy("<f4", (300, 900), 4));
+    folder.ok(&["correlate", "f.npy", "f.tif", "--mask", "identity"]);
+    for command in [
+        "histogram a.npy --out N.csv",
+        "histogram f.npy --bins 1000 --out N.npy",
+        "histogram f.tif --edges 0,0.25,0.5,1 --per-channel --out N.json",
+        "stats a.npy --percentile 1,50 --json",
+        "stats f.tif --percentile 1,50 --json",
+        "equalize a.npy N.npy",
+        "match a.npy a.npy N.tif",
+    ] {
+        let name = command.split(' ').find(|word| word.starts_with('N'));
+        let [whole, strips] = [("whole", ""), ("strips", " --memory 200KB")].map(|(name, memory)| {
+            let command = format!("{} --device cpu{memory} --json", command.replace('N', name).replace(" --json", ""));
+            let ended = run(&folder, &command);
+            assert!(ended.code == 0 && ended.stdout.contains(" strips\"") != memory.is_empty(), "{command}: {ended:?}");
+            ended.stdout
+        });
+        let statistics = |report: &str| report.split("\"statistics\"").nth(1).map(String::from);
+        match name {
+            None => assert!(statistics(&whole).is_some() && statistics(&whole) == statistics(&strips), "{strips}"),
+            Some(name) => {
+                let [whole, strips] = ["whole", "strips"].map(|to| std::fs::read(folder.path(&name.replace('N', to))));
+                assert!(whole.unwrap() == strips.unwrap(), "{command}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));
     for (command, code, part) in [
         ("gaussian a.npy o.npy --sigma 2 --memory 2KB --device cpu", 2, "or more for one row"),
-        ("gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu", 2, "to .npy and TIFF files"),
-        ("gaussian a.npy o.npy --sigma 2 --memory 200KB --in-type f32 --device cpu", 2, "without conversions"),
+        (
+            "gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu",
+            2,
+            "with an output other than .npy and TIFF the image is taken whole",
+        ),
+        (
+            "gaussian a.npy o.npy --sigma 2 --memory 200KB --in-type f32 --device cpu",
+            2,
+            "with --in-type the image is taken whole",
+        ),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --border wrap,reflect --device cpu", 4, "borders that differ"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 200KB --grey --device cpu", 2, "with --grey"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 200KB --keep-alpha --device cpu", 2, "with --keep-alpha"),
+        ("clahe a.npy o.npy --memory 200KB --device cpu", 2, "with tables of tiles"),
+        ("histogram a.npy --roi-mask a.npy --memory 200KB --device cpu", 2, "with --roi-mask"),
+        ("histogram a.npy --out o.csv --memory 1KB --device cpu", 2, "or more for one row"),
+        ("stats a.npy --memory 1KB --device cpu", 2, "or more for one row"),
         ("gaussian a.npy o.npy --sigma 2 --memory lots", 2, "with a unit"),
         ("gaussian a.npy o.npy --sigma 2 --memory 0GB", 2, "a number above 0"),
     ] {

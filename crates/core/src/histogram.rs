@@ -225,6 +225,25 @@ impl Histogram {
         Histogram::new(edges, channels, counts)
     }
 
+    /// Adds the counts of another histogram with the same edges and channels.
+    ///
+    /// ```
+    /// use apron_core::{Bins, Histogram, PixelType};
+    ///
+    /// let edges = Bins { count: 2, range: Some((0.0, 2.0)) }.edges(PixelType::U8, || unreachable!())?;
+    /// let of = |counts: [u64; 2]| Histogram::new(edges.clone(), 1, counts.to_vec());
+    /// assert_eq!(of([1, 2]).plus(&of([3, 4])), of([4, 6]));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the other histogram has other edges or channels.
+    pub fn plus(mut self, other: &Histogram) -> Histogram {
+        assert!(self.edges == other.edges && self.channels == other.channels, "histograms of the same bins");
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self
+    }
+
     /// Returns the number of channels counted separately; 1 where all were counted together.
     pub fn channels(&self) -> u32 {
         self.channels

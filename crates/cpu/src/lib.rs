@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod boxes;
+mod by_strips;
 mod conv1d;
 mod conv2d;
 mod divisor;
@@ -34,6 +35,7 @@ mod weighted;
 mod windows;
 
 pub use boxes::{box_filter, box_filter_into};
+pub use by_strips::{FirstPass, SecondPass};
 pub use conv1d::{separable, separable_into};
 pub use conv2d::{correlate, correlate_into};
 pub use histogram::{byte_histogram, count, histogram};

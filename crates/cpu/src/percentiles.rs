@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut;
 /// Samples per channel and task: enough work to justify the task's own counts.
 const PART: usize = 1 << 20;
 /// Number of values of the upper 16 bits.
-const UPPER: usize = 1 << 16;
+pub(crate) const UPPER: usize = 1 << 16;
 
 /// Computes percentiles, 0 to 100 each, of float samples, of all channels together or of each channel: the result of
 /// `numpy.percentile` with its linear method; NaN if a sample is NaN. A zero is positive.
@@ -53,10 +53,10 @@ pub fn percentiles<T: Pixel>(image: &Image<T>, per_channel: bool, percentiles: &
 }
 
 /// The sorting keys of a channel's samples, or of all samples.
-struct Orders<'a, T> {
-    samples: &'a [T],
-    channels: usize,
-    channel: usize,
+pub(crate) struct Orders<'a, T> {
+    pub(crate) samples: &'a [T],
+    pub(crate) channels: usize,
+    pub(crate) channel: usize,
 }
 
 impl<T: Pixel> Orders<'_, T> {
@@ -79,22 +79,30 @@ impl<T: Pixel> Orders<'_, T> {
         })
     }
 
+    /// Counts the keys by their upper halves.
+    pub(crate) fn uppers(&self) -> Vec<u64> {
+        parallel::add_counts(self.each(|| vec![0u64; UPPER], |counts, order| counts[(order >> 16) as usize] += 1))
+    }
+
     /// Returns the cumulative counts by upper half: keys whose upper half is at most the index.
     fn upto(&self) -> Vec<u64> {
-        let parts = self.each(|| vec![0u64; UPPER], |counts, order| counts[(order >> 16) as usize] += 1);
-        let mut counts = parallel::add_counts(parts);
-        let mut upto = 0;
-        counts.iter_mut().for_each(|count| {
-            upto += *count;
-            *count = upto;
-        });
-        counts
+        cumulated(self.uppers())
+    }
+
+    /// Counts the keys of each of the wanted upper halves by their lower halves.
+    pub(crate) fn lowers(&self, wanted: &[usize]) -> Vec<u64> {
+        let place = places(wanted);
+        let count = |counts: &mut Vec<u64>, order: u32| {
+            if let Some(number) = place[(order >> 16) as usize] {
+                counts[number * UPPER + (order & 0xffff) as usize] += 1;
+            }
+        };
+        parallel::add_counts(self.each(|| vec![0u64; wanted.len() * UPPER], count))
     }
 
     /// Returns the sorted lower halves of the keys with each of the wanted upper halves.
     fn lower_of(&self, wanted: &[usize]) -> Vec<Vec<u16>> {
-        let mut place = vec![None; UPPER];
-        wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
+        let place = places(wanted);
         let parts = self.each(
             || vec![Vec::new(); wanted.len()],
             |lower, order| {
@@ -110,6 +118,23 @@ impl<T: Pixel> Orders<'_, T> {
         lower.iter_mut().for_each(|lower| lower.par_sort_unstable());
         lower
     }
+}
+
+/// Returns the number of each wanted upper half.
+fn places(wanted: &[usize]) -> Vec<Option<usize>> {
+    let mut place = vec![None; UPPER];
+    wanted.iter().enumerate().for_each(|(number, &upper)| place[upper] = Some(number));
+    place
+}
+
+/// Replaces counts by the sums of those up to each.
+pub(crate) fn cumulated(mut counts: Vec<u64>) -> Vec<u64> {
+    let mut upto = 0;
+    counts.iter_mut().for_each(|count| {
+        upto += *count;
+        *count = upto;
+    });
+    counts
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::parallel;
 use apron_core::{Image, Pixel, Statistics, join_extremes};
 
-const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+pub(crate) const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 /// Computes statistics of float samples, of all channels together or of each channel. Sums are taken in f64: each row
 /// from the left, then the row sums from the top.
@@ -34,7 +34,7 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
 }
 
 /// Folds each row's samples per channel, from the left.
-fn by_rows<T: Pixel, S: Copy + Send + Sync>(
+pub(crate) fn by_rows<T: Pixel, S: Copy + Send + Sync>(
     image: &Image<T>,
     channels: usize,
     start: S,

@@ -21,6 +21,7 @@ pub struct RowsFile {
     file: File,
     shape: Shape,
     pixel: PixelType,
+    pages: u32,
     stored: Stored,
 }
 
@@ -42,13 +43,14 @@ impl RowsFile {
     /// [`Error::Read`] and [`Error::Content`] for a file that is broken, [`Error::TooLarge`] for more than `max_pixels` pixels.
     pub fn open(path: &Path, max_pixels: u64) -> Result<Option<RowsFile>> {
         let mut file = open(path)?;
-        let layout = guarded(path, || {
+        let (layout, pages) = guarded(path, || {
             if starts_as_array(path, &mut file)? {
                 let layout = array::layout(path, &mut file, max_pixels)?;
-                return Ok(layout.map(|(shape, pixel, start)| Layout { shape, pixel, samples: Samples::Rows(start) }));
+                let rows = |(shape, pixel, start)| Layout { shape, pixel, samples: Samples::Rows(start) };
+                return Ok((layout.map(rows), 1));
             }
             let tags = tiff_tags::page(path, &mut file, 1)?;
-            Layout::of(path, &mut file, &tags, max_pixels)
+            Ok((Layout::of(path, &mut file, &tags, max_pixels)?, tags.pages))
         })?;
         let stored = |samples| match samples {
             Samples::Rows(start) => Some(Stored::Rows(start)),
@@ -56,7 +58,7 @@ impl RowsFile {
             Samples::Other => None,
         };
         Ok(layout.and_then(|Layout { shape, pixel, samples }| {
-            Some(RowsFile { path: path.into(), file, shape, pixel, stored: stored(samples)? })
+            Some(RowsFile { path: path.into(), file, shape, pixel, pages, stored: stored(samples)? })
         }))
     }
 
@@ -68,6 +70,11 @@ impl RowsFile {
     /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         self.pixel
+    }
+
+    /// Returns the number of the file's pages.
+    pub fn pages(&self) -> u32 {
+        self.pages
     }
 
     /// Reads consecutive rows, whose size `bytes` has.

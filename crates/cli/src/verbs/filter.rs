@@ -1,7 +1,7 @@
 //! Runs filters on the current image.
 
 use super::image::Target;
-use super::strips;
+use super::strips::Job;
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::limits;
@@ -23,11 +23,14 @@ pub(super) fn run(
     let out_type = |src| asked.unwrap_or(src);
     let target = Target { args: &args.output, out_type: asked, keep_alpha: args.keep_alpha };
     if let Some((input, output)) = devices.files()
-        && let Some(strips) = strips::asked(args, &target, (&input, &output))?
+        && let Some(job) = Job::asked(&args.common, &target, (&input, &output))?
     {
         devices.place()?;
-        let out_type = out_type(strips.pixel_type());
-        return strips::run(verb, (args, clamp, out_type), &strips, devices, make);
+        let device = devices.get(args.common.device)?;
+        let out_type = out_type(job.input.pixel_type());
+        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()));
+        limits::filter(verb, job.input.shape(), filter.formula(), args)?;
+        return job.run(verb, filter.result()?, devices, |out| filter.run_rows(out, job.input.memory));
     }
     run_to(verb, args, out_type, devices, |device, image, out_type| {
         let shape = image.shape();
@@ -38,12 +41,7 @@ pub(super) fn run(
 }
 
 /// Sets the options of a filter.
-pub(super) fn built<'a>(
-    args: &'a FilterArgs,
-    clamp: bool,
-    out_type: PixelType,
-    filter: FilterBuilder<'a>,
-) -> FilterBuilder<'a> {
+fn built<'a>(args: &'a FilterArgs, clamp: bool, out_type: PixelType, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
     let filter = filter.border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
     filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref())
 }

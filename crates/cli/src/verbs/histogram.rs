@@ -1,11 +1,12 @@
 //! `apron histogram`.
 
+use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::bars;
 use crate::error::{Error, Result};
 use crate::plot::Plot;
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Binning, Bins, Histogram, Image, WeightedHistogram};
+use apron::{AnyImage, Binning, Bins, Device, Histogram, HistogramBuilder, Image, ReadRows, Source, WeightedHistogram};
 use apron_core::each_type;
 use apron_files::table::{self, TableOutput};
 use std::io::IsTerminal;
@@ -159,6 +160,12 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     Ok((Report { ran, made }, sums))
 }
 
+/// Sets the options of the histogram.
+fn histogram<'a>(args: &'a Args, device: &'a Device, image: Source<'a>, binning: Binning) -> HistogramBuilder<'a> {
+    let counting = device.histogram(image).binning(binning).per_channel(args.per_channel);
+    counting.variant(args.common.variant.as_deref())
+}
+
 /// Counts samples, and writes the files that were asked for.
 fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let start = Instant::now();
@@ -169,23 +176,33 @@ fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histogram)> {
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, args.log)).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
-    let image = args.common.read(&args.input)?;
-    let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, &args.common)).transpose()?;
-
-    let device = devices.get(args.common.device)?;
-    devices.at(format!("histogram on {}", device.name()));
-    let mut counting = device.histogram(&image).binning(binning).per_channel(args.per_channel);
-    if let Some(roi) = &roi {
-        counting = counting.roi_mask(roi);
-    }
-    let (counted, ran) = counting.variant(args.common.variant.as_deref()).run_reported()?;
+    let whole = args.roi_mask.as_ref().map(|_| "--roi-mask");
+    let ((counted, ran), of) = match Input::open(&args.common, &args.input, whole)? {
+        Some(input) => {
+            let device = devices.get(args.common.device)?;
+            let rows = input.shown(devices);
+            let counting = histogram(args, &device, (&rows as &dyn ReadRows).into(), binning);
+            let counted = counting.run_rows(input.memory).map_err(|error| input.error(error))?;
+            (counted, (input.shape(), input.pixel_type()))
+        }
+        None => {
+            let image = args.common.read(&args.input)?;
+            let roi = args.roi_mask.as_deref().map(|path| read_roi(path, &image, &args.common)).transpose()?;
+            let device = devices.get(args.common.device)?;
+            devices.at(format!("histogram on {}", device.name()));
+            let mut counting = histogram(args, &device, (&image).into(), binning);
+            if let Some(roi) = &roi {
+                counting = counting.roi_mask(roi);
+            }
+            (counting.run_reported()?, (image.shape(), image.pixel_type()))
+        }
+    };
     let total = counted.counts().iter().sum();
     let histogram = if args.cumulative { counted.cumulated() } else { counted };
     out.map_or(Ok(()), |out| out.write(&histogram, args.per_channel))?;
     plot.map_or(Ok(()), |plot| plot.write(&histogram))?;
 
     // The time of the kernels includes the copy of the counts: there is no image to copy.
-    let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram", &args.input, of, ran, Duration::ZERO, start);
     let text = |path: &Option<PathBuf>| path.as_deref().map(Path::display).map(|path| path.to_string());
     let made = Made::Counts {

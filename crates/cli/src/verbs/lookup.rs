@@ -1,12 +1,13 @@
 //! `apron equalize`, `apron clahe` and `apron match`.
 
 use super::image::Target;
+use super::strips::{Input, Job};
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::report::Report;
-use apron::{Device, LookupBuilder, Source};
+use apron::{Device, LookupBuilder, ReadRows, Source};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -73,6 +74,9 @@ pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Rep
 }
 
 pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
+    if let Some((input, _)) = devices.files() {
+        Input::open(&args.common, &input, Some("tables of tiles"))?;
+    }
     super::image::run("clahe", &args.common, &Target::of(&args.write), devices, |device, image| {
         crate::limits::tiles(args.tiles, image.shape(), image.pixel_type(), &args.common)?;
         Ok(device.clahe(image, args.clip, args.tiles).variant(args.common.variant.as_deref()).run()?)
@@ -93,7 +97,18 @@ fn run(
     devices: &mut Devices,
     make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> LookupBuilder<'a>,
 ) -> Result<Report> {
-    super::image::run(verb, common, &Target::of(write), devices, |device, image| {
+    let target = Target::of(write);
+    if let Some((input, output)) = devices.files()
+        && let Some(job) = Job::asked(common, &target, (&input, &output))?
+    {
+        devices.place()?;
+        devices.at(format!("reading {}", input.display()));
+        let device = devices.get(common.device)?;
+        let lookup = make(&device, (&job.input as &dyn ReadRows).into()).variant(common.variant.as_deref());
+        let out = (job.input.shape(), job.input.pixel_type());
+        return job.run(verb, out, devices, |out| lookup.run_rows(out, job.input.memory));
+    }
+    super::image::run(verb, common, &target, devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)
     })
 }

@@ -1,8 +1,10 @@
 //! `apron stats`.
 
+use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::report::{ChannelStatistics, Made, Percentile, Ran, Report, aligned, print};
+use apron::{Device, ReadRows, Source, StatisticsBuilder};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -39,11 +41,22 @@ pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
 pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     devices.at(format!("reading {}", args.input.display()));
-    let image = args.common.read(&args.input)?;
-    let device = devices.get(args.common.device)?;
-    devices.at(format!("stats on {}", device.name()));
-    let taking = device.statistics(&image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
-    let (statistics, ran) = taking.variant(args.common.variant.as_deref()).run_reported()?;
+    let ((statistics, ran), of) = match Input::open(&args.common, &args.input, None)? {
+        Some(input) => {
+            let device = devices.get(args.common.device)?;
+            let rows = input.shown(devices);
+            let taking = statistics(args, &device, (&rows as &dyn ReadRows).into());
+            let taken = taking.run_rows(input.memory).map_err(|error| input.error(error))?;
+            (taken, (input.shape(), input.pixel_type()))
+        }
+        None => {
+            let image = args.common.read(&args.input)?;
+            let device = devices.get(args.common.device)?;
+            devices.at(format!("stats on {}", device.name()));
+            let taken = statistics(args, &device, (&image).into()).run_reported()?;
+            (taken, (image.shape(), image.pixel_type()))
+        }
+    };
     let percentiles = |values: Vec<f64>| {
         args.percentile.iter().zip(values).map(|(&percent, value)| Percentile { percent, value }).collect()
     };
@@ -56,9 +69,14 @@ pub(super) fn take(args: &Args, devices: &mut Devices) -> Result<Report> {
         percentiles: percentiles(of.percentiles),
     };
     let statistics = statistics.into_iter().map(of_channel).collect();
-    let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("stats", &args.input, of, ran, Duration::ZERO, start);
     Ok(Report { ran, made: Made::Statistics { per_channel: args.per_channel, statistics } })
+}
+
+/// Sets the options of the statistics.
+fn statistics<'a>(args: &'a Args, device: &'a Device, image: Source<'a>) -> StatisticsBuilder<'a> {
+    let taking = device.statistics(image).per_channel(args.per_channel).percentiles(&args.percentile[..]);
+    taking.variant(args.common.variant.as_deref())
 }
 
 /// Makes a table with a line per channel, and a header.

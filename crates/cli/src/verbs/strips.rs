@@ -1,53 +1,151 @@
-//! Filters from file to file strip by strip, between `.npy` and TIFF, for images that are larger than the memory that they may take.
+//! Strip by strip, from `.npy` and TIFF files and to them: images that are larger than the memory that they may take.
 
-use super::filter::built;
 use super::image::Target;
-use crate::args::{Devices, FilterArgs};
+use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
-use crate::limits;
 use crate::report::{Made, Ran, Report, milliseconds};
 use crate::room;
-use apron::{Device, FilterBuilder, PixelType, ReadRows, Shape, Source, WriteRows};
+use apron::{PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{ImageOutput, RowsDraft, RowsFile};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Images and intermediate results of a filter that is computed whole, in sizes of its image.
+/// Images and intermediate results of an operation on a whole image, in sizes of its image.
 const WHOLE: u64 = 4;
 
-/// A job that runs strip by strip.
-pub(super) struct Strips<'a> {
-    rows: RowsFile,
-    file: ImageOutput<'a>,
-    input: PathBuf,
-    memory: u64,
+/// An image that is read strip by strip.
+pub(super) struct Input {
+    file: RowsFile,
+    path: PathBuf,
+    /// Bytes that the strips may take.
+    pub(super) memory: u64,
 }
 
-impl ReadRows for Strips<'_> {
+impl Input {
+    /// Opens an image, if it is too large to be read whole: for the memory that was asked for, or else for what there is.
+    /// `whole` names what an operation does to whole images alone.
+    ///
+    /// # Errors
+    /// If memory was asked for, and the image must be read whole.
+    pub(super) fn open(common: &Common, path: &Path, whole: Option<&str>) -> Result<Option<Input>> {
+        let asked = common.memory.map(|memory| memory.0);
+        let memory = asked.unwrap_or_else(room::available);
+        // An image that is not there, or broken, is told of where whole images are read.
+        let Ok(Some(file)) = RowsFile::open(path, common.max_pixels) else { return Ok(None) };
+        let bytes = file.shape().samples() * file.pixel_type().size_bytes() as u64;
+        if bytes <= memory / WHOLE {
+            return Ok(None);
+        }
+        let option = match common {
+            Common { page: Some(2..), .. } => Some("--page"),
+            Common { grey: true, .. } => Some("--grey"),
+            Common { in_type: Some(_), .. } => Some("--in-type"),
+            _ => None,
+        };
+        match (whole.or(option), asked) {
+            (None, _) => {
+                if common.page.is_none() {
+                    common.warn(path, file.pages(), "");
+                }
+                // Other programs and the files' pages need memory, too.
+                let memory = asked.unwrap_or(memory / 2);
+                Ok(Some(Input { file, path: path.into(), memory }))
+            }
+            (Some(_), None) => Ok(None),
+            (Some(what), Some(_)) => {
+                let limit = format!("{} or more: with {what} the image is taken whole", bytes * WHOLE);
+                Err(apron::Error::parameter("strips", "memory", memory.to_string(), limit).into())
+            }
+        }
+    }
+
+    /// Names the file in an error of reading it.
+    pub(super) fn error(&self, error: apron::Error) -> Error {
+        match error {
+            apron::Error::Rows { what, source } => Error::input(&self.path, format!("{what}: {source}")),
+            error => error.into(),
+        }
+    }
+
+    /// Shows how much of the image is read.
+    pub(super) fn shown<'a>(&'a self, devices: &'a Devices) -> Shown<'a> {
+        let row_bytes = self.file.shape().row_samples() * self.file.pixel_type().size_bytes();
+        Shown { input: self, rate: Rate::new(self.file.shape().height, row_bytes, devices) }
+    }
+}
+
+impl ReadRows for Input {
     fn shape(&self) -> Shape {
-        self.rows.shape()
+        self.file.shape()
     }
 
     fn pixel_type(&self) -> PixelType {
-        self.rows.pixel_type()
+        self.file.pixel_type()
     }
 
     fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
         let what = format!("reading rows {} to {}", rows.start, rows.end);
-        self.rows.read_rows(rows, bytes).map_err(|error| apron::Error::Rows { what, source: error.into() })
+        self.file.read_rows(rows, bytes).map_err(|error| apron::Error::Rows { what, source: error.into() })
     }
 }
 
-/// The file that the result goes to, and how much of it is written.
-struct Written<'a> {
-    draft: &'a RowsDraft<'a>,
-    rows: AtomicU64,
+/// The rows that are done, and their rate.
+struct Rate<'a> {
+    done: AtomicU64,
+    height: u64,
     row_bytes: u64,
-    height: u32,
     start: Instant,
     devices: &'a Devices,
+}
+
+impl<'a> Rate<'a> {
+    fn new(height: u32, row_bytes: usize, devices: &'a Devices) -> Rate<'a> {
+        let (height, row_bytes) = (height.into(), row_bytes as u64);
+        Rate { done: AtomicU64::new(0), height, row_bytes, start: Instant::now(), devices }
+    }
+
+    /// Shows that rows of `bytes` bytes are done.
+    fn add(&self, bytes: usize) {
+        let rows = bytes as u64 / self.row_bytes;
+        let done = self.done.fetch_add(rows, Relaxed) + rows;
+        let took = self.start.elapsed().as_secs_f64();
+        // An image that is read twice is done twice.
+        let (pass, row) = ((done - 1) / self.height, (done - 1) % self.height + 1);
+        let again = if pass > 0 { ", second pass" } else { "" };
+        let rate = (done * self.row_bytes) as f64 / took;
+        let left = ((self.height - row) * self.row_bytes) as f64 / rate;
+        self.devices.at(format!("row {row} of {}{again}, {:.0} MB/s, {left:.0} s left", self.height, rate / 1e6));
+    }
+}
+
+/// An image whose reading is shown.
+pub(super) struct Shown<'a> {
+    input: &'a Input,
+    rate: Rate<'a>,
+}
+
+impl ReadRows for Shown<'_> {
+    fn shape(&self) -> Shape {
+        self.input.shape()
+    }
+
+    fn pixel_type(&self) -> PixelType {
+        self.input.pixel_type()
+    }
+
+    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> apron::Result<()> {
+        self.input.read_rows(rows, bytes)?;
+        self.rate.add(bytes.len());
+        Ok(())
+    }
+}
+
+/// A file that the result goes to, and how much of it is written.
+struct Written<'a> {
+    draft: &'a RowsDraft<'a>,
+    rate: Rate<'a>,
 }
 
 impl WriteRows for Written<'_> {
@@ -56,95 +154,76 @@ impl WriteRows for Written<'_> {
         self.draft
             .write_rows(first, bytes)
             .map_err(|error| apron::Error::Rows { what: what(), source: error.into() })?;
-        let done =
-            self.rows.fetch_add(bytes.len() as u64 / self.row_bytes, Relaxed) + bytes.len() as u64 / self.row_bytes;
-        let took = self.start.elapsed().as_secs_f64();
-        let (part, rate) = (done as f64 / self.height as f64, (done * self.row_bytes) as f64 / took / 1e6);
-        let left = took / part - took;
-        self.devices.at(format!("row {done} of {}, {rate:.0} MB/s, {left:.0} s left", self.height));
+        self.rate.add(bytes.len());
         Ok(())
     }
 }
 
-/// Returns the strips of a filter from file to file, if its image is too large to be filtered whole: for the memory that was
-/// asked for, or else for what there is.
-pub(super) fn asked<'a>(
-    args: &FilterArgs,
-    target: &Target<'_>,
-    (input, output): (&Path, &'a Path),
-) -> Result<Option<Strips<'a>>> {
-    let common = &args.common;
-    let page = common.page.is_some_and(|page| page != 1);
-    let converts =
-        page || common.grey || common.in_type.is_some() || target.args.rescale.is_some() || target.keep_alpha;
-    let memory = common.memory.map_or_else(room::available, |memory| memory.0);
-    let bytes = |rows: &RowsFile| rows.shape().samples() * rows.pixel_type().size_bytes() as u64;
-    // An image that is not there, or broken, is told of where whole images are read.
-    let Ok(Some(rows)) = RowsFile::open(input, common.max_pixels) else { return Ok(None) };
-    if bytes(&rows) <= memory / WHOLE {
-        return Ok(None);
-    }
-    let file = target.args.open(output, None, target.out_type)?;
-    if converts || !file.takes_rows() {
-        if common.memory.is_none() {
-            return Ok(None);
-        }
-        let why = if converts {
-            "the first page without conversions and alpha that is kept"
-        } else {
-            "to .npy and TIFF files"
-        };
-        let (memory, bytes) = (memory.to_string(), bytes(&rows));
-        let limit = format!("{} or more for the whole image: only {why} it is filtered strip by strip", bytes * WHOLE);
-        return Err(apron::Error::parameter("strips", "memory", memory, limit).into());
-    }
-    let file = file.with_metadata(apron_files::read_metadata(input, 1));
-    Ok(Some(Strips { rows, file, input: input.into(), memory }))
+/// A job from file to file that runs strip by strip.
+pub(super) struct Job<'a> {
+    pub(super) input: Input,
+    file: ImageOutput<'a>,
 }
 
-/// Runs a filter strip by strip.
-pub(super) fn run(
-    verb: &'static str,
-    (args, clamp, out_type): (&FilterArgs, bool, PixelType),
-    strips: &Strips<'_>,
-    devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
-) -> Result<Report> {
-    let start = Instant::now();
-    let device = devices.get(args.common.device)?;
-    let (shape, pixel) = (strips.shape(), strips.pixel_type());
-    let filter = built(args, clamp, out_type, make(&device, Source::Rows(strips)));
-    limits::filter(verb, shape, filter.formula(), args)?;
-    let (out, out_type) = filter.result()?;
-    let mut ran = None;
-    // The error of a device or a parameter, which is none of the file.
-    let mut failed = None;
-    let written = strips.file.write_rows(out, out_type, |draft| {
-        let row_bytes = (out.row_samples() * out_type.size_bytes()) as u64;
-        let written = Written { draft, rows: AtomicU64::new(0), row_bytes, height: out.height, start, devices };
-        match filter.run_rows(&written, strips.memory) {
-            Ok(report) => {
-                ran = Some(report);
-                Ok(())
-            }
-            Err(error) => {
-                let text = error.to_string();
-                failed = Some(error);
-                Err(text.into())
-            }
-        }
-    });
-    if let Some(error) = failed {
-        return Err(match error {
-            apron::Error::Rows { what, source } => Error::input(&strips.input, format!("{what}: {source}")),
-            error => error.into(),
-        });
+impl<'a> Job<'a> {
+    /// Returns the job, if its image is too large to be read whole.
+    ///
+    /// # Errors
+    /// As [`Input::open`], and for an output that cannot be written.
+    pub(super) fn asked(
+        common: &Common,
+        target: &Target<'_>,
+        (input, output): (&Path, &'a Path),
+    ) -> Result<Option<Job<'a>>> {
+        let option = match target {
+            Target { keep_alpha: true, .. } => Some("--keep-alpha"),
+            target => target.args.rescale.as_ref().map(|_| "--rescale"),
+        };
+        let file = target.args.open(output, None, target.out_type)?;
+        let whole = if file.takes_rows() { option } else { Some("an output other than .npy and TIFF") };
+        let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
+        let file = file.with_metadata(apron_files::read_metadata(&input.path, 1));
+        Ok(Some(Job { input, file }))
     }
-    written?;
-    let ran = ran.ok_or(Error::NoImage)?;
-    let mut ran = Ran::of(verb, &strips.input, (shape, pixel), ran, Duration::ZERO, start);
-    ran.total_ms = milliseconds(start.elapsed());
-    let output = strips.file.path().display().to_string();
-    let Shape { width: out_width, height: out_height, .. } = out;
-    Ok(Report { ran, made: Made::Image { output, out_type: out_type.to_string(), out_width, out_height } })
+
+    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets.
+    ///
+    /// # Errors
+    /// Those of the operation and of both files.
+    pub(super) fn run(
+        &self,
+        verb: &'static str,
+        (out, out_type): (Shape, PixelType),
+        devices: &Devices,
+        run_rows: impl FnOnce(&dyn WriteRows) -> apron::Result<apron::Report>,
+    ) -> Result<Report> {
+        let start = Instant::now();
+        let mut ran = None;
+        // The error of a device or a parameter, which is none of the file.
+        let mut failed = None;
+        let written = self.file.write_rows(out, out_type, |draft| {
+            let row_bytes = out.row_samples() * out_type.size_bytes();
+            match run_rows(&Written { draft, rate: Rate::new(out.height, row_bytes, devices) }) {
+                Ok(report) => {
+                    ran = Some(report);
+                    Ok(())
+                }
+                Err(error) => {
+                    let text = error.to_string();
+                    failed = Some(error);
+                    Err(text.into())
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(self.input.error(error));
+        }
+        written?;
+        let of = (self.input.shape(), self.input.pixel_type());
+        let mut ran = Ran::of(verb, &self.input.path, of, ran.ok_or(Error::NoImage)?, Duration::ZERO, start);
+        ran.total_ms = milliseconds(start.elapsed());
+        let output = self.file.path().display().to_string();
+        let Shape { width: out_width, height: out_height, .. } = out;
+        Ok(Report { ran, made: Made::Image { output, out_type: out_type.to_string(), out_width, out_height } })
+    }
 }

@@ -1,62 +1,12 @@
-//! Filters of images that are larger than memory: strip by strip, from rows that are read to rows that are written.
+//! Filters strip by strip, from rows that are read to rows that are written.
 
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, joined, pipeline, unsupported};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::filter::{FilterBuilder, stated};
 use crate::{AnyImage, Device, Error, Named, PixelType, Report, Result, Shape, Source};
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
-use std::fmt;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
-
-/// An image that is read by rows, such as a file's.
-pub trait ReadRows: Sync {
-    /// Returns width, height and channels.
-    fn shape(&self) -> Shape;
-
-    /// Returns the type of the samples.
-    fn pixel_type(&self) -> PixelType;
-
-    /// Reads consecutive rows, without gaps, in the machine's byte order; `bytes` has their size.
-    ///
-    /// # Errors
-    /// [`Error::Rows`].
-    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()>;
-}
-
-/// A result that is written by rows, such as a file's.
-pub trait WriteRows: Sync {
-    /// Writes consecutive rows from row `first` on, without gaps, in the machine's byte order. Strips come from top to bottom.
-    ///
-    /// # Errors
-    /// [`Error::Rows`].
-    fn write_rows(&self, first: u32, bytes: &[u8]) -> Result<()>;
-}
-
-impl fmt::Debug for dyn ReadRows + '_ {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadRows")
-            .field("shape", &self.shape())
-            .field("pixel", &self.pixel_type())
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> From<&'a dyn ReadRows> for Source<'a> {
-    fn from(rows: &'a dyn ReadRows) -> Self {
-        Source::Rows(rows)
-    }
-}
-
-/// Reads a whole image.
-pub(crate) fn read_whole(rows: &dyn ReadRows) -> Result<AnyImage<'static>> {
-    apron_cpu::image_from_bytes(rows.pixel_type(), rows.shape(), |bytes| rows.read_rows(0..rows.shape().height, bytes))
-}
-
-/// Strips that are in memory at a time: one that is read, one that is computed, and one that is written, and what the
-/// computation needs besides.
-const STRIPS_AT_A_TIME: u64 = 4;
 
 /// Returns the strips of a problem whose images together fit into `memory` bytes.
 fn strips(problem: &FilterProblem, memory: u64) -> Result<Vec<Strip>> {
@@ -165,20 +115,12 @@ impl<F: Named> FilterBuilder<'_, F> {
     pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
         let (formula, dst) = self.asked()?;
         let FilterBuilder { device, source, options, .. } = self;
-        let whole;
+        let whole = Whole(source.view());
         let rows: &dyn ReadRows = match &source {
             Source::Rows(rows) => *rows,
-            other => {
-                whole = Whole(other.view());
-                &whole
-            }
+            _ => &whole,
         };
-        let unsupported = |what: &str| Error::Unsupported {
-            operation: "filter",
-            device: "strip by strip".into(),
-            what: what.into(),
-            hint: "filter the whole image".into(),
-        };
+        let unsupported = |what| unsupported("filter", what);
         let problem = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
         let problem = problem.ok_or_else(|| unsupported("filters of several parts"))?;
         if options.keep_alpha {
@@ -194,31 +136,7 @@ impl<F: Named> FilterBuilder<'_, F> {
     }
 }
 
-/// An image in memory as rows.
-struct Whole<'a>(Source<'a>);
-
-impl ReadRows for Whole<'_> {
-    fn shape(&self) -> Shape {
-        self.0.shape()
-    }
-
-    fn pixel_type(&self) -> PixelType {
-        self.0.pixel_type()
-    }
-
-    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
-        let (width, height) = (self.shape().width, rows.end - rows.start);
-        let part = match &self.0 {
-            Source::Host(image) => image.region(0, rows.start, width, height)?.into_packed(),
-            Source::Device(image) => image.region(0, rows.start, width, height)?.download_any()?,
-            Source::Rows(inner) => return inner.read_rows(rows, bytes),
-        };
-        bytes.copy_from_slice(&part.bytes());
-        Ok(())
-    }
-}
-
-/// Computes strips: a thread reads the next one and another writes the last one, while this one computes.
+/// Computes the strips on the device.
 fn run(
     device: &Device,
     strips: &[Strip],
@@ -234,67 +152,11 @@ fn run(
         let result = solved.into_image();
         Ok((result.report()?, result.into_host()?))
     };
-    // No strip waits in a channel: each is in the hands of one of the three.
-    let (image_in, images): (SyncSender<Result<AnyImage<'static>>>, Receiver<_>) = sync_channel(0);
-    let (result_in, results): (SyncSender<(u32, AnyImage<'static>)>, Receiver<_>) = sync_channel(0);
-    thread::scope(|scope| {
-        let reader = thread::Builder::new().spawn_scoped(scope, move || {
-            for strip in strips {
-                let image = read(rows, strip);
-                let last = image.is_err();
-                if image_in.send(image).is_err() || last {
-                    return;
-                }
-            }
-        });
-        let writer = thread::Builder::new().spawn_scoped(scope, move || -> Result<()> {
-            for (first, image) in results {
-                out.write_rows(first, &image.bytes())?;
-            }
-            Ok(())
-        });
-        let (Ok(_), Ok(writer)) = (reader, writer) else {
-            return Err(Error::Unsupported {
-                operation: "filter",
-                device: "strip by strip".into(),
-                what: "two threads, which the system refuses".into(),
-                hint: "filter the whole image".into(),
-            });
-        };
-        let mut report: Option<Report> = None;
-        let mut failed = Ok(());
-        for (strip, image) in strips.iter().zip(images) {
-            let host = image.and_then(|image| whole_or_halves(&strip.problem, &image, &mut solve));
-            let (part, image) = match host {
-                Ok(host) => host,
-                Err(error) => {
-                    failed = Err(error);
-                    break;
-                }
-            };
-            match &mut report {
-                Some(report) => {
-                    (report.kernels, report.copy_in) = (report.kernels + part.kernels, report.copy_in + part.copy_in)
-                }
-                None => report = Some(part),
-            }
-            if result_in.send((strip.output.start, image)).is_err() {
-                // The writer tells why it ended.
-                break;
-            }
-        }
-        drop(result_in);
-        let written = writer.join().expect("the writer does not panic");
-        failed.and(written)?;
-        let mut report = report.expect("at least one strip");
-        report.why = format!("{}; in {} strips", report.why, strips.len());
-        Ok(report)
-    })
-}
-
-/// Adds the times of a strip.
-fn joined(report: Report, part: &Report) -> Report {
-    Report { kernels: report.kernels + part.kernels, copy_in: report.copy_in + part.copy_in, ..report }
+    let solved = |strip: &Strip, image| {
+        let (report, image) = whole_or_halves(&strip.problem, &image, &mut solve)?;
+        Ok((report, strip.output.start, image))
+    };
+    pipeline("filter", strips, |strip| read(rows, strip), solved, out)
 }
 
 /// What solves a problem on the device.

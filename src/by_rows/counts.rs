@@ -1,0 +1,74 @@
+//! Histograms strip by strip.
+
+use super::{ReadRows, Whole, each_strip, joined, unsupported};
+use crate::histogram::extremes;
+use crate::{Binning, Bins, Histogram, HistogramBuilder, Report, Result, Source};
+use apron_core::each_type;
+
+const OPERATION: &str = "histogram";
+
+impl HistogramBuilder<'_> {
+    /// Counts strip by strip: the image, from [`ReadRows`], need not fit into memory. Its strips take at most `memory` bytes at a
+    /// time. The counts are those of the whole image.
+    ///
+    /// Floats whose range has to be found are read twice.
+    ///
+    /// ```
+    /// use apron::{Device, Image};
+    ///
+    /// let image = Image::from_fn(4, 1000, 1, |_, y, _| y as f32)?;
+    /// let (histogram, report) = Device::cpu().histogram(&image).bins(4).run_rows(1600)?;
+    /// assert_eq!(histogram.counts(), [1000; 4]);
+    /// assert!(report.why.ends_with("in 40 strips"));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](HistogramBuilder::run); [`Error::Unsupported`](crate::Error::Unsupported) with a mask of the region,
+    /// [`Error::Parameter`](crate::Error::Parameter) for too little memory for one row, and the errors of reading.
+    pub fn run_rows(self, memory: u64) -> Result<(Histogram, Report)> {
+        let HistogramBuilder { device, source, binning, per_channel, roi, choice } = self;
+        let binning = binning?;
+        binning.check()?;
+        if roi.is_some() {
+            return Err(unsupported(OPERATION, "the mask of a region"));
+        }
+        let whole = Whole(source.view());
+        let rows: &dyn ReadRows = match &source {
+            Source::Rows(rows) => *rows,
+            _ => &whole,
+        };
+        let pixel = rows.pixel_type();
+        let by_value = if binning.seeks_range(pixel) { Bins::of_values(pixel) } else { None };
+        let between = match (&by_value, binning.seeks_range(pixel)) {
+            (Some(bins), _) => Binning::Even(*bins),
+            (None, false) => binning.clone(),
+            (None, true) => {
+                let mut first = apron_cpu::FirstPass::new(1, Vec::new());
+                each_strip(OPERATION, rows, memory, |strip| {
+                    each_type!(&strip, strip => first.add(strip));
+                    Ok(())
+                })?;
+                Binning::Between(binning.edges(pixel, || first.extremes())?)
+            }
+        };
+        let mut all: Option<(Histogram, Report)> = None;
+        let strips = each_strip(OPERATION, rows, memory, |strip| {
+            let counting = HistogramBuilder::new(device, Source::Host(strip)).binning(between.clone());
+            let counting = HistogramBuilder { choice, ..counting.per_channel(per_channel) };
+            let (counted, part) = counting.run_reported()?;
+            all = Some(match all.take() {
+                Some((histogram, report)) => (histogram.plus(&counted), joined(report, &part)),
+                None => (counted, part),
+            });
+            Ok(())
+        })?;
+        let (mut histogram, mut report) = all.expect("an image has rows");
+        if by_value.is_some() {
+            let edges = binning.edges(pixel, || extremes(pixel, histogram.counts()))?;
+            histogram = Histogram::from_value_counts(edges, pixel, histogram.channels(), histogram.counts());
+        }
+        report.why = format!("{}; in {strips} strips", report.why);
+        Ok((histogram, report))
+    }
+}

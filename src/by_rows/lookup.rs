@@ -1,0 +1,70 @@
+//! Lookup tables and equalisation strip by strip.
+
+use super::{ReadRows, Whole, WriteRows, joined, pipeline, read_strip, strips, unsupported};
+use crate::backend::Tables;
+use crate::{Bins, Device, LookupBuilder, Report, Result, Source};
+use apron_core::equalizing;
+use std::ops::Range;
+
+impl LookupBuilder<'_> {
+    /// Runs the operation strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit into
+    /// memory. The images of all strips that are read, computed and written at a time take at most `memory` bytes. The result
+    /// has the bits of the whole image's. To equalise, the image is read twice.
+    ///
+    /// ```
+    /// use apron::{Device, Error, Image, WriteRows};
+    /// use std::sync::Mutex;
+    ///
+    /// struct Bytes(Mutex<Vec<u8>>);
+    ///
+    /// impl WriteRows for Bytes {
+    ///     fn write_rows(&self, _: u32, bytes: &[u8]) -> Result<(), Error> {
+    ///         self.0.lock().unwrap().extend(bytes);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let (image, out) = (Image::from_fn(1, 4, 1, |_, y, _| [7u8, 9, 9, 200][y as usize])?, Bytes(Mutex::default()));
+    /// let report = Device::cpu().equalize(&image).run_rows(&out, 8)?;
+    /// assert_eq!((out.0.into_inner().unwrap(), report.operation), (vec![0, 170, 170, 255], "equalize"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](LookupBuilder::run); [`Error::Unsupported`](crate::Error::Unsupported) for CLAHE,
+    /// [`Error::Parameter`](crate::Error::Parameter) for too little memory for one row, and the errors of reading and writing.
+    pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
+        let LookupBuilder { device, source, lookup, choice } = self;
+        let lookup = lookup?;
+        let operation = lookup.operation();
+        lookup.check(&source)?;
+        let whole = Whole(source.view());
+        let rows: &dyn ReadRows = match &source {
+            Source::Rows(rows) => *rows,
+            _ => &whole,
+        };
+        let strips = strips(operation, rows, 2, memory)?;
+        let (tables, counted) = match lookup {
+            Tables::Lookup(tables) => (tables, None),
+            Tables::Equalize => {
+                let (tables, report) = equalizing_tables(device, rows, memory)?;
+                (tables, Some(report))
+            }
+            Tables::Clahe { .. } => return Err(unsupported(operation, "tables of tiles")),
+        };
+        let solve = |strip: &Range<u32>, image| {
+            let result = device.lookup(Source::Host(image), &tables[..]).variant(choice.variant).run()?;
+            Ok((result.report()?, strip.start, result.into_host()?))
+        };
+        let report = pipeline(operation, &strips, |strip| read_strip(rows, strip), solve, out)?;
+        let report = counted.into_iter().fold(report, |report, part| joined(report, &part));
+        Ok(Report { operation, ..report })
+    }
+}
+
+/// Returns the tables that equalise the channels of an image of bytes.
+fn equalizing_tables(device: &Device, rows: &dyn ReadRows, memory: u64) -> Result<(Vec<u8>, Report)> {
+    let bins = Bins { count: 256, range: Some((0.0, 256.0)) };
+    let (counts, report) = device.histogram(rows).bins(bins).per_channel(true).run_rows(memory)?;
+    Ok((counts.counts().chunks(256).flat_map(equalizing).collect(), report))
+}

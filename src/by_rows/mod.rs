@@ -1,0 +1,191 @@
+//! Images that are larger than memory: strip by strip, from rows that are read.
+
+mod counts;
+mod filter;
+mod lookup;
+mod statistics;
+
+use crate::{AnyImage, Error, PixelType, Report, Result, Shape, Source};
+use std::fmt;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// An image that is read by rows, such as a file's.
+pub trait ReadRows: Sync {
+    /// Returns width, height and channels.
+    fn shape(&self) -> Shape;
+
+    /// Returns the type of the samples.
+    fn pixel_type(&self) -> PixelType;
+
+    /// Reads consecutive rows, without gaps, in the machine's byte order; `bytes` has their size.
+    ///
+    /// # Errors
+    /// [`Error::Rows`].
+    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()>;
+}
+
+/// A result that is written by rows, such as a file's.
+pub trait WriteRows: Sync {
+    /// Writes consecutive rows from row `first` on, without gaps, in the machine's byte order. Strips come from top to bottom.
+    ///
+    /// # Errors
+    /// [`Error::Rows`].
+    fn write_rows(&self, first: u32, bytes: &[u8]) -> Result<()>;
+}
+
+impl fmt::Debug for dyn ReadRows + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadRows")
+            .field("shape", &self.shape())
+            .field("pixel", &self.pixel_type())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> From<&'a dyn ReadRows> for Source<'a> {
+    fn from(rows: &'a dyn ReadRows) -> Self {
+        Source::Rows(rows)
+    }
+}
+
+/// Reads a whole image.
+pub(crate) fn read_whole(rows: &dyn ReadRows) -> Result<AnyImage<'static>> {
+    apron_cpu::image_from_bytes(rows.pixel_type(), rows.shape(), |bytes| rows.read_rows(0..rows.shape().height, bytes))
+}
+
+/// Strips that are in memory at a time: one that is read, one that is computed, and one that is written, and what the
+/// computation needs besides.
+const STRIPS_AT_A_TIME: u64 = 4;
+
+/// An image in memory as rows.
+struct Whole<'a>(Source<'a>);
+
+impl ReadRows for Whole<'_> {
+    fn shape(&self) -> Shape {
+        self.0.shape()
+    }
+
+    fn pixel_type(&self) -> PixelType {
+        self.0.pixel_type()
+    }
+
+    fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
+        let (width, height) = (self.shape().width, rows.end - rows.start);
+        let part = match &self.0 {
+            Source::Host(image) => image.region(0, rows.start, width, height)?.into_packed(),
+            Source::Device(image) => image.region(0, rows.start, width, height)?.download_any()?,
+            Source::Rows(inner) => return inner.read_rows(rows, bytes),
+        };
+        bytes.copy_from_slice(&part.bytes());
+        Ok(())
+    }
+}
+
+/// Adds the times of a strip.
+fn joined(report: Report, part: &Report) -> Report {
+    Report { kernels: report.kernels + part.kernels, copy_in: report.copy_in + part.copy_in, ..report }
+}
+
+/// Returns the rows of the strips, from top to bottom, of which `images` images with rows of the source's size are in memory per
+/// strip, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
+fn strips(operation: &'static str, rows: &dyn ReadRows, images: u64, memory: u64) -> Result<Vec<Range<u32>>> {
+    let (shape, size) = (rows.shape(), rows.pixel_type().size_bytes());
+    let row = (shape.row_samples() * size) as u64 * images * STRIPS_AT_A_TIME;
+    let height = (memory / row).min(shape.height.into()) as u32;
+    if height == 0 {
+        let (value, limit) = (format!("{memory} bytes"), format!("{row} or more for one row"));
+        return Err(Error::parameter(operation, "memory", value, limit));
+    }
+    Ok((0..shape.height).step_by(height as usize).map(|top| top..(top + height).min(shape.height)).collect())
+}
+
+/// Reads rows as an image.
+fn read_strip(rows: &dyn ReadRows, strip: &Range<u32>) -> Result<AnyImage<'static>> {
+    let shape = Shape { height: strip.end - strip.start, ..rows.shape() };
+    apron_cpu::image_from_bytes(rows.pixel_type(), shape, |bytes| rows.read_rows(strip.clone(), bytes))
+}
+
+/// Reads an image strip by strip, from the top, and hands each to `take`, while a thread reads the next. The strips that are in
+/// memory at a time take at most `memory` bytes. Returns the number of strips.
+fn each_strip(
+    operation: &'static str,
+    rows: &dyn ReadRows,
+    memory: u64,
+    mut take: impl FnMut(AnyImage<'static>) -> Result<()>,
+) -> Result<usize> {
+    let strips = strips(operation, rows, 1, memory)?;
+    read_ahead(operation, &strips, |strip| read_strip(rows, strip), |_, image| take(image))?;
+    Ok(strips.len())
+}
+
+/// Reads the image of each strip, and hands it to `take`, while a thread reads the next.
+fn read_ahead<S: Sync>(
+    operation: &'static str,
+    strips: &[S],
+    read: impl Fn(&S) -> Result<AnyImage<'static>> + Send,
+    mut take: impl FnMut(&S, AnyImage<'static>) -> Result<()>,
+) -> Result<()> {
+    // No strip waits in the channel: each is in the hands of one of the two.
+    let (image_in, images): (SyncSender<Result<AnyImage<'static>>>, Receiver<_>) = sync_channel(0);
+    thread::scope(|scope| {
+        let reader = move || {
+            for strip in strips {
+                let image = read(strip);
+                let last = image.is_err();
+                // A strip that is not taken any more is the last.
+                if image_in.send(image).is_err() || last {
+                    break;
+                }
+            }
+        };
+        if thread::Builder::new().spawn_scoped(scope, reader).is_err() {
+            return Err(unsupported(operation, "a thread that reads, which the system refuses"));
+        }
+        strips.iter().zip(images).try_for_each(|(strip, image)| take(strip, image?))
+    })
+}
+
+/// Computes an image of each strip's, with the first row that it has in the result: a thread reads the next strip and another
+/// writes the last one, while `solve` computes.
+fn pipeline<S: Sync>(
+    operation: &'static str,
+    strips: &[S],
+    read: impl Fn(&S) -> Result<AnyImage<'static>> + Send,
+    mut solve: impl FnMut(&S, AnyImage<'static>) -> Result<(Report, u32, AnyImage<'static>)>,
+    out: &dyn WriteRows,
+) -> Result<Report> {
+    let (result_in, results): (SyncSender<(u32, AnyImage<'static>)>, Receiver<_>) = sync_channel(0);
+    thread::scope(|scope| {
+        let writer = move || results.into_iter().try_for_each(|(first, image)| out.write_rows(first, &image.bytes()));
+        let Ok(writer) = thread::Builder::new().spawn_scoped(scope, writer) else {
+            return Err(unsupported(operation, "a thread that writes, which the system refuses"));
+        };
+        let mut all: Option<Report> = None;
+        let mut ended = false;
+        let solved = read_ahead(operation, strips, read, |strip, image| {
+            if ended {
+                return Ok(());
+            }
+            let (part, first, image) = solve(strip, image)?;
+            all = Some(match all.take() {
+                Some(report) => joined(report, &part),
+                None => part,
+            });
+            // The writer tells why it ended.
+            ended = result_in.send((first, image)).is_err();
+            Ok(())
+        });
+        drop(result_in);
+        let written = writer.join().expect("the writer does not panic");
+        solved.and(written)?;
+        let report = all.expect("at least one strip");
+        Ok(Report { why: format!("{}; in {} strips", report.why, strips.len()), ..report })
+    })
+}
+
+fn unsupported(operation: &'static str, what: &str) -> Error {
+    let (device, hint) = ("strip by strip".into(), "take the whole image".into());
+    Error::Unsupported { operation, device, what: what.into(), hint }
+}
