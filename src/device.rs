@@ -5,61 +5,12 @@ use crate::auto::{Auto, Estimate};
 use crate::backend::Backend;
 use crate::filters::{Gaussian, Sigma};
 use crate::{
-    DeviceImage, DeviceInfo, Error, FilterBuilder, Formula, HistogramBuilder, Mask, PixelType, Result, Shape, Source,
-    Taps,
+    DeviceImage, DeviceInfo, DeviceName, FilterBuilder, Formula, GpuSet, HistogramBuilder, Mask, PixelType, Result,
+    Shape, Source, Taps,
 };
 use std::borrow::Borrow;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// The name of a device: `auto`, `gpu`, `gpu:N`, `cpu`, `emulator` or `reference`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DeviceName {
-    /// The first GPU or the CPU, chosen for each job.
-    #[default]
-    Auto,
-    /// An NVIDIA GPU, by the driver's number.
-    Gpu(u32),
-    /// All cores of the CPU.
-    Cpu,
-    /// The GPU's kernels, emulated and checked on the host.
-    Emulator,
-    /// The serial reference implementations.
-    Reference,
-}
-
-impl FromStr for DeviceName {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<DeviceName> {
-        let limit = "auto, gpu, gpu:N, cpu, emulator or reference";
-        let wrong = || Error::parameter("device", "device", format!("'{text}'"), limit);
-        match text {
-            "auto" => Ok(DeviceName::Auto),
-            "gpu" => Ok(DeviceName::Gpu(0)),
-            "cpu" => Ok(DeviceName::Cpu),
-            "emulator" => Ok(DeviceName::Emulator),
-            "reference" => Ok(DeviceName::Reference),
-            _ => {
-                let number = text.strip_prefix("gpu:").ok_or_else(wrong)?;
-                number.parse().map(DeviceName::Gpu).map_err(|_| wrong())
-            }
-        }
-    }
-}
-
-impl fmt::Display for DeviceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DeviceName::Auto => f.write_str("auto"),
-            DeviceName::Gpu(ordinal) => write!(f, "gpu:{ordinal}"),
-            DeviceName::Cpu => f.write_str("cpu"),
-            DeviceName::Emulator => f.write_str("emulator"),
-            DeviceName::Reference => f.write_str("reference"),
-        }
-    }
-}
 
 /// A device that runs operations. Cheap to clone, and usable from several threads.
 ///
@@ -132,6 +83,35 @@ impl Device {
         Ok(Device::of(Backend::open_gpu(ordinal)?))
     }
 
+    /// Opens several GPUs as one device. Filters of images on the host, whose results then are on the host, too, and their
+    /// histograms are shared among them, strip by strip; the bits are those of one GPU. A GPU that fails or has too little memory
+    /// leaves its strips to the others, and a line in the log says so. What is already on one of the GPUs stays there; everything
+    /// else runs on the first.
+    ///
+    /// ```no_run
+    /// use apron::{Device, GpuSet, Image};
+    ///
+    /// let device = Device::gpus(GpuSet::all())?; // or GpuSet::new(&[0, 1])?
+    /// let image = Image::from_fn(16384, 16384, 1, |x, y, _| (x ^ y) as f32)?;
+    /// let blurred = device.gaussian(&image, 2.0).run()?.download::<f32>()?;
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`gpu`](Device::gpu), if one of them cannot be opened.
+    pub fn gpus(set: GpuSet) -> Result<Device> {
+        Ok(Device::of(Backend::open_gpus(set)?))
+    }
+
+    /// Returns the GPUs of this device, each as a device of its own: one, but for [`gpus`](Device::gpus). Other devices return
+    /// themselves.
+    pub fn members(&self) -> Vec<Device> {
+        if self.auto.is_some() {
+            return vec![self.clone()];
+        }
+        self.backend.members().into_iter().map(|backend| Device { backend, ..self.clone() }).collect()
+    }
+
     /// Returns the device that uses all cores of the CPU.
     pub fn cpu() -> Device {
         Device::of(Backend::Cpu)
@@ -155,6 +135,7 @@ impl Device {
         match name {
             DeviceName::Auto => Ok(Device::auto()),
             DeviceName::Gpu(ordinal) => Device::gpu(ordinal),
+            DeviceName::Gpus(set) => Device::gpus(set),
             DeviceName::Cpu => Ok(Device::cpu()),
             DeviceName::Emulator => Ok(Device::emulator()),
             DeviceName::Reference => Ok(Device::reference()),

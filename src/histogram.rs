@@ -70,7 +70,7 @@ impl<'a> HistogramBuilder<'a> {
     /// # Errors
     /// As [`run`](HistogramBuilder::run).
     pub fn run_reported(self) -> Result<(Histogram, Report)> {
-        let counted = self.enqueue()?;
+        let counted = self.counted(true)?;
         Ok((counted.download()?, counted.report()?))
     }
 
@@ -80,8 +80,13 @@ impl<'a> HistogramBuilder<'a> {
     /// # Errors
     /// As [`run`](HistogramBuilder::run).
     pub fn enqueue(self) -> Result<DeviceHistogram> {
+        self.counted(false)
+    }
+
+    /// Counts; `waits` for counts that go to the host at once.
+    fn counted(self, waits: bool) -> Result<DeviceHistogram> {
         let HistogramBuilder { device, source, binning, per_channel, roi, choice } = self;
-        let counting = Counting { binning: binning?, per_channel, roi };
+        let counting = Counting { binning: binning?, per_channel, roi, waits };
         counting.binning.check()?;
         let sources: Vec<&Source<'_>> = iter::once(&source).chain(&counting.roi).collect();
         device.by_cost(
@@ -180,8 +185,28 @@ impl Counts {
     }
 }
 
+/// Counts an image whose parts `count` counts between edges, the same for all of them, and adds up: bins that depend on the
+/// image are found by its `extremes`, or follow from the counts of all values.
+pub(crate) fn counted_by_parts(
+    binning: &Binning,
+    pixel: PixelType,
+    extremes_of_floats: impl FnOnce() -> Result<(f64, f64)>,
+    count: impl FnOnce(&Binning) -> Result<(Histogram, Report)>,
+) -> Result<(Histogram, Report)> {
+    if !binning.seeks_range(pixel) {
+        return count(binning);
+    }
+    let Some(values) = Bins::of_values(pixel) else {
+        let extremes = extremes_of_floats()?;
+        return count(&Binning::Between(binning.edges(pixel, || extremes)?));
+    };
+    let (counted, report) = count(&Binning::Even(values))?;
+    let edges = binning.edges(pixel, || extremes(pixel, counted.counts()))?;
+    Ok((Histogram::from_value_counts(edges, pixel, counted.channels(), counted.counts()), report))
+}
+
 /// Returns the smallest and the largest value that occurs.
-pub(crate) fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
+fn extremes(pixel: PixelType, counts: &[u64]) -> (f64, f64) {
     let (low, values) = pixel.values().expect("an integer type");
     let found = counts.iter().enumerate().filter(|(_, count)| **count > 0);
     let pairs = found.map(|(cell, _)| (low as f64 + (cell % values) as f64, low as f64 + (cell % values) as f64));

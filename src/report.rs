@@ -48,6 +48,11 @@ impl Report {
         self.estimate = estimate;
     }
 
+    /// Adds the times of another part of the same work.
+    pub(crate) fn joined(self, part: &Report) -> Report {
+        Report { kernels: self.kernels + part.kernels, copy_in: self.copy_in + part.copy_in, ..self }
+    }
+
     /// Combines this report with the report of a part that ran before.
     pub(crate) fn after(self, part: Report) -> Report {
         let joined = |first: String, then: String| match (first.is_empty(), then.is_empty()) {

@@ -37,8 +37,8 @@ impl Backend {
             room.check(shape, dst, images)?;
         }
         #[cfg(feature = "gpu")]
-        if let (Backend::Gpu(gpu), Some(room), None) = (self, &mut room, beside)
-            && let Some(mut solved) = self.by_strips(gpu, problem, source, choice, room)?
+        if let (Backend::Gpu(gpu), None) = (self, beside)
+            && let Some(mut solved) = self.by_strips(gpu, problem, source, choice, room.as_deref_mut())?
         {
             (solved.made.report.method, solved.made.report.why_method) = (problem.method(), why.into());
             return Ok(solved);

@@ -22,6 +22,8 @@ pub(crate) struct Counting<'a> {
     pub(crate) per_channel: bool,
     /// Region of interest: pixels with a mask value other than 0 count.
     pub(crate) roi: Option<Source<'a>>,
+    /// Whether the counts go to the host at once.
+    pub(crate) waits: bool,
 }
 
 impl Backend {
@@ -32,7 +34,7 @@ impl Backend {
         counting: &Counting<'_>,
         choice: &Choice<'_>,
     ) -> Result<DeviceHistogram> {
-        let Counting { binning, per_channel, roi } = counting;
+        let Counting { binning, per_channel, roi, .. } = counting;
         let (shape, src) = (source.shape(), source.pixel_type());
         for source in [Some(source), roi.as_ref()].into_iter().flatten() {
             source.check_alone(OPERATION)?;
@@ -53,6 +55,12 @@ impl Backend {
             };
             let report = Report { kernels: start.elapsed(), ..self.report(OPERATION, name, HOST_WHY, Duration::ZERO) };
             return Ok(DeviceHistogram { counts: Counts::Done(histogram), made: Made::on_host(report) });
+        }
+        #[cfg(feature = "gpu")]
+        if let Backend::Gpu(gpu) = self
+            && let Some(counted) = self.by_parts(gpu, source, counting, choice)?
+        {
+            return Ok(counted);
         }
         if src == PixelType::F16 {
             let floats = self.as_floats(source)?;
@@ -80,7 +88,11 @@ impl Backend {
                     None => self.between_edges(&source, bins, Some(extremes), *per_channel, choice)?,
                     roi => {
                         let binning = Binning::Between(binning.edges(src, || extremes)?);
-                        self.by_cells(&source, &Counting { binning, per_channel: *per_channel, roi }, choice)?
+                        self.by_cells(
+                            &source,
+                            &Counting { binning, per_channel: *per_channel, roi, waits: false },
+                            choice,
+                        )?
                     }
                 };
                 found.made.report.copy_in = copy_in;
@@ -114,7 +126,7 @@ impl Backend {
             Ok((written, made)) => Ok(DeviceHistogram { counts: Counts::OfBins { edges, channels, written }, made }),
             // More bins than fit into shared memory, or bins narrower than an integer.
             Err(Error::Unsupported { .. }) if choice.variant.is_none() => {
-                let counting = Counting { binning: Binning::Between(edges), per_channel, roi: None };
+                let counting = Counting { binning: Binning::Between(edges), per_channel, roi: None, waits: false };
                 self.by_cells(source, &counting, choice)
             }
             Err(error) => Err(error),
@@ -125,7 +137,7 @@ impl Backend {
     fn by_cells(
         &self,
         source: &Source<'_>,
-        Counting { binning, per_channel, roi }: &Counting<'_>,
+        Counting { binning, per_channel, roi, .. }: &Counting<'_>,
         choice: &Choice<'_>,
     ) -> Result<DeviceHistogram> {
         let (shape, src, per_channel) = (source.shape(), source.pixel_type(), *per_channel);

@@ -6,6 +6,8 @@ mod histogram;
 mod host;
 mod kernels;
 mod lookup;
+#[cfg(feature = "gpu")]
+mod parts;
 mod percentiles;
 mod ranks;
 mod statistics;
@@ -19,7 +21,8 @@ use crate::choice::{self, Choice};
 use crate::device_image::Made;
 use crate::target::Room;
 use crate::{
-    AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, PixelType, Report, Result, Shape, Source,
+    AnyImage, DeviceHistogram, DeviceImage, DeviceInfo, DeviceName, Error, GpuSet, PixelType, Report, Result, Shape,
+    Source,
 };
 #[cfg(feature = "gpu")]
 use apron_gpu::{Gpu, GpuBuffer};
@@ -104,6 +107,30 @@ impl Backend {
         Ok(Backend::Gpu(Gpu::open(ordinal, crate::MODULES)?))
     }
 
+    /// Opens several GPUs as one; all if none is named.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn open_gpus(set: GpuSet) -> Result<Backend> {
+        let ordinals: Vec<u32> = match set.ordinals() {
+            Some(ordinals) => ordinals.collect(),
+            None => devices()?.iter().map(|info| info.ordinal).collect(),
+        };
+        Ok(Backend::Gpu(Gpu::open_team(&ordinals, crate::MODULES)?))
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    pub(crate) fn open_gpus(_set: GpuSet) -> Result<Backend> {
+        Err(no_gpu_support())
+    }
+
+    /// Returns the devices that share the jobs of this one, each by itself.
+    pub(crate) fn members(&self) -> Vec<Backend> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) => gpu.members().map(Backend::Gpu).collect(),
+            other => vec![other.clone()],
+        }
+    }
+
     /// Looks for a driver, without starting it.
     #[cfg(feature = "gpu")]
     pub(crate) fn find_gpu() -> Result<()> {
@@ -122,6 +149,10 @@ impl Backend {
 
     pub(crate) fn name(&self) -> DeviceName {
         match self {
+            #[cfg(feature = "gpu")]
+            Backend::Gpu(gpu) if gpu.is_team() => {
+                DeviceName::Gpus(GpuSet::of(gpu.members().map(|gpu| gpu.info().ordinal)))
+            }
             #[cfg(feature = "gpu")]
             Backend::Gpu(gpu) => DeviceName::Gpu(gpu.info().ordinal),
             Backend::Cpu => DeviceName::Cpu,

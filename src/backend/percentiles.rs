@@ -140,7 +140,11 @@ impl Backend {
         let mut search = Search::new(known, &extremes);
         while let Some(edges) = search.edges() {
             let binning = Binning::Between(Edges::new(edges)?);
-            let counted = self.histogram(&source, &Counting { binning, per_channel, roi: None }, &Choice::default())?;
+            let counted = self.histogram(
+                &source,
+                &Counting { binning, per_channel, roi: None, waits: false },
+                &Choice::default(),
+            )?;
             let histogram = counted.download()?;
             kernels += counted.report()?.kernels;
             (0..histogram.channels()).for_each(|channel| search.narrow(channel as usize, histogram.channel(channel)));

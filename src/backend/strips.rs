@@ -1,13 +1,13 @@
 //! Filters from host memory to host memory by strips: copies and kernels of several strips run at the same time, and only a
 //! few strips are on the GPU.
 
-use super::{Backend, Solved};
+use super::{Backend, Solved, Storage};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::target::Room;
-use crate::{AnyImage, AnyImageMut, Result, Source};
+use crate::{AnyImage, AnyImageMut, Report, Result, Source};
 use apron_core::{FilterProblem, Problem, Strip};
-use apron_gpu::{Gpu, HostRows, HostRowsMut, Rows, StripJob};
+use apron_gpu::{Gpu, HostRows, HostRowsMut, Rows, StripJob, run_strips};
 use apron_plan::Recipe;
 use std::time::Duration;
 
@@ -46,47 +46,94 @@ fn strips(problem: &FilterProblem, at_a_time: usize) -> Result<Option<Vec<Strip>
     (0..out.height).step_by(rows as usize).filter_map(of).collect::<Result<Vec<_>>>().map(Some)
 }
 
+/// Returns the jobs of the strips, whose recipes are at these places, and whose rows have these sizes in bytes.
+fn jobs<'r>(
+    recipes: &'r [Recipe],
+    strips: &[Strip],
+    of_strip: &[usize],
+    (in_row, out_row): (usize, usize),
+) -> Vec<StripJob<'r>> {
+    let job = |(strip, &problem): (&Strip, &usize)| StripJob {
+        recipe: &recipes[problem],
+        input: strip.input.iter().map(|run| run.start as usize * in_row..run.end as usize * in_row).collect(),
+        output: strip.output.start as usize * out_row..strip.output.end as usize * out_row,
+    };
+    strips.iter().zip(of_strip).map(job).collect()
+}
+
 impl Backend {
-    /// Solves a filter's problem by strips, where image and room are on the host, and it is worth it; else `None`.
+    /// Solves a filter's problem by strips on one GPU or on several, where image and room are on the host, and it is worth it;
+    /// else `None`. Without a room the result of several GPUs is on the host, that of one is not.
     pub(super) fn by_strips(
         &self,
         gpu: &Gpu,
         problem: &FilterProblem,
         source: &Source<'_>,
         choice: &Choice<'_>,
-        room: &mut Room<'_>,
+        room: Option<&mut Room<'_>>,
     ) -> Result<Option<Solved>> {
-        let (Source::Host(image), Room::Host(targets)) = (source, room) else { return Ok(None) };
-        let ([target], Some(strips)) = (&mut targets[..], strips(problem, gpu.strips_at_a_time())?) else {
-            return Ok(None);
+        let Source::Host(image) = source else { return Ok(None) };
+        let gpus: Vec<Gpu> = gpu.members().collect();
+        let at_a_time: usize = gpus.iter().map(Gpu::strips_at_a_time).sum();
+        let (shape, pixel) = (problem.window()?.out, problem.dst());
+        let solve =
+            |strips: &[Strip], output: HostRowsMut<'_>| self.on_gpus(&gpus, (problem, strips), image, output, choice);
+        let (report, storage) = match room {
+            Some(Room::Host(targets)) => {
+                let ([target], Some(strips)) = (&mut targets[..], strips(problem, at_a_time)?) else { return Ok(None) };
+                (solve(&strips, rows_mut(target))?, None)
+            }
+            None if gpu.is_team() => {
+                let Some(strips) = strips(problem, at_a_time)? else { return Ok(None) };
+                let mut report = None;
+                let result = apron_cpu::image_from_bytes(pixel, shape, |bytes| {
+                    report = solve(&strips, HostRowsMut::packed(bytes))?;
+                    Ok(())
+                });
+                (report, Some(Storage::Host(vec![result?])))
+            }
+            _ => return Ok(None),
         };
-        // Strips in the middle have one recipe.
-        let mut recipes: Vec<(&FilterProblem, Recipe)> = Vec::new();
+        Ok(report.map(|report| Solved { shape, pixel, images: 1, storage, made: Made::on_host(report) }))
+    }
+
+    /// Solves a problem by these strips; `None` if memory for the copies cannot be had.
+    fn on_gpus(
+        &self,
+        gpus: &[Gpu],
+        (problem, strips): (&FilterProblem, &[Strip]),
+        image: &AnyImage<'_>,
+        output: HostRowsMut<'_>,
+        choice: &Choice<'_>,
+    ) -> Result<Option<Report>> {
+        // Strips in the middle have one problem.
+        let mut problems: Vec<&FilterProblem> = Vec::new();
         let mut of_strip = Vec::with_capacity(strips.len());
-        for strip in &strips {
-            let known = recipes.iter().position(|(problem, _)| **problem == strip.problem);
-            of_strip.push(match known {
-                Some(known) => known,
-                None => {
-                    recipes.push((&strip.problem, self.planned(&Problem::Filter(strip.problem.clone()), choice)?));
-                    recipes.len() - 1
-                }
-            });
+        for strip in strips {
+            let known = problems.iter().position(|problem| **problem == strip.problem);
+            of_strip.push(known.unwrap_or(problems.len()));
+            if known.is_none() {
+                problems.push(&strip.problem);
+            }
         }
-        let (input, output) = (rows(image), rows_mut(target));
+        let planned = |gpu: &Gpu| {
+            let backend = Backend::Gpu(gpu.clone());
+            let recipe = |problem: &&FilterProblem| backend.planned(&Problem::Filter((*problem).clone()), choice);
+            problems.iter().map(recipe).collect::<Result<Vec<Recipe>>>()
+        };
+        let recipes = gpus.iter().map(planned).collect::<Result<Vec<_>>>()?;
         let in_row = image.shape().row_samples() * image.pixel_type().size_bytes();
         let out_row = problem.window()?.out.row_samples() * problem.dst().size_bytes();
-        let jobs = strips.iter().zip(&of_strip).map(|(strip, &recipe)| StripJob {
-            recipe: &recipes[recipe].1,
-            input: strip.input.iter().map(|run| run.start as usize * in_row..run.end as usize * in_row).collect(),
-            output: strip.output.start as usize * out_row..strip.output.end as usize * out_row,
-        });
-        let jobs: Vec<StripJob<'_>> = jobs.collect();
-        let Some(kernels) = gpu.run_strips(&jobs, input, output)? else { return Ok(None) };
-        let recipe = &recipes[of_strip[of_strip.len() / 2]].1;
+        let shares: Vec<_> = gpus
+            .iter()
+            .cloned()
+            .zip(recipes.iter().map(|recipes| jobs(recipes, strips, &of_strip, (in_row, out_row))))
+            .collect();
+        let Some(kernels) = run_strips(&shares, rows(image), output)? else { return Ok(None) };
+        let recipe = &recipes[0][of_strip[of_strip.len() / 2]];
         let mut report = self.by_kernels(recipe, Duration::ZERO, kernels);
-        report.why = format!("{}; in {} strips from host to host", report.why, jobs.len());
-        let (shape, pixel) = (problem.window()?.out, problem.dst());
-        Ok(Some(Solved { shape, pixel, images: 1, storage: None, made: Made::on_host(report) }))
+        let several = if gpus.len() > 1 { format!(", on {} GPUs", gpus.len()) } else { String::new() };
+        report.why = format!("{}; in {} strips from host to host{several}", report.why, strips.len());
+        Ok(Some(report))
     }
 }

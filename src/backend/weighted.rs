@@ -130,7 +130,7 @@ impl Backend {
         let pixel = source.pixel_type();
         let statistics = match (pixel.values(), Bins::of_values(pixel)) {
             (Some((low, _)), Some(bins)) => {
-                let counting = Counting { binning: bins.into(), per_channel, roi: None };
+                let counting = Counting { binning: bins.into(), per_channel, roi: None, waits: false };
                 let histogram = self.histogram(source, &counting, &Choice::default())?.download()?;
                 let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &[]);
                 (0..histogram.channels()).map(of).collect::<Result<_>>()?

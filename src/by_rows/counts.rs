@@ -1,8 +1,8 @@
 //! Histograms strip by strip.
 
-use super::{ReadRows, Whole, each_strip, joined, unsupported};
-use crate::histogram::extremes;
-use crate::{Binning, Bins, Histogram, HistogramBuilder, Report, Result, Source};
+use super::{ReadRows, Whole, each_strip, unsupported};
+use crate::histogram::counted_by_parts;
+use crate::{Histogram, HistogramBuilder, Report, Result, Source};
 use apron_core::each_type;
 
 const OPERATION: &str = "histogram";
@@ -39,36 +39,29 @@ impl HistogramBuilder<'_> {
             _ => &whole,
         };
         let pixel = rows.pixel_type();
-        let by_value = if binning.seeks_range(pixel) { Bins::of_values(pixel) } else { None };
-        let between = match (&by_value, binning.seeks_range(pixel)) {
-            (Some(bins), _) => Binning::Even(*bins),
-            (None, false) => binning.clone(),
-            (None, true) => {
-                let mut first = apron_cpu::FirstPass::new(1, Vec::new());
-                each_strip(OPERATION, rows, memory, |strip| {
-                    each_type!(&strip, strip => first.add(strip));
-                    Ok(())
-                })?;
-                Binning::Between(binning.edges(pixel, || first.extremes())?)
-            }
+        let extremes = || {
+            let mut first = apron_cpu::FirstPass::new(1, Vec::new());
+            each_strip(OPERATION, rows, memory, |strip| {
+                each_type!(&strip, strip => first.add(strip));
+                Ok(())
+            })?;
+            Ok(first.extremes())
         };
-        let mut all: Option<(Histogram, Report)> = None;
-        let strips = each_strip(OPERATION, rows, memory, |strip| {
-            let counting = HistogramBuilder::new(device, Source::Host(strip)).binning(between.clone());
-            let counting = HistogramBuilder { choice, ..counting.per_channel(per_channel) };
-            let (counted, part) = counting.run_reported()?;
-            all = Some(match all.take() {
-                Some((histogram, report)) => (histogram.plus(&counted), joined(report, &part)),
-                None => (counted, part),
-            });
-            Ok(())
-        })?;
-        let (mut histogram, mut report) = all.expect("an image has rows");
-        if by_value.is_some() {
-            let edges = binning.edges(pixel, || extremes(pixel, histogram.counts()))?;
-            histogram = Histogram::from_value_counts(edges, pixel, histogram.channels(), histogram.counts());
-        }
-        report.why = format!("{}; in {strips} strips", report.why);
-        Ok((histogram, report))
+        counted_by_parts(&binning, pixel, extremes, |between| {
+            let mut all: Option<(Histogram, Report)> = None;
+            let strips = each_strip(OPERATION, rows, memory, |strip| {
+                let counting = HistogramBuilder::new(device, Source::Host(strip)).binning(between.clone());
+                let counting = HistogramBuilder { choice, ..counting.per_channel(per_channel) };
+                let (counted, part) = counting.run_reported()?;
+                all = Some(match all.take() {
+                    Some((histogram, report)) => (histogram.plus(&counted), report.joined(&part)),
+                    None => (counted, part),
+                });
+                Ok(())
+            })?;
+            let (histogram, mut report) = all.expect("an image has rows");
+            report.why = format!("{}; in {strips} strips", report.why);
+            Ok((histogram, report))
+        })
     }
 }

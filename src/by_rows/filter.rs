@@ -1,6 +1,6 @@
 //! Filters strip by strip, from rows that are read to rows that are written.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, joined, pipeline, unsupported};
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, pipeline, unsupported};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::filter::{FilterBuilder, stated};
@@ -191,7 +191,7 @@ fn whole_or_halves(
         to_below.copy_from_slice(&below.bytes());
         Ok(())
     });
-    Ok((joined(report, &part), both?))
+    Ok((report.joined(&part), both?))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lookup tables and equalisation strip by strip.
 
-use super::{ReadRows, Whole, WriteRows, joined, pipeline, read_strip, strips, unsupported};
+use super::{ReadRows, Whole, WriteRows, pipeline, read_strip, strips, unsupported};
 use crate::backend::Tables;
 use crate::{Bins, Device, LookupBuilder, Report, Result, Source};
 use apron_core::equalizing;
@@ -57,7 +57,7 @@ impl LookupBuilder<'_> {
             Ok((result.report()?, strip.start, result.into_host()?))
         };
         let report = pipeline(operation, &strips, |strip| read_strip(rows, strip), solve, out)?;
-        let report = counted.into_iter().fold(report, |report, part| joined(report, &part));
+        let report = counted.into_iter().fold(report, |report, part| report.joined(&part));
         Ok(Report { operation, ..report })
     }
 }

@@ -83,11 +83,6 @@ impl ReadRows for Whole<'_> {
     }
 }
 
-/// Adds the times of a strip.
-fn joined(report: Report, part: &Report) -> Report {
-    Report { kernels: report.kernels + part.kernels, copy_in: report.copy_in + part.copy_in, ..report }
-}
-
 /// Returns the rows of the strips, from top to bottom, of which `images` images with rows of the source's size are in memory per
 /// strip, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
 fn strips(operation: &'static str, rows: &dyn ReadRows, images: u64, memory: u64) -> Result<Vec<Range<u32>>> {
@@ -170,7 +165,7 @@ fn pipeline<S: Sync>(
             }
             let (part, first, image) = solve(strip, image)?;
             all = Some(match all.take() {
-                Some(report) => joined(report, &part),
+                Some(report) => report.joined(&part),
                 None => part,
             });
             // The writer tells why it ended.

@@ -18,5 +18,6 @@ mod rows;
 mod streams;
 mod strips;
 mod targets;
+mod team;
 mod threads;
 mod words;

@@ -34,7 +34,7 @@ impl<P: TypedValueParser> TypedValueParser for Offers<P> {
 
 /// Parses device names; shells suggest the first GPU only.
 pub(crate) fn devices() -> Offers<impl TypedValueParser<Value = DeviceName>> {
-    let names = vec!["auto", "gpu", "gpu:0", "cpu", "emulator", "reference"];
+    let names = vec!["auto", "gpu", "gpu:0", "gpus", "cpu", "emulator", "reference"];
     Offers { parser: StringValueParser::new().try_map(|name| name.parse::<DeviceName>()), names }
 }
 
@@ -52,7 +52,8 @@ pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
 /// Options of every verb that reads an image.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Common {
-    /// Where to run: auto, gpu[:N], cpu, emulator or reference [default: auto]
+    /// Where to run: auto, gpu[:N], gpu:N,M or gpus for several that share the work, cpu, emulator or reference
+    /// [default: auto]
     #[arg(long, value_parser = devices(), hide_possible_values = true)]
     pub(crate) device: Option<DeviceName>,
     /// The implementation, by name, instead of the one that would be chosen

@@ -54,6 +54,16 @@ impl Error {
         }
     }
 
+    /// Whether a device failed or lacks memory, so that another one may do.
+    pub(crate) fn is_of_device(&self) -> bool {
+        use apron::Error::{Driver, NoDevice, OutOfMemory};
+        match self {
+            Error::Apron(error) => matches!(error, OutOfMemory { .. } | Driver { .. } | NoDevice { .. }),
+            Error::Step { error, .. } => error.is_of_device(),
+            _ => false,
+        }
+    }
+
     /// Returns the message on one line, with a hint.
     pub(crate) fn line(&self) -> String {
         let mut line = self.to_string().split_whitespace().collect::<Vec<_>>().join(" ");

@@ -46,6 +46,15 @@ fn workloads_are_chosen_by_a_part_of_their_names() {
 }
 
 #[test]
+fn auto_is_timed_beside_both_devices() {
+    let folder = Folder::new();
+    let ended = folder.ok(&["bench", "--auto", "--quick", "--reps", "1", "--only", "f32", "--record", "a.csv"]);
+    assert!(ended.stdout.contains("dense5x5 f32 128x128") && ended.stdout.contains(" of 6 are over"), "{ended:?}");
+    let record = std::fs::read_to_string(folder.path("a.csv")).unwrap();
+    assert!(record.contains("work,cpu_ms,cpu_ms,auto_ms\ngaussian f32 64x64,"), "{record}");
+}
+
+#[test]
 fn without_its_gpu_it_says_so() {
     let folder = Folder::new();
     folder.fails(4, "no gpu", &["bench", "--device", "gpu:77"]);

@@ -193,7 +193,7 @@ mod tests {
     fn strips_have_the_bits_of_the_whole() {
         let sample = |x: u32, y: u32, c: u32| {
             let bits = (x * 31 + y * 1009 + c * 77).wrapping_mul(0x9e37_79b9);
-            (bits as f32 - 2e9) * if bits % 7 == 0 { 1e-20 } else { 1e-3 }
+            (bits as f32 - 2e9) * if bits.is_multiple_of(7) { 1e-20 } else { 1e-3 }
         };
         let image = Image::from_fn(23, 17, 3, sample).unwrap();
         check(&image, 1);

@@ -85,6 +85,8 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
 pub struct Gpu {
     pub(crate) device: Arc<OpenDevice>,
     pub(crate) stream: Arc<Stream>,
+    /// GPUs that share its jobs from host memory.
+    pub(crate) others: Arc<[Gpu]>,
 }
 
 /// State that all streams of a device share.
@@ -149,16 +151,16 @@ impl Gpu {
         });
         device.keep_freed_memory();
         let stream = Stream::new(device.clone())?;
-        Ok(Gpu { device, stream })
+        Ok(Gpu { device, stream, others: [].into() })
     }
 
-    /// Returns the GPU with a new stream: work on the two streams is not ordered.
+    /// Returns the GPU with a new stream: work on the two streams is not ordered. GPUs that share its jobs keep their streams.
     ///
     /// # Errors
     /// [`Error::Driver`] if the driver cannot create a stream.
     pub fn new_stream(&self) -> Result<Gpu> {
         self.device.enter()?;
-        Ok(Gpu { device: self.device.clone(), stream: Stream::new(self.device.clone())? })
+        Ok(Gpu { stream: Stream::new(self.device.clone())?, ..self.clone() })
     }
 
     /// Returns the GPU with a stream of the caller: work that either side enqueues runs in the order of the calls.
@@ -168,7 +170,7 @@ impl Gpu {
     /// captured, and [`Error::Driver`].
     pub fn on_stream(&self, stream: Arc<CustStream>) -> Result<Gpu> {
         self.device.enter()?;
-        Ok(Gpu { device: self.device.clone(), stream: Stream::of_caller(self.device.clone(), stream)? })
+        Ok(Gpu { stream: Stream::of_caller(self.device.clone(), stream)?, ..self.clone() })
     }
 
     /// Returns the stream on which work is enqueued.

@@ -105,6 +105,11 @@ impl<'a> HostRowsMut<'a> {
         HostRowsMut::new(bytes, rows)
     }
 
+    /// Returns the same rows once more, for another GPU: writing is unsafe, and left to the caller to keep apart.
+    pub(crate) fn again(&self) -> HostRowsMut<'_> {
+        HostRowsMut { bytes: PhantomData, ..*self }
+    }
+
     /// Finds out whether the memory is pinned. A context must be current.
     pub(crate) fn looked_up(mut self) -> Self {
         self.pinned = is_pinned(self.start(), self.rows);

@@ -18,6 +18,7 @@ mod staging;
 mod stream;
 mod strips;
 mod symbol;
+mod team;
 mod texture;
 
 pub use buffer::GpuBuffer;
@@ -30,4 +31,5 @@ pub use module::Modules;
 pub use record::Recorded;
 pub use rows::Rows;
 pub use staging::PinnedMemory;
-pub use strips::StripJob;
+pub use strips::{StripJob, run_strips};
+pub use team::{Parts, share};

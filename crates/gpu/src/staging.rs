@@ -32,6 +32,8 @@ const SLOTS: usize = 2;
 const LEAST_PIECE: usize = 256 << 10;
 /// Most lanes per GPU; there is one per processor of the host.
 const MOST_LANES: usize = 16;
+/// Pins memory for all GPUs, not only for the one whose context is current: the driver's flag of that name.
+const CU_MEMHOSTREGISTER_PORTABLE: u32 = 1;
 /// Size of the system's huge pages, in bytes, which are pinned faster.
 const HUGE_PAGE: usize = 2 << 20;
 
@@ -89,7 +91,7 @@ impl Pinned {
             libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
         }
         // SAFETY: the range was allocated above, and is released before it is freed.
-        let pinned = unsafe { cuMemHostRegister_v2(start.as_ptr().cast(), bytes, 0) };
+        let pinned = unsafe { cuMemHostRegister_v2(start.as_ptr().cast(), bytes, CU_MEMHOSTREGISTER_PORTABLE) };
         checked(pinned, || format!("pinning {bytes} bytes of host memory")).inspect_err(|_| {
             // SAFETY: allocated above with this layout.
             unsafe { std::alloc::dealloc(start.as_ptr(), layout) };

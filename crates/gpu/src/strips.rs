@@ -4,13 +4,13 @@ use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::execute::Timer;
 use crate::host_rows::{HostRows, HostRowsMut};
-use crate::staging::most_lanes;
+use crate::staging::{Lane, most_lanes};
 use crate::stream::Stream;
-use apron_core::Result;
+use crate::team::{Parts, share};
+use apron_core::{Error, Result};
 use apron_plan::Recipe;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,53 +31,109 @@ impl Gpu {
         most_lanes()
     }
 
-    /// Computes strips of an image on the host into an image on the host: copies to the device, kernels and copies back of
-    /// several strips at a time, each strip on a stream and by a thread of its own. Runs behind all work enqueued on this
-    /// handle, and waits for the strips. Returns the time of all kernels; `None` where no memory can be pinned.
-    ///
-    /// # Errors
-    /// As [`execute`](Gpu::execute).
-    ///
-    /// # Panics
-    /// If a strip's sizes differ from its recipe's, or strips overlap.
-    pub fn run_strips(
+    /// Computes strips on up to `lanes` lanes, each with a stream and a thread of its own, as long as `parts` has strips; those
+    /// that fail go back to it. Returns the first failure, or `None` where there are no lanes.
+    fn on_strips(
         &self,
-        strips: &[StripJob<'_>],
+        (strips, lanes): (&[StripJob<'_>], usize),
+        parts: &Parts,
         input: HostRows<'_>,
-        output: HostRowsMut<'_>,
-    ) -> Result<Option<Duration>> {
-        self.device.enter()?;
-        self.stream.uncaptured("a filter from host to host", "upload the image before")?;
-        let (input, output) = (input.looked_up(), output.looked_up());
-        let apart = strips.windows(2).all(|pair| pair[0].output.end <= pair[1].output.start);
-        assert!(apart, "strips that do not overlap");
-        let (next, kernels) = (AtomicUsize::new(0), Mutex::new(Duration::ZERO));
-        let done = self.device.on_lanes(&self.stream, strips.len(), |lane| {
-            let stream = Stream::of_lane(self.device.clone(), lane.stream.clone())?;
-            let gpu = Gpu { device: self.device.clone(), stream };
-            let mut timers: Vec<Timer> = Vec::new();
-            while let Some(strip) = strips.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let bytes = strip.input.iter().map(|range| range.len()).sum::<usize>();
-                let buffer = GpuBuffer::uninitialized(&gpu, strip.recipe.operation, bytes as u64)?;
-                let mut at = buffer.device_address();
-                for range in &strip.input {
-                    let start = at.wrapping_sub(range.start as u64);
-                    lane.upload(input, iter::once(range.clone()), start)?;
-                    at += range.len() as u64;
+        output: &HostRowsMut<'_>,
+        kernels: &Mutex<Duration>,
+    ) -> Result<Option<Option<Error>>> {
+        let failed = Mutex::new(None);
+        let done = self.device.on_lanes(&self.stream, lanes, |lane| {
+            let mut taken = Vec::new();
+            let computed = self.on_lane(lane, strips, parts, &mut taken, input, output);
+            match computed {
+                Ok(took) => *kernels.lock().unwrap_or_else(PoisonError::into_inner) += took,
+                Err(error) => {
+                    // No copy may go on when another lane computes the strip, or the caller's memory is gone.
+                    let _ = lane.stream.synchronize();
+                    parts.give_back(taken);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
-                let (result, timer) = gpu.execute(strip.recipe, &buffer)?;
-                assert_eq!(result.len_bytes(), strip.output.len() as u64, "size of the strip's output, in bytes");
-                timers.extend(timer);
-                let start = result.device_address().wrapping_sub(strip.output.start as u64);
-                // SAFETY: strips do not overlap, and each belongs to one thread.
-                unsafe { lane.download(&output, iter::once(strip.output.clone()), start)? };
-            }
-            gpu.synchronize()?;
-            for timer in &timers {
-                *kernels.lock().unwrap_or_else(PoisonError::into_inner) += timer.elapsed()?;
             }
             Ok(())
         })?;
-        Ok(done.map(|()| kernels.into_inner().unwrap_or_else(PoisonError::into_inner)))
+        Ok(done.map(|()| failed.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
+
+    /// Computes strips on a lane, and returns the time of their kernels.
+    fn on_lane(
+        &self,
+        lane: &Lane,
+        strips: &[StripJob<'_>],
+        parts: &Parts,
+        taken: &mut Vec<usize>,
+        input: HostRows<'_>,
+        output: &HostRowsMut<'_>,
+    ) -> Result<Duration> {
+        let stream = Stream::of_lane(self.device.clone(), lane.stream.clone())?;
+        let gpu = Gpu { device: self.device.clone(), stream, others: [].into() };
+        let mut timers: Vec<Timer> = Vec::new();
+        while let Some(part) = parts.take() {
+            taken.push(part);
+            let strip = &strips[part];
+            let bytes = strip.input.iter().map(|range| range.len()).sum::<usize>();
+            let buffer = GpuBuffer::uninitialized(&gpu, strip.recipe.operation, bytes as u64)?;
+            let mut at = buffer.device_address();
+            for range in &strip.input {
+                let start = at.wrapping_sub(range.start as u64);
+                lane.upload(input, iter::once(range.clone()), start)?;
+                at += range.len() as u64;
+            }
+            let (result, timer) = gpu.execute(strip.recipe, &buffer)?;
+            assert_eq!(result.len_bytes(), strip.output.len() as u64, "size of the strip's output, in bytes");
+            timers.extend(timer);
+            let start = result.device_address().wrapping_sub(strip.output.start as u64);
+            // SAFETY: strips do not overlap, and each belongs to one thread.
+            unsafe { lane.download(output, iter::once(strip.output.clone()), start)? };
+        }
+        gpu.synchronize()?;
+        timers.iter().map(Timer::elapsed).sum()
+    }
+}
+
+/// Computes strips of an image on the host into an image on the host: copies to the device, kernels and copies back of
+/// several strips at a time, on one GPU or on several, each with its own recipes for the same strips. Runs behind all work
+/// enqueued on the handles, and waits for the strips. A GPU with too little memory computes fewer strips at a time; the strips
+/// of one that fails go to the others. Returns the time of all kernels; `None` where there are no lanes.
+///
+/// # Errors
+/// As [`execute`](Gpu::execute), if all GPUs fail.
+///
+/// # Panics
+/// If a strip's sizes differ from its recipe's, or strips overlap.
+pub fn run_strips(
+    gpus: &[(Gpu, Vec<StripJob<'_>>)],
+    input: HostRows<'_>,
+    output: HostRowsMut<'_>,
+) -> Result<Option<Duration>> {
+    for (gpu, strips) in gpus {
+        gpu.device.enter()?;
+        gpu.stream.uncaptured("a filter from host to host", "upload the image before")?;
+        let apart = strips.windows(2).all(|pair| pair[0].output.end <= pair[1].output.start);
+        assert!(apart && strips.len() == gpus[0].1.len(), "strips that do not overlap, the same for all GPUs");
+    }
+    let kernels = Mutex::new(Duration::ZERO);
+    let name = |(gpu, _): &(Gpu, _)| format!("gpu:{}", gpu.info().ordinal);
+    let work = |(gpu, strips): &(Gpu, Vec<StripJob<'_>>), parts: &Parts| {
+        gpu.device.enter()?;
+        let (input, output) = (input.looked_up(), output.again().looked_up());
+        let mut lanes = gpu.strips_at_a_time().min(strips.len());
+        loop {
+            match gpu.on_strips((strips, lanes), parts, input, &output, &kernels)?.flatten() {
+                None => return Ok(()),
+                Some(error @ Error::OutOfMemory { .. }) if lanes > 1 => {
+                    lanes /= 2;
+                    let ordinal = gpu.info().ordinal;
+                    log::warn!(target: "apron", "gpu:{ordinal}: {error}; {lanes} strips are computed at a time");
+                }
+                Some(error) => return Err(error),
+            }
+        }
+    };
+    let done = share(gpus, gpus[0].1.len(), name, work)?;
+    Ok(done.then(|| kernels.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }

@@ -205,7 +205,7 @@ pub fn check_each<'a>(
 pub fn variants(device: &Device, case: &Case) -> Vec<Option<&'static str>> {
     match device.name() {
         DeviceName::Cpu if case.is_large() => Vec::new(),
-        DeviceName::Gpu(_) | DeviceName::Emulator => {
+        DeviceName::Gpu(_) | DeviceName::Gpus(_) | DeviceName::Emulator => {
             let machine = device.machine().expect("a device that runs kernels");
             if case.chosen.is_some() {
                 let recipe = apron_plan::plan(&case.solved(), None, &machine);

@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::place::{Asked, Files, Place};
 use crate::report::{Report, complain, counted, milliseconds, print};
 use crate::room;
+use apron::Device;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Runs a verb for each of its images, and reports.
@@ -23,13 +25,28 @@ pub(super) fn run(verb: &Verb, files: Files, common: &Common) -> Result<()> {
         }
         Asked::Folder(images) => images,
     };
-    // Opened once; each image's work is on a stream of its own.
-    let device = Devices::new(Default::default()).get(common.device)?;
+    // Opened once; each image's work is on a stream of its own, and several GPUs take turns.
+    let gpus = Devices::new(Default::default()).get(common.device)?.members();
+    let turn = AtomicUsize::new(0);
     let mut failures = Vec::new();
     let on_image = |(input, output): &(PathBuf, PathBuf)| {
-        let mut devices = Devices::of(device.separate()?);
-        devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
-        work(verb, &mut devices).map(|report| report.value())
+        let first = turn.fetch_add(1, Ordering::Relaxed);
+        let on_gpu = |gpu: &Device| {
+            let mut devices = Devices::of(gpu.separate()?);
+            devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
+            work(verb, &mut devices).map(|report| report.value())
+        };
+        // An image that one GPU fails at goes to the next.
+        for nth in 0..gpus.len() - 1 {
+            let gpu = &gpus[(first + nth) % gpus.len()];
+            match on_gpu(gpu) {
+                Err(error) if error.is_of_device() => {
+                    complain(&format!("apron: warning: {}: {}; another GPU takes it", input.display(), error.line()));
+                }
+                other => return other,
+            }
+        }
+        on_gpu(&gpus[(first + gpus.len() - 1) % gpus.len()])
     };
     let told = |(input, _): &(PathBuf, PathBuf), result| {
         let input = input.display().to_string();

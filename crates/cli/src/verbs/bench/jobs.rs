@@ -2,15 +2,19 @@
 
 use super::{Pace, median, peers};
 use crate::error::{Error, Result};
-use apron::{AnyImage, Device, DeviceName, Image, ImageMut, Pixel, Shape};
+use apron::{AnyImage, Device, DeviceName, Image, ImageMut, Mask, Pixel, Shape};
 use apron_files::{ImageOutput, Scratch};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Standard deviation of the Gaussian that every job computes, in pixels.
+/// Standard deviation of the Gaussian of the jobs, in pixels.
 const SIGMA: f64 = 2.0;
+/// Side of the dense mask.
+const MASK: u32 = 64;
+/// Photographs of a folder.
+const PHOTOS: usize = 32;
 
 /// What a job moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +27,14 @@ enum Road {
     Pinned,
     /// From a `.npy` file to a `.npy` file, by the command.
     Command,
+    /// As above, on the first GPU if `auto` is measured: the first result of a program.
+    First,
+    /// A dense mask of 64x64 from memory to memory that was written before.
+    Mask,
+    /// A histogram of memory.
+    Histogram,
+    /// JPEG photographs of three channels in a folder to pictures of this format, by the command.
+    Photos(&'static str),
 }
 
 /// A job; its name is what the programs of peers take.
@@ -46,6 +58,12 @@ const JOBS: &[Job] = &[
     Job { road: Road::Command, float: true, side: 8192 },
     Job { road: Road::Command, float: false, side: 16384 },
     Job { road: Road::Command, float: false, side: 512 },
+    Job { road: Road::First, float: false, side: 512 },
+    Job { road: Road::Mask, float: true, side: 8192 },
+    Job { road: Road::Histogram, float: false, side: 16384 },
+    Job { road: Road::Histogram, float: true, side: 8192 },
+    Job { road: Road::Photos("png"), float: false, side: 3464 },
+    Job { road: Road::Photos("jpg"), float: false, side: 3464 },
 ];
 
 impl Job {
@@ -55,6 +73,11 @@ impl Job {
             Road::Touched => "touched",
             Road::Pinned => "pinned",
             Road::Command => "npy",
+            Road::First => "first",
+            Road::Mask => "mask64",
+            Road::Histogram => "histogram",
+            Road::Photos("png") => "photos-png",
+            Road::Photos(_) => "photos-jpg",
         };
         let pixel = if self.float { "f32" } else { "u8" };
         format!("job {pixel} {0}x{0} {road}", self.side)
@@ -147,22 +170,57 @@ fn timed<T: Pixel + From<u8>>(job: &Job, device: &Device, pace: Pace) -> Result<
                 Ok(device.gaussian(&image, SIGMA).run_into(out)?)
             })
         }
-        Road::Command => {
+        Road::Mask => {
+            let taps = (0..MASK * MASK).map(|i| (i % 7) as f32 / 4096.0).collect::<Vec<_>>();
+            let mask = Mask::new(MASK, MASK, taps)?;
+            let mut out = image.clone();
+            of_runs(&mut || Ok(device.correlate(&image, &mask).run_into(&mut out)?))
+        }
+        Road::Histogram => of_runs(&mut || {
+            let histogram = device.histogram(&image).bins(256).range(0.0, 256.0).run()?;
+            drop(std::hint::black_box(histogram));
+            Ok(())
+        }),
+        Road::Photos(format) => {
+            let folder = tempfile::tempdir().map_err(|error| Error::Failed(error.to_string()))?;
+            for number in 0..PHOTOS {
+                let path = folder.path().join(format!("{number}.jpg"));
+                ImageOutput::new(&path, None)?.write(&photo(job.side, number as u32)?)?;
+            }
+            of_runs(&mut || {
+                let args = ["--format", format, "--device", &device.name().to_string()];
+                command(&folder.path().join("*.jpg"), &folder.path().join("out/"), &args)
+            })
+        }
+        Road::Command | Road::First => {
             let scratch =
                 |what| Scratch::with_extension(what, ".npy").map_err(|error| Error::Failed(error.to_string()));
             let (input, output) = (scratch("in")?, scratch("out")?);
             ImageOutput::new(input.path(), None)?.write(&T::into_any(image))?;
-            of_runs(&mut || command(device.name(), input.path(), output.path()))
+            let named = device.name();
+            let named = if (job.road, named) == (Road::First, DeviceName::Auto) { DeviceName::Gpu(0) } else { named };
+            of_runs(&mut || command(input.path(), output.path(), &["--device", &named.to_string()]))
         }
     }
 }
 
+/// Returns a picture that compresses about as well as a photograph.
+fn photo(side: u32, seed: u32) -> Result<AnyImage<'static>> {
+    let image = Image::from_fn(side, side, 3, |x, y, channel| {
+        let smooth = ((x + 97 * seed) as f32 / 97.0).sin() * 60.0 + ((y + 31 * channel) as f32 / 61.0).sin() * 40.0;
+        let noise =
+            (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(2_246_822_519) ^ channel).wrapping_mul(3_266_489_917);
+        (128.0 + smooth + (noise >> 28) as f32) as u8
+    })?;
+    Ok(AnyImage::U8(image))
+}
+
 /// Runs this program as a command on files.
-fn command(device: DeviceName, input: &Path, output: &Path) -> Result<()> {
+fn command(input: &Path, output: &Path, args: &[&str]) -> Result<()> {
     let program = std::env::current_exe().map_err(|error| Error::Failed(error.to_string()))?;
     let mut command = Command::new(program);
     command.arg("gaussian").arg(input).arg(output).args(["--sigma", &SIGMA.to_string(), "--quiet"]);
-    let status = command.args(["--device", &device.to_string()]).stdout(Stdio::null()).status();
+    let status = command.args(args).stdout(Stdio::null()).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Error::Failed(format!("the command ended with {status}"))),
@@ -173,7 +231,7 @@ fn command(device: DeviceName, input: &Path, output: &Path) -> Result<()> {
 impl Jobs {
     /// Formats a table.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("whole jobs on {}: Gaussian of sigma {SIGMA}, ms by the clock\n", self.device);
+        let mut text = format!("whole jobs on {}, Gaussians of sigma {SIGMA}: ms by the clock\n", self.device);
         for Row { name, ms, peers } in &self.rows {
             let ms = ms.as_ref().map_or_else(|why| why.clone(), |ms| format!("{ms:.2}"));
             let peers: Vec<String> = peers.iter().map(|(peer, ms)| format!("{peer} {ms:.2}")).collect();

@@ -1,6 +1,7 @@
 //! `apron bench`: times every workload, compared with the machine's limits and, optionally, with other libraries.
 
 pub(super) mod burst;
+mod by_auto;
 mod chain;
 pub(super) mod images;
 mod jobs;
@@ -68,6 +69,10 @@ pub(crate) struct Args {
     /// file; --only then chooses jobs, and --peers times OpenCV, CuPy and PyTorch
     #[arg(long, conflicts_with_all = ["work", "scan", "json"])]
     jobs: bool,
+    /// Time filters from host memory to host memory instead, of 64x64 to 16384x16384 pixels: on the CPU, on the device, and
+    /// by `auto`, which should take the faster of both
+    #[arg(long, conflicts_with_all = ["work", "scan", "jobs", "peers", "json"])]
+    auto: bool,
     /// With --scan: draw the ladders as SVG pictures into this folder
     #[arg(long, value_name = "DIR", requires = "scan")]
     charts: Option<PathBuf>,
@@ -86,7 +91,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let workloads = if args.scan || args.jobs { Vec::new() } else { chosen(args)? };
+    let workloads = if args.scan || args.jobs || args.auto { Vec::new() } else { chosen(args)? };
     // Checked first: nothing should be measured whose record cannot be written.
     let record = args.record.as_deref().map(OutputPath::new).transpose()?;
     // Kept open, so that the handles of single workloads do not initialise the driver again.
@@ -100,26 +105,22 @@ pub(super) fn run(args: &Args) -> Result<()> {
     tell(&format!("device {}: its limits", device.name()));
     let limits = Limits::measure(&device, pace, args.quick)?;
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
+    let facts = || report::facts(pace, ordinal, &limits);
     if args.scan {
         let scan = scan::run(&device, &limits, args.only.as_deref().unwrap_or(""), (pace, args.quick), tell)?;
-        print(&scan.text())?;
         if let Some(folder) = &args.charts {
             scan.draw(folder)?;
         }
-        if let Some(record) = record {
-            let facts = report::facts(pace, ordinal, &limits);
-            record.write(|file| Ok(file.write_all(scan.csv(&facts).as_bytes())?))?;
-        }
-        return Ok(());
+        return told(&scan.text(), || scan.csv(&facts()), record);
+    }
+    if args.auto {
+        let table = by_auto::run(&device, args.only.as_deref().unwrap_or(""), (pace, args.quick), tell)?;
+        return told(&table.text(), || table.csv(&facts()), record);
     }
     if args.jobs {
         let peers = args.peers.then_some(args.peers_dir.as_path());
         let jobs = jobs::run(&device, args.only.as_deref().unwrap_or(""), (pace, args.quick), peers, tell)?;
-        print(&jobs.text())?;
-        if let Some(record) = record {
-            let facts = report::facts(pace, ordinal, &limits);
-            record.write(|file| Ok(file.write_all(jobs.csv(&facts).as_bytes())?))?;
-        }
+        told(&jobs.text(), || jobs.csv(&facts()), record)?;
         return match jobs.failed() {
             0 => Ok(()),
             failed => Err(Error::Failed(format!("{failed} jobs failed"))),
@@ -155,6 +156,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
         0 => Ok(()),
         failed => Err(Error::Failed(format!("{failed} of {} workloads failed", bench.rows.len()))),
     }
+}
+
+/// Prints a table, and writes its record if one was asked for.
+fn told(text: &str, csv: impl FnOnce() -> String, record: Option<OutputPath<'_>>) -> Result<()> {
+    print(text)?;
+    record.map_or(Ok(()), |record| Ok(record.write(|file| Ok(file.write_all(csv().as_bytes())?))?))
 }
 
 /// Returns the workloads that were asked for.
