@@ -3,9 +3,9 @@
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
 use crate::host_rows::{HostRows, HostRowsMut};
+use crate::lanes;
 use crate::memory::Memory;
 use crate::rows::Rows;
-use crate::staging;
 use crate::stream::Stream;
 use apron_core::Result;
 use cust::memory::{DeviceBuffer, DeviceCopy};
@@ -140,8 +140,8 @@ impl GpuBuffer {
             }
             let rows = rows.looked_up();
             if !rows.pinned
-                && rows.bytes() >= staging::LEAST_BYTES
-                && staging::upload(stream, rows, self.address())?.is_some()
+                && rows.bytes() >= lanes::LEAST_BYTES
+                && lanes::upload(stream, rows, self.address())?.is_some()
             {
                 return Ok(());
             }
@@ -221,8 +221,8 @@ impl GpuBuffer {
             }
             let rows = rows.looked_up();
             if !rows.pinned
-                && rows.bytes() >= staging::LEAST_BYTES
-                && staging::download(stream, &rows, self.address())?.is_some()
+                && rows.bytes() >= lanes::LEAST_BYTES
+                && lanes::download(stream, &rows, self.address())?.is_some()
             {
                 return Ok(());
             }

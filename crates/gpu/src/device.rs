@@ -1,8 +1,8 @@
 //! Devices: their list, and handles on opened ones.
 
 use crate::error::{checked, driver};
+use crate::lanes::Lanes;
 use crate::module::Modules;
-use crate::staging::Staging;
 use crate::stream::Stream;
 use crate::symbol::TapsSymbol;
 use apron_abi::{Kernel, KernelFacts};
@@ -101,8 +101,8 @@ pub(crate) struct OpenDevice {
     kernels: [OnceLock<Module>; Kernel::ALL.len()],
     loading: Mutex<()>,
     taps_symbol: Mutex<TapsSymbol>,
-    /// Pinned memory for large copies, freed while the context exists.
-    pub(crate) staging: Staging,
+    /// Threads for large copies; their streams and memory are freed while the context exists.
+    pub(crate) lanes: Lanes,
     /// Number of allocations by the driver.
     allocations: AtomicU64,
     context: Context,
@@ -135,7 +135,7 @@ impl Gpu {
         let shared_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, ordinal)?;
         let f64_ratio = attribute(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, ordinal)?;
         let kernels = [const { OnceLock::new() }; Kernel::ALL.len()];
-        let (loading, taps_symbol, staging, allocations) = Default::default();
+        let (loading, taps_symbol, lanes, allocations) = Default::default();
         let device = Arc::new(OpenDevice {
             info,
             modules,
@@ -145,7 +145,7 @@ impl Gpu {
             kernels,
             loading,
             taps_symbol,
-            staging,
+            lanes,
             allocations,
             context,
         });
@@ -184,7 +184,7 @@ impl Gpu {
         if self.device.enter().is_ok() {
             self.stream.keep_spare(keep);
             if !keep {
-                self.free_staging();
+                self.free_lanes();
             }
         }
     }
@@ -311,6 +311,6 @@ impl Drop for OpenDevice {
         // Unloading needs the context; if that is lost, the modules are lost with it.
         let _ = self.enter();
         self.kernels.iter_mut().for_each(|module| drop(module.take()));
-        self.staging.free();
+        self.lanes.free();
     }
 }

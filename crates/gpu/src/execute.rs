@@ -3,6 +3,7 @@
 use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::error::{checked, driver, not_recorded};
+use crate::stream::Stream;
 use apron_abi::{FEW_TAPS, FEWEST_TAPS, Layers, MAX_TAPS, Params, TapSpace, Taps, ZEROED_BYTES};
 use apron_core::Result;
 use apron_plan::{Launch, MAX_GRID_ROWS, Recipe, Role};
@@ -14,28 +15,36 @@ use std::time::Duration;
 
 /// Measures the time of a recipe's launches on the GPU, available when they have finished.
 pub struct Timer {
-    start: Event,
-    stop: Event,
-    device: Arc<crate::device::OpenDevice>,
+    /// Recorded before and behind the launches; taken when the timer is dropped.
+    events: Option<[Event; 2]>,
+    stream: Arc<Stream>,
 }
 
 impl Timer {
     /// Records the start event on the stream.
     pub(crate) fn start(gpu: &Gpu) -> Result<Timer> {
         let event = || Event::new(EventFlags::DEFAULT).map_err(|error| driver("creating an event", error));
-        let timer = Timer { start: event()?, stop: event()?, device: gpu.device.clone() };
-        timer.record(&timer.start, gpu)?;
+        let events = match gpu.stream.take_events() {
+            Some(events) => events,
+            None => [event()?, event()?],
+        };
+        let timer = Timer { events: Some(events), stream: gpu.stream.clone() };
+        timer.record(0)?;
         Ok(timer)
     }
 
     /// Records the stop event on the stream.
-    pub(crate) fn stop(self, gpu: &Gpu) -> Result<Timer> {
-        self.record(&self.stop, gpu)?;
+    pub(crate) fn stop(self) -> Result<Timer> {
+        self.record(1)?;
         Ok(self)
     }
 
-    fn record(&self, event: &Event, gpu: &Gpu) -> Result<()> {
-        event.record(&gpu.stream.inner).map_err(|error| driver("timing kernels", error))
+    fn events(&self) -> &[Event; 2] {
+        self.events.as_ref().expect("taken only when dropped")
+    }
+
+    fn record(&self, which: usize) -> Result<()> {
+        self.events()[which].record(&self.stream.inner).map_err(|error| driver("timing kernels", error))
     }
 
     /// Waits for the launches, and returns their time.
@@ -43,11 +52,22 @@ impl Timer {
     /// # Errors
     /// [`Error::Driver`](apron_core::Error::Driver), also for a kernel that failed.
     pub fn elapsed(&self) -> Result<Duration> {
-        self.device.enter()?;
-        let elapsed = self.stop.synchronize().and_then(|()| self.stop.elapsed_time_f32(&self.start));
+        self.stream.device.enter()?;
+        let [start, stop] = self.events();
+        let elapsed = stop.synchronize().and_then(|()| stop.elapsed_time_f32(start));
         elapsed
             .map(|milliseconds| Duration::from_secs_f64(milliseconds as f64 / 1e3))
             .map_err(|error| driver("timing kernels", error))
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        if let Some(events) = self.events.take()
+            && self.stream.device.enter().is_ok()
+        {
+            self.stream.put_events(events);
+        }
     }
 }
 
@@ -118,7 +138,7 @@ impl Gpu {
                 addresses.push(match (spec.role, buffer) {
                     (Role::Zeroed, _) => {
                         assert!(spec.size_bytes() <= ZEROED_BYTES, "size of the zeroed memory, in bytes");
-                        self.stream.zeroed()
+                        self.stream.zeroed()?
                     }
                     (Role::Texture { width, height }, _) => texture.fill(&self.stream, input, width, height)?,
                     (_, Some(buffer)) => buffer.address(),
@@ -137,7 +157,7 @@ impl Gpu {
         let waits = given.into_iter().map(|buffer| buffer.home().wait_for(&self.stream));
         let waits = waits.collect::<Vec<_>>().into_iter().collect::<Result<()>>();
         enqueued.and(waits)?;
-        let timer = timer.map(|timer| timer.stop(self)).transpose()?;
+        let timer = timer.map(Timer::stop).transpose()?;
         let output = recipe.buffers.iter().position(|spec| spec.role == Role::Output).expect("a recipe has an output");
         Ok((buffers[output].take().expect("allocated above"), timer))
     }

@@ -9,6 +9,7 @@ mod error;
 mod execute;
 mod foreign;
 mod host_rows;
+mod lanes;
 mod limits;
 mod memory;
 mod module;

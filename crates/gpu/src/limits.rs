@@ -101,7 +101,7 @@ impl LimitRun {
             }
         };
         checked(copied, || format!("{OPERATION}: copying"))?;
-        timer.stop(gpu)?.elapsed()
+        timer.stop()?.elapsed()
     }
 }
 

@@ -70,7 +70,7 @@ impl Recorded {
         // SAFETY: the memory that the graph names is kept by the stream, whose handle is held here.
         let launched = unsafe { cuGraphLaunch(self.graph, self.gpu.stream.inner.as_inner()) };
         checked(launched, || "running a recorded chain".into())?;
-        timer.stop(&self.gpu)
+        timer.stop()
     }
 }
 

@@ -9,9 +9,15 @@ use apron_core::{Error, Result};
 use cust::event::{Event, EventFlags};
 use cust::memory::DeviceBuffer;
 use cust::stream::{Stream as CustStream, StreamFlags, StreamWaitEventFlags};
-use cust::sys::{CUstreamCaptureStatus, cuStreamGetCtx, cuStreamIsCapturing};
+use cust::sys::{
+    CUevent, CUevent_flags, CUstreamCaptureStatus, cuEventCreate, cuEventDestroy_v2, cuEventRecord, cuStreamGetCtx,
+    cuStreamIsCapturing, cuStreamWaitEvent,
+};
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Most pairs of events that a stream keeps.
+const MOST_EVENTS: usize = 64;
 
 /// A stream, which keeps its device open.
 pub(crate) struct Stream {
@@ -20,7 +26,9 @@ pub(crate) struct Stream {
     texture: Mutex<TextureSlot>,
     /// [`ZEROED_BYTES`] bytes of zeros, which every recipe leaves zeroed: recipes on a stream run one after the other,
     /// and so share them.
-    zeroed: ManuallyDrop<DeviceBuffer<u8>>,
+    zeroed: OnceLock<DeviceBuffer<u8>>,
+    /// Pairs of events that time kernels, for the next timer.
+    events: Mutex<Vec<[Event; 2]>>,
     /// While this stream is recorded: the stream on which memory is allocated and filled.
     beside: Mutex<Option<Arc<Stream>>>,
     /// Memory of recorded work, which lives as long as the stream, since every run uses it.
@@ -34,7 +42,7 @@ impl Stream {
     /// Creates a stream on a device whose context is current.
     pub(crate) fn new(device: Arc<OpenDevice>) -> Result<Arc<Stream>> {
         let inner = CustStream::new(StreamFlags::DEFAULT, None).map_err(|error| driver("creating a stream", error))?;
-        Stream::with(device, Arc::new(inner))
+        Stream::with_zeros(device, Arc::new(inner))
     }
 
     /// Wraps a stream of the caller, on a device whose context is current.
@@ -49,21 +57,42 @@ impl Stream {
         if is_capturing(&inner)? {
             return Err(Error::parameter("on_stream", "stream", "captured", "one that is not captured yet"));
         }
-        Stream::with(device, inner)
+        Stream::with_zeros(device, inner)
     }
 
-    /// Wraps the stream of a lane, on a device whose context is current.
-    pub(crate) fn of_lane(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
-        Stream::with(device, inner)
+    /// Wraps the stream of a lane, on a device whose context is current, with the lane's events.
+    pub(crate) fn of_lane(device: Arc<OpenDevice>, inner: Arc<CustStream>, events: Vec<[Event; 2]>) -> Arc<Stream> {
+        let (texture, zeroed, beside, kept, spare) = Default::default();
+        let (inner, events) = (ManuallyDrop::new(inner), Mutex::new(events));
+        Arc::new(Stream { inner, texture, zeroed, events, beside, kept, spare, device })
     }
 
-    fn with(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
-        // SAFETY: all uses of the zeros are ordered after this on the stream.
-        let zeroed = unsafe { DeviceBuffer::<u8>::zeroed_async(ZEROED_BYTES as usize, &inner) };
-        let zeroed = zeroed.map_err(|error| driver(format!("zeroing {ZEROED_BYTES} bytes"), error))?;
-        let (inner, zeroed) = (ManuallyDrop::new(inner), ManuallyDrop::new(zeroed));
-        let (texture, beside, kept, spare) = Default::default();
-        Ok(Arc::new(Stream { inner, texture, zeroed, beside, kept, spare, device }))
+    /// Wraps a stream, and takes the zeros at once: a stream that is captured later cannot.
+    fn with_zeros(device: Arc<OpenDevice>, inner: Arc<CustStream>) -> Result<Arc<Stream>> {
+        let stream = Stream::of_lane(device, inner, Vec::new());
+        stream.zeroed().map(|_| stream)
+    }
+
+    /// Takes a pair of events of an earlier timer, if there is one.
+    pub(crate) fn take_events(&self) -> Option<[Event; 2]> {
+        self.events().pop()
+    }
+
+    /// Keeps a pair of events for the next timer.
+    pub(crate) fn put_events(&self, pair: [Event; 2]) {
+        let mut events = self.events();
+        if events.len() < MOST_EVENTS {
+            events.push(pair);
+        }
+    }
+
+    /// Takes all events, for another stream.
+    pub(crate) fn drain_events(&self) -> Vec<[Event; 2]> {
+        std::mem::take(&mut self.events())
+    }
+
+    fn events(&self) -> MutexGuard<'_, Vec<[Event; 2]>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the allocating stream while this stream is recorded.
@@ -133,9 +162,17 @@ impl Stream {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the address of the zeros that recipes on this stream share.
-    pub(crate) fn zeroed(&self) -> u64 {
-        self.zeroed.as_device_ptr().as_raw()
+    /// Returns the address of the zeros that recipes on this stream share. The context must be current.
+    pub(crate) fn zeroed(&self) -> Result<u64> {
+        if self.zeroed.get().is_none() {
+            // SAFETY: all uses of the zeros are ordered after this on the stream.
+            let zeroed = unsafe { DeviceBuffer::<u8>::zeroed_async(ZEROED_BYTES as usize, &self.inner) };
+            let zeroed = zeroed.map_err(|error| driver(format!("zeroing {ZEROED_BYTES} bytes"), error))?;
+            if let Err(second) = self.zeroed.set(zeroed) {
+                let _ = second.drop_async(&self.inner);
+            }
+        }
+        Ok(self.zeroed.get().expect("set above").as_device_ptr().as_raw())
     }
 
     /// Returns the texture that launches on this stream share.
@@ -172,6 +209,39 @@ pub(crate) fn order(stream: &CustStream, other: &CustStream) -> Result<()> {
     ordered.map_err(|error| driver("ordering two streams", error))
 }
 
+/// A moment of a stream, which several other streams wait for.
+pub(crate) struct Moment(CUevent);
+
+// SAFETY: the driver's calls on events may come from any thread.
+unsafe impl Sync for Moment {}
+
+impl Moment {
+    /// Returns the moment after all work enqueued so far; the context must be current.
+    pub(crate) fn of(stream: &CustStream) -> Result<Moment> {
+        let mut event = std::ptr::null_mut();
+        let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: writes only the handle.
+        checked(unsafe { cuEventCreate(&mut event, flags) }, || "creating an event".into())?;
+        let moment = Moment(event);
+        // SAFETY: both exist.
+        checked(unsafe { cuEventRecord(event, stream.as_inner()) }, || "ordering two streams".into())?;
+        Ok(moment)
+    }
+
+    /// Orders all work enqueued on a stream from now on after this moment.
+    pub(crate) fn before(&self, stream: &CustStream) -> Result<()> {
+        // SAFETY: both exist.
+        checked(unsafe { cuStreamWaitEvent(stream.as_inner(), self.0, 0) }, || "ordering two streams".into())
+    }
+}
+
+impl Drop for Moment {
+    fn drop(&mut self) {
+        // SAFETY: created by `of`, and destroyed once; the driver keeps it until it was waited for.
+        unsafe { cuEventDestroy_v2(self.0) };
+    }
+}
+
 impl Drop for Stream {
     fn drop(&mut self) {
         // Destroying a stream needs its context to be current; its enqueued work still completes.
@@ -188,11 +258,16 @@ impl Drop for Stream {
                     let _ = block.drop_async(&self.inner);
                 }
             }
-            // SAFETY: each is taken or dropped once, here. The memory is freed in stream order.
-            unsafe {
-                let _ = ManuallyDrop::take(&mut self.zeroed).drop_async(&self.inner);
-                ManuallyDrop::drop(&mut self.inner);
+            self.events().clear();
+            // The memory is freed in stream order.
+            if let Some(zeroed) = self.zeroed.take() {
+                let _ = zeroed.drop_async(&self.inner);
             }
+            // SAFETY: dropped once, here.
+            unsafe { ManuallyDrop::drop(&mut self.inner) };
+        } else if let Some(zeroed) = self.zeroed.take() {
+            // It went with the context.
+            std::mem::forget(zeroed);
         }
     }
 }

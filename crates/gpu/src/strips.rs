@@ -4,7 +4,7 @@ use crate::buffer::GpuBuffer;
 use crate::device::Gpu;
 use crate::execute::Timer;
 use crate::host_rows::{HostRows, HostRowsMut};
-use crate::staging::{Lane, most_lanes};
+use crate::lanes::{Lane, most_lanes};
 use crate::stream::Stream;
 use crate::team::{Parts, share};
 use apron_core::{Error, Result};
@@ -13,6 +13,9 @@ use std::iter;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// Lanes between pinned images: nothing is copied by the host, and more threads only wait for the driver and each other.
+const PINNED_LANES: usize = 4;
 
 /// A strip of an image's result.
 #[derive(Debug)]
@@ -69,9 +72,11 @@ impl Gpu {
         input: HostRows<'_>,
         output: &HostRowsMut<'_>,
     ) -> Result<Duration> {
-        let stream = Stream::of_lane(self.device.clone(), lane.stream.clone())?;
+        let stream = Stream::of_lane(self.device.clone(), lane.stream.clone(), lane.events.take());
+        // The lane's strips have the same sizes.
+        stream.keep_spare(true);
         let gpu = Gpu { device: self.device.clone(), stream, others: [].into() };
-        let mut timers: Vec<Timer> = Vec::new();
+        let (mut timers, mut kernels): (Vec<Timer>, _) = (Vec::new(), Duration::ZERO);
         while let Some(part) = parts.take() {
             taken.push(part);
             let strip = &strips[part];
@@ -85,13 +90,20 @@ impl Gpu {
             }
             let (result, timer) = gpu.execute(strip.recipe, &buffer)?;
             assert_eq!(result.len_bytes(), strip.output.len() as u64, "size of the strip's output, in bytes");
-            timers.extend(timer);
             let start = result.device_address().wrapping_sub(strip.output.start as u64);
             // SAFETY: strips do not overlap, and each belongs to one thread.
             unsafe { lane.download(output, iter::once(strip.output.clone()), start)? };
+            // A download to pinned rows is not waited for, and the timer neither.
+            match timer {
+                Some(timer) if output.pinned => timers.push(timer),
+                timer => kernels += timer.map_or(Ok(Duration::ZERO), |timer| timer.elapsed())?,
+            }
         }
         gpu.synchronize()?;
-        timers.iter().map(Timer::elapsed).sum()
+        kernels += timers.iter().map(Timer::elapsed).sum::<Result<Duration>>()?;
+        drop(timers);
+        lane.events.replace(gpu.stream.drain_events());
+        Ok(kernels)
     }
 }
 
@@ -122,6 +134,9 @@ pub fn run_strips(
         gpu.device.enter()?;
         let (input, output) = (input.looked_up(), output.again().looked_up());
         let mut lanes = gpu.strips_at_a_time().min(strips.len());
+        if input.pinned && output.pinned {
+            lanes = lanes.min(PINNED_LANES);
+        }
         loop {
             match gpu.on_strips((strips, lanes), parts, input, &output, &kernels)?.flatten() {
                 None => return Ok(()),
