@@ -184,7 +184,7 @@ print(time.perf_counter() - start)
     def both():
         with torch.cuda.stream(streams[0]):
             on_gpu.copy_(there, non_blocking=True)
-        if road != "histogram":
+        if not road.startswith("histogram"):
             with torch.cuda.stream(streams[1]):
                 back.copy_(result, non_blocking=True)
         torch.cuda.synchronize()

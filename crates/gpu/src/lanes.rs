@@ -17,6 +17,7 @@ use cust::sys::{cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
 use std::cell::{OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::thread;
@@ -31,8 +32,8 @@ const MOST_LANES: usize = 16;
 /// The lanes of a GPU, which start with the first large copy.
 #[derive(Default)]
 pub(crate) struct Lanes {
-    /// `None` where no threads are to be had.
-    threads: OnceLock<Option<rayon::ThreadPool>>,
+    /// `None` where no threads are to be had. A panic in a thread reaches the caller, and leaves no state behind.
+    threads: OnceLock<Option<AssertUnwindSafe<rayon::ThreadPool>>>,
     /// Of each thread its lane, from its first work on.
     lanes: [Mutex<Option<Lane>>; MOST_LANES],
 }
@@ -42,6 +43,9 @@ pub(crate) struct Lane {
     pub(crate) stream: Arc<CustStream>,
     /// Pinned on first use; `None` if the system does not let the driver pin memory, whose own copies then do.
     slots: OnceCell<Option<Slots>>,
+    /// Stream of uploads from pinned rows, so that the next does not wait for the download of the last result; `None` if it
+    /// cannot be created.
+    ahead: OnceCell<Option<CustStream>>,
     /// Pairs of events that time kernels, for the next work of the lane.
     pub(crate) events: RefCell<Vec<[Event; 2]>>,
 }
@@ -51,12 +55,28 @@ impl Lane {
     fn new() -> Result<Lane> {
         let stream = CustStream::new(StreamFlags::NON_BLOCKING, None);
         let stream = stream.map_err(|error| driver("creating a stream", error))?;
-        Ok(Lane { stream: Arc::new(stream), slots: OnceCell::new(), events: RefCell::default() })
+        Ok(Lane {
+            stream: Arc::new(stream),
+            slots: OnceCell::new(),
+            ahead: OnceCell::new(),
+            events: RefCell::default(),
+        })
     }
 
     /// Returns the slots for rows that are not pinned themselves.
     fn slots(&self, pinned: bool) -> Option<&Slots> {
         if pinned { None } else { self.slots.get_or_init(|| Slots::new().ok()).as_ref() }
+    }
+
+    /// Returns the stream of uploads from pinned rows. The context must be current.
+    pub(crate) fn ahead(&self) -> Option<&CustStream> {
+        self.ahead.get_or_init(|| CustStream::new(StreamFlags::NON_BLOCKING, None).ok()).as_ref()
+    }
+
+    /// Waits for all copies and kernels.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        let ahead = self.ahead.get().and_then(Option::as_ref).map_or(Ok(()), CustStream::synchronize);
+        self.stream.synchronize().and(ahead).map_err(|error| driver("waiting for a lane", error))
     }
 
     /// Enqueues copies of `pieces`, ranges of the rows' bytes, to the device, where byte 0 of the rows is at `address`. When
@@ -67,7 +87,18 @@ impl Lane {
         pieces: impl Iterator<Item = Range<usize>>,
         address: u64,
     ) -> Result<()> {
-        let stream = self.stream.as_inner();
+        self.upload_on(&self.stream, rows, pieces, address)
+    }
+
+    /// As [`upload`](Lane::upload), on a stream of the lane.
+    pub(crate) fn upload_on(
+        &self,
+        stream: &CustStream,
+        rows: HostRows<'_>,
+        pieces: impl Iterator<Item = Range<usize>>,
+        address: u64,
+    ) -> Result<()> {
+        let stream = stream.as_inner();
         // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable memory the
         // driver has taken the bytes when the call returns.
         let copy = |from: *const u8, to: u64, bytes: usize| unsafe {
@@ -165,9 +196,14 @@ impl Lanes {
     fn threads(&self) -> Option<&rayon::ThreadPool> {
         let start = || {
             let named = |number| format!("apron lane {number}");
-            rayon::ThreadPoolBuilder::new().num_threads(most_lanes()).thread_name(named).build().ok()
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(most_lanes())
+                .thread_name(named)
+                .build()
+                .ok()
+                .map(AssertUnwindSafe)
         };
-        self.threads.get_or_init(start).as_ref()
+        self.threads.get_or_init(start).as_deref()
     }
 
     /// Frees streams and pinned memory that no copy uses. The context must be current.
@@ -199,7 +235,7 @@ impl OpenDevice {
             let worked = now.before(&lane.stream).and_then(|()| work(lane));
             if worked.is_err() {
                 // No copy may go on when the caller's memory and buffers are gone.
-                let _ = lane.stream.synchronize();
+                let _ = lane.synchronize();
             }
             worked
         };

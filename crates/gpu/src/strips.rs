@@ -5,10 +5,11 @@ use crate::device::Gpu;
 use crate::execute::Timer;
 use crate::host_rows::{HostRows, HostRowsMut};
 use crate::lanes::{Lane, most_lanes};
-use crate::stream::Stream;
+use crate::stream::{Moment, Stream};
 use crate::team::{Parts, share};
 use apron_core::{Error, Result};
 use apron_plan::Recipe;
+use cust::stream::Stream as CustStream;
 use std::iter;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +27,30 @@ pub struct StripJob<'a> {
     pub input: Vec<Range<usize>>,
     /// Bytes of the result that the strip computes.
     pub output: Range<usize>,
+}
+
+impl StripJob<'_> {
+    /// Returns the size of the input.
+    fn input_bytes(&self) -> usize {
+        self.input.iter().map(|range| range.len()).sum()
+    }
+
+    /// Enqueues copies of the input to a buffer of its size, on a stream of the lane.
+    fn upload(&self, lane: &Lane, stream: &CustStream, rows: HostRows<'_>, buffer: &GpuBuffer) -> Result<()> {
+        let mut at = buffer.device_address();
+        for range in &self.input {
+            lane.upload_on(stream, rows, iter::once(range.clone()), at.wrapping_sub(range.start as u64))?;
+            at += range.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// A strip's input on the device, for uploads ahead of the kernels.
+struct Given {
+    buffer: GpuBuffer,
+    /// When the kernels have read it.
+    free: Moment,
 }
 
 impl Gpu {
@@ -52,7 +77,7 @@ impl Gpu {
                 Ok(took) => *kernels.lock().unwrap_or_else(PoisonError::into_inner) += took,
                 Err(error) => {
                     // No copy may go on when another lane computes the strip, or the caller's memory is gone.
-                    let _ = lane.stream.synchronize();
+                    let _ = lane.synchronize();
                     parts.give_back(taken);
                     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
@@ -77,18 +102,30 @@ impl Gpu {
         stream.keep_spare(true);
         let gpu = Gpu { device: self.device.clone(), stream, others: [].into() };
         let (mut timers, mut kernels): (Vec<Timer>, _) = (Vec::new(), Duration::ZERO);
+        let ahead = if input.pinned { lane.ahead() } else { None };
+        let mut inputs: [Option<Given>; 2] = [None, None];
         while let Some(part) = parts.take() {
             taken.push(part);
             let strip = &strips[part];
-            let bytes = strip.input.iter().map(|range| range.len()).sum::<usize>();
-            let buffer = GpuBuffer::uninitialized(&gpu, strip.recipe.operation, bytes as u64)?;
-            let mut at = buffer.device_address();
-            for range in &strip.input {
-                let start = at.wrapping_sub(range.start as u64);
-                lane.upload(input, iter::once(range.clone()), start)?;
-                at += range.len() as u64;
-            }
-            let (result, timer) = gpu.execute(strip.recipe, &buffer)?;
+            let room = || GpuBuffer::uninitialized(&gpu, strip.recipe.operation, strip.input_bytes() as u64);
+            let (result, timer) = if let Some(ahead) = ahead {
+                inputs.rotate_left(1);
+                let place = &mut inputs[0];
+                if !matches!(place, Some(given) if given.buffer.len_bytes() == strip.input_bytes() as u64) {
+                    *place = Some(Given { buffer: room()?, free: Moment::of(&gpu.stream.inner)? });
+                }
+                let Some(given) = place else { unreachable!("given above") };
+                given.free.before(ahead)?;
+                strip.upload(lane, ahead, input, &given.buffer)?;
+                Moment::of(ahead)?.before(&gpu.stream.inner)?;
+                let executed = gpu.execute(strip.recipe, &given.buffer)?;
+                given.free = Moment::of(&gpu.stream.inner)?;
+                executed
+            } else {
+                let buffer = room()?;
+                strip.upload(lane, &lane.stream, input, &buffer)?;
+                gpu.execute(strip.recipe, &buffer)?
+            };
             assert_eq!(result.len_bytes(), strip.output.len() as u64, "size of the strip's output, in bytes");
             let start = result.device_address().wrapping_sub(strip.output.start as u64);
             // SAFETY: strips do not overlap, and each belongs to one thread.

@@ -33,6 +33,8 @@ enum Road {
     Mask,
     /// A histogram of memory.
     Histogram,
+    /// A histogram of pinned memory.
+    PinnedHistogram,
     /// JPEG photographs of three channels in a folder to pictures of this format, by the command.
     Photos(&'static str),
 }
@@ -62,6 +64,7 @@ const JOBS: &[Job] = &[
     Job { road: Road::Mask, float: true, side: 8192 },
     Job { road: Road::Histogram, float: false, side: 16384 },
     Job { road: Road::Histogram, float: true, side: 8192 },
+    Job { road: Road::PinnedHistogram, float: false, side: 16384 },
     Job { road: Road::Photos("png"), float: false, side: 3464 },
     Job { road: Road::Photos("jpg"), float: false, side: 3464 },
 ];
@@ -76,6 +79,7 @@ impl Job {
             Road::First => "first",
             Road::Mask => "mask64",
             Road::Histogram => "histogram",
+            Road::PinnedHistogram => "histogram-pinned",
             Road::Photos("png") => "photos-png",
             Road::Photos(_) => "photos-jpg",
         };
@@ -176,11 +180,13 @@ fn timed<T: Pixel + From<u8>>(job: &Job, device: &Device, pace: Pace) -> Result<
             let mut out = image.clone();
             of_runs(&mut || Ok(device.correlate(&image, &mask).run_into(&mut out)?))
         }
-        Road::Histogram => of_runs(&mut || {
-            let histogram = device.histogram(&image).bins(256).range(0.0, 256.0).run()?;
-            drop(std::hint::black_box(histogram));
-            Ok(())
-        }),
+        Road::Histogram => of_runs(&mut || count(device, &image)),
+        Road::PinnedHistogram => {
+            let mut input = device.pinned::<T>(shape.samples() as usize)?;
+            input.copy_from_slice(&image.packed());
+            let image = Image::new(job.side, job.side, 1, &input[..])?;
+            of_runs(&mut || count(device, &image))
+        }
         Road::Photos(format) => {
             let folder = tempfile::tempdir().map_err(|error| Error::Failed(error.to_string()))?;
             for number in 0..PHOTOS {
@@ -202,6 +208,12 @@ fn timed<T: Pixel + From<u8>>(job: &Job, device: &Device, pace: Pace) -> Result<
             of_runs(&mut || command(input.path(), output.path(), &["--device", &named.to_string()]))
         }
     }
+}
+
+fn count<T: Pixel>(device: &Device, image: &Image<'_, T>) -> Result<()> {
+    let histogram = device.histogram(image).bins(256).range(0.0, 256.0).run()?;
+    drop(std::hint::black_box(histogram));
+    Ok(())
 }
 
 /// Returns a picture that compresses about as well as a photograph.

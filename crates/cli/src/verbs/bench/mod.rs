@@ -102,8 +102,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
             complain(line);
         }
     };
-    tell(&format!("device {}: its limits", device.name()));
-    let limits = Limits::measure(&device, pace, args.quick)?;
+    // Whole jobs have limits of their own, by a peer.
+    let limits = if args.jobs || args.auto {
+        Limits::default()
+    } else {
+        tell(&format!("device {}: its limits", device.name()));
+        Limits::measure(&device, pace, args.quick)?
+    };
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
     let facts = || report::facts(pace, ordinal, &limits);
     if args.scan {
