@@ -13,6 +13,10 @@ use std::time::Duration;
 
 /// Least and most bytes of input and output together per strip, about.
 const STRIP_BYTES: (usize, usize) = (2 << 20, 8 << 20);
+/// Most bytes where the host copies nothing: each copy costs the bus some 10 us.
+const PINNED_BYTES: usize = 16 << 20;
+/// Least rows per strip, in rows of a window: what strips upload twice, against waiting for the last strips of all.
+const WINDOWS: u32 = 2;
 /// Fewer strips than these are not worth it.
 const LEAST_STRIPS: u32 = 4;
 
@@ -31,14 +35,13 @@ fn rows_mut<'a>(image: &'a mut AnyImageMut<'_>) -> HostRowsMut<'a> {
 }
 
 /// Returns the strips that a large filter is cut into; `None` for one that is not worth it, or has none.
-fn strips(problem: &FilterProblem, at_a_time: usize) -> Result<Option<Vec<Strip>>> {
+fn strips(problem: &FilterProblem, at_a_time: usize, most_bytes: usize) -> Result<Option<Vec<Strip>>> {
     let (shape, out) = (problem.shape(), problem.window()?.out);
     let row = shape.row_samples() * problem.src().size_bytes() + out.row_samples() * problem.dst().size_bytes();
     let Some(first) = problem.strip(0..1)? else { return Ok(None) };
-    // Three times the rows of a window, so that few rows are copied twice.
     let window: u32 = first.input.iter().map(|run| run.end - run.start).sum();
-    let bytes = (row * out.height as usize / (2 * at_a_time)).clamp(STRIP_BYTES.0, STRIP_BYTES.1);
-    let rows = ((bytes / row) as u32).max(3 * window);
+    let bytes = (row * out.height as usize / (2 * at_a_time)).clamp(STRIP_BYTES.0, most_bytes);
+    let rows = ((bytes / row) as u32).max(WINDOWS * window);
     if out.height / rows < LEAST_STRIPS {
         return Ok(None);
     }
@@ -78,13 +81,17 @@ impl Backend {
         let (shape, pixel) = (problem.window()?.out, problem.dst());
         let solve =
             |strips: &[Strip], output: HostRowsMut<'_>| self.on_gpus(&gpus, (problem, strips), image, output, choice);
+        let pinned = gpu.is_pinned(image.spanned_bytes())?;
         let (report, storage) = match room {
             Some(Room::Host(targets)) => {
-                let ([target], Some(strips)) = (&mut targets[..], strips(problem, at_a_time)?) else { return Ok(None) };
+                let [target] = &mut targets[..] else { return Ok(None) };
+                let pinned = pinned && gpu.is_pinned(target.spanned_bytes_mut())?;
+                let most_bytes = if pinned { PINNED_BYTES } else { STRIP_BYTES.1 };
+                let Some(strips) = strips(problem, at_a_time, most_bytes)? else { return Ok(None) };
                 (solve(&strips, rows_mut(target))?, None)
             }
             None if gpu.is_team() => {
-                let Some(strips) = strips(problem, at_a_time)? else { return Ok(None) };
+                let Some(strips) = strips(problem, at_a_time, STRIP_BYTES.1)? else { return Ok(None) };
                 let mut report = None;
                 let result = apron_cpu::image_from_bytes(pixel, shape, |bytes| {
                     report = solve(&strips, HostRowsMut::packed(bytes))?;

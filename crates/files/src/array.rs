@@ -2,11 +2,11 @@
 //! allocated. The crate `npyz`, which the tests use, trusts them: it allocates the header's claimed length, recurses on
 //! nested brackets to any depth, and reads items one by one.
 
+use crate::array_header::Entries;
 use crate::error::{Error, Result, check_pixels};
 use crate::narrow;
 use crate::read::{Source, starts_as_array};
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
-use py_literal::Value;
 use std::io::{self, SeekFrom, Write};
 use std::path::Path;
 
@@ -15,8 +15,6 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Longest header that is read, in bytes; NumPy itself writes a few hundred and reads up to 10000.
 const MAX_HEADER: usize = 1 << 16;
-/// Deepest nesting of brackets in a header: the parser is recursive.
-const MAX_DEPTH: usize = 8;
 
 const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, width) or (height, width, 1 to 4)";
 
@@ -216,36 +214,15 @@ impl Header {
     /// Parses the header's dictionary; `None` if there is none.
     fn parse(text: &[u8]) -> Option<Result<Header, String>> {
         let text = std::str::from_utf8(text).ok()?.trim();
-        let mut depth = 0usize;
-        for byte in text.bytes() {
-            match byte {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth > MAX_DEPTH {
-                return None;
-            }
-        }
-        let Ok(Value::Dict(entries)) = text.parse::<Value>() else { return None };
-        let entry = |name: &str| {
-            entries.iter().find(|(key, _)| matches!(key, Value::String(key) if key == name)).map(|(_, value)| value)
-        };
-        let descr = match entry("descr")? {
-            Value::String(descr) => descr.clone(),
-            other => other.to_string(),
-        };
-        let Value::Boolean(fortran) = entry("fortran_order")? else { return None };
-        let Value::Tuple(sides) = entry("shape")? else { return None };
+        let entries = Entries::parse(text)?;
         let mut shape = Vec::new();
-        for side in sides {
-            let Value::Integer(side) = side else { return None };
-            let Ok(side) = u64::try_from(side) else { return Some(Err(format!("the shape's {side} is no size"))) };
+        for side in entries.shape {
+            let Ok(side) = side.parse::<u64>() else { return Some(Err(format!("the shape's {side} is no size"))) };
             shape.push(side);
         }
         let items = shape.iter().try_fold(1u64, |items, side| items.checked_mul(*side));
         let Some(items) = items else { return Some(Err(format!("shape {shape:?} is larger than any file"))) };
-        Some(Ok(Header { descr, fortran: *fortran, shape, items }))
+        Some(Ok(Header { descr: entries.descr.into(), fortran: entries.fortran, shape, items }))
     }
 
     /// Returns the type without its byte order; empty for types that are not plain numbers.

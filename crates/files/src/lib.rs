@@ -24,6 +24,7 @@
 #![deny(unsafe_code)]
 
 mod array;
+mod array_header;
 mod atomic;
 mod bulk;
 mod draft;

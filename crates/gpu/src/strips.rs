@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Lanes between pinned images: nothing is copied by the host, and more threads only wait for the driver and each other.
-const PINNED_LANES: usize = 4;
+const PINNED_LANES: usize = 2;
 
 /// A strip of an image's result.
 #[derive(Debug)]
@@ -57,6 +57,15 @@ impl Gpu {
     /// Returns the number of strips that are computed at a time.
     pub fn strips_at_a_time(&self) -> usize {
         most_lanes()
+    }
+
+    /// Returns whether bytes are in pinned memory, which is copied in place.
+    ///
+    /// # Errors
+    /// [`Error::Driver`].
+    pub fn is_pinned(&self, bytes: &[u8]) -> Result<bool> {
+        self.device.enter()?;
+        Ok(HostRows::packed(bytes).looked_up().pinned)
     }
 
     /// Computes strips on up to `lanes` lanes, each with a stream and a thread of its own, as long as `parts` has strips; those
