@@ -1,4 +1,5 @@
-//! Strip by strip, from `.npy` and TIFF files and Zarr arrays and to them: images that are larger than the memory that they may take.
+//! Strip by strip, from `.npy` and TIFF files and Zarr arrays and to them: images that are larger than the memory that they
+//! may take.
 
 use super::image::Target;
 use crate::args::{Common, Devices};

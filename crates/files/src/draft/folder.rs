@@ -4,25 +4,38 @@ use super::{Name, names};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::thread;
 use std::time::Duration;
 use tempfile::Builder;
 
-/// Locked for reading while a file of a folder is written, so that none appears while the folder is removed.
+/// Locked for reading while a file of a folder is written.
 static FILES: RwLock<()> = RwLock::new(());
+
+/// Whether no file may be written any more: the folders are about to be removed.
+static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Lets a file of a draft be written, until the result is dropped. It blocks for ever if drafts have been discarded.
 pub(crate) fn writing() -> RwLockReadGuard<'static, ()> {
-    FILES.read().unwrap_or_else(PoisonError::into_inner)
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    if ENDED.load(Ordering::SeqCst) {
+        drop(files);
+        loop {
+            thread::park();
+        }
+    }
+    files
 }
 
-/// Waits until the files that are being written are whole, but not for long, and lets no further be written.
+/// Lets no further file be written, and waits, but not for long, until those that are being written are whole.
 pub(super) fn stop_writing() {
+    ENDED.store(true, Ordering::SeqCst);
     for _ in 0..200 {
-        if let Ok(files) = FILES.try_write() {
-            return std::mem::forget(files);
+        if FILES.try_write().is_ok() {
+            return;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -50,7 +50,7 @@ fn described(layout: &Layout, kept: Option<&Kept>) -> Map<String, Value> {
         (grid, codecs)
     });
     let of_input = |field: &str| kept.and_then(|kept| kept.array.get(field)).cloned();
-    let same_type = of_input("data_type").as_ref().and_then(Value::as_str) == Some(name);
+    let same_type = of_input("data_type").is_some_and(|of| of == name || of["name"] == name);
     let fill = if same_type { of_input("fill_value") } else { None };
     let keys = of_input("chunk_key_encoding");
     let mut array = Map::new();
