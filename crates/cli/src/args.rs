@@ -71,8 +71,8 @@ pub(crate) struct Common {
     /// Largest image to read, in pixels
     #[arg(long, value_name = "N", default_value_t = 1 << 28, allow_hyphen_values = true)]
     pub(crate) max_pixels: u64,
-    /// Memory that the images of a job may take, such as 2GiB or 500MB: larger ones in .npy and TIFF files are read, and
-    /// results written, strip by strip [default: what is available]
+    /// Memory that the images of a job may take, such as 2GiB or 500MB: larger ones in .npy and TIFF files and Zarr arrays
+    /// are read, and results written, strip by strip [default: what is available]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out

@@ -70,6 +70,9 @@ impl Error {
         line.push_str(match self {
             Error::Apron(apron::Error::NoDevice { .. }) => "; try --device cpu, or see what `apron info` finds",
             Error::Files(apron_files::Error::TooLarge { .. }) => " (see --max-pixels)",
+            Error::Files(apron_files::Error::NotBuilt { feature: "zarr", .. }) => {
+                "; `cargo install --path crates/cli --features zarr` makes one that has it"
+            }
             Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f32 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
             Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 /// The images of a verb.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Files {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy, or - for the standard input; of several, or a quoted pattern such as
-    /// "*.png", each
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr, or - for the standard input; of several, or a quoted pattern such
+    /// as "*.png", each
     #[arg(value_name = "IN", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The result, in the format that its extension says; a folder, as DIR/, for results of the images' names; or - for the
@@ -62,7 +62,7 @@ impl Files {
                 )),
                 (format, _) => Ok(Asked::One(Place::Files { input: input.clone(), output: self.output, format })),
             },
-            _ if !folder && !self.output.is_dir() => {
+            _ if !folder && (!self.output.is_dir() || apron_files::is_zarr(&self.output)) => {
                 let output = self.output.display();
                 Err(Error::Usage(format!(
                     "several images need a folder, and '{output}' is none; a new one is '{output}/'"
@@ -73,9 +73,9 @@ impl Files {
     }
 }
 
-/// Whether a path ends with a separator, and so can only be a folder.
+/// Whether a path ends with a separator, and so can only be a folder of images. A folder of the format Zarr is one image.
 fn ends_as_folder(path: &Path) -> bool {
-    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator)
+    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) && apron_files::extension(path) != "zarr"
 }
 
 /// Whether a path is a pattern. A path that exists is not.
@@ -132,7 +132,7 @@ fn resolved(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let matches = matches.map_err(|error| Error::Usage(format!("pattern '{}': {error}", input.display())))?;
         for path in matches {
             let path = path.map_err(|error| Error::input(error.path(), error.error()))?;
-            paths.extend(path.is_file().then_some(path));
+            paths.extend((path.is_file() || apron_files::is_zarr(&path)).then_some(path));
         }
         if paths.len() == before {
             return Err(Error::input(input, "no file matches"));
@@ -158,6 +158,8 @@ mod tests {
         std::fs::write(path("a.png"), "").unwrap();
         std::fs::write(path(".hidden.png"), "").unwrap();
         assert!(matches!(files(&["x.png"], "y.png", None), Ok(Asked::One(_))));
+        // One image, though it is a folder.
+        assert!(matches!(files(&["x.zarr/"], "y.zarr/", None), Ok(Asked::One(_))));
         // A name with the characters of a pattern that is the name of a file.
         assert!(matches!(files(&[&path("[b].png")], "y.png", None), Ok(Asked::One(_))));
         let Ok(Asked::Folder(pairs)) = files(&[&path("*.png"), &path("a.png"), "x/c.jpg"], &path("new/"), Some(".tif"))
@@ -170,6 +172,7 @@ mod tests {
             (files(&["x.png"], "y.png", Some("tif")), "--format"),
             (files(&["x.png"], &path("other/"), Some("xyz")), "xyz"),
             (files(&["x.png", "z.png"], "y.png", None), "need a folder"),
+            (files(&["x.png", "z.png"], "y.zarr/", None), "need a folder"),
             (files(&["x/a.png", "z/a.png"], &path(""), None), "would both be written"),
             (files(&[&path("*.jpg")], &path(""), None), "no file matches"),
             (files(&[&path("a**")], &path(""), None), "pattern"),

@@ -112,7 +112,7 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
         (
             "gaussian a.npy o.png --sigma 2 --memory 200KB --device cpu",
             2,
-            "with an output other than .npy and TIFF the image is taken whole",
+            "with an output other than .npy, TIFF and Zarr the image is taken whole",
         ),
         (
             "gaussian a.npy o.npy --sigma 2 --memory 200KB --in-type f32 --device cpu",

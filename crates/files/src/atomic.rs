@@ -76,7 +76,7 @@ impl<'a> OutputPath<'a> {
 }
 
 /// Follows links to a file that does not exist yet; returns the path itself if it is not a link.
-fn followed(path: &Path) -> PathBuf {
+pub(crate) fn followed(path: &Path) -> PathBuf {
     let mut at = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         let Ok(next) = fs::read_link(&at) else { break };
@@ -87,7 +87,7 @@ fn followed(path: &Path) -> PathBuf {
 }
 
 /// Whether this user may write the file.
-fn may_write(path: &Path) -> bool {
+pub(crate) fn may_write(path: &Path) -> bool {
     #[cfg(unix)]
     return rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
     #[cfg(not(unix))]

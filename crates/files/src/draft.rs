@@ -10,6 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
+#[cfg(feature = "zarr")]
+mod folder;
+
+#[cfg(feature = "zarr")]
+pub(crate) use folder::{FolderDraft, writing};
+
 /// Names of drafts that have one. The lock is held while a draft is created or renamed.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -20,12 +26,17 @@ fn names() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes unfinished outputs when the program is about to end, for example because of a signal. No output can be
 /// started or finished afterwards: such calls block for ever.
 ///
-/// It does not allocate, and it terminates even if this thread is creating a draft.
+/// It does not allocate, unless a draft is a folder, and it terminates even if this thread is creating a draft.
 pub fn discard_drafts() {
     for _ in 0..200 {
         if let Ok(names) = NAMES.try_lock() {
+            #[cfg(feature = "zarr")]
+            folder::stop_writing();
             for name in names.iter() {
-                let _ = fs::remove_file(name);
+                // A draft may be a folder.
+                if fs::remove_file(name).is_err() {
+                    let _ = fs::remove_dir_all(name);
+                }
             }
             return std::mem::forget(names);
         }
@@ -237,11 +248,17 @@ mod tests {
         let draft = Named::new(at).unwrap();
         let scratch = Scratch::new("test").unwrap();
         assert_eq!(names_in(at).len(), 2);
+        #[cfg(feature = "zarr")]
+        let folder_draft = FolderDraft::new(at).unwrap();
+        #[cfg(feature = "zarr")]
+        fs::write(folder_draft.path().join("chunk"), "").unwrap();
         discard_drafts();
         assert_eq!(names_in(at), ["out"]);
         assert!(!scratch.path().exists());
         // Dropping them would block: the names are locked for ever.
         std::mem::forget((draft, scratch));
+        #[cfg(feature = "zarr")]
+        std::mem::forget(folder_draft);
     }
 
     #[cfg(target_os = "linux")]

@@ -78,6 +78,16 @@ pub enum Error {
         /// The known extensions.
         known: String,
     },
+    /// The path is that of a format that is not in this build.
+    #[error("{}: {format} is not in this build, which has no feature '{feature}'", .path.display())]
+    NotBuilt {
+        /// The input or output.
+        path: PathBuf,
+        /// The format.
+        format: &'static str,
+        /// The feature of Cargo that has it.
+        feature: &'static str,
+    },
     /// The output's format does not support such an image; `.npy` supports every one.
     #[error("{}: {format} does not hold {}", .path.display(), samples(*.pixel, *.channels))]
     Unfit {
@@ -107,7 +117,7 @@ impl Error {
     /// [`ErrorKind::Input`].
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Extension { .. } | Error::Unfit { asked: true, .. } => ErrorKind::Usage,
+            Error::Extension { .. } | Error::NotBuilt { .. } | Error::Unfit { asked: true, .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }
@@ -135,6 +145,12 @@ impl Error {
 
     pub(crate) fn content(path: &Path, what: impl std::fmt::Display) -> Error {
         Error::Content { path: path.into(), what: what.to_string() }
+    }
+
+    /// Makes the error for builds without Zarr.
+    #[cfg_attr(feature = "zarr", allow(dead_code))]
+    pub(crate) fn no_zarr(path: &Path) -> Error {
+        Error::NotBuilt { path: path.into(), format: "Zarr", feature: "zarr" }
     }
 
     pub(crate) fn write(path: &Path, source: impl Into<Trouble>) -> Error {

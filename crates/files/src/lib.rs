@@ -1,5 +1,5 @@
 //! Apron's files: reads images and masks from `.npy`, PNG, JPEG, TIFF, BMP and PNM, and writes images and tables of
-//! counts.
+//! counts. With the feature `zarr`, images are also arrays of Zarr, which are folders.
 //!
 //! Files are not trusted. Formats are recognised by content; sizes in headers are compared with the caller's limit and,
 //! where the format allows it, with the file's length, before memory is allocated. Errors are a typed [`Error`] that
@@ -44,6 +44,8 @@ mod tiff_file;
 mod tiff_rows;
 mod tiff_tags;
 mod upright;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 pub use atomic::{OutputPath, Trouble};
 pub use draft::{Scratch, discard_drafts};
@@ -53,7 +55,7 @@ pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
 pub use picture::write_rgb_png;
 pub use read::{
-    Page, ReadOptions, decode_image, decode_mask, decode_page, pixels, read_edges, read_image, read_mask, read_page,
-    read_taps, read_weights,
+    Page, ReadOptions, decode_image, decode_mask, decode_page, is_zarr, pixels, read_edges, read_image, read_mask,
+    read_page, read_taps, read_weights,
 };
 pub use rows::{RowsDraft, RowsFile};

@@ -2,24 +2,46 @@
 
 use crate::read::{Source, Stream};
 use image::{ImageDecoder, ImageReader};
+use serde_json::{Map, Value};
 use std::io::{BufReader, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tiff::decoder::Decoder;
-use tiff::decoder::ifd::Value;
+use tiff::decoder::ifd;
 use tiff::tags::Tag;
 
-/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF.
+/// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF; chunks,
+/// codecs, attributes and names of dimensions of Zarr.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
     pub icc: Option<Vec<u8>>,
     /// Pixels per inch, along rows and along columns.
     pub density: Option<(f64, f64)>,
+    /// What an array of Zarr says beside its samples.
+    pub(crate) zarr: Option<Box<Kept>>,
 }
 
-/// Reads the metadata of a page, from 1; empty if the file cannot be read or is not a picture.
+/// Metadata of an array of Zarr.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(not(feature = "zarr"), allow(dead_code))] // builds without Zarr have none
+pub(crate) struct Kept {
+    /// The array's metadata.
+    pub(crate) array: Map<String, Value>,
+    /// Attributes of the OME-Zarr image, and the array's path in it.
+    pub(crate) group: Option<(Map<String, Value>, String)>,
+    /// Number of dimensions before the rows.
+    pub(crate) leading: usize,
+    /// Size of the dimension of the channels, if there is one.
+    pub(crate) channels: Option<u32>,
+}
+
+/// Reads the metadata of a page, from 1; empty if the file cannot be read or is neither a picture nor a Zarr.
 pub fn read_metadata(path: &Path, page: u32) -> Metadata {
+    #[cfg(feature = "zarr")]
+    if crate::read::is_zarr(path) {
+        return Metadata { zarr: crate::zarr::kept(path).map(Box::new), ..Metadata::default() };
+    }
     let regular = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let file = if regular { std::fs::File::open(path).ok() } else { None };
     file.map(|file| decode_metadata(file, page)).unwrap_or_default()
@@ -58,7 +80,7 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
         }
         _ => None,
     };
-    Metadata { icc, density: density.filter(|(across, down)| *across > 0.0 && *down > 0.0) }
+    Metadata { icc, density: density.filter(|(across, down)| *across > 0.0 && *down > 0.0), ..Metadata::default() }
 }
 
 fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
@@ -79,12 +101,12 @@ fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
         _ => None,
     };
     let mut of = |tag| match decoder.find_tag(tag) {
-        Ok(Some(Value::Rational(pixels, of))) => Some(f64::from(pixels) / f64::from(of) * inches?),
+        Ok(Some(ifd::Value::Rational(pixels, of))) => Some(f64::from(pixels) / f64::from(of) * inches?),
         _ => None,
     };
     let density = of(Tag::XResolution).zip(of(Tag::YResolution));
     let density = density.filter(|(across, down)| [across, down].iter().all(|of| of.is_finite() && **of > 0.0));
-    Some(Metadata { icc, density })
+    Some(Metadata { icc, density, ..Metadata::default() })
 }
 
 /// Metres per inch.

@@ -4,6 +4,8 @@ use crate::atomic::{OutputPath, Trouble};
 use crate::error::{Error, Result};
 use crate::metadata::Metadata;
 use crate::picture::Manner;
+#[cfg(feature = "zarr")]
+use crate::zarr;
 use crate::{array, picture, tiff_file};
 use apron_core::{AnyImage, PixelType, Shape};
 use std::fs::File;
@@ -12,17 +14,26 @@ use std::path::Path;
 
 /// Destination of an image, checked as early as possible without the image.
 pub struct ImageOutput<'a> {
-    /// `None` for the standard output.
-    path: Option<OutputPath<'a>>,
+    place: Place<'a>,
     name: &'a Path,
     format: Format,
     manner: Manner,
+}
+
+/// Where an output goes.
+enum Place<'a> {
+    Stdout,
+    File(OutputPath<'a>),
+    #[cfg(feature = "zarr")]
+    Folder(zarr::Target<'a>),
 }
 
 /// A format of image files.
 #[derive(Clone, Copy)]
 enum Format {
     Array,
+    #[cfg(feature = "zarr")]
+    Zarr,
     Picture(picture::Format),
 }
 
@@ -30,8 +41,13 @@ impl Format {
     fn of(path: &Path) -> Result<Format> {
         match extension(path).as_str() {
             "npy" => Ok(Format::Array),
+            #[cfg(feature = "zarr")]
+            "zarr" => Ok(Format::Zarr),
+            #[cfg(not(feature = "zarr"))]
+            "zarr" => Err(Error::no_zarr(path)),
             other => picture::Format::of_extension(other).map(Format::Picture).ok_or_else(|| {
-                let known = format!("npy, {}", picture::EXTENSIONS);
+                let zarr = if cfg!(feature = "zarr") { "zarr, " } else { "" };
+                let known = format!("npy, {zarr}{}", picture::EXTENSIONS);
                 Error::Extension { path: path.into(), extension: other.into(), known }
             }),
         }
@@ -41,36 +57,46 @@ impl Format {
 /// Checks that a path's extension names a format that images can be written in.
 ///
 /// # Errors
-/// [`Error::Extension`] otherwise.
+/// [`Error::Extension`] otherwise; [`Error::NotBuilt`] for a format that this build does not have.
 pub fn check_extension(path: &Path) -> Result<()> {
     Format::of(path).map(drop)
 }
 
 impl<'a> ImageOutput<'a> {
-    /// Opens a file, in the format of its extension. `pixel` is the type of the image's samples, if known already.
+    /// Opens a file, in the format of its extension; for `.zarr` it is a folder. `pixel` is the type of the image's samples, if
+    /// known already.
     ///
     /// # Errors
-    /// [`Error::Extension`] for an extension that names no format, [`Error::Unfit`] for a format that does not support
-    /// the type, [`Error::Write`] if no file can be created.
+    /// [`Error::Extension`] for an extension that names no format, [`Error::NotBuilt`] for a format that this build does not
+    /// have, [`Error::Unfit`] for a format that does not support the type, [`Error::Write`] if no file can be created.
     pub fn new(path: &'a Path, pixel: Option<PixelType>) -> Result<ImageOutput<'a>> {
         let format = Format::of(path)?;
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
             format.check(path, pixel, None)?;
         }
-        Ok(ImageOutput { path: Some(OutputPath::new(path)?), name: path, format, manner: Manner::default() })
+        let place = match format {
+            #[cfg(feature = "zarr")]
+            Format::Zarr => Place::Folder(zarr::Target::new(path)?),
+            _ => Place::File(OutputPath::new(path)?),
+        };
+        Ok(ImageOutput { place, name: path, format, manner: Manner::default() })
     }
 
     /// Opens the standard output, in the format of an extension; `pixel` as for [`new`](Self::new).
     ///
     /// # Errors
-    /// As [`new`](Self::new), for the path `-.EXTENSION`.
+    /// As [`new`](Self::new), for the path `-.EXTENSION`; [`Error::Write`] for Zarr, which is a folder.
     pub fn stdout(extension: &str, pixel: Option<PixelType>) -> Result<ImageOutput<'static>> {
         let name = Path::new("-");
         let format = Format::of(&name.with_extension(extension.trim_start_matches('.')))?;
         if let (Format::Picture(format), Some(pixel)) = (format, pixel) {
             format.check(name, pixel, None)?;
         }
-        Ok(ImageOutput { path: None, name, format, manner: Manner::default() })
+        #[cfg(feature = "zarr")]
+        if let Format::Zarr = format {
+            return Err(Error::write(name, "a Zarr is a folder, which the standard output cannot be"));
+        }
+        Ok(ImageOutput { place: Place::Stdout, name, format, manner: Manner::default() })
     }
 
     /// Sets the quality of a [JPEG](Self::is_jpeg), 1 to 100; 95 by default.
@@ -97,6 +123,8 @@ impl<'a> ImageOutput<'a> {
     pub fn check(&self, pixel: PixelType, channels: u32) -> Result<()> {
         match self.format {
             Format::Array => Ok(()),
+            #[cfg(feature = "zarr")]
+            Format::Zarr => Ok(()),
             Format::Picture(format) => format.check(self.name, pixel, Some(channels)),
         }
     }
@@ -133,12 +161,35 @@ impl<'a> ImageOutput<'a> {
         self.fill(|file| match self.format {
             Format::Array => Ok(array::write(file, image)?),
             Format::Picture(format) => picture::write(file, format, &self.manner, image),
+            #[cfg(feature = "zarr")]
+            Format::Zarr => Ok(()), // written by rows
         })
     }
 
-    /// Whether an image can be [written by rows](Self::write_rows): to a `.npy` or TIFF file, and not to the standard output.
+    /// Whether an image can be [written by rows](Self::write_rows): to a `.npy` or TIFF file or a Zarr array, and not to the
+    /// standard output.
     pub fn takes_rows(&self) -> bool {
-        self.path.is_some() && matches!(self.format, Format::Array | Format::Picture(picture::Format::Tiff))
+        match self.place {
+            Place::Stdout => false,
+            Place::File(_) => matches!(self.format, Format::Array | Format::Picture(picture::Format::Tiff)),
+            #[cfg(feature = "zarr")]
+            Place::Folder(_) => true,
+        }
+    }
+
+    /// Returns the folder that is written, if it is one.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn folder(&self) -> Option<&zarr::Target<'a>> {
+        match &self.place {
+            Place::Folder(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Returns the metadata that are written.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.manner.metadata
     }
 
     /// Returns the start of a file that takes rows, up to the samples.
@@ -149,18 +200,21 @@ impl<'a> ImageOutput<'a> {
                 array::write_image_header(&mut head, shape, pixel)?;
                 Ok(head)
             }
-            Format::Picture(_) => tiff_file::head(shape, pixel, &self.manner.metadata),
+            _ => tiff_file::head(shape, pixel, &self.manner.metadata),
         }
     }
 
     /// Writes what `fill` writes to any place of a file, once it is complete; nothing if this is no file.
     pub(crate) fn write_file(&self, fill: impl FnOnce(&File) -> Result<(), Trouble>) -> Result<()> {
-        self.path.as_ref().map_or(Ok(()), |path| path.write_file(fill))
+        match &self.place {
+            Place::File(path) => path.write_file(fill),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the output of `fill`, once it is complete.
     fn fill(&self, fill: impl FnOnce(&mut Sink<'_>) -> Result<(), Trouble>) -> Result<()> {
-        if let Some(path) = &self.path {
+        if let Place::File(path) = &self.place {
             return path.write(|file| fill(&mut Sink(file)));
         }
         let mut whole = Cursor::new(Vec::new());

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::narrow::convert;
+use crate::output::extension;
 use crate::{array, bulk, picture};
 use apron_core::{AnyImage, Edges, Mask, PixelType, Shape, Taps};
 use std::fs::File;
@@ -77,6 +78,10 @@ pub struct Page {
 
 /// Returns the number of pixels of an image, from its header; `None` for a file that is no image.
 pub fn pixels(path: &Path) -> Option<u64> {
+    #[cfg(feature = "zarr")]
+    if is_zarr(path) {
+        return crate::zarr::pixels(path);
+    }
     let mut file = open(path).ok()?;
     if starts_as_array(path, &mut file).ok()? {
         return array::pixels(&mut file);
@@ -101,6 +106,10 @@ pub fn read_image(path: &Path, max_pixels: u64) -> Result<AnyImage<'static>> {
 /// # Errors
 /// As [`read_image`], and [`Error::NoPage`].
 pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
+    #[cfg(feature = "zarr")]
+    if is_zarr(path) {
+        return crate::zarr::read_page(path, options);
+    }
     page_of(path, &mut open(path)?, options)
 }
 
@@ -215,11 +224,18 @@ fn numbers_up_to(path: &Path, file: &mut dyn Source, most: u64) -> Result<(Vec<u
     guarded(path, || array::read_numbers(path, file, most))
 }
 
+/// Whether a path is a folder that is one image, by the names in it: an array or a group of Zarr, or one that ends with `.zarr`.
+pub fn is_zarr(path: &Path) -> bool {
+    let named = || [".zarray", ".zgroup", "zarr.json"].iter().any(|name| path.join(name).is_file());
+    path.is_dir() && (extension(path) == "zarr" || named())
+}
+
 pub(super) fn open(path: &Path) -> Result<File> {
     // A pipe has no length to check a header against, and a device has no end; opening a pipe blocks until there is a
     // writer.
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_file() => File::open(path).map_err(|error| Error::read(path, error)),
+        Ok(_) if cfg!(not(feature = "zarr")) && is_zarr(path) => Err(Error::no_zarr(path)),
         Ok(_) => Err(Error::content(path, "not a regular file")),
         Err(error) => Err(Error::read(path, error)),
     }

@@ -8,17 +8,18 @@ use crate::output::ImageOutput;
 use crate::read::{Stream, guarded, open, starts_as_array};
 use crate::tiff_rows::{Chunks, Layout, Samples};
 use crate::tiff_tags;
+#[cfg(feature = "zarr")]
+use crate::{read::is_zarr, zarr};
 use apron_core::{PixelType, Shape};
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// An image in a `.npy` or TIFF file, open to be read by rows.
+/// An image in a `.npy` or TIFF file or a Zarr array, open to be read by rows.
 #[derive(Debug)]
 pub struct RowsFile {
     path: PathBuf,
-    file: File,
     shape: Shape,
     pixel: PixelType,
     pages: u32,
@@ -29,19 +30,29 @@ pub struct RowsFile {
 #[derive(Debug)]
 enum Stored {
     /// As in memory, from this offset on.
-    Rows(u64),
+    Rows(File, u64),
     /// In strips or tiles that are decoded one after the other.
-    Chunks(Mutex<Chunks>),
+    Chunks(File, Mutex<Chunks>),
+    /// In files of chunks.
+    #[cfg(feature = "zarr")]
+    Zarr(Box<zarr::Chunks>),
 }
 
 impl RowsFile {
     /// Opens a file; `None` for one that can be read only as a whole: of another format, an array whose samples must be
     /// converted or reordered, a TIFF whose planes are apart, that is turned, whose tiles are compressed by LZW, or whose strips
-    /// are larger than 64 MiB. Of a TIFF it is the first page.
+    /// are larger than 64 MiB, a Zarr whose rows of chunks are larger than 1 GiB. Of a TIFF it is the first page.
     ///
     /// # Errors
     /// [`Error::Read`] and [`Error::Content`] for a file that is broken, [`Error::TooLarge`] for more than `max_pixels` pixels.
     pub fn open(path: &Path, max_pixels: u64) -> Result<Option<RowsFile>> {
+        #[cfg(feature = "zarr")]
+        if is_zarr(path) {
+            let chunks = guarded(path, || zarr::Chunks::open(path, max_pixels))?;
+            let (path, shape, pixel, stored) = (path.into(), chunks.shape(), chunks.pixel(), Box::new(chunks));
+            let rows = stored.has_rows();
+            return Ok(rows.then_some(RowsFile { path, shape, pixel, pages: 1, stored: Stored::Zarr(stored) }));
+        }
         let mut file = open(path)?;
         let (layout, pages) = guarded(path, || {
             if starts_as_array(path, &mut file)? {
@@ -53,12 +64,12 @@ impl RowsFile {
             Ok((Layout::of(path, &mut file, &tags, max_pixels)?, tags.pages))
         })?;
         let stored = |samples| match samples {
-            Samples::Rows(start) => Some(Stored::Rows(start)),
-            Samples::Chunks(chunks) => Some(Stored::Chunks(Mutex::new(chunks))),
+            Samples::Rows(start) => Some(Stored::Rows(file, start)),
+            Samples::Chunks(chunks) => Some(Stored::Chunks(file, Mutex::new(chunks))),
             Samples::Other => None,
         };
         Ok(layout.and_then(|Layout { shape, pixel, samples }| {
-            Some(RowsFile { path: path.into(), file, shape, pixel, pages, stored: stored(samples)? })
+            Some(RowsFile { path: path.into(), shape, pixel, pages, stored: stored(samples)? })
         }))
     }
 
@@ -80,39 +91,52 @@ impl RowsFile {
     /// Reads consecutive rows, whose size `bytes` has.
     ///
     /// # Errors
-    /// [`Error::Read`]; of compressed strips and tiles [`Error::Content`], too.
+    /// [`Error::Read`]; of compressed strips, tiles and chunks [`Error::Content`], too.
     pub fn read_rows(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
         match &self.stored {
-            Stored::Rows(start) => {
+            Stored::Rows(file, start) => {
                 let row = (self.shape.row_samples() * self.pixel.size_bytes()) as u64;
-                bulk::read(&self.file, bytes, start + rows.start as u64 * row)
-                    .map_err(|error| Error::read(&self.path, error))
+                bulk::read(file, bytes, start + rows.start as u64 * row).map_err(|error| Error::read(&self.path, error))
             }
-            Stored::Chunks(chunks) => {
+            Stored::Chunks(file, chunks) => {
                 let mut chunks = chunks.lock().unwrap_or_else(PoisonError::into_inner);
-                guarded(&self.path, || chunks.read(&self.path, &mut Stream(&self.file), rows, bytes))
+                guarded(&self.path, || chunks.read(&self.path, &mut Stream(file), rows, bytes))
             }
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks) => guarded(&self.path, || chunks.read(rows, bytes)),
         }
     }
 }
 
 /// A file that is being written by rows.
 #[derive(Debug)]
-pub struct RowsDraft<'a> {
-    file: &'a File,
-    /// Bytes per row.
-    row: u64,
-    /// Offset of the first sample, in bytes.
-    start: u64,
+pub struct RowsDraft<'a>(To<'a>);
+
+/// Where rows go.
+#[derive(Debug)]
+enum To<'a> {
+    File {
+        file: &'a File,
+        /// Bytes per row.
+        row: u64,
+        /// Offset of the first sample, in bytes.
+        start: u64,
+    },
+    #[cfg(feature = "zarr")]
+    Zarr(&'a zarr::Writer),
 }
 
 impl RowsDraft<'_> {
-    /// Writes consecutive rows from row `first` on.
+    /// Writes consecutive rows from row `first` on. Those of a Zarr have to come from top to bottom.
     ///
     /// # Errors
     /// Of the system.
     pub fn write_rows(&self, first: u32, bytes: &[u8]) -> std::io::Result<()> {
-        bulk::write(self.file, bytes, self.start + first as u64 * self.row)
+        match self.0 {
+            To::File { file, row, start } => bulk::write(file, bytes, start + first as u64 * row),
+            #[cfg(feature = "zarr")]
+            To::Zarr(writer) => writer.write_rows(first, bytes),
+        }
     }
 }
 
@@ -130,11 +154,15 @@ impl ImageOutput<'_> {
         fill: impl FnOnce(&RowsDraft<'_>) -> Result<(), Trouble>,
     ) -> Result<()> {
         self.check(pixel, shape.channels)?;
+        #[cfg(feature = "zarr")]
+        if let Some(target) = self.folder() {
+            return zarr::write(target, self.metadata(), (shape, pixel), |writer| fill(&RowsDraft(To::Zarr(writer))));
+        }
         self.write_file(|file| {
             let head = self.head(shape, pixel)?;
             bulk::write(file, &head, 0)?;
             let row = (shape.row_samples() * pixel.size_bytes()) as u64;
-            fill(&RowsDraft { file, row, start: head.len() as u64 })
+            fill(&RowsDraft(To::File { file, row, start: head.len() as u64 }))
         })
     }
 }

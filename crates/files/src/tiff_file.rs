@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_file_says_density_and_alpha() {
         let image = apron_core::Image::new(2, 1, 4, vec![7u16; 8]).unwrap();
-        let metadata = Metadata { icc: None, density: Some((300.0, 150.5)) };
+        let metadata = Metadata { density: Some((300.0, 150.5)), ..Metadata::default() };
         let mut file = std::io::Cursor::new(Vec::new());
         write(&mut file, &AnyImage::U16(image), &metadata).unwrap();
         file.set_position(0);

@@ -25,7 +25,7 @@ Examples:
 On a terminal the histogram is drawn as bars; elsewhere, without --out, it is written as CSV, or
 stands in the report of --json.")]
 pub(crate) struct Args {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Number of bins [default: 256]

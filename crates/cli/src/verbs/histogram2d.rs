@@ -18,7 +18,7 @@ Examples:
 The counts are of pixels, as numpy.histogram2d gives them; without --out they are written as CSV, or stand in the
 report of --json.")]
 pub(crate) struct Args {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The two channels, from 0

@@ -54,7 +54,7 @@ Example:
 Takes u8 of as many channels, of any size; every channel by itself. The result is that of scikit-image's
 match_histograms with a channel axis.")]
 pub(crate) struct MatchArgs {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The image whose histograms the result gets

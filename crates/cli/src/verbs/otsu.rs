@@ -19,7 +19,7 @@ Examples:
 Takes u8 and u16 of one channel, which --grey makes of colours. Of two classes the threshold is that of OpenCV's THRESH_OTSU, of more those of
 scikit-image's threshold_multiotsu. Samples above a threshold are of the brighter class.")]
 pub(crate) struct Args {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// A picture of the classes, from 0 to 255, or the thresholds as int64 in a .npy file

@@ -15,7 +15,7 @@ Example:
 
 Of integers all follows from the counts of all values, and sums are exact; of floats sums are taken in f64.")]
 pub(crate) struct Args {
-    /// The image: PNG, JPEG, TIFF, BMP, PNM or .npy
+    /// The image: PNG, JPEG, TIFF, BMP, PNM, .npy or .zarr
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Of each channel apart

@@ -1,4 +1,5 @@
-//! Strip by strip, from `.npy` and TIFF files and to them: images that are larger than the memory that they may take.
+//! Strip by strip, from `.npy` and TIFF files and Zarr arrays and to them: images that are larger than the memory that they
+//! may take.
 
 use super::image::Target;
 use crate::args::{Common, Devices};
@@ -180,7 +181,7 @@ impl<'a> Job<'a> {
             target => target.args.rescale.as_ref().map(|_| "--rescale"),
         };
         let file = target.args.open(output, None, target.out_type)?;
-        let whole = if file.takes_rows() { option } else { Some("an output other than .npy and TIFF") };
+        let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
         let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
         let file = file.with_metadata(apron_files::read_metadata(&input.path, 1));
         Ok(Some(Job { input, file }))

@@ -1,0 +1,131 @@
+//! Drafts that are folders: under a hidden name next to the output, until they are whole.
+
+use super::{Name, names};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::thread;
+use std::time::Duration;
+use tempfile::Builder;
+
+/// Locked for reading while a file of a folder is written.
+static FILES: RwLock<()> = RwLock::new(());
+
+/// Whether no file may be written any more: the folders are about to be removed.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Lets a file of a draft be written, until the result is dropped. It blocks for ever if drafts have been discarded.
+pub(crate) fn writing() -> RwLockReadGuard<'static, ()> {
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    if ENDED.load(Ordering::SeqCst) {
+        drop(files);
+        loop {
+            thread::park();
+        }
+    }
+    files
+}
+
+/// Lets no further file be written, and waits, but not for long, until those that are being written are whole.
+pub(super) fn stop_writing() {
+    ENDED.store(true, Ordering::SeqCst);
+    for _ in 0..200 {
+        if FILES.try_write().is_ok() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A folder that is removed unless it is [published](FolderDraft::publish).
+pub(crate) struct FolderDraft {
+    name: Name,
+}
+
+impl FolderDraft {
+    /// Creates an empty folder in this folder, with permissions by the umask.
+    pub(crate) fn new(folder: &Path) -> io::Result<FolderDraft> {
+        let mut names = names();
+        let path = builder().tempdir_in(folder)?.keep();
+        names.push(path.clone());
+        Ok(FolderDraft { name: Name(path) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.name.0
+    }
+
+    /// Gives the folder its final name. A folder that has it takes the draft's, and is removed.
+    pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
+        let names = names();
+        let renamed = if target.exists() { exchange(self.path(), target) } else { fs::rename(self.path(), target) };
+        // Before the draft is dropped, which locks the names.
+        drop(names);
+        renamed
+    }
+}
+
+impl Drop for FolderDraft {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.path());
+    }
+}
+
+/// Exchanges the names of two folders: at once, where the system can.
+fn exchange(draft: &Path, target: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, draft, CWD, target, RenameFlags::EXCHANGE).is_ok() {
+            return Ok(());
+        }
+    }
+    exchange_by_steps(draft, target)
+}
+
+fn exchange_by_steps(draft: &Path, target: &Path) -> io::Result<()> {
+    let mut aside = draft.as_os_str().to_os_string();
+    aside.push("-before");
+    fs::rename(target, &aside)?;
+    if let Err(error) = fs::rename(draft, target) {
+        fs::rename(&aside, target)?;
+        return Err(error);
+    }
+    fs::rename(&aside, draft)
+}
+
+/// As for files.
+fn builder() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(".apron-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o777));
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_exchanged_by_steps_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (name, file) in [("draft", "new"), ("out", "old")] {
+            fs::create_dir(path(name)).unwrap();
+            fs::write(path(name).join(file), "").unwrap();
+        }
+        exchange_by_steps(&path("draft"), &path("out")).unwrap();
+        assert!(path("out/new").exists() && path("draft/old").exists());
+        assert!(exchange_by_steps(&path("no"), &path("out")).is_err());
+        assert!(path("out/new").exists());
+        exchange(&path("draft"), &path("out")).unwrap();
+        assert!(path("out/old").exists() && path("draft/new").exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}

@@ -1,0 +1,63 @@
+//! Folders that are written: they appear whole or not at all.
+
+use crate::atomic::{Trouble, followed, may_write};
+use crate::draft::FolderDraft;
+use crate::error::{Error, Result};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder that can be written, as it was when it was checked.
+pub(crate) struct Target<'a> {
+    path: &'a Path,
+    /// The folder itself, if the path is a link.
+    target: PathBuf,
+    /// Where it lies.
+    folder: PathBuf,
+}
+
+impl<'a> Target<'a> {
+    /// Checks that a folder can be created next to the path, before any work is done.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if that folder does not exist, and if what is there is not a Zarr, or read-only.
+    pub(crate) fn new(path: &'a Path) -> Result<Target<'a>> {
+        let wrong = |what: String| Error::write(path, what);
+        // Without the separator at its end that a folder's name may have.
+        let plain: PathBuf = path.components().collect();
+        let target = match fs::metadata(&plain) {
+            Ok(facts) if !facts.is_dir() => return Err(wrong("it is there, and not a folder".into())),
+            Ok(_) if !plain.join(super::found::METADATA).is_file() => {
+                return Err(wrong("the folder is there, and not a Zarr".into()));
+            }
+            Ok(facts) if facts.permissions().readonly() || !may_write(&plain) => {
+                return Err(wrong("the folder is read-only".into()));
+            }
+            Ok(_) => fs::canonicalize(&plain).map_err(|error| wrong(error.to_string()))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => followed(&plain),
+            Err(error) => return Err(wrong(error.to_string())),
+        };
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
+        FolderDraft::new(&folder).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
+        Ok(Target { path, target, folder })
+    }
+
+    /// Lets `fill` write into a temporary folder next to the path and, when it is complete, renames it to the path. A Zarr that is
+    /// there is then removed.
+    ///
+    /// # Errors
+    /// [`Error::Write`] with the error of `fill` or of the system; what was there is then unchanged.
+    pub(crate) fn write(&self, fill: impl FnOnce(&Path) -> Result<(), Trouble>) -> Result<()> {
+        let written = || -> Result<(), Trouble> {
+            let draft = FolderDraft::new(&self.folder)?;
+            fill(draft.path())?;
+            if let Ok(facts) = fs::metadata(&self.target) {
+                // A private folder stays private.
+                fs::set_permissions(draft.path(), facts.permissions())?;
+            }
+            Ok(draft.publish(&self.target)?)
+        };
+        written().map_err(|error| Error::write(self.path, error))
+    }
+}
