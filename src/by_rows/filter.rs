@@ -1,6 +1,6 @@
 //! Filters strip by strip, from rows that are read to rows that are written.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, pipeline, unsupported};
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, pipeline, regions};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::filter::{FilterBuilder, stated};
@@ -110,7 +110,8 @@ impl<F: Named> FilterBuilder<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](FilterBuilder::run); [`Error::Unsupported`] for filters of other kinds, [`Error::Parameter`] for too little
+    /// As [`run`](FilterBuilder::run); [`Error::Unsupported`] for filters of several parts, with borders that differ by axis or
+    /// channel or with alpha that is kept, if their result has another size than the image; [`Error::Parameter`] for too little
     /// memory for one row, and the errors of reading and writing.
     pub fn run_rows(self, out: &dyn WriteRows, memory: u64) -> Result<Report> {
         let (formula, dst) = self.asked()?;
@@ -120,14 +121,10 @@ impl<F: Named> FilterBuilder<'_, F> {
             Source::Rows(rows) => *rows,
             _ => &whole,
         };
-        let unsupported = |what| unsupported("filter", what);
-        let problem = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
-        let problem = problem.ok_or_else(|| unsupported("filters of several parts"))?;
-        if options.keep_alpha {
-            return Err(unsupported("alpha that is kept"));
-        }
-        let Padded { padding: None, filter } = problem.with_borders(options.borders)? else {
-            return Err(unsupported("borders that differ by axis or channel"));
+        let stated = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
+        let alone = stated.filter(|_| !options.keep_alpha).map(|problem| problem.with_borders(options.borders));
+        let Some(Padded { padding: None, filter }) = alone.transpose()? else {
+            return regions::run(device, (&formula, dst), &options, rows, out, memory);
         };
         let device = device.for_job(&filter);
         let ByMethod { problem, why } = device.by_method(filter, options.method, options.choice.variant)?;

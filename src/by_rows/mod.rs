@@ -3,6 +3,7 @@
 mod counts;
 mod filter;
 mod lookup;
+mod regions;
 mod statistics;
 
 use crate::{AnyImage, Error, PixelType, Report, Result, Shape, Source};

@@ -1,8 +1,8 @@
 //! Histograms, statistics and lookups of images that are read by rows: the results of the whole image.
 
 use apron::{
-    AnyImage, Binning, Bins, Device, Edges, Error, Image, LookupBuilder, PixelType, ReadRows, Result, Shape, Source,
-    WriteRows,
+    AnyImage, Binning, Bins, Border, Borders, Device, Edges, Error, Formula, Image, LookupBuilder, PixelType, ReadRows,
+    Result, Shape, Source, WriteRows, filters,
 };
 use apron_testkit::{Data, gpu_or_skip, random_image};
 use rand::SeedableRng;
@@ -150,6 +150,74 @@ fn rows_give_the_results_of_the_whole_in_the_emulator() {
 fn rows_give_the_results_of_the_whole_on_the_gpu() {
     if let Some(gpu) = gpu_or_skip("rows of images") {
         all(&gpu);
+    }
+}
+
+/// Compares all named filters, most of them of several parts, and such that are no single problem, by strips and whole; returns
+/// how many were compared.
+fn named_filters(device: &Device) -> usize {
+    let mut rng = StdRng::seed_from_u64(21);
+    let required = [
+        ("sigma", "1.2"),
+        ("sigma-low", "0.7"),
+        ("sigma-high", "1.1"),
+        ("size", "5x3"),
+        ("length", "5"),
+        ("dx", "1"),
+        ("order", "1,2"),
+        ("angle", "30"),
+        ("size", "5x3"),
+    ];
+    let given = |name: &str| required.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
+    let formulas = filters::definitions().map(|definition| (definition.name, definition.formula(given).unwrap()));
+    let formulas: Vec<(&str, Formula)> = formulas.collect();
+    let mut compared = 0;
+    for (pixel, channels) in [(PixelType::F32, 1), (PixelType::U8, 4), (PixelType::U16, 2), (PixelType::F16, 1)] {
+        let rows = Rows::new(random_image(&mut rng, pixel, Shape::new(19, 61, channels).unwrap(), Data::Uniform));
+        let borders: [Borders; 6] = [
+            Border::Reflect101.into(),
+            Border::Wrap.into(),
+            Border::Constant(3.0).into(),
+            Borders::by_axis(Border::Wrap, Border::Replicate),
+            Borders::by_axis(Border::Constant(2.0), Border::Wrap),
+            Borders::by_axis(Border::Reflect, Border::Constant(1.0)),
+        ];
+        for (border, (name, formula)) in borders.iter().flat_map(|border| formulas.iter().map(move |of| (border, of))) {
+            for (memory, keep_alpha) in [(60_000, false), (250_000, false), (250_000, true)] {
+                if keep_alpha && channels % 2 == 1 {
+                    continue;
+                }
+                let what = format!("{name} of {pixel} {border} {keep_alpha} on {}", device.name());
+                let written = Written::default();
+                let whole = device.apply(&rows.image, formula.clone()).border(*border).keep_alpha(keep_alpha);
+                let strips = device.apply(&rows as &dyn ReadRows, formula.clone()).border(*border);
+                match strips.keep_alpha(keep_alpha).run_rows(&written, memory) {
+                    Ok(report) => assert!(report.why.contains(" strips"), "{what}: {report:?}"),
+                    // Windows of many rows of four channels.
+                    Err(Error::Parameter { parameter: "memory", .. }) => continue,
+                    Err(error) => panic!("{what}: {error}"),
+                }
+                compared += 1;
+                let whole = whole.run().unwrap().download_any().unwrap();
+                assert!(written.0.into_inner().unwrap() == whole.bytes()[..], "{what}");
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn named_filters_by_rows_are_those_of_the_whole() {
+    for device in [Device::cpu(), Device::reference()] {
+        let compared = named_filters(&device);
+        assert!(compared > 500, "{compared}");
+    }
+}
+
+#[test]
+fn named_filters_by_rows_are_those_of_the_whole_on_the_gpu() {
+    if let Some(gpu) = gpu_or_skip("named filters by rows") {
+        assert!(named_filters(&gpu) > 500);
     }
 }
 

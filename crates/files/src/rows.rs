@@ -88,6 +88,17 @@ impl RowsFile {
         self.pages
     }
 
+    /// Keeps at most `most` bytes of rows decoded, or one row of strips, tiles or chunks. Returns the most that it keeps.
+    #[cfg_attr(not(feature = "zarr"), allow(unused_variables))]
+    pub fn hold(&mut self, most: u64) -> u64 {
+        match &mut self.stored {
+            Stored::Rows(..) => 0,
+            Stored::Chunks(_, chunks) => chunks.get_mut().unwrap_or_else(PoisonError::into_inner).held_bytes(),
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks) => chunks.hold(most),
+        }
+    }
+
     /// Reads consecutive rows, whose size `bytes` has.
     ///
     /// # Errors
@@ -141,6 +152,16 @@ impl RowsDraft<'_> {
 }
 
 impl ImageOutput<'_> {
+    /// Returns the memory that [`write_rows`](Self::write_rows) takes for an image, beside the rows that it is given, in bytes.
+    pub fn held_bytes(&self, shape: Shape, pixel: PixelType) -> u64 {
+        #[cfg(feature = "zarr")]
+        if self.folder().is_some() {
+            return zarr::held_bytes(self.metadata(), shape, pixel);
+        }
+        let _ = (shape, pixel);
+        0
+    }
+
     /// Writes an image by rows, if the output [takes them](Self::takes_rows): `fill` writes all rows. The file appears whole or
     /// not at all.
     ///

@@ -185,6 +185,11 @@ impl Chunks {
         Ok(())
     }
 
+    /// Returns the size of a row of chunks, with one chunk that is decoded, in bytes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        (self.row_bytes() as u64 + self.columns as u64 * self.pixel_bytes) * u64::from(self.rows)
+    }
+
     fn row_bytes(&self) -> usize {
         self.shape.width as usize * self.pixel_bytes as usize
     }

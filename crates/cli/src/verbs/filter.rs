@@ -6,9 +6,10 @@ use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::limits;
 use crate::report::Report;
-use apron::{Device, DeviceImage, Error, Extent, FilterBuilder, PixelType, ReadRows, Source};
+use apron::{Device, Error, Extent, FilterBuilder, PixelType, ReadRows, Source};
 
-/// Runs the filter that `make` builds; its parameters are checked before.
+/// Runs the filter that `make` builds; its parameters are checked before. The output has the input's type, if no other is asked
+/// for.
 pub(super) fn run(
     verb: &'static str,
     args: &FilterArgs,
@@ -20,24 +21,7 @@ pub(super) fn run(
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
         return Err(Error::parameter(verb, "clamp", format!("asked for with {pixel} output"), "used with f32").into());
     }
-    let out_type = |src| asked.unwrap_or(src);
-    let target = Target { args: &args.output, out_type: asked, keep_alpha: args.keep_alpha };
-    if let Some((input, output)) = devices.files()
-        && let Some(job) = Job::asked(&args.common, &target, (&input, &output))?
-    {
-        devices.place()?;
-        let device = devices.get(args.common.device)?;
-        let out_type = out_type(job.input.pixel_type());
-        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()));
-        limits::filter(verb, job.input.shape(), filter.formula(), args)?;
-        return job.run(verb, filter.result()?, devices, |out| filter.run_rows(out, job.input.memory));
-    }
-    run_to(verb, args, out_type, devices, |device, image, out_type| {
-        let shape = image.shape();
-        let filter = built(args, clamp, out_type, make(device, image));
-        limits::filter(verb, shape, filter.formula(), args)?;
-        filter.run()
-    })
+    run_to(verb, args, (clamp, &|src| asked.unwrap_or(src)), devices, make)
 }
 
 /// Sets the options of a filter.
@@ -46,25 +30,38 @@ fn built<'a>(args: &'a FilterArgs, clamp: bool, out_type: PixelType, filter: Fil
     filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref())
 }
 
-/// Runs a filter with an output type that is derived from the input's.
+/// Runs a filter whose output type is derived from the input's.
 pub(super) fn run_to(
     verb: &'static str,
     args: &FilterArgs,
-    out_type: impl Fn(PixelType) -> PixelType,
+    (clamp, out_type): (bool, &dyn Fn(PixelType) -> PixelType),
     devices: &mut Devices,
-    filter: impl FnOnce(&Device, Source<'_>, PixelType) -> apron::Result<DeviceImage>,
+    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
     if let Extent::Region(region) = args.extent() {
         args::check_region(verb, region, &args.common)?;
     }
     let scales = args.output.rescale.is_some();
-    let types = PixelType::ALL.map(&out_type);
+    let types = PixelType::ALL.map(out_type);
     // The output type, if it does not depend on the input. Results that are rescaled are not rounded before.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
     let always = if scales { args.out_type } else { always };
     let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha };
+    if let Some((input, output)) = devices.files()
+        && let Some(job) = Job::asked(&args.common, &target, (&input, &output))?
+    {
+        devices.place()?;
+        let device = devices.get(args.common.device)?;
+        let out_type = out_type(job.input.pixel_type());
+        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()));
+        limits::filter(verb, job.input.shape(), filter.formula(), args)?;
+        return job.run(verb, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
+    }
     super::image::run(verb, &args.common, &target, devices, |device, image| {
-        let out_type = if scales { PixelType::F32 } else { out_type(image.pixel_type()) };
-        Ok(filter(device, image, out_type)?)
+        let (shape, src) = (image.shape(), image.pixel_type());
+        let out_type = if scales { PixelType::F32 } else { out_type(src) };
+        let filter = built(args, clamp, out_type, make(device, image));
+        limits::filter(verb, shape, filter.formula(), args)?;
+        Ok(filter.run()?)
     })
 }

@@ -106,7 +106,7 @@ fn run(
         let device = devices.get(common.device)?;
         let lookup = make(&device, (&job.input as &dyn ReadRows).into()).variant(common.variant.as_deref());
         let out = (job.input.shape(), job.input.pixel_type());
-        return job.run(verb, out, devices, |out| lookup.run_rows(out, job.input.memory));
+        return job.run(verb, out, devices, |out, memory| lookup.run_rows(out, memory));
     }
     super::image::run(verb, common, &target, devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)

@@ -99,10 +99,7 @@ pub(super) fn apply(
     devices: &mut Devices,
 ) -> Result<Report> {
     let out_type = |src| filter.out_type.unwrap_or(formula.out_type(src));
-    super::filter::run_to(verb, filter, out_type, devices, |device, image, out_type| {
-        crate::limits::filter(verb, image.shape(), &formula, filter)?;
-        let ready = device.apply(image, formula.clone()).border(filter.border).extent(filter.extent());
-        let ready = ready.out_type(out_type).keep_alpha(filter.keep_alpha);
-        ready.method(filter.method.0).variant(filter.common.variant.as_deref()).run()
+    super::filter::run_to(verb, filter, (false, &out_type), devices, |device, image| {
+        device.apply(image, formula.clone())
     })
 }

@@ -34,7 +34,7 @@ impl Input {
         let asked = common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
         // An image that is not there, or broken, is told of where whole images are read.
-        let Ok(Some(file)) = RowsFile::open(path, common.max_pixels) else { return Ok(None) };
+        let Ok(Some(mut file)) = RowsFile::open(path, common.max_pixels) else { return Ok(None) };
         let bytes = file.shape().samples() * file.pixel_type().size_bytes() as u64;
         if bytes <= memory / WHOLE {
             return Ok(None);
@@ -52,6 +52,7 @@ impl Input {
                 }
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
+                let memory = memory.saturating_sub(file.hold(memory / WHOLE));
                 Ok(Some(Input { file, path: path.into(), memory }))
             }
             (Some(_), None) => Ok(None),
@@ -176,10 +177,7 @@ impl<'a> Job<'a> {
         target: &Target<'_>,
         (input, output): (&Path, &'a Path),
     ) -> Result<Option<Job<'a>>> {
-        let option = match target {
-            Target { keep_alpha: true, .. } => Some("--keep-alpha"),
-            target => target.args.rescale.as_ref().map(|_| "--rescale"),
-        };
+        let option = target.args.rescale.as_ref().map(|_| "--rescale");
         let file = target.args.open(output, None, target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
         let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
@@ -187,7 +185,8 @@ impl<'a> Job<'a> {
         Ok(Some(Job { input, file }))
     }
 
-    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets.
+    /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets, by strips in the
+    /// memory that is left.
     ///
     /// # Errors
     /// Those of the operation and of both files.
@@ -196,15 +195,16 @@ impl<'a> Job<'a> {
         verb: &'static str,
         (out, out_type): (Shape, PixelType),
         devices: &Devices,
-        run_rows: impl FnOnce(&dyn WriteRows) -> apron::Result<apron::Report>,
+        run_rows: impl FnOnce(&dyn WriteRows, u64) -> apron::Result<apron::Report>,
     ) -> Result<Report> {
         let start = Instant::now();
+        let memory = self.input.memory.saturating_sub(self.file.held_bytes(out, out_type));
         let mut ran = None;
         // The error of a device or a parameter, which is none of the file.
         let mut failed = None;
         let written = self.file.write_rows(out, out_type, |draft| {
             let row_bytes = out.row_samples() * out_type.size_bytes();
-            match run_rows(&Written { draft, rate: Rate::new(out.height, row_bytes, devices) }) {
+            match run_rows(&Written { draft, rate: Rate::new(out.height, row_bytes, devices) }, memory) {
                 Ok(report) => {
                     ran = Some(report);
                     Ok(())

@@ -11,7 +11,7 @@ mod write;
 
 pub(crate) use read::Chunks;
 pub(crate) use target::Target;
-pub(crate) use write::{Writer, write};
+pub(crate) use write::{Writer, held_bytes, write};
 
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Kept;

@@ -21,8 +21,8 @@ use zarrs::metadata_ext::chunk_grid::regular::RegularChunkGridConfiguration;
 /// Largest row of chunks that is read by rows, in bytes. One is always in memory.
 const MOST_ROW: u64 = 1 << 30;
 
-/// Rows of chunks that stay decoded, in bytes: the next rows often begin in them. The last always does.
-const HELD: usize = 64 << 20;
+/// Most bytes of rows of chunks that stay decoded: the next rows often begin in them.
+const MOST_HELD: usize = 64 << 20;
 
 /// A chunk may have this many pixels, whatever the limit of an image's.
 const SMALL: u64 = 1 << 22;
@@ -43,8 +43,9 @@ pub(crate) struct Chunks {
     shards: Option<ShardFiles>,
     /// The sample of chunks that are not there.
     fill: Vec<u8>,
-    /// Rows of chunks that were decoded last, with their indices.
+    /// Rows of chunks that were decoded last, with their indices: one, and as many as are in these bytes.
     held: Mutex<VecDeque<(u32, Vec<u8>)>>,
+    most_held: usize,
 }
 
 /// Decodes what is stored of one size.
@@ -126,7 +127,8 @@ impl Chunks {
         let shards = shards.transpose().map_err(wrong)?;
         let keys = keys(&metadata.chunk_key_encoding).map_err(wrong)?;
         let (path, folder) = (path.into(), found.folder);
-        Ok(Chunks { path, folder, layout, chunk, keys, decoder, shards, fill, held: Mutex::default() })
+        let (held, most_held) = (Mutex::default(), MOST_HELD);
+        Ok(Chunks { path, folder, layout, chunk, keys, decoder, shards, fill, held, most_held })
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -140,6 +142,14 @@ impl Chunks {
     /// Whether a row of chunks is small enough to be read by rows.
     pub(crate) fn has_rows(&self) -> bool {
         (self.chunk_rows() * self.row_bytes()) as u64 <= MOST_ROW
+    }
+
+    /// Keeps at most `most` bytes decoded, or one row of chunks. Returns the most that it keeps.
+    pub(crate) fn hold(&mut self, most: u64) -> u64 {
+        let row = self.chunk_rows() * self.row_bytes();
+        self.most_held = MOST_HELD.min(usize::try_from(most).unwrap_or(usize::MAX));
+        // The next row is decoded before the last is given up.
+        (self.most_held.max(row) + row) as u64
     }
 
     /// Reads the image.
@@ -169,7 +179,7 @@ impl Chunks {
                     let mut whole = vec![0; height * row];
                     self.decode_row(index, &mut whole)?;
                     held.push_back((index, whole));
-                    while held.len() > 1 && held.iter().map(|(_, whole)| whole.len()).sum::<usize>() > HELD {
+                    while held.len() > 1 && held.iter().map(|(_, whole)| whole.len()).sum::<usize>() > self.most_held {
                         held.pop_front();
                     }
                     held.len() - 1

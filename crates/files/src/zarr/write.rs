@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use zarrs::array::chunk_key_encoding::ChunkKeyEncoding;
 use zarrs::array::codec::{ArrayToBytesCodecTraits, CodecChain, CodecOptions};
 use zarrs::array::{ArrayBytes, ArrayMetadataV3, ChunkRepresentation};
+use zarrs::metadata::v3::MetadataV3;
 
 /// Writes an image, whose rows `fill` writes, from top to bottom.
 ///
@@ -36,6 +37,15 @@ pub(crate) fn write(
         fill(&writer)?;
         writer.end()
     })
+}
+
+/// Returns the memory that writing takes beside the image's strips, in bytes: a row of chunks, and its encoded chunks.
+pub(crate) fn held_bytes(metadata: &Metadata, shape: Shape, pixel: PixelType) -> u64 {
+    let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), shape, pixel);
+    let rows = array.get("chunk_grid").and_then(|grid| serde_json::from_value(grid.clone()).ok());
+    let rows = rows.and_then(|of: MetadataV3| grid(&of, layout.dimensions()).ok());
+    let rows = rows.map_or(1, |sizes| layout.parts(&sizes.iter().map(|size| size.get()).collect::<Vec<_>>())[0]);
+    2 * rows.min(shape.height.into()) * (shape.row_samples() * pixel.size_bytes()) as u64
 }
 
 /// An array that is being written.

@@ -1,0 +1,132 @@
+//! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or channel,
+//! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
+
+use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, pipeline, unsupported};
+use crate::filter::Options;
+use crate::{
+    AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
+};
+use apron_core::Shape;
+use std::ops::Range;
+
+const OPERATION: &str = "filter";
+
+/// Bytes of intermediate results per sample: those of two parts, as f32.
+const BETWEEN: u64 = 8;
+
+/// Rows of a result, and the rows of the image that their windows see.
+#[derive(Debug, PartialEq)]
+struct Strip {
+    rows: Range<u32>,
+    /// Rows that are read, one run after the other.
+    read: Vec<Range<u32>>,
+    /// Rows that are read above the first of the result.
+    above: u32,
+}
+
+impl Strip {
+    /// Returns the strip of these rows of an image of `height` rows, whose windows reach `reach` rows up and down. Where the
+    /// image is repeated, they reach into its other end.
+    fn of(rows: Range<u32>, (height, reach): (u32, u32), wraps: bool) -> Strip {
+        let (above, below) = (rows.start.min(reach), (height - rows.end).min(reach));
+        let inside = rows.start - above..rows.end + below;
+        if !wraps || reach >= height {
+            // With a window higher than the image the strip is the image, whose border is its own.
+            let read = if wraps && reach >= height { 0..height } else { inside };
+            return Strip { above: rows.start - read.start, rows, read: vec![read] };
+        }
+        let (over, under) = (reach - above, reach - below);
+        let runs = [height - over..height, inside, 0..under];
+        Strip { above: reach, rows, read: runs.into_iter().filter(|run| !run.is_empty()).collect() }
+    }
+
+    /// Returns the number of rows that are read.
+    fn height(&self) -> u32 {
+        self.read.iter().map(|run| run.end - run.start).sum()
+    }
+}
+
+/// Runs a filter strip by strip.
+pub(super) fn run(
+    device: &Device,
+    (formula, dst): (&Formula, PixelType),
+    options: &Options<'_>,
+    rows: &dyn ReadRows,
+    out: &dyn WriteRows,
+    memory: u64,
+) -> Result<Report> {
+    let (shape, pixel) = (rows.shape(), rows.pixel_type());
+    let crops = options.borders.x == Border::Crop || options.borders.y == Border::Crop;
+    if options.extent != Extent::Same || crops {
+        return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
+    }
+    let reach = formula.window().1 - 1;
+    let wraps = options.borders.y == Border::Wrap;
+    let strips = strips(shape, (pixel, dst), reach, wraps, memory)?;
+    let read = |strip: &Strip| {
+        let shape = Shape { height: strip.height(), ..shape };
+        let row = shape.row_samples() * pixel.size_bytes();
+        apron_cpu::image_from_bytes(pixel, shape, |bytes| {
+            let mut rest = bytes;
+            for run in &strip.read {
+                let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
+                rows.read_rows(run.clone(), part)?;
+                rest = after;
+            }
+            Ok(())
+        })
+    };
+    let solve = |strip: &Strip, image: AnyImage<'static>| {
+        let (y, height) = (strip.above as i32, strip.rows.end - strip.rows.start);
+        let extent = Extent::Region(Region { x: 0, y, width: shape.width, height });
+        let mut filter = FilterBuilder::new(device, Source::Host(image), formula.clone()).out_type(dst);
+        filter.options = Options { extent, ..*options };
+        let result = filter.run()?;
+        Ok((result.report()?, strip.rows.start, result.into_host()?))
+    };
+    pipeline(OPERATION, &strips, read, solve, out)
+}
+
+/// Returns the strips whose images together take at most `memory` bytes.
+fn strips(
+    shape: Shape,
+    (src, dst): (PixelType, PixelType),
+    reach: u32,
+    wraps: bool,
+    memory: u64,
+) -> Result<Vec<Strip>> {
+    let samples = shape.row_samples() as u64;
+    let (read, made) = (samples * src.size_bytes() as u64, samples * (dst.size_bytes() as u64 + BETWEEN));
+    let halo = (2 * u64::from(reach)).min(shape.height.into());
+    let budget = memory / STRIPS_AT_A_TIME;
+    let rows = budget.saturating_sub(halo * (read + samples * BETWEEN)) / (read + made);
+    let rows = rows.min(shape.height.into()) as u32;
+    if rows == 0 {
+        let least = (halo * (read + samples * BETWEEN) + read + made) * STRIPS_AT_A_TIME;
+        let (value, limit) = (format!("{memory} bytes"), format!("{least} or more for one row"));
+        return Err(Error::parameter(OPERATION, "memory", value, limit));
+    }
+    let tops = (0..shape.height).step_by(rows as usize);
+    let strip = |top: u32| Strip::of(top..(top + rows).min(shape.height), (shape.height, reach), wraps);
+    Ok(tops.map(strip).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_read_what_their_windows_see() {
+        let of = |rows: Range<u32>, reach, wraps| {
+            let Strip { read, above, .. } = Strip::of(rows, (10, reach), wraps);
+            format!("{read:?} below {above}")
+        };
+        assert_eq!(of(0..3, 2, false), "[0..5] below 0");
+        assert_eq!(of(4..6, 2, false), "[2..8] below 2");
+        assert_eq!(of(8..10, 4, false), "[4..10] below 4");
+        assert_eq!(of(0..3, 2, true), "[8..10, 0..5] below 2");
+        assert_eq!(of(9..10, 3, true), "[6..10, 0..3] below 3");
+        assert_eq!(of(4..6, 9, true), "[5..10, 0..10, 0..5] below 9");
+        assert_eq!(of(4..6, 12, true), "[0..10] below 4");
+    }
+}
