@@ -183,13 +183,15 @@ pub(crate) struct Devices {
     default: DeviceName,
     open: Vec<(DeviceName, Device)>,
     place: Option<Place>,
+    /// The image whose metadata the result gets, if it is not the verb's own.
+    origin: Option<PathBuf>,
     progress: Progress,
 }
 
 impl Devices {
     /// Starts without open devices; `default` is for jobs that name no device.
     pub(crate) fn new(default: DeviceName) -> Devices {
-        Devices { default, open: Vec::new(), place: None, progress: Progress::default() }
+        Devices { default, open: Vec::new(), place: None, origin: None, progress: Progress::default() }
     }
 
     /// Starts with this device open, as the default.
@@ -198,6 +200,7 @@ impl Devices {
             default: device.name(),
             open: vec![(device.name(), device)],
             place: None,
+            origin: None,
             progress: Progress::default(),
         }
     }
@@ -210,6 +213,17 @@ impl Devices {
     /// Shows what the job is doing from now on.
     pub(crate) fn at(&self, what: impl Into<String>) {
         self.progress.at(what);
+    }
+
+    /// Starts with this device open, as the default, for the steps of a job: they show the job's progress, and results get
+    /// the metadata of the job's image.
+    pub(crate) fn for_steps(&mut self, device: Device, origin: PathBuf) -> Devices {
+        Devices { origin: Some(origin), progress: std::mem::take(&mut self.progress), ..Devices::of(device) }
+    }
+
+    /// Returns the image whose metadata a result of `input` gets.
+    pub(crate) fn origin<'a>(&'a self, input: &'a Path) -> &'a Path {
+        self.origin.as_deref().unwrap_or(input)
     }
 
     /// Sets where the next verb works.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What ran, and how long it took: the fields that all reports share.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Ran {
     pub(crate) operation: &'static str,
     pub(crate) verb: &'static str,
@@ -39,7 +39,7 @@ pub(crate) struct Ran {
 }
 
 /// Estimated times of a job, in milliseconds.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Estimate {
     pub(crate) cpu_ms: f64,
     /// Copies from and to the host included.
@@ -49,7 +49,7 @@ pub(crate) struct Estimate {
 }
 
 /// Statistics of one channel or of all; NaN and infinity become null in JSON.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct ChannelStatistics {
     pub(crate) count: u64,
     pub(crate) min: f64,
@@ -61,14 +61,14 @@ pub(crate) struct ChannelStatistics {
 }
 
 /// A percentile.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Percentile {
     pub(crate) percent: f64,
     pub(crate) value: f64,
 }
 
 /// The report of a verb that reads an image.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) ran: Ran,
@@ -77,7 +77,7 @@ pub(crate) struct Report {
 }
 
 /// The result of a verb.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Made {
     /// An image.

@@ -109,6 +109,28 @@ fn counts_and_tables_by_strips_are_those_of_the_whole() {
 }
 
 #[test]
+fn pipes_run_strip_by_strip_through_files_that_do_not_stay() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("|u1", (300, 1200), 1));
+    let steps = "gaussian sigma=2 | sobel dx=1 out-type=f32 | equalize";
+    let steps = [steps.replace(" | equalize", ""), "equalize | box size=9 | gradient".into()];
+    for steps in &steps {
+        let [whole, strips] = [("w.npy", None), ("s.npy", Some("0.4MB"))].map(|(output, memory)| {
+            let memory = memory.map_or(vec![], |memory| vec!["--memory", memory]);
+            let ended = folder.ok(&[&["pipe", "a.npy", output, steps, "--json"], &memory[..]].concat());
+            assert_eq!(ended.stdout.contains(" strips"), !memory.is_empty(), "{ended:?}");
+            assert!(!ended.stdout.contains(".apron-"), "{ended:?}");
+            std::fs::read(folder.path(output)).unwrap()
+        });
+        assert!(whole == strips, "{steps}");
+        assert_eq!(folder.names(), ["a.npy", "s.npy", "w.npy"]);
+    }
+    let ended = folder.run(&["pipe", "a.npy", "o.npy", "gaussian sigma=2 | clahe", "--memory", "0.4MB"]);
+    assert!(ended.code == 2 && ended.stderr.contains("step 2 (clahe)"), "{ended:?}");
+    assert_eq!(folder.names(), ["a.npy", "s.npy", "w.npy"]);
+}
+
+#[test]
 fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
     let folder = Folder::new();
     folder.write("a.npy", npy("|u1", (300, 1200), 1));

@@ -59,7 +59,7 @@ pub(crate) struct Named {
     name: Name,
 }
 
-/// A path in the temporary folder for other programs to write to. Its file is removed when this is dropped, and by
+/// A temporary file for other programs to write to, or between the steps of a job. It is removed when this is dropped, and by
 /// [`discard_drafts`].
 #[derive(Debug)]
 pub struct Scratch(Name);
@@ -78,14 +78,32 @@ impl Scratch {
     /// # Errors
     /// As [`new`](Scratch::new).
     pub fn with_extension(name: &str, extension: &str) -> io::Result<Scratch> {
+        Scratch::made(&format!("apron-{name}-"), extension, |builder| builder.tempfile())
+    }
+
+    /// Creates an empty file with a hidden name in the folder of an output, where there is room for files of its size.
+    ///
+    /// # Errors
+    /// Errors of the folder.
+    pub fn beside(output: &Path, extension: &str) -> io::Result<Scratch> {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Scratch::made(".apron-", extension, |builder| builder.tempfile_in(folder))
+    }
+
+    fn made(
+        prefix: &str,
+        extension: &str,
+        make: impl FnOnce(&Builder<'_, '_>) -> io::Result<NamedTempFile>,
+    ) -> io::Result<Scratch> {
         let mut names = names();
         let mut builder = Builder::new();
+        builder.prefix(prefix).suffix(extension);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
-        let path = builder.prefix(&format!("apron-{name}-")).suffix(extension).tempfile()?.into_temp_path().keep()?;
+        let path = make(&builder)?.into_temp_path().keep()?;
         names.push(path.clone());
         Ok(Scratch(Name(path)))
     }

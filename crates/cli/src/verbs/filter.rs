@@ -48,7 +48,7 @@ pub(super) fn run_to(
     let always = if scales { args.out_type } else { always };
     let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha };
     if let Some((input, output)) = devices.files()
-        && let Some(job) = Job::asked(&args.common, &target, (&input, &output))?
+        && let Some(job) = Job::asked(&args.common, &target, (&input, &output), devices)?
     {
         devices.place()?;
         let device = devices.get(args.common.device)?;

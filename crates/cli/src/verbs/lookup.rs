@@ -99,7 +99,7 @@ fn run(
 ) -> Result<Report> {
     let target = Target::of(write);
     if let Some((input, output)) = devices.files()
-        && let Some(job) = Job::asked(common, &target, (&input, &output))?
+        && let Some(job) = Job::asked(common, &target, (&input, &output), devices)?
     {
         devices.place()?;
         devices.at(format!("reading {}", input.display()));

@@ -1,6 +1,7 @@
 //! `apron pad`.
 
 use super::image::Target;
+use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::output::OutputArgs;
@@ -41,6 +42,9 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         (Some(region), _) => region,
         (None, by) => around(shape, by.unwrap_or_default()),
     };
+    if let Some((input, _)) = devices.files() {
+        Input::open(&args.common, &input, Some("padding"))?;
+    }
     super::image::run("pad", &args.common, &Target::of(&args.output), devices, |device, image| {
         let region = region(image.shape());
         args::check_region("pad", region, &args.common)?;

@@ -3,15 +3,18 @@
 use super::Verb;
 use super::image::Target;
 use super::job;
+use super::strips::Job;
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result, usage};
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
-use crate::report::Report;
+use crate::report::{Made, Ran, Report, milliseconds};
 use crate::words::words;
+use apron_files::Scratch;
 use clap::{CommandFactory, Parser};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(override_usage = "apron pipe [OPTIONS] <IN>... <OUT> <STEPS>")]
@@ -39,8 +42,8 @@ pub(crate) struct Args {
 /// Options of the input, the output and the report, which belong to the whole pipe and not to a step.
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
-    "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "grey", "gray", "in-type", "quality",
-    "background",
+    "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "memory", "grey", "gray", "in-type",
+    "quality", "background",
 ];
 
 impl Args {
@@ -51,12 +54,12 @@ impl Args {
         Files { inputs: inputs.to_vec(), output, format: self.format.clone() }
     }
 
-    /// Parses the steps, by the grammars of their verbs.
+    /// Parses the steps, by the grammars of their verbs. Each gets the limits of the pipe.
     fn steps(&self) -> Result<Vec<Step>> {
         let text = self.words.last().map(|word| word.to_string_lossy()).unwrap_or_default();
         let unended = |quote| Error::Usage(format!("the steps end inside {quote}quotes"));
         let steps = words(&text).map_err(unended)?.into_iter().enumerate();
-        steps.map(|(index, words)| Step::new(index + 1, words)).collect()
+        steps.map(|(index, words)| Step::new(index + 1, words, &self.common)).collect()
     }
 }
 
@@ -68,11 +71,11 @@ struct Step {
 }
 
 impl Step {
-    fn new(number: usize, words: Vec<String>) -> Result<Step> {
+    fn new(number: usize, words: Vec<String>, common: &Common) -> Result<Step> {
         let mut words = words.into_iter();
         let name = words.next().ok_or_else(|| Error::Usage(format!("step {number} is empty")))?;
         let wrong = |error| Error::Step { number, verb: name.clone(), error: Box::new(error) };
-        let verb = parsed(&name, words).map_err(wrong)?;
+        let verb = parsed(&name, words, common).map_err(wrong)?;
         let step = Step { number, name, verb };
         // Runs it without an image, to find invalid values before one is read.
         match step.run(&mut Devices::new(Default::default())) {
@@ -89,7 +92,7 @@ impl Step {
 }
 
 /// Parses a step as a job without files, by the verb's own grammar.
-fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
+fn parsed(name: &str, options: impl Iterator<Item = String>, common: &Common) -> Result<Verb> {
     let command = crate::Cli::command();
     let known = command.find_subcommand(name).ok_or_else(|| Error::Usage(format!("unknown verb '{name}'")))?;
     let no_step = || Error::Usage("makes no image of an image, and so is no step".into());
@@ -118,6 +121,8 @@ fn parsed(name: &str, options: impl Iterator<Item = String>) -> Result<Verb> {
             return Err(Error::Usage(format!("'{key}' is there twice")));
         }
     }
+    step.insert("max-pixels".into(), common.max_pixels.into());
+    step.extend(common.memory.map(|memory| ("memory".into(), memory.0.into())));
     // Placeholders for the files: the pipe holds the image.
     step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
     let cli = crate::Cli::try_parse_from(job::arguments(step)?).map_err(|error| usage(&error))?;
@@ -129,6 +134,11 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
         return Err(Error::Usage("--variant is for a step: write variant=NAME in it".into()));
     }
     let steps = args.steps()?;
+    if let Some((input, output)) = devices.files()
+        && Job::asked(&args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
+    {
+        return by_files(args, &steps, (input, output), devices);
+    }
     let mut reports = Vec::new();
     let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image| {
         let mut inner = Devices::of(device.clone());
@@ -144,15 +154,52 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     Ok(report.of_steps(reports))
 }
 
+/// Runs the steps on an image that is too large to be taken whole: strip by strip, through files beside the output, of which
+/// two are there at a time.
+fn by_files(args: &Args, steps: &[Step], (input, output): (PathBuf, PathBuf), devices: &mut Devices) -> Result<Report> {
+    let start = Instant::now();
+    devices.place()?;
+    let device = devices.get(args.common.device)?;
+    let mut inner = devices.for_steps(device, input.clone());
+    let mut reports: Vec<Report> = Vec::new();
+    let mut last: Option<Scratch> = None;
+    for step in steps {
+        let made = if step.number == steps.len() { None } else { Some(between(&output)?) };
+        let from = last.as_ref().map_or(input.as_path(), |last| last.path()).to_path_buf();
+        let to = made.as_ref().map_or(output.as_path(), |made| made.path()).to_path_buf();
+        inner.go_to(Place::Files { input: from, output: to, format: None });
+        reports.push(step.run(&mut inner)?);
+        last = made;
+    }
+    let (Some(first), Some(end)) = (reports.first(), reports.last()) else { return Err(Error::NoImage) };
+    let ran = Ran { total_ms: milliseconds(start.elapsed()), verb: "pipe", ..first.ran.clone() };
+    let report = Report { ran, made: end.made.clone() };
+    // Files between the steps are nobody's.
+    for step in &mut reports {
+        step.ran.input = "-".into();
+        if let Made::Image { output, .. } = &mut step.made {
+            *output = "-".into();
+        }
+    }
+    Ok(report.of_steps(reports))
+}
+
+/// Creates a file between two steps.
+fn between(output: &Path) -> Result<Scratch> {
+    Scratch::beside(output, ".npy").map_err(|error| Error::input(output, format!("no file beside it: {error}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn steps_are_parsed_by_their_verbs() {
+        let cli = crate::Cli::try_parse_from(["apron", "pipe", "a.png", "b.png", "x"]).unwrap();
+        let Verb::Pipe(pipe) = cli.verb else { unreachable!("a pipe") };
         let step = |text: &str| {
             let words = words(text).unwrap().remove(0);
-            Step::new(1, words)
+            Step::new(1, words, &pipe.common)
         };
         assert!(matches!(step("box size=3x5 border=constant:-1").unwrap().verb, Verb::Box(_)));
         assert!(matches!(

@@ -176,12 +176,13 @@ impl<'a> Job<'a> {
         common: &Common,
         target: &Target<'_>,
         (input, output): (&Path, &'a Path),
+        devices: &Devices,
     ) -> Result<Option<Job<'a>>> {
         let option = target.args.rescale.as_ref().map(|_| "--rescale");
         let file = target.args.open(output, None, target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
         let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
-        let file = file.with_metadata(apron_files::read_metadata(&input.path, 1));
+        let file = file.with_metadata(apron_files::read_metadata(devices.origin(&input.path), 1));
         Ok(Some(Job { input, file }))
     }
 
