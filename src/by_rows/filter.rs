@@ -1,6 +1,6 @@
 //! Filters strip by strip, from rows that are read to rows that are written.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, pipeline, regions};
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, regions};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::filter::{FilterBuilder, stated};
@@ -8,8 +8,8 @@ use crate::{AnyImage, Device, Error, Named, PixelType, Report, Result, Shape, So
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
 use std::ops::Range;
 
-/// Returns the strips of a problem whose images together fit into `memory` bytes.
-fn strips(problem: &FilterProblem, memory: u64) -> Result<Vec<Strip>> {
+/// Returns the strips of what is not there yet of a problem, whose images together fit into `memory` bytes.
+fn strips(problem: &FilterProblem, out_rows: &dyn WriteRows, memory: u64) -> Result<Vec<Strip>> {
     let (shape, out) = (problem.shape(), problem.window()?.out);
     let none = || Error::Unsupported {
         operation: problem.operation(),
@@ -35,7 +35,8 @@ fn strips(problem: &FilterProblem, memory: u64) -> Result<Vec<Strip>> {
     let row =
         (shape.row_samples() * problem.src().size_bytes() + out.row_samples() * problem.dst().size_bytes()) as u64;
     let rows = (1 + (budget - one) / row).min(out.height as u64) as u32;
-    (0..out.height).step_by(rows as usize).map(|start| strip(start..(start + rows).min(out.height))).collect()
+    let first = first_row(out_rows, out.height);
+    (first..out.height).step_by(rows as usize).map(|start| strip(start..(start + rows).min(out.height))).collect()
 }
 
 /// Reads the rows of a strip.
@@ -128,7 +129,7 @@ impl<F: Named> FilterBuilder<'_, F> {
         };
         let device = device.for_job(&filter);
         let ByMethod { problem, why } = device.by_method(filter, options.method, options.choice.variant)?;
-        let strips = strips(&problem, memory)?;
+        let strips = strips(&problem, out, memory)?;
         run(&device, &strips, why, rows, out, &options.choice)
     }
 }

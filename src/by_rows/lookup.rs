@@ -1,6 +1,6 @@
 //! Lookup tables and equalisation strip by strip.
 
-use super::{ReadRows, Whole, WriteRows, pipeline, read_strip, strips, unsupported};
+use super::{ReadRows, Whole, WriteRows, first_row, pipeline, read_strip, strips, unsupported};
 use crate::backend::Tables;
 use crate::{Bins, Device, LookupBuilder, Report, Result, Source};
 use apron_core::equalizing;
@@ -43,7 +43,7 @@ impl LookupBuilder<'_> {
             Source::Rows(rows) => *rows,
             _ => &whole,
         };
-        let strips = strips(operation, rows, 2, memory)?;
+        let strips = strips(operation, rows, (first_row(out, rows.shape().height), 2), memory)?;
         let (tables, counted) = match lookup {
             Tables::Lookup(tables) => (tables, None),
             Tables::Equalize => {

@@ -34,6 +34,11 @@ pub trait WriteRows: Sync {
     /// # Errors
     /// [`Error::Rows`].
     fn write_rows(&self, first: u32, bytes: &[u8]) -> Result<()>;
+
+    /// Returns the number of rows that are there from an earlier run, from the top: they are not computed again.
+    fn written(&self) -> u32 {
+        0
+    }
 }
 
 impl fmt::Debug for dyn ReadRows + '_ {
@@ -84,9 +89,14 @@ impl ReadRows for Whole<'_> {
     }
 }
 
-/// Returns the rows of the strips, from top to bottom, of which `images` images with rows of the source's size are in memory per
+/// Returns the rows from `first` on of the strips, from top to bottom, of which `images` images with rows of the source's size are in memory per
 /// strip, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
-fn strips(operation: &'static str, rows: &dyn ReadRows, images: u64, memory: u64) -> Result<Vec<Range<u32>>> {
+fn strips(
+    operation: &'static str,
+    rows: &dyn ReadRows,
+    (first, images): (u32, u64),
+    memory: u64,
+) -> Result<Vec<Range<u32>>> {
     let (shape, size) = (rows.shape(), rows.pixel_type().size_bytes());
     let row = (shape.row_samples() * size) as u64 * images * STRIPS_AT_A_TIME;
     let height = (memory / row).min(shape.height.into()) as u32;
@@ -94,7 +104,12 @@ fn strips(operation: &'static str, rows: &dyn ReadRows, images: u64, memory: u64
         let (value, limit) = (format!("{memory} bytes"), format!("{row} or more for one row"));
         return Err(Error::parameter(operation, "memory", value, limit));
     }
-    Ok((0..shape.height).step_by(height as usize).map(|top| top..(top + height).min(shape.height)).collect())
+    Ok((first..shape.height).step_by(height as usize).map(|top| top..(top + height).min(shape.height)).collect())
+}
+
+/// Returns the first row that is computed of a result: after those that are there, or the last one.
+fn first_row(out: &dyn WriteRows, height: u32) -> u32 {
+    out.written().min(height - 1)
 }
 
 /// Reads rows as an image.
@@ -111,7 +126,7 @@ fn each_strip(
     memory: u64,
     mut take: impl FnMut(AnyImage<'static>) -> Result<()>,
 ) -> Result<usize> {
-    let strips = strips(operation, rows, 1, memory)?;
+    let strips = strips(operation, rows, (0, 1), memory)?;
     read_ahead(operation, &strips, |strip| read_strip(rows, strip), |_, image| take(image))?;
     Ok(strips.len())
 }

@@ -1,7 +1,7 @@
 //! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or channel,
 //! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, pipeline, unsupported};
+use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, unsupported};
 use crate::filter::Options;
 use crate::{
     AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
@@ -62,7 +62,8 @@ pub(super) fn run(
     }
     let reach = formula.window().1 - 1;
     let wraps = options.borders.y == Border::Wrap;
-    let strips = strips(shape, (pixel, dst), reach, wraps, memory)?;
+    let first = first_row(out, shape.height);
+    let strips = strips((shape, first), (pixel, dst), reach, wraps, memory)?;
     let read = |strip: &Strip| {
         let shape = Shape { height: strip.height(), ..shape };
         let row = shape.row_samples() * pixel.size_bytes();
@@ -89,7 +90,7 @@ pub(super) fn run(
 
 /// Returns the strips whose images together take at most `memory` bytes.
 fn strips(
-    shape: Shape,
+    (shape, first): (Shape, u32),
     (src, dst): (PixelType, PixelType),
     reach: u32,
     wraps: bool,
@@ -106,7 +107,7 @@ fn strips(
         let (value, limit) = (format!("{memory} bytes"), format!("{least} or more for one row"));
         return Err(Error::parameter(OPERATION, "memory", value, limit));
     }
-    let tops = (0..shape.height).step_by(rows as usize);
+    let tops = (first..shape.height).step_by(rows as usize);
     let strip = |top: u32| Strip::of(top..(top + rows).min(shape.height), (shape.height, reach), wraps);
     Ok(tops.map(strip).collect())
 }

@@ -115,6 +115,11 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
+    /// Returns the options that the samples of the result depend on.
+    pub(crate) fn asked(&self) -> impl std::fmt::Debug + use<> {
+        (self.border, self.extent(), self.keep_alpha, self.method)
+    }
+
     /// Returns which pixels are computed.
     pub(crate) fn extent(&self) -> Extent {
         match self.region {

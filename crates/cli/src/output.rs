@@ -20,6 +20,10 @@ pub(crate) struct OutputArgs {
     /// Blend what is not opaque with this colour, where the output's format has no alpha
     #[arg(long, value_name = "V|R,G,B", value_parser = args::colour, allow_hyphen_values = true)]
     background: Option<[f64; 3]>,
+    /// Of images that are taken strip by strip: keep what is written in OUT.partial if the run is stopped, and go on with what a
+    /// stopped run of the same job left; for .npy and TIFF results
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 /// The samples that are mapped to the ends of the output's range.

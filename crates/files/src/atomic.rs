@@ -2,6 +2,7 @@
 
 use crate::draft::Draft;
 use crate::error::{Error, Result};
+use crate::partial::Partial;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -70,6 +71,31 @@ impl<'a> OutputPath<'a> {
                 draft.file().set_permissions(facts.permissions())?;
             }
             Ok(draft.publish(&self.target)?)
+        };
+        written().map_err(|error| Error::write(self.path, error))
+    }
+}
+
+impl OutputPath<'_> {
+    /// Writes to a file that stays if the program ends, for the next run of the same job, and renames it to the path when it is
+    /// complete. `fill` gets the number of rows that are there.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); what was written stays.
+    pub(crate) fn write_partial(
+        &self,
+        job: &str,
+        layout: (u64, u64),
+        fill: impl FnOnce(&Partial, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
+        let written = || -> Result<(), Trouble> {
+            let (partial, rows) = Partial::open(&self.target, job, layout)?;
+            fill(&partial, rows)?;
+            if let Ok(facts) = fs::metadata(&self.target) {
+                // A private file stays private.
+                partial.file().set_permissions(facts.permissions())?;
+            }
+            Ok(partial.publish(&self.target)?)
         };
         written().map_err(|error| Error::write(self.path, error))
     }

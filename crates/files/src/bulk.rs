@@ -26,12 +26,21 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()>
 /// Of the system.
 #[cfg(unix)]
 pub(crate) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    use rayon::prelude::*;
-    use std::os::unix::fs::FileExt;
     #[cfg(target_os = "linux")]
     if bytes.len() > 2 * PIECE && write_mapped(file, bytes, offset)? {
         return Ok(());
     }
+    write_unmapped(file, bytes, offset)
+}
+
+/// As [`write`], for files that others may shorten, which would end the program by a signal if they were mapped.
+///
+/// # Errors
+/// Of the system.
+#[cfg(unix)]
+pub(crate) fn write_unmapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    use rayon::prelude::*;
+    use std::os::unix::fs::FileExt;
     let at = |piece: usize| offset + (piece * PIECE) as u64;
     bytes.par_chunks(PIECE).enumerate().try_for_each(|(piece, bytes)| file.write_all_at(bytes, at(piece)))
 }
@@ -66,7 +75,10 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()>
 }
 
 #[cfg(not(unix))]
-pub(crate) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+pub(crate) use write_unmapped as write;
+
+#[cfg(not(unix))]
+pub(crate) fn write_unmapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     let mut file = file;
     file.seek(SeekFrom::Start(offset))?;

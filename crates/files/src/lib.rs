@@ -33,6 +33,7 @@ mod grey_bmp;
 mod metadata;
 mod narrow;
 mod output;
+mod partial;
 mod patched;
 mod picture;
 mod png_file;

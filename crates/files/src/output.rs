@@ -3,6 +3,7 @@
 use crate::atomic::{OutputPath, Trouble};
 use crate::error::{Error, Result};
 use crate::metadata::Metadata;
+use crate::partial::Partial;
 use crate::picture::Manner;
 #[cfg(feature = "zarr")]
 use crate::zarr;
@@ -209,6 +210,19 @@ impl<'a> ImageOutput<'a> {
         match &self.place {
             Place::File(path) => path.write_file(fill),
             _ => Ok(()),
+        }
+    }
+
+    /// Writes to a file that a later run of the job goes on with, as [`OutputPath::write_partial`].
+    pub(crate) fn write_partial(
+        &self,
+        job: &str,
+        layout: (u64, u64),
+        fill: impl FnOnce(&Partial, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
+        match &self.place {
+            Place::File(path) => path.write_partial(job, layout, fill),
+            _ => Err(Error::write(self.name, "only .npy and TIFF files can be resumed")),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::atomic::Trouble;
 use crate::bulk;
 use crate::error::{Error, Result};
 use crate::output::ImageOutput;
+use crate::partial::Partial;
 use crate::read::{Stream, guarded, open, starts_as_array};
 use crate::tiff_rows::{Chunks, Layout, Samples};
 use crate::tiff_tags;
@@ -132,19 +133,26 @@ enum To<'a> {
         row: u64,
         /// Offset of the first sample, in bytes.
         start: u64,
+        /// What stays if the program ends.
+        partial: Option<&'a Partial>,
     },
     #[cfg(feature = "zarr")]
     Zarr(&'a zarr::Writer),
 }
 
 impl RowsDraft<'_> {
-    /// Writes consecutive rows from row `first` on. Those of a Zarr have to come from top to bottom.
+    /// Writes consecutive rows from row `first` on. Those of a Zarr, and of a file that a later run may go on with, have to come
+    /// from top to bottom.
     ///
     /// # Errors
     /// Of the system.
     pub fn write_rows(&self, first: u32, bytes: &[u8]) -> std::io::Result<()> {
         match self.0 {
-            To::File { file, row, start } => bulk::write(file, bytes, start + first as u64 * row),
+            To::File { file, row, start, partial: None } => bulk::write(file, bytes, start + first as u64 * row),
+            To::File { file, row, start, partial: Some(partial) } => {
+                bulk::write_unmapped(file, bytes, start + first as u64 * row)?;
+                partial.note(first + (bytes.len() as u64 / row) as u32)
+            }
             #[cfg(feature = "zarr")]
             To::Zarr(writer) => writer.write_rows(first, bytes),
         }
@@ -183,7 +191,32 @@ impl ImageOutput<'_> {
             let head = self.head(shape, pixel)?;
             bulk::write(file, &head, 0)?;
             let row = (shape.row_samples() * pixel.size_bytes()) as u64;
-            fill(&RowsDraft(To::File { file, row, start: head.len() as u64 }))
+            fill(&RowsDraft(To::File { file, row, start: head.len() as u64, partial: None }))
+        })
+    }
+
+    /// As [`write_rows`](Self::write_rows), in a file beside the output, `OUT.partial`, that stays if the program ends: the next
+    /// run of the same `job` goes on with it. `fill` also gets the number of rows that are there, and writes the rest from top to
+    /// bottom. Only for `.npy` and TIFF files.
+    ///
+    /// # Errors
+    /// As [`write_rows`](Self::write_rows); what was written stays.
+    pub fn resume_rows(
+        &self,
+        shape: Shape,
+        pixel: PixelType,
+        job: &str,
+        fill: impl FnOnce(&RowsDraft<'_>, u32) -> Result<(), Trouble>,
+    ) -> Result<()> {
+        self.check(pixel, shape.channels)?;
+        let head = self.head(shape, pixel).map_err(|error| Error::write(self.path(), error))?;
+        let (row, start) = ((shape.row_samples() * pixel.size_bytes()) as u64, head.len() as u64);
+        self.write_partial(job, (start, row), |partial, rows| {
+            let file = partial.file();
+            if rows == 0 {
+                bulk::write_unmapped(file, &head, 0)?;
+            }
+            fill(&RowsDraft(To::File { file, row, start, partial: Some(partial) }), rows)
         })
     }
 }

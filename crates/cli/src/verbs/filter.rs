@@ -55,7 +55,8 @@ pub(super) fn run_to(
         let out_type = out_type(job.input.pixel_type());
         let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()));
         limits::filter(verb, job.input.shape(), filter.formula(), args)?;
-        return job.run(verb, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
+        let what = format!("{:?} {:?} {clamp} {out_type}", filter.formula(), args.asked());
+        return job.run(verb, &what, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
     }
     super::image::run(verb, &args.common, &target, devices, |device, image| {
         let (shape, src) = (image.shape(), image.pixel_type());

@@ -70,7 +70,7 @@ pub(crate) struct MatchArgs {
 }
 
 pub(super) fn equalize(args: &EqualizeArgs, devices: &mut Devices) -> Result<Report> {
-    run("equalize", (&args.common, &args.write), devices, |device, image| device.equalize(image))
+    run("equalize", "", (&args.common, &args.write), devices, |device, image| device.equalize(image))
 }
 
 pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
@@ -86,13 +86,16 @@ pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
 pub(super) fn match_histogram(args: &MatchArgs, devices: &mut Devices) -> Result<Report> {
     let MatchArgs { input, reference, output, write, common } = args;
     devices.go_to(Place::Files { input: input.clone(), output: output.clone(), format: None });
+    let facts = std::fs::metadata(reference).and_then(|facts| facts.modified()).ok();
+    let what = format!("{} {facts:?}", reference.display());
     let reference = common.read_beside(reference)?;
-    run("match", (common, write), devices, |device, image| device.match_histogram(image, &reference))
+    run("match", &what, (common, write), devices, |device, image| device.match_histogram(image, &reference))
 }
 
-/// Runs the operation that `make` builds; its result has the input's type.
+/// Runs the operation that `make` builds, of other images that `what` names; its result has the input's type.
 fn run(
     verb: &'static str,
+    what: &str,
     (common, write): (&Common, &OutputArgs),
     devices: &mut Devices,
     make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> LookupBuilder<'a>,
@@ -106,7 +109,7 @@ fn run(
         let device = devices.get(common.device)?;
         let lookup = make(&device, (&job.input as &dyn ReadRows).into()).variant(common.variant.as_deref());
         let out = (job.input.shape(), job.input.pixel_type());
-        return job.run(verb, out, devices, |out, memory| lookup.run_rows(out, memory));
+        return job.run(verb, &what, out, devices, |out, memory| lookup.run_rows(out, memory));
     }
     super::image::run(verb, common, &target, devices, |device, image| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)

@@ -43,7 +43,7 @@ pub(crate) struct Args {
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
     "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "memory", "grey", "gray", "in-type",
-    "quality", "background",
+    "quality", "background", "resume",
 ];
 
 impl Args {
@@ -132,6 +132,9 @@ fn parsed(name: &str, options: impl Iterator<Item = String>, common: &Common) ->
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     if args.common.variant.is_some() {
         return Err(Error::Usage("--variant is for a step: write variant=NAME in it".into()));
+    }
+    if args.output.resume {
+        return Err(Error::Usage("--resume is for one filter, and not for the steps of a pipe".into()));
     }
     let steps = args.steps()?;
     if let Some((input, output)) = devices.files()

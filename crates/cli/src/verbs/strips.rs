@@ -8,6 +8,8 @@ use crate::report::{Made, Ran, Report, milliseconds};
 use crate::room;
 use apron::{PixelType, ReadRows, Shape, WriteRows};
 use apron_files::{ImageOutput, RowsDraft, RowsFile};
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -74,7 +76,7 @@ impl Input {
     /// Shows how much of the image is read.
     pub(super) fn shown<'a>(&'a self, devices: &'a Devices) -> Shown<'a> {
         let row_bytes = self.file.shape().row_samples() * self.file.pixel_type().size_bytes();
-        Shown { input: self, rate: Rate::new(self.file.shape().height, row_bytes, devices) }
+        Shown { input: self, rate: Rate::new((self.file.shape().height, 0), row_bytes, devices) }
     }
 }
 
@@ -96,6 +98,8 @@ impl ReadRows for Input {
 /// The rows that are done, and their rate.
 struct Rate<'a> {
     done: AtomicU64,
+    /// Rows of an earlier run.
+    before: u64,
     height: u64,
     row_bytes: u64,
     start: Instant,
@@ -103,9 +107,9 @@ struct Rate<'a> {
 }
 
 impl<'a> Rate<'a> {
-    fn new(height: u32, row_bytes: usize, devices: &'a Devices) -> Rate<'a> {
-        let (height, row_bytes) = (height.into(), row_bytes as u64);
-        Rate { done: AtomicU64::new(0), height, row_bytes, start: Instant::now(), devices }
+    fn new((height, before): (u32, u32), row_bytes: usize, devices: &'a Devices) -> Rate<'a> {
+        let (height, before, row_bytes) = (height.into(), before.into(), row_bytes as u64);
+        Rate { done: AtomicU64::new(before), before, height, row_bytes, start: Instant::now(), devices }
     }
 
     /// Shows that rows of `bytes` bytes are done.
@@ -116,7 +120,7 @@ impl<'a> Rate<'a> {
         // An image that is read twice is done twice.
         let (pass, row) = ((done - 1) / self.height, (done - 1) % self.height + 1);
         let again = if pass > 0 { ", second pass" } else { "" };
-        let rate = (done * self.row_bytes) as f64 / took;
+        let rate = ((done - self.before) * self.row_bytes) as f64 / took;
         let left = ((self.height - row) * self.row_bytes) as f64 / rate;
         self.devices.at(format!("row {row} of {}{again}, {:.0} MB/s, {left:.0} s left", self.height, rate / 1e6));
     }
@@ -148,6 +152,8 @@ impl ReadRows for Shown<'_> {
 struct Written<'a> {
     draft: &'a RowsDraft<'a>,
     rate: Rate<'a>,
+    /// Rows that an earlier run wrote.
+    before: u32,
 }
 
 impl WriteRows for Written<'_> {
@@ -159,12 +165,17 @@ impl WriteRows for Written<'_> {
         self.rate.add(bytes.len());
         Ok(())
     }
+
+    fn written(&self) -> u32 {
+        self.before
+    }
 }
 
 /// A job from file to file that runs strip by strip.
 pub(super) struct Job<'a> {
     pub(super) input: Input,
     file: ImageOutput<'a>,
+    resume: bool,
 }
 
 impl<'a> Job<'a> {
@@ -183,17 +194,18 @@ impl<'a> Job<'a> {
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
         let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
         let file = file.with_metadata(apron_files::read_metadata(devices.origin(&input.path), 1));
-        Ok(Some(Job { input, file }))
+        Ok(Some(Job { input, file, resume: target.args.resume }))
     }
 
     /// Runs an operation whose result has this shape and type: `run_rows` writes it into the rows that it gets, by strips in the
-    /// memory that is left.
+    /// memory that is left. `what` is all that the result depends on, beside the input and the output's format.
     ///
     /// # Errors
     /// Those of the operation and of both files.
     pub(super) fn run(
         &self,
         verb: &'static str,
+        what: &dyn Debug,
         (out, out_type): (Shape, PixelType),
         devices: &Devices,
         run_rows: impl FnOnce(&dyn WriteRows, u64) -> apron::Result<apron::Report>,
@@ -203,9 +215,10 @@ impl<'a> Job<'a> {
         let mut ran = None;
         // The error of a device or a parameter, which is none of the file.
         let mut failed = None;
-        let written = self.file.write_rows(out, out_type, |draft| {
+        let fill = |draft: &RowsDraft<'_>, before: u32| {
             let row_bytes = out.row_samples() * out_type.size_bytes();
-            match run_rows(&Written { draft, rate: Rate::new(out.height, row_bytes, devices) }, memory) {
+            let rate = Rate::new((out.height, before), row_bytes, devices);
+            match run_rows(&Written { draft, rate, before }, memory) {
                 Ok(report) => {
                     ran = Some(report);
                     Ok(())
@@ -216,7 +229,12 @@ impl<'a> Job<'a> {
                     Err(text.into())
                 }
             }
-        });
+        };
+        let written = if self.resume {
+            self.file.resume_rows(out, out_type, &self.name(verb, what), fill)
+        } else {
+            self.file.write_rows(out, out_type, |draft| fill(draft, 0))
+        };
         if let Some(error) = failed {
             return Err(self.input.error(error));
         }
@@ -227,5 +245,15 @@ impl<'a> Job<'a> {
         let output = self.file.path().display().to_string();
         let Shape { width: out_width, height: out_height, .. } = out;
         Ok(Report { ran, made: Made::Image { output, out_type: out_type.to_string(), out_width, out_height } })
+    }
+
+    /// Returns a name of the job that other jobs, and this one with another input, do not have.
+    fn name(&self, verb: &str, what: &dyn Debug) -> String {
+        let input = std::fs::canonicalize(&self.input.path).ok();
+        let facts = std::fs::metadata(&self.input.path).ok();
+        let facts = facts.map(|facts| (facts.len(), facts.modified().ok()));
+        let mut hasher = DefaultHasher::new();
+        (env!("CARGO_PKG_VERSION"), format!("{what:?}"), input, facts).hash(&mut hasher);
+        format!("{verb} {:016x}", hasher.finish())
     }
 }
