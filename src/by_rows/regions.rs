@@ -6,6 +6,7 @@ use crate::filter::Options;
 use crate::{
     AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
 };
+use apron_abi::BOX_CHUNK;
 use apron_core::Shape;
 use std::ops::Range;
 
@@ -60,10 +61,12 @@ pub(super) fn run(
     if options.extent != Extent::Same || crops {
         return Err(unsupported(OPERATION, "this filter, whose result has another size than the image"));
     }
-    let reach = formula.window().1 - 1;
+    // Chunks of rows order the sums of boxes: strips, and what they read, begin at one.
+    let chunk = if sums_boxes(formula) { BOX_CHUNK } else { 1 };
+    let reach = (formula.window().1 - 1).next_multiple_of(chunk);
     let wraps = options.borders.y == Border::Wrap;
     let first = first_row(out, shape.height);
-    let strips = strips((shape, first), (pixel, dst), reach, wraps, memory)?;
+    let strips = strips((shape, first / chunk * chunk), (pixel, dst), (reach, chunk), wraps, memory)?;
     let read = |strip: &Strip| {
         let shape = Shape { height: strip.height(), ..shape };
         let row = shape.row_samples() * pixel.size_bytes();
@@ -88,11 +91,20 @@ pub(super) fn run(
     pipeline(OPERATION, &strips, read, solve, out)
 }
 
-/// Returns the strips whose images together take at most `memory` bytes.
+/// Whether a formula has means or deviations of windows.
+fn sums_boxes(formula: &Formula) -> bool {
+    match formula {
+        Formula::Mean(..) | Formula::LocalStd(..) => true,
+        Formula::Pointwise { x, y, .. } => sums_boxes(x) || y.as_ref().is_some_and(|y| sums_boxes(y)),
+        Formula::Image | Formula::Dense(_) | Formula::Separable(..) => false,
+    }
+}
+
+/// Returns the strips from a row on whose images together take at most `memory` bytes.
 fn strips(
     (shape, first): (Shape, u32),
     (src, dst): (PixelType, PixelType),
-    reach: u32,
+    (reach, chunk): (u32, u32),
     wraps: bool,
     memory: u64,
 ) -> Result<Vec<Strip>> {
@@ -101,14 +113,14 @@ fn strips(
     let halo = (2 * u64::from(reach)).min(shape.height.into());
     let budget = memory / STRIPS_AT_A_TIME;
     let rows = budget.saturating_sub(halo * (read + samples * BETWEEN)) / (read + made);
-    let rows = rows.min(shape.height.into()) as u32;
+    let rows = rows.min(shape.height.next_multiple_of(chunk).into()) as u32 / chunk * chunk;
     if rows == 0 {
-        let least = (halo * (read + samples * BETWEEN) + read + made) * STRIPS_AT_A_TIME;
-        let (value, limit) = (format!("{memory} bytes"), format!("{least} or more for one row"));
+        let least = (halo * (read + samples * BETWEEN) + u64::from(chunk) * (read + made)) * STRIPS_AT_A_TIME;
+        let (value, limit) = (format!("{memory} bytes"), format!("{least} or more for one strip"));
         return Err(Error::parameter(OPERATION, "memory", value, limit));
     }
     let tops = (first..shape.height).step_by(rows as usize);
-    let strip = |top: u32| Strip::of(top..(top + rows).min(shape.height), (shape.height, reach), wraps);
+    let strip = |top: u32| Strip::of(top..top.saturating_add(rows).min(shape.height), (shape.height, reach), wraps);
     Ok(tops.map(strip).collect())
 }
 

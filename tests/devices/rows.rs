@@ -161,19 +161,19 @@ fn named_filters(device: &Device) -> usize {
         ("sigma", "1.2"),
         ("sigma-low", "0.7"),
         ("sigma-high", "1.1"),
-        ("size", "5x3"),
+        ("size", "9x21"),
         ("length", "5"),
         ("dx", "1"),
         ("order", "1,2"),
         ("angle", "30"),
-        ("size", "5x3"),
+        ("size", "9x21"),
     ];
     let given = |name: &str| required.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string());
     let formulas = filters::definitions().map(|definition| (definition.name, definition.formula(given).unwrap()));
     let formulas: Vec<(&str, Formula)> = formulas.collect();
     let mut compared = 0;
     for (pixel, channels) in [(PixelType::F32, 1), (PixelType::U8, 4), (PixelType::U16, 2), (PixelType::F16, 1)] {
-        let rows = Rows::new(random_image(&mut rng, pixel, Shape::new(19, 61, channels).unwrap(), Data::Uniform));
+        let rows = Rows::new(random_image(&mut rng, pixel, Shape::new(19, 161, channels).unwrap(), Data::Uniform));
         let borders: [Borders; 6] = [
             Border::Reflect101.into(),
             Border::Wrap.into(),

@@ -206,7 +206,7 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
             "with --in-type the image is taken whole",
         ),
         ("gradient a.npy o.npy --memory 200KB --border crop --device cpu", 4, "another size than the image"),
-        ("gradient a.npy o.npy --memory 2KB --device cpu", 2, "or more for one row"),
+        ("gradient a.npy o.npy --memory 2KB --device cpu", 2, "or more for one strip"),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --grey --device cpu", 2, "with --grey"),
         ("clahe a.npy o.npy --memory 200KB --device cpu", 2, "with tables of tiles"),
         ("histogram a.npy --roi-mask a.npy --memory 200KB --device cpu", 2, "with --roi-mask"),
