@@ -2,10 +2,11 @@
 //!
 //! All devices give the same bits, so the choice is only one of time. The CPU's time is that of the nearest measured workload
 //! ([`cpu`]); a GPU's time is that of the copies and the kernels ([`gpu`]), and of its start as long as no context is open.
-//! Measured times of the jobs themselves correct both estimates as a process goes on.
+//! Measured times of the jobs themselves correct both estimates as a process goes on ([`ledger`]).
 
 mod cpu;
 mod gpu;
+mod ledger;
 
 use crate::backend::Backend;
 use crate::choice::{self, Choice};
@@ -13,6 +14,7 @@ use crate::device_image::DeviceImage;
 use crate::{Bins, Device, PixelType, PointOp, Result, Shape, Source};
 use apron_core::{ByteHistogram, EdgeHistogram, FilterProblem, Pointwise, Problem};
 use apron_plan::tuning::Work;
+use ledger::{CPU, GPU, Kind, Ledger};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -49,31 +51,6 @@ pub(crate) struct Auto {
     /// Whether a thread is opening the GPU.
     opening: AtomicBool,
     ledger: Mutex<Ledger>,
-}
-
-/// What the jobs of a process have shown.
-struct Ledger {
-    /// Time that an open GPU would have saved so far, in milliseconds.
-    saved_ms: f64,
-    /// Measured times over estimated ones, of the CPU and of the GPU.
-    factors: [f64; 2],
-}
-
-impl Default for Ledger {
-    fn default() -> Self {
-        Ledger { saved_ms: 0.0, factors: [1.0; 2] }
-    }
-}
-
-/// Weight of a job's time in the factor of its device.
-const LEARNING: f64 = 0.25;
-
-impl Ledger {
-    fn learn(&mut self, device: usize, measured_over_estimated: f64) {
-        let factor = &mut self.factors[device];
-        *factor += LEARNING * (*factor * measured_over_estimated.clamp(0.125, 8.0) - *factor);
-        *factor = factor.clamp(1.0 / 32.0, 32.0);
-    }
 }
 
 impl fmt::Debug for Auto {
@@ -117,6 +94,19 @@ impl Job {
         Job { problems: vec![problem], images: 1, bytes: (bytes, 0), waits: true }
     }
 
+    /// Returns the kind of the job.
+    fn kind(&self) -> Kind {
+        let log = |number: u64| number.max(1).ilog2();
+        let works = self.problems.iter().map(Work::of);
+        let of = |work: Work| {
+            let samples = u64::from(work.width) * u64::from(work.height) * u64::from(work.channels);
+            let (size, side) = (log(samples * u64::from(self.images)), log(work.side.into()));
+            Kind { operation: work.operation, types: (work.src, work.dst), size, side, waits: self.waits }
+        };
+        // Of several problems the one of the largest windows takes the most time.
+        works.map(of).max_by_key(|kind| kind.side).expect("a job has a problem")
+    }
+
     /// Returns a job whose result has the shape and type of its image.
     pub(crate) fn mapping(source: &Source<'_>, has_room: bool) -> Option<Job> {
         let (shape, src, op) = (source.shape(), source.pixel_type(), PointOp::weighted(1.0, 0.0, 0.0));
@@ -142,11 +132,11 @@ impl Auto {
     /// Returns the estimates of a job.
     fn estimate(&self, job: &Job) -> Estimate {
         let works: Vec<Work> = job.problems.iter().map(Work::of).collect();
-        let factors = self.ledger().factors.map(|factor| factor * job.images as f64);
+        let factors = self.ledger().factors(&job.kind()).map(|factor| factor * job.images as f64);
         let duration = |ms: f64| Duration::from_secs_f64(ms.min(1e9) / 1e3);
         Estimate {
-            cpu: duration(cpu::ms(&works) * factors[0]),
-            gpu: duration(gpu::ms(&works, job.bytes) * factors[1]),
+            cpu: duration(cpu::ms(&works) * factors[CPU]),
+            gpu: duration(gpu::ms(&works, job.bytes) * factors[GPU]),
             start: duration(if self.gpu.get().is_some() { 0.0 } else { START_MS }),
         }
     }
@@ -163,9 +153,12 @@ impl Auto {
     }
 
     /// Returns whether the GPU is chosen for a job with these estimates.
-    fn chooses_gpu(self: &Arc<Self>, estimate: &Estimate) -> bool {
+    fn chooses_gpu(self: &Arc<Self>, job: &Job, estimate: &Estimate) -> bool {
         match self.gpu.get() {
-            Some(Ok(_)) => return estimate.gpu < estimate.cpu,
+            Some(Ok(_)) => {
+                let ms = [estimate.cpu, estimate.gpu].map(|time| time.as_secs_f64() * 1e3);
+                return self.ledger().choose(job.kind(), ms) == GPU;
+            }
             Some(Err(_)) => return false,
             None => {}
         }
@@ -213,7 +206,7 @@ impl Device {
 
     fn chosen(&self, auto: &Arc<Auto>, job: &Job) -> Device {
         let estimate = auto.estimate(job);
-        let device = if auto.chooses_gpu(&estimate) { self.for_data() } else { self.settled() };
+        let device = if auto.chooses_gpu(job, &estimate) { self.for_data() } else { self.settled() };
         Device { chosen: Some(format!("auto: {estimate}")), estimate: Some(estimate), ..device }
     }
 
@@ -240,11 +233,12 @@ impl Device {
         let on_gpu = !matches!(device.backend, Backend::Cpu);
         let (start, known) = (Instant::now(), estimate.start.is_zero() || !on_gpu);
         let result = run(&device)?;
-        // The first run of a GPU loads its kernels.
         if known && (job.waits || !on_gpu) {
-            let expected = if on_gpu { estimate.gpu } else { estimate.cpu };
+            let (device, expected) = if on_gpu { (GPU, estimate.gpu) } else { (CPU, estimate.cpu) };
             let measured = start.elapsed().as_secs_f64() / expected.as_secs_f64().max(1e-6);
-            auto.ledger().learn(usize::from(on_gpu), measured);
+            let mut ledger = auto.ledger();
+            let factor = ledger.factors(&job.kind())[device];
+            ledger.learn(job.kind(), device, measured * factor);
         }
         Ok(result)
     }
