@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 /// Least size of a copy that takes lanes, in bytes.
@@ -34,11 +34,18 @@ const MOST_LANES: usize = 16;
 pub(crate) struct Lanes {
     /// `None` where no threads are to be had. A panic in a thread reaches the caller, and leaves no state behind.
     threads: OnceLock<Option<AssertUnwindSafe<rayon::ThreadPool>>>,
-    /// Of each thread its lane, from its first work on.
-    lanes: [Mutex<Option<Lane>>; MOST_LANES],
+    lanes: Mutex<Existing>,
 }
 
-/// A stream with pinned memory, used by one thread.
+#[derive(Default)]
+struct Existing {
+    /// Lanes that no work uses.
+    free: Vec<Lane>,
+    /// Lanes that exist, free or in use.
+    count: usize,
+}
+
+/// A stream with pinned memory, used by one thread at a time.
 pub(crate) struct Lane {
     pub(crate) stream: Arc<CustStream>,
     /// Pinned on first use; `None` if the system does not let the driver pin memory, whose own copies then do.
@@ -206,16 +213,29 @@ impl Lanes {
         self.threads.get_or_init(start).as_deref()
     }
 
+    fn existing(&self) -> MutexGuard<'_, Existing> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a lane; `None` if other work uses all of them, or if no stream can be created. The context must be current.
+    fn take(&self) -> Option<Lane> {
+        let mut existing = self.existing();
+        if let Some(lane) = existing.free.pop() {
+            return Some(lane);
+        }
+        if existing.count == MOST_LANES {
+            return None;
+        }
+        let lane = Lane::new().ok()?;
+        existing.count += 1;
+        Some(lane)
+    }
+
     /// Frees streams and pinned memory that no copy uses. The context must be current.
     pub(crate) fn free(&self) {
-        for lane in &self.lanes {
-            // A lane that is in use stays.
-            match lane.try_lock() {
-                Ok(mut lane) => *lane = None,
-                Err(TryLockError::Poisoned(lane)) => *lane.into_inner() = None,
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
+        let mut existing = self.existing();
+        existing.count -= existing.free.len();
+        existing.free.clear();
     }
 }
 
@@ -239,24 +259,25 @@ impl OpenDevice {
             }
             worked
         };
-        let results = threads.broadcast(|thread| {
-            if thread.index() >= most {
-                return None;
-            }
-            // A thread that waits for other lanes inside the work of its own has none left.
-            let mut place = match self.lanes.lanes[thread.index()].try_lock() {
-                Ok(place) => place,
-                Err(TryLockError::Poisoned(place)) => place.into_inner(),
-                Err(TryLockError::WouldBlock) => return None,
-            };
-            let lane = self.enter().and_then(|()| match &mut *place {
-                Some(lane) => Ok(lane),
-                none => Ok(none.insert(Lane::new()?)),
-            });
+        let results = Mutex::new(Vec::new());
+        let one = || {
             // Where no stream can be created, other lanes do the work.
-            lane.ok().map(|lane| run(lane).map(|()| lane.stream.clone()))
+            let Some(lane) = self.enter().ok().and_then(|()| self.lanes.take()) else { return };
+            let worked = run(&lane).map(|()| lane.stream.clone());
+            self.lanes.existing().free.push(lane);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push(worked);
+        };
+        // This thread has a lane, too: small work is done before others are awake.
+        threads.in_place_scope(|scope| {
+            (1..most.min(most_lanes())).for_each(|_| scope.spawn(|_| one()));
+            one();
         });
-        let worked = results.into_iter().flatten().collect::<Result<Vec<_>>>()?;
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if results.iter().any(Result::is_err) {
+            // As above: the copies of lanes that did not fail.
+            results.iter().flatten().for_each(|lane: &Arc<CustStream>| _ = lane.synchronize());
+        }
+        let worked = results.into_iter().collect::<Result<Vec<_>>>()?;
         for lane in &worked {
             order(&stream.inner, lane)?;
         }
