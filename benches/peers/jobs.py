@@ -37,10 +37,10 @@ def mask64():
     return ((np.arange(64 * 64) % 7) / 4096).astype(np.float32).reshape(64, 64)
 
 
-def photo(side, seed):
-    x, y, channel = np.meshgrid(np.arange(side), np.arange(side), np.arange(3), copy=False)
-    smooth = np.sin((x + 97 * seed) / 97) * 60 + np.sin((y + 31 * channel) / 61) * 40
-    return (128 + smooth + np.random.default_rng(seed).integers(0, 16, x.shape)).astype(np.uint8)
+def photo(side):
+    x, y, channel = np.arange(side), np.arange(side)[:, None], np.arange(3)
+    smooth = (np.sin(x / 97) * 60)[None, :, None] + (np.sin((y + 31 * channel) / 61) * 40)[:, None]
+    return (128 + smooth + np.random.default_rng(1).integers(0, 16, smooth.shape, np.uint8)).astype(np.uint8)
 
 
 def fact(name, value, told=set()):
@@ -69,8 +69,9 @@ def opencv(image, road):
 
         folder, cores = tempfile.TemporaryDirectory(prefix="apron-peer-"), len(os.sched_getaffinity(0))
         photos = [os.path.join(folder.name, f"{number}.jpg") for number in range(PHOTOS)]
-        for number, path in enumerate(photos):
-            cv2.imwrite(path, photo(image.shape[0], number))
+        cv2.imwrite(photos[0], photo(image.shape[0]))
+        for path in photos[1:]:
+            shutil.copyfile(photos[0], path)
         extension = "." + road.split("-")[1]
 
         def one(path):

@@ -14,7 +14,7 @@ pub(crate) struct OutputArgs {
     /// u8 (the type of what was no integer, unless --out-type says another), 65535 for u16, 32767 for i16, 1 for floats
     #[arg(long, value_name = "LO,HI|auto", value_parser = rescale, allow_hyphen_values = true)]
     pub(crate) rescale: Option<Scale>,
-    /// Quality of a JPEG, 1 to 100 [default: 95]
+    /// Quality of a JPEG, 1 to 100 [default: 95]; colours have half the resolution below 100, as OpenCV's
     #[arg(long, value_name = "Q", value_parser = quality, allow_hyphen_values = true)]
     quality: Option<u8>,
     /// Blend what is not opaque with this colour, where the output's format has no alpha

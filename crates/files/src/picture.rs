@@ -9,10 +9,10 @@ use crate::tiff_rows::{Layout, Samples};
 use crate::upright::upright;
 use crate::{grey_bmp, png_file, pnm, tiff_file, tiff_tags};
 use apron_core::{AnyImage, PixelType, Shape, channel_of, check_memory};
-use image::codecs::jpeg::{JpegEncoder, PixelDensity, PixelDensityUnit};
 use image::codecs::{bmp::BmpEncoder, png::PngEncoder};
 use image::metadata::Orientation;
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageReader, Limits};
+use jpeg_encoder::{Encoder, PixelDensity, PixelDensityUnit, SamplingFactor};
 use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -289,16 +289,23 @@ fn colour(image: &AnyImage<'_>) -> Result<ExtendedColorType, Trouble> {
 }
 
 fn write_jpeg(file: &mut impl Write, image: &AnyImage<'_>, manner: &Manner) -> Result<(), Trouble> {
-    let mut encoder = JpegEncoder::new_with_quality(file, manner.quality);
+    let mut encoder = Encoder::new(file, manner.quality);
+    // As OpenCV and Pillow: colours have half the resolution, where nobody asks for the best quality.
+    let full = manner.quality == 100;
+    encoder.set_sampling_factor(if full { SamplingFactor::F_1_1 } else { SamplingFactor::F_2_2 });
     if let Some((across, down)) = manner.metadata.density {
         let density = (across.round() as u16, down.round() as u16);
-        encoder.set_pixel_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
+        encoder.set_density(PixelDensity { density, unit: PixelDensityUnit::Inches });
     }
     if let Some(profile) = manner.metadata.icc_for(image.shape().channels) {
-        encoder.set_icc_profile(profile.to_vec())?;
+        encoder.add_icc_profile(profile)?;
     }
-    let Shape { width, height, .. } = image.shape();
-    Ok(encoder.write_image(&image.bytes(), width, height, colour(image)?)?)
+    let Shape { width, height, channels } = image.shape();
+    let colours = if channels == 1 { jpeg_encoder::ColorType::Luma } else { jpeg_encoder::ColorType::Rgb };
+    let [Ok(width), Ok(height)] = [width, height].map(u16::try_from) else {
+        return Err(format!("a JPEG has at most {0}x{0} pixels, and this image {width}x{height}", u16::MAX).into());
+    };
+    Ok(encoder.encode(&image.bytes(), width, height, colours)?)
 }
 
 /// Writes binary PGM or PPM; the encoder of `image` does not support 16 bits.
