@@ -1,7 +1,7 @@
-"""CuPy: the filters of cupyx.scipy.ndimage with border nearest, bincount and histogram."""
+"""CuPy: the filters of cupyx.scipy.ndimage with border nearest, bincount and histogram; and cuFFT for large masks."""
 
 import cupy
-from cupyx.scipy import ndimage
+from cupyx.scipy import fft, ndimage
 
 import peer
 
@@ -44,12 +44,29 @@ def prepare(work):
     return lambda: ndimage.correlate(image, mask, output=out, mode="nearest")
 
 
-peer.report_all(
-    "CuPy",
-    prepare,
-    event=cupy.cuda.Event,
-    elapsed=cupy.cuda.get_elapsed_time,
-    synchronize=cupy.cuda.Device().synchronize,
-    free=cupy.get_default_memory_pool().free_all_blocks,
-    busy=busy,
-)
+def prepare_fft(work):
+    """A large mask as a product of spectra, the mask's kept: cuFFT's two transforms, and the pixels whose windows are whole."""
+    if work.operation != "dense" or work.pixel != "f32" or work.channels > 1:
+        return None
+    width, height = work.extent()
+    if width * height < FEWEST_FFT_TAPS:
+        return None
+    image = cupy.asarray(work.image())
+    # Zeros outside the image; a size of small factors.
+    size = tuple(fft.next_fast_len(side + more - 1, real=True) for side, more in zip(image.shape, (height, width)))
+    mask = cupy.fft.rfft2(cupy.asarray(peer.weights(height, width))[::-1, ::-1], size)
+    return lambda: cupy.fft.irfft2(cupy.fft.rfft2(image, size) * mask, size)
+
+
+# Fewer taps are faster as sums.
+FEWEST_FFT_TAPS = 15 * 15
+
+timing = {
+    "event": cupy.cuda.Event,
+    "elapsed": cupy.cuda.get_elapsed_time,
+    "synchronize": cupy.cuda.Device().synchronize,
+    "free": cupy.get_default_memory_pool().free_all_blocks,
+    "busy": busy,
+}
+failed = [peer.report_all(name, of, **timing) for name, of in (("CuPy", prepare), ("cuFFT", prepare_fft))]
+raise SystemExit(int(any(failed)))

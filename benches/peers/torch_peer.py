@@ -53,7 +53,7 @@ def prepare(work):
 
 
 with torch.no_grad():
-    peer.report_all(
+    failed = peer.report_all(
         "PyTorch",
         prepare,
         event=lambda: torch.cuda.Event(enable_timing=True),
@@ -62,3 +62,4 @@ with torch.no_grad():
         free=torch.cuda.empty_cache,
         busy=busy,
     )
+raise SystemExit(int(failed))

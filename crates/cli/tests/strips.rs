@@ -88,6 +88,7 @@ fn counts_and_tables_by_strips_are_those_of_the_whole() {
         "stats a.npy --percentile 1,50 --json",
         "stats f.tif --percentile 1,50 --json",
         "equalize a.npy N.npy",
+        "otsu a.npy N.npy",
         "match a.npy a.npy N.tif",
     ] {
         let name = command.split(' ').find(|word| word.starts_with('N'));
@@ -209,6 +210,9 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
         ("gradient a.npy o.npy --memory 2KB --device cpu", 2, "or more for one strip"),
         ("gaussian a.npy o.npy --sigma 2 --memory 200KB --grey --device cpu", 2, "with --grey"),
         ("clahe a.npy o.npy --memory 200KB --device cpu", 2, "with tables of tiles"),
+        ("otsu a.npy o.png --memory 200KB --device cpu", 2, "with a picture of the classes"),
+        ("histogram2d a.npy --channels 0,0 --memory 200KB --device cpu", 2, "with pairs of channels"),
+        ("pad a.npy o.npy --by 3 --memory 200KB --device cpu", 2, "with padding"),
         ("histogram a.npy --roi-mask a.npy --memory 200KB --device cpu", 2, "with --roi-mask"),
         ("histogram a.npy --out o.csv --memory 1KB --device cpu", 2, "or more for one row"),
         ("stats a.npy --memory 1KB --device cpu", 2, "or more for one row"),

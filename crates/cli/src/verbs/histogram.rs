@@ -142,6 +142,7 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     let plot = args.plot.as_deref().map(|path| Plot::new(path, false)).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
+    Input::open(&args.common, &args.input, Some("--weights"))?;
     let image = args.common.read(&args.input)?;
     let weights = apron_files::read_weights(weights, image.shape())?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());

@@ -1,5 +1,6 @@
 //! `apron histogram2d`.
 
+use super::strips::Input;
 use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::report::{Made, Ran, Report, print};
@@ -80,6 +81,7 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let binning = args.binning()?;
     let out = args.out.as_deref().map(TableOutput::new).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
+    Input::open(&args.common, &args.input, Some("pairs of channels"))?;
     let image = args.common.read(&args.input)?;
     let device = devices.get(args.common.device)?;
     devices.at(format!("histogram2d on {}", device.name()));

@@ -1,9 +1,10 @@
 //! `apron otsu`.
 
+use super::strips::Input;
 use crate::args::{Common, Devices};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, print};
-use apron::{AnyImage, Image, Pixel, PixelType, multi_otsu, otsu};
+use apron::{AnyImage, Image, Pixel, PixelType, ReadRows, Shape, multi_otsu, otsu};
 use apron_files::ImageOutput;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -50,20 +51,30 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
     }
     let output = args.output.as_deref().map(|path| ImageOutput::new(path, Some(PixelType::U8))).transpose()?;
     devices.at(format!("reading {}", args.input.display()));
-    let image = args.common.read(&args.input)?;
+    let picture = output.as_ref().is_some_and(|output| !output.is_array());
+    let whole = picture.then_some("a picture of the classes");
+    let input = Input::open(&args.common, &args.input, whole)?;
+    let image = if input.is_none() { Some(args.common.read(&args.input)?) } else { None };
+    let of = match (&input, &image) {
+        (Some(input), _) => (input.shape(), input.pixel_type()),
+        (None, Some(image)) => (image.shape(), image.pixel_type()),
+        (None, None) => return Err(Error::NoImage),
+    };
+    check(of, args.classes)?;
     let device = devices.get(args.common.device)?;
-    devices.at(format!("otsu on {}", device.name()));
-    let (shape, pixel) = (image.shape(), image.pixel_type());
-    if shape.channels > 1 {
-        let (value, limit) =
-            (shape.channels.to_string(), "1, since there is one threshold; --grey makes 1 of colours".into());
-        return Err(apron::Error::Shape { what: "number of channels", value, limit }.into());
-    }
-    if args.classes > 2 && pixel == PixelType::U16 {
-        let (operation, expected) = ("otsu", "u8 for more than two classes".into());
-        return Err(apron::Error::PixelType { operation, found: pixel, expected }.into());
-    }
-    let (histogram, ran) = device.value_histogram(&image)?.variant(args.common.variant.as_deref()).run_reported()?;
+    let variant = args.common.variant.as_deref();
+    let (histogram, ran) = match (&input, &image) {
+        (Some(input), _) => {
+            let rows = input.shown(devices);
+            let counting = device.value_histogram(&rows as &dyn ReadRows)?.variant(variant);
+            counting.run_rows(input.memory).map_err(|error| input.error(error))?
+        }
+        (None, Some(image)) => {
+            devices.at(format!("otsu on {}", device.name()));
+            device.value_histogram(image)?.variant(variant).run_reported()?
+        }
+        (None, None) => return Err(Error::NoImage),
+    };
     let thresholds = match args.classes {
         2 => vec![otsu(histogram.counts())],
         classes => multi_otsu(histogram.counts(), classes)?,
@@ -72,7 +83,10 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         Some(output) if output.is_array() => {
             output.write_integers(&thresholds.iter().map(|&threshold| threshold as u64).collect::<Vec<_>>())?;
         }
-        Some(output) => output.write(&AnyImage::U8(parted(&image, &thresholds)?))?,
+        Some(output) => {
+            let classes = image.as_ref().map(|image| parted(image, &thresholds)).transpose()?;
+            output.write(&AnyImage::U8(classes.ok_or(Error::NoImage)?))?;
+        }
         None => {}
     }
     let made = Made::Thresholds {
@@ -80,7 +94,21 @@ pub(super) fn find(args: &Args, devices: &mut Devices) -> Result<Report> {
         thresholds,
         output: args.output.as_deref().map(|path| path.display().to_string()),
     };
-    Ok(Report { ran: Ran::of("otsu", &args.input, (shape, pixel), ran, Duration::ZERO, start), made })
+    Ok(Report { ran: Ran::of("otsu", &args.input, of, ran, Duration::ZERO, start), made })
+}
+
+/// Checks the image against what thresholds are found for.
+fn check((shape, pixel): (Shape, PixelType), classes: usize) -> Result<()> {
+    if shape.channels > 1 {
+        let (value, limit) =
+            (shape.channels.to_string(), "1, since there is one threshold; --grey makes 1 of colours".into());
+        return Err(apron::Error::Shape { what: "number of channels", value, limit }.into());
+    }
+    if classes > 2 && pixel == PixelType::U16 {
+        let (operation, expected) = ("otsu", "u8 for more than two classes".into());
+        return Err(apron::Error::PixelType { operation, found: pixel, expected }.into());
+    }
+    Ok(())
 }
 
 /// Replaces each sample by its class: 0 for the darkest, 255 for the brightest.

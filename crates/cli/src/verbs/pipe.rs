@@ -122,6 +122,8 @@ fn parsed(name: &str, options: impl Iterator<Item = String>, common: &Common) ->
         }
     }
     step.insert("max-pixels".into(), common.max_pixels.into());
+    // What a step would say, the pipe says.
+    step.insert("quiet".into(), true.into());
     step.extend(common.memory.map(|memory| ("memory".into(), memory.0.into())));
     // Placeholders for the files: the pipe holds the image.
     step.extend([("verb", name), ("in", "-"), ("out", "-")].map(|(key, value)| (key.into(), value.into())));
