@@ -1,6 +1,6 @@
 //! Filters strip by strip, from rows that are read to rows that are written.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, regions};
+use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, regions};
 use crate::backend::Backend;
 use crate::choice::Choice;
 use crate::filter::{FilterBuilder, stated};
@@ -37,21 +37,6 @@ fn strips(problem: &FilterProblem, out_rows: &dyn WriteRows, memory: u64) -> Res
     let rows = (1 + (budget - one) / row).min(out.height as u64) as u32;
     let first = first_row(out_rows, out.height);
     (first..out.height).step_by(rows as usize).map(|start| strip(start..(start + rows).min(out.height))).collect()
-}
-
-/// Reads the rows of a strip.
-fn read(rows: &dyn ReadRows, strip: &Strip) -> Result<AnyImage<'static>> {
-    let shape = strip.problem.shape();
-    let row = shape.row_samples() * rows.pixel_type().size_bytes();
-    apron_cpu::image_from_bytes(rows.pixel_type(), shape, |bytes| {
-        let mut rest = bytes;
-        for run in &strip.input {
-            let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
-            rows.read_rows(run.clone(), part)?;
-            rest = after;
-        }
-        Ok(())
-    })
 }
 
 impl<F: Named> FilterBuilder<'_, F> {
@@ -154,7 +139,7 @@ fn run(
         let (report, image) = whole_or_halves(&strip.problem, &image, &mut solve)?;
         Ok((report, strip.output.start, image))
     };
-    pipeline("filter", strips, |strip| read(rows, strip), solved, out)
+    pipeline("filter", strips, |strip| read_runs(rows, &strip.input), solved, out)
 }
 
 /// What solves a problem on the device.
@@ -180,7 +165,7 @@ fn whole_or_halves(
     log::warn!(target: "apron", "{error}; its {} rows are computed by halves", out.height);
     let mut half = |strip: &Strip| {
         let rows = Whole(Source::Host(image.view()));
-        whole_or_halves(&strip.problem, &read(&rows, strip)?, solve)
+        whole_or_halves(&strip.problem, &read_runs(&rows, &strip.input)?, solve)
     };
     let ((report, above), (part, below)) = (half(first)?, half(second)?);
     let both = apron_cpu::image_from_bytes(problem.dst(), out, |bytes| {

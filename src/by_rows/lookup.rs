@@ -1,10 +1,11 @@
 //! Lookup tables and equalisation strip by strip.
 
-use super::{ReadRows, Whole, WriteRows, first_row, pipeline, read_strip, strips, unsupported};
+use super::{ReadRows, Whole, WriteRows, first_row, pipeline, read_runs, strips, unsupported};
 use crate::backend::Tables;
 use crate::{Bins, Device, LookupBuilder, Report, Result, Source};
 use apron_core::equalizing;
 use std::ops::Range;
+use std::slice;
 
 impl LookupBuilder<'_> {
     /// Runs the operation strip by strip: its image, from [`ReadRows`], and its result, to [`WriteRows`], need not fit into
@@ -56,7 +57,7 @@ impl LookupBuilder<'_> {
             let result = device.lookup(Source::Host(image), &tables[..]).variant(choice.variant).run()?;
             Ok((result.report()?, strip.start, result.into_host()?))
         };
-        let report = pipeline(operation, &strips, |strip| read_strip(rows, strip), solve, out)?;
+        let report = pipeline(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip)), solve, out)?;
         let report = counted.into_iter().fold(report, |report, part| report.joined(&part));
         Ok(Report { operation, ..report })
     }

@@ -9,6 +9,7 @@ mod statistics;
 use crate::{AnyImage, Error, PixelType, Report, Result, Shape, Source};
 use std::fmt;
 use std::ops::Range;
+use std::slice;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -112,10 +113,20 @@ fn first_row(out: &dyn WriteRows, height: u32) -> u32 {
     out.written().min(height - 1)
 }
 
-/// Reads rows as an image.
-fn read_strip(rows: &dyn ReadRows, strip: &Range<u32>) -> Result<AnyImage<'static>> {
-    let shape = Shape { height: strip.end - strip.start, ..rows.shape() };
-    apron_cpu::image_from_bytes(rows.pixel_type(), shape, |bytes| rows.read_rows(strip.clone(), bytes))
+/// Reads runs of rows, one after the other, as an image.
+fn read_runs(rows: &dyn ReadRows, runs: &[Range<u32>]) -> Result<AnyImage<'static>> {
+    let (pixel, shape) = (rows.pixel_type(), rows.shape());
+    let row = shape.row_samples() * pixel.size_bytes();
+    let height = runs.iter().map(|run| run.end - run.start).sum();
+    apron_cpu::image_from_bytes(pixel, Shape { height, ..shape }, |bytes| {
+        let mut rest = bytes;
+        for run in runs {
+            let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
+            rows.read_rows(run.clone(), part)?;
+            rest = after;
+        }
+        Ok(())
+    })
 }
 
 /// Reads an image strip by strip, from the top, and hands each to `take`, while a thread reads the next. The strips that are in
@@ -127,7 +138,7 @@ fn each_strip(
     mut take: impl FnMut(AnyImage<'static>) -> Result<()>,
 ) -> Result<usize> {
     let strips = strips(operation, rows, (0, 1), memory)?;
-    read_ahead(operation, &strips, |strip| read_strip(rows, strip), |_, image| take(image))?;
+    read_ahead(operation, &strips, |strip| read_runs(rows, slice::from_ref(strip)), |_, image| take(image))?;
     Ok(strips.len())
 }
 

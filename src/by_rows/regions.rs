@@ -1,7 +1,7 @@
 //! Filters that are no single problem, strip by strip: filters of several parts, with borders that differ by axis or channel,
 //! and with alpha that is kept. A strip is a region of an image of the rows that its windows see.
 
-use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, unsupported};
+use super::{ReadRows, STRIPS_AT_A_TIME, WriteRows, first_row, pipeline, read_runs, unsupported};
 use crate::filter::Options;
 use crate::{
     AnyImage, Border, Device, Error, Extent, FilterBuilder, Formula, PixelType, Region, Report, Result, Source,
@@ -40,11 +40,6 @@ impl Strip {
         let runs = [height - over..height, inside, 0..under];
         Strip { above: reach, rows, read: runs.into_iter().filter(|run| !run.is_empty()).collect() }
     }
-
-    /// Returns the number of rows that are read.
-    fn height(&self) -> u32 {
-        self.read.iter().map(|run| run.end - run.start).sum()
-    }
 }
 
 /// Runs a filter strip by strip.
@@ -67,19 +62,6 @@ pub(super) fn run(
     let wraps = options.borders.y == Border::Wrap;
     let first = first_row(out, shape.height);
     let strips = strips((shape, first / chunk * chunk), (pixel, dst), (reach, chunk), wraps, memory)?;
-    let read = |strip: &Strip| {
-        let shape = Shape { height: strip.height(), ..shape };
-        let row = shape.row_samples() * pixel.size_bytes();
-        apron_cpu::image_from_bytes(pixel, shape, |bytes| {
-            let mut rest = bytes;
-            for run in &strip.read {
-                let (part, after) = rest.split_at_mut((run.end - run.start) as usize * row);
-                rows.read_rows(run.clone(), part)?;
-                rest = after;
-            }
-            Ok(())
-        })
-    };
     let solve = |strip: &Strip, image: AnyImage<'static>| {
         let (y, height) = (strip.above as i32, strip.rows.end - strip.rows.start);
         let extent = Extent::Region(Region { x: 0, y, width: shape.width, height });
@@ -88,7 +70,7 @@ pub(super) fn run(
         let result = filter.run()?;
         Ok((result.report()?, strip.rows.start, result.into_host()?))
     };
-    pipeline(OPERATION, &strips, read, solve, out)
+    pipeline(OPERATION, &strips, |strip| read_runs(rows, &strip.read), solve, out)
 }
 
 /// Whether a formula has means or deviations of windows.
