@@ -66,9 +66,9 @@ fn strips_give_the_files_of_the_whole() {
         ("equalize", "a.zarr", "zarr"),
     ] {
         let (verb, options) = command.split_once(' ').unwrap_or((command, ""));
-        let outputs = [("whole", ""), ("strips", " --memory 0.6MB")].map(|(name, memory)| {
+        let outputs = [("whole", ""), ("strips", " --memory 3.5MB")].map(|(name, memory)| {
             let memory =
-                if input == "f.zarr" || input == "f.npy" { memory.into() } else { memory.replace("0.6MB", "200KB") };
+                if input == "f.zarr" || input == "f.npy" { memory.into() } else { memory.replace("3.5MB", "900KB") };
             let command = format!("{verb} {input} {name}.{output} {options} --device cpu{memory} --json");
             let ended = run(&folder, &command.split_whitespace().collect::<Vec<_>>().join(" "));
             let by_strips = ended.stdout.contains(" strips");
@@ -88,7 +88,8 @@ fn counts_are_those_of_the_same_samples_in_another_file() {
         "histogram f.EXT --bins 100 --out h.csv",
         "stats f.EXT --percentile 1,50 --json",
     ] {
-        let results = [("npy", ""), ("zarr", ""), ("zarr", " --memory 200KB")].map(|(extension, memory)| {
+        let memory = if command.contains("f.EXT") { " --memory 3.5MB" } else { " --memory 900KB" };
+        let results = [("npy", ""), ("zarr", ""), ("zarr", memory)].map(|(extension, memory)| {
             let ended = run(&folder, &format!("{}{memory} --device cpu", command.replace("EXT", extension)));
             assert_eq!(ended.code, 0, "{command}: {ended:?}");
             let statistics = ended.stdout.split("\"statistics\"").nth(1).map(String::from);
@@ -129,8 +130,10 @@ fn refusals_name_the_folder() {
     folder.fails(3, "page 2 was asked for", &["stats", "a.zarr", "--page", "2"]);
     std::fs::write(folder.path("a.zarr/c/1/0"), "no chunk").unwrap();
     folder.fails(3, "a.zarr: chunk [1, 0]", &["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu"]);
-    let strips = ["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu", "--memory", "200KB"];
+    let strips = ["correlate", "a.zarr", "b.zarr", "--mask", "2", "--device", "cpu", "--memory", "900KB"];
     folder.fails(3, "chunk [1, 0]", &strips);
+    let little = [&strips[..8], &["200KB"]].concat();
+    folder.fails(2, "must be more than", &little);
     assert!(!folder.names().iter().any(|name| name.starts_with('.') || name == "b.zarr"));
 }
 

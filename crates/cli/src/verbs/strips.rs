@@ -54,7 +54,7 @@ impl Input {
                 }
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
-                let memory = memory.saturating_sub(file.hold(memory / WHOLE));
+                let memory = left(memory, file.hold(memory / WHOLE))?;
                 Ok(Some(Input { file, path: path.into(), memory }))
             }
             (Some(_), None) => Ok(None),
@@ -93,6 +93,13 @@ impl ReadRows for Input {
         let what = format!("reading rows {} to {}", rows.start, rows.end);
         self.file.read_rows(rows, bytes).map_err(|error| apron::Error::Rows { what, source: error.into() })
     }
+}
+
+/// Returns the memory that is left for strips beside what is held decoded.
+fn left(memory: u64, held: u64) -> Result<u64> {
+    let limit = || format!("more than {held}, which strips, tiles or chunks of the file take");
+    let left = memory.checked_sub(held).filter(|left| *left > 0);
+    left.ok_or_else(|| apron::Error::parameter("strips", "memory", memory, limit()).into())
 }
 
 /// The rows that are done, and their rate.
@@ -211,7 +218,7 @@ impl<'a> Job<'a> {
         run_rows: impl FnOnce(&dyn WriteRows, u64) -> apron::Result<apron::Report>,
     ) -> Result<Report> {
         let start = Instant::now();
-        let memory = self.input.memory.saturating_sub(self.file.held_bytes(out, out_type));
+        let memory = left(self.input.memory, self.file.held_bytes(out, out_type))?;
         let mut ran = None;
         // The error of a device or a parameter, which is none of the file.
         let mut failed = None;
