@@ -40,23 +40,25 @@ pub(super) fn run(device: &Device, pattern: &str, (pace, quick): (Pace, bool), t
     // So that the GPU of `auto` is open, as it is in a program that goes on asking.
     auto.upload(&Image::new(1, 1, 1, vec![0u8])?)?;
     let mut rows = Vec::new();
-    for filter in FILTERS {
-        for pixel in ["u8", "f32"] {
-            for &side in sides {
-                let name = format!("{filter} {pixel} {side}x{side}");
-                if !name.contains(pattern) {
-                    continue;
-                }
-                tell(&name);
-                let devices = [&cpu, device, &auto];
-                let [cpu, device, auto] = match pixel {
-                    "u8" => timed::<u8>(filter, side, devices, pace)?,
-                    _ => timed::<f32>(filter, side, devices, pace)?,
-                };
-                rows.push(Row { name, cpu, device, auto });
-            }
+    for pixel in ["u8", "f32"] {
+        for &side in sides {
+            let name = |filter: &str| format!("{filter} {pixel} {side}x{side}");
+            let asked: Vec<&str> = FILTERS.into_iter().filter(|filter| name(filter).contains(pattern)).collect();
+            let told = |filter: &str| tell(&name(filter));
+            let times = match pixel {
+                "u8" => timed::<u8>(&asked, side, [&cpu, device, &auto], pace, told)?,
+                _ => timed::<f32>(&asked, side, [&cpu, device, &auto], pace, told)?,
+            };
+            rows.extend(asked.iter().zip(times).map(|(filter, [cpu, device, auto])| Row {
+                name: name(filter),
+                cpu,
+                device,
+                auto,
+            }));
         }
     }
+    // By filter: each image was made once.
+    rows.sort_by_key(|row| FILTERS.iter().position(|filter| row.name.starts_with(filter)));
     match rows.is_empty() {
         true => {
             Err(Error::Usage(format!("no filter's name holds '{pattern}'; the first of them is 'gaussian u8 64x64'")))
@@ -65,12 +67,21 @@ pub(super) fn run(device: &Device, pattern: &str, (pace, quick): (Pace, bool), t
     }
 }
 
-/// Times a filter on each device, one run of each after the other: the medians, in milliseconds.
-fn timed<T: Pixel + From<u8>>(filter: &str, side: u32, devices: [&Device; 3], pace: Pace) -> Result<[f64; 3]> {
+/// Times filters on each device, one run of each after the other: the medians, in milliseconds.
+fn timed<T: Pixel + From<u8>>(
+    filters: &[&str],
+    side: u32,
+    devices: [&Device; 3],
+    pace: Pace,
+    tell: impl Fn(&str),
+) -> Result<Vec<[f64; 3]>> {
+    if filters.is_empty() {
+        return Ok(Vec::new());
+    }
     let image = Image::from_fn(side, side, 1, |x, y, _| T::from((x * x / 7 + y * 3 + x * y / 5) as u8))?;
     let mask = Mask::new(5, 5, (0..25).map(|i| (i % 7) as f32 / 75.0).collect::<Vec<_>>())?;
     let mut out: AnyImage<'_> = T::into_any(image.clone());
-    let mut run = |device: &Device| -> Result<Duration> {
+    let mut run = |filter: &str, device: &Device| -> Result<Duration> {
         let target = Target::from(&mut out);
         let start = Instant::now();
         match filter {
@@ -80,18 +91,23 @@ fn timed<T: Pixel + From<u8>>(filter: &str, side: u32, devices: [&Device; 3], pa
         }
         Ok(start.elapsed())
     };
-    for device in devices {
-        for _ in 0..LEARNING_RUNS {
-            run(device)?;
+    let mut medians = Vec::new();
+    for filter in filters {
+        tell(filter);
+        for device in devices {
+            for _ in 0..LEARNING_RUNS {
+                run(filter, device)?;
+            }
         }
-    }
-    let mut times: [Vec<Duration>; 3] = Default::default();
-    for _ in 0..pace.reps {
-        for (times, device) in times.iter_mut().zip(devices) {
-            times.push(run(device)?);
+        let mut times: [Vec<Duration>; 3] = Default::default();
+        for _ in 0..pace.reps {
+            for (times, device) in times.iter_mut().zip(devices) {
+                times.push(run(filter, device)?);
+            }
         }
+        medians.push(times.map(median));
     }
-    Ok(times.map(median))
+    Ok(medians)
 }
 
 impl Table {
