@@ -77,7 +77,7 @@ impl Device {
     /// Opens GPU number `ordinal`.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no driver, no such GPU, one too old, or no GPU support
+    /// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, no such GPU, one too old, or no GPU support
     /// in this build.
     pub fn gpu(ordinal: u32) -> Result<Device> {
         Ok(Device::of(Backend::open_gpu(ordinal)?))
@@ -166,7 +166,7 @@ impl Device {
     /// Returns a handle on the same device whose work is on a stream of its own.
     ///
     /// # Errors
-    /// [`Error::Driver`] if the driver cannot create a stream.
+    /// [`Error::Driver`](crate::Error::Driver) if the driver cannot create a stream.
     pub fn new_stream(&self) -> Result<Device> {
         let device = self.for_data();
         Ok(Device { backend: device.backend.new_stream()?, ..device })
@@ -182,7 +182,7 @@ impl Device {
     /// Waits until all work of this handle is done, and reports errors of kernels that failed.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// [`Error::Driver`](crate::Error::Driver).
     pub fn synchronize(&self) -> Result<()> {
         self.opened().synchronize()
     }
@@ -190,7 +190,7 @@ impl Device {
     /// Copies an image to the device, for several operations that read it there.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] and [`Error::Driver`].
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Driver`](crate::Error::Driver).
     pub fn upload<'a>(&self, image: impl Into<Source<'a>>) -> Result<DeviceImage> {
         self.for_data().backend.import(&image.into(), "upload")
     }
@@ -198,7 +198,7 @@ impl Device {
     /// Allocates an image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
     ///
     /// # Errors
-    /// [`Error::Shape`] for an impossible shape, [`Error::OutOfMemory`] and [`Error::Driver`].
+    /// [`Error::Shape`](crate::Error::Shape) for an impossible shape, [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Driver`](crate::Error::Driver).
     pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
         self.for_data().backend.zeros(shape, pixel, 1)
     }
@@ -333,7 +333,7 @@ impl Device {
 /// Lists every GPU that the driver shows.
 ///
 /// # Errors
-/// [`Error::NoDevice`] where there is no driver, it shows no GPU, or this build has no GPU support.
+/// [`Error::NoDevice`](crate::Error::NoDevice) where there is no driver, it shows no GPU, or this build has no GPU support.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     crate::backend::devices()
 }
