@@ -198,7 +198,8 @@ impl Device {
     /// Allocates an image of zeros on the device, for results to be [written into](FilterBuilder::run_into).
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for an impossible shape, [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Driver`](crate::Error::Driver).
+    /// [`Error::Shape`](crate::Error::Shape) for an impossible shape, [`Error::OutOfMemory`](crate::Error::OutOfMemory) and
+    /// [`Error::Driver`](crate::Error::Driver).
     pub fn zeros(&self, shape: Shape, pixel: PixelType) -> Result<DeviceImage> {
         self.for_data().backend.zeros(shape, pixel, 1)
     }

@@ -9,10 +9,13 @@ pub(super) const GPU: usize = 1;
 
 /// Weight of a job's time in the factor of its device.
 const LEARNING: f64 = 0.25;
-/// The other device is tried if it is estimated to take at most this many times as long: its time may be wrong by so much.
-const TRIED: f64 = 4.0;
-/// A device that lost is tried again after so many jobs of a kind, if it is estimated to take at most this many times as long.
-const AGAIN: (u32, f64) = (32, 1.5);
+/// Largest ratio of the estimates at which a device without a measured time is tried once: estimates are wrong by up to this
+/// factor.
+const FIRST_TRIAL_RATIO: f64 = 4.0;
+/// Jobs of a kind per trial of the slower device.
+const JOBS_PER_TRIAL: u32 = 32;
+/// Largest ratio of the slower device's estimate to the faster one's at which such trials are made.
+const TRIAL_RATIO: f64 = 1.5;
 
 /// Jobs whose times are alike, but for the machine.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
@@ -70,8 +73,8 @@ impl Ledger {
             return best;
         }
         let ratio = estimates[other] / estimates[best];
-        let unknown = factors[other].value.is_none() && ratio < TRIED;
-        let again = jobs.is_multiple_of(AGAIN.0) && ratio < AGAIN.1;
+        let unknown = factors[other].value.is_none() && ratio < FIRST_TRIAL_RATIO;
+        let again = jobs.is_multiple_of(JOBS_PER_TRIAL) && ratio < TRIAL_RATIO;
         if unknown || again { other } else { best }
     }
 

@@ -90,8 +90,8 @@ impl ReadRows for Whole<'_> {
     }
 }
 
-/// Returns the rows from `first` on of the strips, from top to bottom, of which `images` images with rows of the source's size are in memory per
-/// strip, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
+/// Returns the rows of each strip, from row `first` to the last. A strip has `images` images with rows of the source's size in
+/// memory, and [`STRIPS_AT_A_TIME`] strips take at most `memory` bytes.
 fn strips(
     operation: &'static str,
     rows: &dyn ReadRows,

@@ -173,7 +173,7 @@ fn a_killed_job_is_resumed() {
     let [whole, resumed] = ["whole.npy", "o.npy"].map(|name| std::fs::read(folder.path(name)).unwrap());
     assert!(whole == resumed);
 
-    // Another job starts anew, and so does the same of another image.
+    // A job with other options starts from row 0, and so does the same job on another image.
     std::fs::remove_file(folder.path("o.npy")).unwrap();
     killed(&folder, &[&job[..], &["--device", "reference"]].concat());
     folder.ok(&["gaussian", "a.npy", "o.npy", "--sigma", "4", "--memory", "300KB", "--resume"]);
@@ -216,6 +216,7 @@ fn what_cannot_run_strip_by_strip_says_so_and_leaves_nothing() {
         ("histogram a.npy --roi-mask a.npy --memory 200KB --device cpu", 2, "with --roi-mask"),
         ("histogram a.npy --out o.csv --memory 1KB --device cpu", 2, "or more for one row"),
         ("stats a.npy --memory 1KB --device cpu", 2, "or more for one row"),
+        ("gaussian a.npy o.npy --sigma 2 --memory 2KB --resume --device cpu", 2, "or more for one row"),
         ("gaussian a.npy o.npy --sigma 2 --memory lots", 2, "with a unit"),
         ("gaussian a.npy o.npy --sigma 2 --memory 0GB", 2, "a number above 0"),
     ] {

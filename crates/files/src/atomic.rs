@@ -81,7 +81,7 @@ impl OutputPath<'_> {
     /// complete. `fill` gets the number of rows that are there.
     ///
     /// # Errors
-    /// As [`write`](Self::write); what was written stays.
+    /// As [`write`](Self::write); rows that were written stay.
     pub(crate) fn write_partial(
         &self,
         job: &str,
@@ -90,7 +90,7 @@ impl OutputPath<'_> {
     ) -> Result<()> {
         let written = || -> Result<(), Trouble> {
             let (partial, rows) = Partial::open(&self.target, job, layout)?;
-            fill(&partial, rows)?;
+            fill(&partial, rows).inspect_err(|_| partial.discard_without_rows(rows))?;
             if let Ok(facts) = fs::metadata(&self.target) {
                 // A private file stays private.
                 partial.file().set_permissions(facts.permissions())?;

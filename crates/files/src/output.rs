@@ -3,7 +3,6 @@
 use crate::atomic::{OutputPath, Trouble};
 use crate::error::{Error, Result};
 use crate::metadata::Metadata;
-use crate::partial::Partial;
 use crate::picture::Manner;
 #[cfg(feature = "zarr")]
 use crate::zarr;
@@ -213,15 +212,10 @@ impl<'a> ImageOutput<'a> {
         }
     }
 
-    /// Writes to a file that a later run of the job goes on with, as [`OutputPath::write_partial`].
-    pub(crate) fn write_partial(
-        &self,
-        job: &str,
-        layout: (u64, u64),
-        fill: impl FnOnce(&Partial, u32) -> Result<(), Trouble>,
-    ) -> Result<()> {
+    /// Returns the file that is written, if a later run can go on with it.
+    pub(crate) fn resumable(&self) -> Result<&OutputPath<'a>> {
         match &self.place {
-            Place::File(path) => path.write_partial(job, layout, fill),
+            Place::File(path) => Ok(path),
             _ => Err(Error::write(self.name, "only .npy and TIFF files can be resumed")),
         }
     }

@@ -71,6 +71,15 @@ impl Partial {
         fs::rename(&next, &self.note)
     }
 
+    /// Removes a file without rows, for a run that failed and began with `before` rows.
+    pub(crate) fn discard_without_rows(&self, before: u32) {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if before == 0 && noted.is_none() {
+            // The error of the run is told; files that cannot be removed are in its folder.
+            let _ = fs::remove_file(&self.path).and(fs::remove_file(&self.note));
+        }
+    }
+
     /// Gives the file its final name.
     pub(crate) fn publish(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;

@@ -211,7 +211,7 @@ impl ImageOutput<'_> {
         self.check(pixel, shape.channels)?;
         let head = self.head(shape, pixel).map_err(|error| Error::write(self.path(), error))?;
         let (row, start) = ((shape.row_samples() * pixel.size_bytes()) as u64, head.len() as u64);
-        self.write_partial(job, (start, row), |partial, rows| {
+        self.resumable()?.write_partial(job, (start, row), |partial, rows| {
             let file = partial.file();
             if rows == 0 {
                 bulk::write_unmapped(file, &head, 0)?;

@@ -9,7 +9,7 @@ use crate::device::{Gpu, OpenDevice};
 use crate::error::{checked, driver};
 use crate::host_rows::{HostRows, HostRowsMut};
 use crate::staging::{SLOT_BYTES, SLOTS, Slots};
-use crate::stream::{Moment, Stream, order};
+use crate::stream::{SharedEvent, Stream, order};
 use apron_core::Result;
 use cust::event::Event;
 use cust::stream::{Stream as CustStream, StreamFlags};
@@ -105,11 +105,10 @@ impl Lane {
         pieces: impl Iterator<Item = Range<usize>>,
         address: u64,
     ) -> Result<()> {
-        let stream = stream.as_inner();
         // SAFETY: the caller's buffer has the bytes. A slot is not written before its copy is done; from pageable memory the
         // driver has taken the bytes when the call returns.
         let copy = |from: *const u8, to: u64, bytes: usize| unsafe {
-            checked(cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream), || copying(bytes, "to"))
+            checked(cuMemcpyHtoDAsync_v2(to, from.cast(), bytes, stream.as_inner()), || copying(bytes, "to"))
         };
         for piece in pieces {
             let mut to = address.wrapping_add(piece.start as u64);
@@ -125,7 +124,7 @@ impl Lane {
                 // SAFETY: the slot has room, no copy uses it, and it belongs to this lane.
                 unsafe { rows.read(piece, slots.pointer(slot)) };
                 copy(slots.pointer(slot), to, bytes)?;
-                slots.record(slot, &self.stream)?;
+                slots.record(slot, stream)?;
                 to += bytes as u64;
             }
         }
@@ -250,9 +249,9 @@ impl OpenDevice {
     ) -> Result<Option<()>> {
         let Some(threads) = self.lanes.threads() else { return Ok(None) };
         self.enter()?;
-        let now = Moment::of(&stream.inner)?;
+        let enqueued = SharedEvent::recorded(&stream.inner)?;
         let run = |lane: &Lane| {
-            let worked = now.before(&lane.stream).and_then(|()| work(lane));
+            let worked = enqueued.make_wait(&lane.stream).and_then(|()| work(lane));
             if worked.is_err() {
                 // No copy may go on when the caller's memory and buffers are gone.
                 let _ = lane.synchronize();

@@ -209,35 +209,35 @@ pub(crate) fn order(stream: &CustStream, other: &CustStream) -> Result<()> {
     ordered.map_err(|error| driver("ordering two streams", error))
 }
 
-/// A moment of a stream, which several other streams wait for.
-pub(crate) struct Moment(CUevent);
+/// An event that is recorded once, and that several streams wait for.
+pub(crate) struct SharedEvent(CUevent);
 
 // SAFETY: the driver's calls on events may come from any thread.
-unsafe impl Sync for Moment {}
+unsafe impl Sync for SharedEvent {}
 
-impl Moment {
-    /// Returns the moment after all work enqueued so far; the context must be current.
-    pub(crate) fn of(stream: &CustStream) -> Result<Moment> {
+impl SharedEvent {
+    /// Returns an event recorded behind all work enqueued on a stream so far; the context must be current.
+    pub(crate) fn recorded(stream: &CustStream) -> Result<SharedEvent> {
         let mut event = std::ptr::null_mut();
         let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
         // SAFETY: writes only the handle.
         checked(unsafe { cuEventCreate(&mut event, flags) }, || "creating an event".into())?;
-        let moment = Moment(event);
+        let shared = SharedEvent(event);
         // SAFETY: both exist.
         checked(unsafe { cuEventRecord(event, stream.as_inner()) }, || "ordering two streams".into())?;
-        Ok(moment)
+        Ok(shared)
     }
 
-    /// Orders all work enqueued on a stream from now on after this moment.
-    pub(crate) fn before(&self, stream: &CustStream) -> Result<()> {
+    /// Makes all work enqueued on a stream from now on wait for the event.
+    pub(crate) fn make_wait(&self, stream: &CustStream) -> Result<()> {
         // SAFETY: both exist.
         checked(unsafe { cuStreamWaitEvent(stream.as_inner(), self.0, 0) }, || "ordering two streams".into())
     }
 }
 
-impl Drop for Moment {
+impl Drop for SharedEvent {
     fn drop(&mut self) {
-        // SAFETY: created by `of`, and destroyed once; the driver keeps it until it was waited for.
+        // SAFETY: created by `recorded`, and destroyed once; the driver keeps it until it was waited for.
         unsafe { cuEventDestroy_v2(self.0) };
     }
 }

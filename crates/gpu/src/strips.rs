@@ -5,7 +5,7 @@ use crate::device::Gpu;
 use crate::execute::Timer;
 use crate::host_rows::{HostRows, HostRowsMut};
 use crate::lanes::{Lane, most_lanes};
-use crate::stream::{Moment, Stream};
+use crate::stream::{SharedEvent, Stream};
 use crate::team::{Parts, share};
 use apron_core::{Error, Result};
 use apron_plan::Recipe;
@@ -47,10 +47,10 @@ impl StripJob<'_> {
 }
 
 /// A strip's input on the device, for uploads ahead of the kernels.
-struct Given {
+struct InputBuffer {
     buffer: GpuBuffer,
-    /// When the kernels have read it.
-    free: Moment,
+    /// Recorded behind the kernels that read it.
+    read: SharedEvent,
 }
 
 impl Gpu {
@@ -112,7 +112,7 @@ impl Gpu {
         let gpu = Gpu { device: self.device.clone(), stream, others: [].into() };
         let (mut timers, mut kernels): (Vec<Timer>, _) = (Vec::new(), Duration::ZERO);
         let ahead = if input.pinned { lane.ahead() } else { None };
-        let mut inputs: [Option<Given>; 2] = [None, None];
+        let mut inputs: [Option<InputBuffer>; 2] = [None, None];
         while let Some(part) = parts.take() {
             taken.push(part);
             let strip = &strips[part];
@@ -120,15 +120,15 @@ impl Gpu {
             let (result, timer) = if let Some(ahead) = ahead {
                 inputs.rotate_left(1);
                 let place = &mut inputs[0];
-                if !matches!(place, Some(given) if given.buffer.len_bytes() == strip.input_bytes() as u64) {
-                    *place = Some(Given { buffer: room()?, free: Moment::of(&gpu.stream.inner)? });
+                if !matches!(place, Some(reused) if reused.buffer.len_bytes() == strip.input_bytes() as u64) {
+                    *place = Some(InputBuffer { buffer: room()?, read: SharedEvent::recorded(&gpu.stream.inner)? });
                 }
-                let Some(given) = place else { unreachable!("given above") };
-                given.free.before(ahead)?;
-                strip.upload(lane, ahead, input, &given.buffer)?;
-                Moment::of(ahead)?.before(&gpu.stream.inner)?;
-                let executed = gpu.execute(strip.recipe, &given.buffer)?;
-                given.free = Moment::of(&gpu.stream.inner)?;
+                let Some(input_buffer) = place else { unreachable!("set above") };
+                input_buffer.read.make_wait(ahead)?;
+                strip.upload(lane, ahead, input, &input_buffer.buffer)?;
+                SharedEvent::recorded(ahead)?.make_wait(&gpu.stream.inner)?;
+                let executed = gpu.execute(strip.recipe, &input_buffer.buffer)?;
+                input_buffer.read = SharedEvent::recorded(&gpu.stream.inner)?;
                 executed
             } else {
                 let buffer = room()?;
