@@ -215,7 +215,7 @@ impl<F: Named> FilterBuilder<'_, F> {
         let job = || {
             let mut parts = Vec::new();
             Filtering { device: &Device::cpu(), source: source.view(), options }
-                .parts(&formula, dst, &mut parts)
+                .parts(&formula, (source.pixel_type(), dst), &mut parts)
                 .ok()?;
             Job::of(parts, &source, has_room)
         };
@@ -242,19 +242,37 @@ impl<'a> Filtering<'a> {
     }
 
     /// Lists the problems of a formula's parts, in the order in which they are solved.
-    fn parts(&self, formula: &Formula, dst: PixelType, parts: &mut Vec<FilterProblem>) -> Result<()> {
+    fn parts(
+        &self,
+        formula: &Formula,
+        (src, dst): (PixelType, PixelType),
+        parts: &mut Vec<FilterProblem>,
+    ) -> Result<()> {
         let Filtering { device, source, options } = self;
         let shape = source.shape();
-        if let Some(problem) = stated(formula, shape, (source.pixel_type(), dst), options)? {
+        match Conversion::of(formula, (src, dst)) {
+            Some(Conversion::Before) => {
+                parts.push(converted(shape, (src, PixelType::F64)));
+                return self.parts(formula, (PixelType::F64, dst), parts);
+            }
+            Some(Conversion::After) => {
+                self.parts(formula, (src, PixelType::F64), parts)?;
+                parts.push(converted(shape, (PixelType::F64, dst)));
+                return Ok(());
+            }
+            None => {}
+        }
+        if let Some(problem) = stated(formula, shape, (src, dst), options)? {
             let filter = problem.with_borders(options.borders)?.filter;
             parts.push(device.by_method(filter, options.method, options.choice.variant)?.problem);
             return Ok(());
         }
         if let Formula::Pointwise { op, x, y } = formula {
-            self.parts(x, PixelType::F32, parts)?;
-            y.as_ref().map_or(Ok(()), |y| self.parts(y, PixelType::F32, parts))?;
-            let second = y.as_ref().map(|_| PixelType::F32);
-            parts.push(Pointwise { shape, src: PixelType::F32, second, dst, op: *op }.into());
+            let of_parts = part_type(src);
+            self.parts(x, (src, of_parts), parts)?;
+            y.as_ref().map_or(Ok(()), |y| self.parts(y, (src, of_parts), parts))?;
+            let second = y.as_ref().map(|_| of_parts);
+            parts.push(Pointwise { shape, src: of_parts, second, dst, op: *op }.into());
         }
         Ok(())
     }
@@ -264,6 +282,9 @@ impl<'a> Filtering<'a> {
         let Filtering { device, source, options } = self;
         if options.keep_alpha {
             return self.with_alpha(formula, dst, room);
+        }
+        if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst)) {
+            return self.solve_converted(conversion, formula, dst, room);
         }
         let Some(problem) = stated(formula, source.shape(), (source.pixel_type(), dst), options)? else {
             return self.evaluate(formula, dst, room);
@@ -286,6 +307,37 @@ impl<'a> Filtering<'a> {
         Ok(result)
     }
 
+    /// Converts the input to f64, or the result from f64; into `room`, if there is one.
+    fn solve_converted(
+        &self,
+        conversion: Conversion,
+        formula: &Formula,
+        dst: PixelType,
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        let convert = |source: &Source<'_>, dst, mut room: Option<&mut Room<'_>>| {
+            let problem = converted(source.shape(), (source.pixel_type(), dst));
+            self.device.with_fallback(|backend| {
+                backend.filter(&problem, "", source, None, &Choice::default(), room.as_deref_mut())
+            })
+        };
+        match conversion {
+            Conversion::Before => {
+                let image = convert(&self.source, PixelType::F64, None)?.into_image();
+                let mut result = self.of(Source::Device(&image)).solve(formula, dst, room)?;
+                result.made.report.copy_in += image.made.report.copy_in;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+            Conversion::After => {
+                let image = self.solve(formula, PixelType::F64, None)?.into_image();
+                let mut result = convert(&Source::Device(&image), dst, room)?;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+        }
+    }
+
     /// Computes the result with the alpha of its input; into `room`, if there is one.
     fn with_alpha(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let Source::Host(_) = &self.source
@@ -302,6 +354,38 @@ impl<'a> Filtering<'a> {
         let anchor = self.options.anchor.unwrap_or_else(|| formula.anchor());
         kept.put_back(filtered.into_image(), anchor, room)
     }
+}
+
+/// When samples are converted: filters of f64 take f64 and give f64.
+#[derive(Clone, Copy)]
+enum Conversion {
+    /// Before the filter, to f64.
+    Before,
+    /// After the filter, from f64.
+    After,
+}
+
+impl Conversion {
+    /// Returns whether and when the filter of a formula converts between these types.
+    fn of(formula: &Formula, (src, dst): (PixelType, PixelType)) -> Option<Conversion> {
+        match formula {
+            // Pointwise operations convert by themselves, and directions of f64 are f32.
+            Formula::Image | Formula::Pointwise { op: PointOp::Direction, .. } => None,
+            _ if src != PixelType::F64 && dst == PixelType::F64 => Some(Conversion::Before),
+            _ if src == PixelType::F64 && dst != PixelType::F64 => Some(Conversion::After),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the problem that converts samples.
+fn converted(shape: Shape, (src, dst): (PixelType, PixelType)) -> FilterProblem {
+    Pointwise { shape, src, second: None, dst, op: PointOp::AS_IT_IS }.into()
+}
+
+/// Returns the type of the parts of a pointwise operation on filters of an image.
+pub(crate) fn part_type(src: PixelType) -> PixelType {
+    if src == PixelType::F64 { src } else { PixelType::F32 }
 }
 
 /// States the problem of one mask or window; its border is set later. `None` for pointwise operations, except scaled
@@ -323,9 +407,9 @@ pub(crate) fn stated(
     };
     Ok(Some(match formula {
         Formula::Dense(mask) => {
-            if clamp && dst != PixelType::F32 {
+            if clamp && !matches!(dst, PixelType::F32 | PixelType::F64) {
                 let value = format!("asked for with {dst} output");
-                return Err(Error::parameter("correlate", "clamp", value, "used with f32 output"));
+                return Err(Error::parameter("correlate", "clamp", value, "used with f32 or f64 output"));
             }
             let mut mask = mask.clone();
             if let Some((x, y)) = anchor {

@@ -3,7 +3,7 @@
 
 use crate::backend::{Backend, Solved};
 use crate::choice::{self, Choice};
-use crate::filter::{Filtering, Options, stated};
+use crate::filter::{Filtering, Options, part_type, stated};
 use crate::target::Room;
 use crate::{Device, DeviceImage, Error, Extent, Formula, Mask, PixelType, PointOp, Result, Source, Taps};
 use apron_core::{ByMethod, FilterProblem, Paired, Part, Pointwise, Separable};
@@ -26,10 +26,10 @@ impl Filtering<'_> {
         self.pointwise(*op, x, y.as_deref(), dst, room)
     }
 
-    /// Returns the input as f32, extended by the border, if a region is computed; `None` if the input serves as it is.
+    /// Returns the input as f32 or f64, extended by the border, if a region is computed; `None` if the input serves as it is.
     fn extended(&self) -> Option<Result<DeviceImage>> {
         let Extent::Region(_) = self.options.extent else { return None };
-        Some(self.under_one_tap(PixelType::F32))
+        Some(self.under_one_tap(part_type(self.source.pixel_type())))
     }
 
     /// Filters the image by a mask of one tap: only border and extent have an effect.
@@ -48,9 +48,10 @@ impl Filtering<'_> {
         dst: PixelType,
         mut room: Option<&mut Room<'_>>,
     ) -> Result<Solved> {
-        let second = y.map(|_| PixelType::F32);
+        let of_parts = part_type(self.source.pixel_type());
+        let second = y.map(|_| of_parts);
         // Errors are found before anything runs.
-        Pointwise { shape: self.source.shape(), src: PixelType::F32, second, dst, op }.check()?;
+        Pointwise { shape: self.source.shape(), src: of_parts, second, dst, op }.check()?;
         if let Ok(Some(problem)) = self.paired(op, x, y, dst) {
             return self.device.with_fallback(|backend| {
                 backend.filter(&problem, "", &self.source, None, &self.options.choice, room.as_deref_mut())
@@ -58,7 +59,7 @@ impl Filtering<'_> {
         }
         let operand = |formula: &Formula| match formula {
             Formula::Image => self.extended().transpose(),
-            formula => self.solve(formula, PixelType::F32, None).map(|solved| Some(solved.into_image())),
+            formula => self.solve(formula, of_parts, None).map(|solved| Some(solved.into_image())),
         };
         let (made_x, made_y) = (operand(x)?, y.map(operand).transpose()?.flatten());
         let (x, y) = (self.or_image(&made_x), y.map(|_| self.or_image(&made_y)));
@@ -88,6 +89,9 @@ impl Filtering<'_> {
             !own && (choice.variant.is_some() || choice::environment()?.iter().any(|(of, _)| *of == "separable"));
         let machine = self.device.machine();
         let (Some(border), false) = (borders.everywhere(), machine.is_some() && asked) else { return Ok(None) };
+        if self.source.pixel_type() == PixelType::F64 {
+            return Ok(None);
+        }
         if machine.is_none() && !self.takes_any() {
             return Ok(None);
         }

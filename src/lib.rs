@@ -70,7 +70,7 @@ mod library_page {}
 /// The kernels for the GPU: embedded PTX and machine code, or with the feature `rust-cuda` what build.rs compiled.
 #[cfg(feature = "gpu")]
 const MODULES: apron_gpu::Modules = apron_gpu::Modules {
-    ptx: &[&apron_ptx::PTX],
+    ptx: &[&apron_ptx::PTX, &apron_ptx_march::PTX],
     machine_code: &[&apron_cubin::CUBIN],
     #[cfg(feature = "rust-cuda")]
     whole: Some((include_str!(concat!(env!("OUT_DIR"), "/rust-cuda.ptx")), 75)),

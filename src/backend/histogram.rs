@@ -5,7 +5,7 @@ use super::{Backend, HOST_WHY, host, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
-use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Error, PixelType, Report, Result, Source};
+use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Edges, Error, PixelType, Report, Result, Shape, Source};
 use apron_core::{
     ByteHistogram, CellHistogram, CountProblem, EdgeHistogram, PointOp, Pointwise, check_roi, join_extremes,
 };
@@ -25,6 +25,11 @@ pub(crate) struct Counting<'a> {
     /// Whether the counts go to the host at once.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code))]
     pub(crate) waits: bool,
+}
+
+/// Returns bins of width 1 that hold the numbers of bins.
+pub(super) fn whole_numbers(edges: &Edges) -> Bins {
+    Bins { count: edges.bins(), range: Some((0.0, edges.bins() as f64)) }
 }
 
 impl Backend {
@@ -68,6 +73,9 @@ impl Backend {
             let mut counted = self.histogram(&Source::Device(&floats), counting, choice)?;
             counted.made.before.push(floats.made);
             return Ok(counted);
+        }
+        if src == PixelType::F64 {
+            return self.histogram_of_doubles(source, counting, choice);
         }
         match (src, binning, roi) {
             (PixelType::U8, _, None) => {
@@ -154,6 +162,54 @@ impl Backend {
             None => Counts::OfValues { binning: binning.clone(), pixel: src, channels, written },
         };
         Ok(DeviceHistogram { counts, made })
+    }
+
+    /// Counts f64 samples: the numbers of their bins are counted as f32 samples in bins of width 1.
+    fn histogram_of_doubles(
+        &self,
+        source: &Source<'_>,
+        Counting { binning, per_channel, roi, waits }: &Counting<'_>,
+        choice: &Choice<'_>,
+    ) -> Result<DeviceHistogram> {
+        if roi.is_some() && binning.seeks_range(PixelType::F64) {
+            return Err(Error::Unsupported {
+                operation: OPERATION,
+                device: self.name().to_string(),
+                what: "the range of the f64 samples that a mask selects".into(),
+                hint: "give a range, or use --device cpu".into(),
+            });
+        }
+        // Uploaded once, for the search of the range and for the bins.
+        let (image, copy_in) = self.import_timed(source, OPERATION)?;
+        let source = Source::Device(&image);
+        let edges = self.edges_of(&source, binning, None)?;
+        let numbers = self.places(&source, &edges, None)?;
+        let binning = Binning::Even(whole_numbers(&edges));
+        let counting =
+            Counting { binning, per_channel: *per_channel, roi: roi.as_ref().map(Source::view), waits: *waits };
+        let mut counted = self.histogram(&Source::Device(&numbers), &counting, choice)?;
+        if let Counts::OfBins { edges: of_numbers, .. } = &mut counted.counts {
+            *of_numbers = edges;
+        }
+        counted.made.report.copy_in += copy_in;
+        counted.made.before.push(numbers.made);
+        Ok(counted)
+    }
+
+    /// Replaces f64 samples by the numbers of their bins, as f32; NaN for none. With a pair, those of one channel and of
+    /// another one, which has edges of its own.
+    pub(super) fn places(
+        &self,
+        source: &Source<'_>,
+        edges: &Edges,
+        pair: Option<([u32; 2], &Edges)>,
+    ) -> Result<DeviceImage> {
+        let machine = self.machine().expect("a device that runs kernels");
+        let recipe = apron_plan::places(source.shape(), edges, pair, &machine);
+        let (written, made) = self.run_kernels(&recipe, source, None, None)?;
+        let shape = Shape { channels: if pair.is_some() { 2 } else { source.shape().channels }, ..source.shape() };
+        let storage = written.expect("no room was given").into_storage(PixelType::F32, shape)?;
+        Ok(DeviceImage::new(shape, PixelType::F32, 1, storage, made))
     }
 
     /// Converts the samples of an image to f32, which represents all values of the integer types and of f16.

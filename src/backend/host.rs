@@ -1,18 +1,49 @@
 //! The host devices: dispatches each problem to its function by pixel types.
 
 use crate::{AnyImage, AnyImageMut, Binning, Error, Histogram, Image, Pixel, PixelType, Result};
-use apron_core::{FilterProblem, each_type};
+use apron_core::{FilterProblem, check_doubles, each_type};
 
-/// Evaluates an expression that is generic over the output type, for the output type `dst`.
+/// Evaluates `$solved`, which is generic over the output type, for the output type `$dst`.
 macro_rules! each_output {
+    ($dst:expr, $solved:expr) => {
+        match $dst {
+            PixelType::F64 => f64::into_any($solved),
+            single => each_single_output!(single, $solved),
+        }
+    };
+}
+
+/// As [`each_output!`], for types other than f64.
+macro_rules! each_single_output {
     ($dst:expr, $solved:expr) => {
         match $dst {
             PixelType::U8 => u8::into_any($solved),
             PixelType::U16 => u16::into_any($solved),
             PixelType::I16 => i16::into_any($solved),
             PixelType::F16 => apron_core::f16::into_any($solved),
-            PixelType::F32 => f32::into_any($solved),
+            _ => f32::into_any($solved),
         }
+    };
+}
+
+/// Evaluates `$solved` for images of types other than f64, and `$of_doubles` for images of f64.
+macro_rules! each_single {
+    ($input:expr, $image:ident => $solved:expr, $double:ident => $of_doubles:expr) => {
+        match $input {
+            AnyImage::U8($image) => $solved,
+            AnyImage::U16($image) => $solved,
+            AnyImage::I16($image) => $solved,
+            AnyImage::F16($image) => $solved,
+            AnyImage::F32($image) => $solved,
+            AnyImage::F64($double) => $of_doubles,
+        }
+    };
+}
+
+/// Evaluates `$solved`, which is generic over the types of the image and of the output: f64 to f64, others to each other.
+macro_rules! each_pair {
+    ($input:expr, $dst:expr, $image:ident => $solved:expr) => {
+        each_single!($input, $image => each_single_output!($dst, $solved), $image => f64::into_any($solved))
     };
 }
 
@@ -25,31 +56,35 @@ macro_rules! filter {
             input: &AnyImage<'_>,
             second: Option<&AnyImage<'_>>,
         ) -> Result<AnyImage<'static>> {
+            // Pointwise operations convert.
+            if !matches!(problem, FilterProblem::Pointwise(_)) {
+                check_doubles(problem.operation(), (input.pixel_type(), problem.dst()))?;
+            }
             Ok(match problem {
-                FilterProblem::Correlate(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::correlate(image, p)?))
-                }
-                FilterProblem::Separable(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::separable(image, p)?))
-                }
-                FilterProblem::Box(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::box_filter(image, p)?))
-                }
-                FilterProblem::LocalStd(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::local_std(image, p)?))
-                }
                 FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::Correlate(p) => each_pair!(input, p.dst, image => $device::correlate(image, p)?),
+                FilterProblem::Separable(p) => each_pair!(input, p.dst, image => $device::separable(image, p)?),
+                FilterProblem::Box(p) => each_pair!(input, p.dst, image => $device::box_filter(image, p)?),
+                FilterProblem::LocalStd(p) => each_pair!(input, p.dst, image => $device::local_std(image, p)?),
+                FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any($device::pad(image, p)?)),
                 FilterProblem::Paired(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::paired(image, p)?))
+                    each_single!(input, image => each_single_output!(p.dst, $device::paired(image, p)?), _image => return Err(no_doubles(problem)))
                 }
                 FilterProblem::Scaled(p) => {
-                    each_type!(input, image => each_output!(p.dst, $device::scaled(image, p)?))
+                    each_single!(input, image => each_single_output!(p.dst, $device::scaled(image, p)?), _image => return Err(no_doubles(problem)))
                 }
-                FilterProblem::LowRank(p) => each_type!(input, image => f32::into_any($device::low_rank(image, p)?)),
-                FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any($device::pad(image, p)?)),
+                FilterProblem::LowRank(p) => {
+                    each_single!(input, image => f32::into_any($device::low_rank(image, p)?), _image => return Err(no_doubles(problem)))
+                }
             })
         }
     };
+}
+
+/// Returns the error for a problem that f64 does not have.
+fn no_doubles(problem: &FilterProblem) -> Error {
+    let (operation, found) = (problem.operation(), PixelType::F64);
+    Error::PixelType { operation, found, expected: "another: f64 is computed part by part".into() }
 }
 
 filter!(
@@ -70,8 +105,10 @@ pub(super) fn cpu_filter_into(
     second: Option<&AnyImage<'_>>,
     out: AnyImageMut<'_>,
 ) -> Result<()> {
-    /// Evaluates an expression for an output of any type.
-    macro_rules! into_any {
+    let (operation, found, expected) = (problem.operation(), out.pixel_type(), problem.dst().to_string());
+    let mismatch = || Err(Error::PixelType { operation, found, expected });
+    /// Evaluates an expression for an output of any type but f64.
+    macro_rules! single_into {
         ($out:ident => $solved:expr) => {
             match out {
                 AnyImageMut::U8($out) => $solved,
@@ -79,33 +116,44 @@ pub(super) fn cpu_filter_into(
                 AnyImageMut::I16($out) => $solved,
                 AnyImageMut::F16($out) => $solved,
                 AnyImageMut::F32($out) => $solved,
+                AnyImageMut::F64(_) => mismatch(),
             }
         };
     }
-    let (operation, found, expected) = (problem.operation(), out.pixel_type(), problem.dst().to_string());
-    let mismatch = || Err(Error::PixelType { operation, found, expected });
+    /// Evaluates an expression for an output of f64.
+    macro_rules! double_into {
+        ($out:ident => $solved:expr) => {
+            match out {
+                AnyImageMut::F64($out) => $solved,
+                _ => mismatch(),
+            }
+        };
+    }
+    /// As [`each_pair!`].
+    macro_rules! each_pair_into {
+        ($image:ident, $out:ident => $solved:expr) => {
+            each_single!(input, $image => single_into!($out => $solved), $image => double_into!($out => $solved))
+        };
+    }
     match problem {
-        FilterProblem::Correlate(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::correlate_into(image, p, out)))
-        }
-        FilterProblem::Separable(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::separable_into(image, p, out)))
-        }
-        FilterProblem::Box(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::box_filter_into(image, p, out)))
-        }
-        FilterProblem::LocalStd(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::local_std_into(image, p, out)))
-        }
-        FilterProblem::Pointwise(p) => into_any!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        FilterProblem::Correlate(p) => each_pair_into!(image, out => apron_cpu::correlate_into(image, p, out)),
+        FilterProblem::Separable(p) => each_pair_into!(image, out => apron_cpu::separable_into(image, p, out)),
+        FilterProblem::Box(p) => each_pair_into!(image, out => apron_cpu::box_filter_into(image, p, out)),
+        FilterProblem::LocalStd(p) => each_pair_into!(image, out => apron_cpu::local_std_into(image, p, out)),
+        FilterProblem::Pointwise(p) => match out {
+            AnyImageMut::F64(out) => apron_cpu::pointwise_into(input, second, p, out),
+            _ => single_into!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        },
         FilterProblem::Paired(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::paired_into(image, p, out)))
+            each_single!(input, image => single_into!(out => apron_cpu::paired_into(image, p, out)), _image => Err(no_doubles(problem)))
         }
         FilterProblem::Scaled(p) => {
-            each_type!(input, image => into_any!(out => apron_cpu::scaled_into(image, p, out)))
+            each_single!(input, image => single_into!(out => apron_cpu::scaled_into(image, p, out)), _image => Err(no_doubles(problem)))
         }
         FilterProblem::LowRank(p) => match out {
-            AnyImageMut::F32(out) => each_type!(input, image => apron_cpu::low_rank_into(image, p, out)),
+            AnyImageMut::F32(out) => {
+                each_single!(input, image => apron_cpu::low_rank_into(image, p, out), _image => Err(no_doubles(problem)))
+            }
             _ => mismatch(),
         },
         FilterProblem::Pad(p) => match (input, out) {
@@ -114,6 +162,7 @@ pub(super) fn cpu_filter_into(
             (AnyImage::I16(image), AnyImageMut::I16(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::F16(image), AnyImageMut::F16(out)) => apron_cpu::pad_into(image, p, out),
             (AnyImage::F32(image), AnyImageMut::F32(out)) => apron_cpu::pad_into(image, p, out),
+            (AnyImage::F64(image), AnyImageMut::F64(out)) => apron_cpu::pad_into(image, p, out),
             _ => mismatch(),
         },
     }

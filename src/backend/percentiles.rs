@@ -62,7 +62,7 @@ impl Backend {
         let ranks: Vec<(usize, u64)> = ranks.collect();
         let named = variant.is_some() || environment()?.iter().any(|(operation, _)| *operation == OPERATION);
         let selected = match pixel {
-            _ if named => None,
+            _ if named || pixel == PixelType::F64 => None,
             PixelType::F16 => Some(self.select_halves(source, channels, &ranks)?),
             _ => self.select(source, channels, &ranks)?,
         };
@@ -129,7 +129,9 @@ impl Backend {
         statistics: &[Statistics],
     ) -> Result<(Vec<f64>, Duration)> {
         let mut kernels = Duration::ZERO;
-        let floats = (source.pixel_type() != PixelType::F32).then(|| self.as_floats(source)).transpose()?;
+        let pixel = source.pixel_type();
+        let widened = !matches!(pixel, PixelType::F32 | PixelType::F64);
+        let floats = widened.then(|| self.as_floats(source)).transpose()?;
         let source = floats.as_ref().map_or(source.view(), Source::Device);
         if let Some(floats) = &floats {
             kernels += floats.report()?.kernels;
@@ -137,7 +139,7 @@ impl Backend {
         let is_known = |channel: usize| !statistics[channel].min.is_nan();
         let known: Vec<_> = ranks.iter().copied().filter(|&(channel, _)| is_known(channel)).collect();
         let extremes: Vec<(f64, f64)> = statistics.iter().map(|of| (of.min, of.max)).collect();
-        let mut search = Search::new(known, &extremes);
+        let mut search = Search::new(known, &extremes, pixel);
         while let Some(edges) = search.edges() {
             let binning = Binning::Between(Edges::new(edges)?);
             let counted = self.histogram(

@@ -1,6 +1,6 @@
 //! Histograms of weights and of pairs of channels, on the host or by kernels.
 
-use super::histogram::UNKNOWN;
+use super::histogram::{UNKNOWN, whole_numbers};
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
@@ -49,14 +49,18 @@ impl Backend {
         let (image, copy_in) = self.import_timed(source, WEIGHTED)?;
         let source = Source::Device(&image);
         let edges = self.edges_of(&source, binning, None)?;
-        let single = matches!(weights, Weights::Image(_));
-        let problem = WeightedBins { shape, src, edges: edges.clone(), per_channel, single };
+        let single = matches!(weights, Weights::Image(image) if image.pixel_type() != PixelType::F64);
+        let doubles = (src == PixelType::F64).then(|| self.places(&source, &edges, None)).transpose()?;
+        let source = doubles.as_ref().map_or(source, Source::Device);
+        let of_numbers = if doubles.is_some() { numbered(&edges)? } else { edges.clone() };
+        let src = source.pixel_type();
+        let problem = WeightedBins { shape, src, edges: of_numbers, per_channel, single };
         let channels = problem.channels();
         let recipe = self.planned(&problem.into(), &Choice { variant, tuning: None })?;
         let floats;
         let weights = match weights {
             Weights::Numbers(numbers) => Source::Host(words(shape, numbers)?),
-            Weights::Image(image) if image.pixel_type() == PixelType::F32 => image.view(),
+            Weights::Image(image) if matches!(image.pixel_type(), PixelType::F32 | PixelType::F64) => image.view(),
             Weights::Image(image) => {
                 floats = self.as_floats(image)?;
                 Source::Device(&floats)
@@ -91,7 +95,18 @@ impl Backend {
         let source = Source::Device(&image);
         let first = self.edges_of(&source, binning[0], Some(channels[0]))?;
         let second = self.edges_of(&source, binning[1], Some(channels[1]))?;
-        let problem = PairHistogram { shape, src, channels, edges: [first.clone(), second.clone()] };
+        let doubles = match src {
+            PixelType::F64 => Some(self.places(&source, &first, Some((channels, &second)))?),
+            _ => None,
+        };
+        let problem = match &doubles {
+            Some(numbers) => {
+                let edges = [numbered(&first)?, numbered(&second)?];
+                PairHistogram { shape: numbers.shape(), src: PixelType::F32, channels: [0, 1], edges }
+            }
+            None => PairHistogram { shape, src, channels, edges: [first.clone(), second.clone()] },
+        };
+        let source = doubles.as_ref().map_or(source, Source::Device);
         let recipe = self.planned(&problem.into(), &Choice { variant, tuning: None })?;
         let (written, made) = self.run_kernels(&recipe, &source, None, None)?;
         let counts = written.expect("no room was given").read()?;
@@ -115,7 +130,7 @@ impl Backend {
 
     /// Returns the edges of the bins for one channel, or for all. If they depend on the range of the samples, the
     /// device finds it.
-    fn edges_of(&self, source: &Source<'_>, binning: &Binning, channel: Option<u32>) -> Result<Edges> {
+    pub(super) fn edges_of(&self, source: &Source<'_>, binning: &Binning, channel: Option<u32>) -> Result<Edges> {
         let pixel = source.pixel_type();
         binning.check()?;
         if !binning.seeks_range(pixel) {
@@ -139,6 +154,11 @@ impl Backend {
         };
         Ok(statistics.iter().map(|of| (of.min, of.max)).collect())
     }
+}
+
+/// Returns the edges between the numbers of bins.
+fn numbered(edges: &Edges) -> Result<Edges> {
+    whole_numbers(edges).edges(PixelType::F32, || UNKNOWN)
 }
 
 /// Converts all samples of an image to f64.

@@ -108,7 +108,9 @@ impl<F: Named> FilterBuilder<'_, F> {
             _ => &whole,
         };
         let stated = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
-        let alone = stated.filter(|_| !options.keep_alpha).map(|problem| problem.with_borders(options.borders));
+        let converts = (rows.pixel_type() == PixelType::F64) != (dst == PixelType::F64);
+        let alone =
+            stated.filter(|_| !options.keep_alpha && !converts).map(|problem| problem.with_borders(options.borders));
         let Some(Padded { padding: None, filter }) = alone.transpose()? else {
             return regions::run(device, (&formula, dst), &options, rows, out, memory);
         };

@@ -12,8 +12,10 @@ use std::ops::Range;
 
 const OPERATION: &str = "filter";
 
-/// Bytes of intermediate results per sample: those of two parts, as f32.
-const BETWEEN: u64 = 8;
+/// Returns the bytes of intermediate results per sample: those of two parts, as f32; or as f64, and those of the image as f64.
+fn between((src, dst): (PixelType, PixelType)) -> u64 {
+    if [src, dst].contains(&PixelType::F64) { 24 } else { 8 }
+}
 
 /// Rows of a result, and the rows of the image that their windows see.
 #[derive(Debug, PartialEq)]
@@ -90,14 +92,14 @@ fn strips(
     wraps: bool,
     memory: u64,
 ) -> Result<Vec<Strip>> {
-    let samples = shape.row_samples() as u64;
-    let (read, made) = (samples * src.size_bytes() as u64, samples * (dst.size_bytes() as u64 + BETWEEN));
+    let (samples, between) = (shape.row_samples() as u64, between((src, dst)));
+    let (read, made) = (samples * src.size_bytes() as u64, samples * (dst.size_bytes() as u64 + between));
     let halo = (2 * u64::from(reach)).min(shape.height.into());
     let budget = memory / STRIPS_AT_A_TIME;
-    let rows = budget.saturating_sub(halo * (read + samples * BETWEEN)) / (read + made);
+    let rows = budget.saturating_sub(halo * (read + samples * between)) / (read + made);
     let rows = rows.min(shape.height.next_multiple_of(chunk).into()) as u32 / chunk * chunk;
     if rows == 0 {
-        let least = (halo * (read + samples * BETWEEN) + u64::from(chunk) * (read + made)) * STRIPS_AT_A_TIME;
+        let least = (halo * (read + samples * between) + u64::from(chunk) * (read + made)) * STRIPS_AT_A_TIME;
         let (value, limit) = (format!("{memory} bytes"), format!("{least} or more for one strip"));
         return Err(Error::parameter(OPERATION, "memory", value, limit));
     }

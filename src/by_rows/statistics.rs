@@ -1,6 +1,6 @@
 //! Statistics strip by strip.
 
-use super::{ReadRows, Whole, each_strip};
+use super::{ReadRows, Whole, each_strip, unsupported};
 use crate::backend::{Backend, HOST_WHY};
 use crate::statistics::values_of;
 use crate::{PixelType, Report, Result, Source, Statistics, StatisticsBuilder};
@@ -38,6 +38,10 @@ impl StatisticsBuilder<'_> {
             let of = |channel| Statistics::from_counts(low, histogram.channel(channel), &percentiles);
             return Ok(((0..histogram.channels()).map(of).collect::<Result<_>>()?, report));
         }
+        if source.pixel_type() == PixelType::F64 && !percentiles.is_empty() {
+            // Two passes find the ranks of keys of 32 bits.
+            return Err(unsupported(OPERATION, "percentiles of f64 samples"));
+        }
         let whole = Whole(source.view());
         let rows: &dyn ReadRows = match &source {
             Source::Rows(rows) => *rows,
@@ -57,6 +61,7 @@ impl StatisticsBuilder<'_> {
         })?;
         let statistics = match rows.pixel_type() {
             PixelType::F16 => second.statistics_of::<f16>(),
+            PixelType::F64 => second.statistics_of::<f64>(),
             _ => second.statistics_of::<f32>(),
         };
         let report =

@@ -53,7 +53,7 @@ fn mask() -> impl Strategy<Value = Mask> {
 
 fn border() -> impl Strategy<Value = Border> {
     let fixed = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop];
-    prop_oneof![prop::sample::select(fixed.to_vec()), (-9..=9i8).prop_map(|value| Border::Constant(f32::from(value)))]
+    prop_oneof![prop::sample::select(fixed.to_vec()), (-9..=9i8).prop_map(|value| Border::Constant(f64::from(value)))]
 }
 
 /// Correlates with the mask, by the direct method.
@@ -178,7 +178,7 @@ fn borders_and_extents_are_those_of_the_image_padded_first() {
         };
         let columns = axis(border_x, image.width(), mask.width(), x, region(|region| (region.x, region.width)));
         let rows = axis(border_y, image.height(), mask.height(), y, region(|region| (region.y, region.height)));
-        let constant = |border| if let Border::Constant(value) = border { value } else { 0.0 };
+        let constant = |border| if let Border::Constant(value) = border { value as f32 } else { 0.0 };
         let larger = made(columns.len() as u32, rows.len() as u32, image.channels(), |x, y, c| {
             match (columns[x as usize], rows[y as usize]) {
                 (Some(x), Some(y)) => image.sample(x, y, c),
@@ -203,7 +203,7 @@ fn taps_reach_many_times_around_a_small_image() {
         let inside = border == Border::Crop;
         let places = if inside { 0..n } else { -i64::from(anchor)..n + more - i64::from(anchor) };
         let columns = padded(border, image.width(), places);
-        let constant = if let Border::Constant(value) = border { value } else { 0.0 };
+        let constant = if let Border::Constant(value) = border { value as f32 } else { 0.0 };
         let larger = made(columns.len() as u32, image.height(), 1, |x, y, c| {
             columns[x as usize].map_or(constant, |x| image.sample(x, y, c))
         });

@@ -32,6 +32,7 @@ fn rows() -> Vec<Row> {
     }
     sliding(&mut rows, &["u8", "u16", "i16"].map(|src| (src, &["u32", "u64"][..])), ("boxes::Scaled", 1));
     ordered(&mut rows, &["f32"], ("f32", "boxes::Scaled", 1), &["f32"]);
+    ordered(&mut rows, &["f64"], ("f64", "boxes::Scaled", 1), &["f64"]);
     rows.push(kernel("simple", "rows", ["u8", "u32"], "boxes::SimpleRows", "BoxParams"));
     for dst in DST {
         rows.push(kernel("simple", "columns", ["u32", dst], format!("boxes::SimpleColumns<{dst}>"), "BoxParams"));

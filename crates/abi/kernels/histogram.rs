@@ -62,6 +62,9 @@ fn rows() -> Vec<Row> {
         let body = format!("histogram::Values<histogram::{body}>");
         rows.push(slices("slices", stage, [src, "u32"], body, "HistogramValuesParams"));
     }
+    let bins = kernel("slices", "bins", ["f64", "f32"], "histogram::Places", "HistogramPlacesParams");
+    // The taps are the edges of the bins.
+    rows.push(bins.taps("Global").block("[BINS_BLOCK, 1]"));
     let digits = kernel("slices", "digits", ["f32", "u64"], "histogram::Digits", "HistogramDigitsParams");
     // The taps are the prefixes.
     let digits = digits.taps("Global").block("[SLICES_BLOCK, 1]");

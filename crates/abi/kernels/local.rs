@@ -8,6 +8,6 @@ fn rows() -> Vec<Row> {
     // Squares of 16 bits need 64.
     let sums: [(&str, &[&str]); 3] = [("u8", &["u32", "u64"]), ("u16", &["u64"]), ("i16", &["u64"])];
     sliding(&mut rows, &sums, ("local::Deviation", 2));
-    ordered(&mut rows, &["u8", "f32"], ("f64", "local::Deviation", 2), &["u8", "u16", "i16", "f32"]);
+    ordered(&mut rows, &["u8", "f32", "f64"], ("f64", "local::Deviation", 2), &["u8", "u16", "i16", "f32", "f64"]);
     rows
 }

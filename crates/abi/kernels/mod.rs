@@ -7,6 +7,7 @@
 mod boxes;
 mod conv1d;
 mod conv2d;
+mod doubles;
 mod histogram;
 mod limits;
 mod local;
@@ -37,6 +38,7 @@ pub(crate) struct Family {
 const FAMILIES: &[Family] = &[
     conv1d::FAMILY,
     conv2d::FAMILY,
+    doubles::FAMILY,
     march::FAMILY,
     paired::FAMILY,
     patch::FAMILY,
@@ -156,7 +158,11 @@ pub(crate) fn ordered(
     for &src in srcs {
         let body = format!("windows::OrderedRows<{src}, {sum}, {terms}, {}>", 8 / terms);
         let row = kernel("ordered", "rows", [src, sum], body, "OrderedParams").block("[WINDOWS_BLOCK, 1]");
-        rows.push(row.shared(format!("SharedMemory::OrderedTile([{terms}, {bytes}])"), 3).residents(5 - terms));
+        // Samples of f64 take twice the registers.
+        let (input, residents) = if src == "f64" { (8, 4 - terms) } else { (4, 5 - terms) };
+        rows.push(
+            row.shared(format!("SharedMemory::OrderedTile([{terms}, {bytes}, {input}])"), 3).residents(residents),
+        );
     }
     for &dst in dsts {
         // Several chunks' sums between are added up at once, in as many registers for both kinds of sums.

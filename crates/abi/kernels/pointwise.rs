@@ -19,14 +19,19 @@ fn rows() -> Vec<Row> {
     for (second, src) in [("u8", "u8"), ("f32", "u8"), ("f32", "f32")] {
         rows.extend(DST.map(|dst| weighted(&format!("weighted-{second}"), src, second, dst)));
     }
+    // To f64 from any type, and back; two images are of f64.
+    rows.extend(["u8", "u16", "i16", "Half", "f32", "f64"].map(|src| weighted("weighted-f64", src, "f64", "f64")));
+    rows.extend(["u8", "u16", "i16", "Half", "f32"].map(|dst| weighted("weighted-f64", "f64", "f64", dst)));
     let convert = |stage: &str, src, dst| row(stage, [src, dst], format!("Convert<{src}, {dst}>"));
     rows.extend(["u16", "i16", "Half"].map(|src| convert("widened", src, "f32")));
     rows.push(convert("narrowed", "f32", "Half"));
-    rows.extend(DST.map(|dst| row("magnitude", ["f32", dst], format!("Magnitude<{dst}>"))));
-    rows.push(row("direction", ["f32", "f32"], "Direction".into()));
+    rows.extend(DST.map(|dst| row("magnitude", ["f32", dst], format!("Magnitude<f32, {dst}>"))));
+    rows.push(row("magnitude", ["f64", "f64"], "Magnitude<f64, f64>".into()));
+    rows.push(row("direction", ["f32", "f32"], "Direction<f32>".into()));
+    rows.push(row("direction", ["f64", "f32"], "Direction<f64>".into()));
     // Samples that are only copied are copied as integers of their size.
-    rows.extend(["u8", "u16", "u32"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
+    rows.extend(["u8", "u16", "u32", "u64"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
     let pad = |bits| kernel("pad", "", [bits, bits], format!("pointwise::Pad<{bits}>"), "PadParams");
-    rows.extend(["u8", "u16", "u32"].map(pad));
+    rows.extend(["u8", "u16", "u32", "u64"].map(pad));
     rows
 }

@@ -6,10 +6,10 @@ pub(crate) const FAMILY: Family =
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (stage, squares) in [("rows", false), ("row-squares", true)] {
-        for src in ["f32", "Half"] {
+        for (src, held) in [("f32", 4), ("Half", 4), ("f64", 8)] {
             let body = format!("statistics::Rows<{src}, {squares}>");
             let row = kernel("row-sums", stage, [src, "f64"], body, "StatisticsParams").block("[SUMMED_ROWS, 4]");
-            rows.push(row.shared("SharedMemory::Bytes(SUMMED_BYTES)", 2));
+            rows.push(row.shared(format!("SharedMemory::Bytes(summed_bytes({held}))"), 2));
         }
     }
     for (stage, squares, barriers) in [("means", false, 3), ("squares", true, 2)] {

@@ -80,8 +80,8 @@ pub enum SharedMemory {
     BoxTile,
     /// As [`SlidingTile`] lays it out. Fields: sums per sample, bytes per sum.
     SlidingTile([u32; 2]),
-    /// As [`OrderedTile`] lays it out. Field: sums per sample and bytes per sum.
-    OrderedTile([u32; 2]),
+    /// As [`OrderedTile`] lays it out. Field: sums per sample, bytes per sum, and bytes per sample.
+    OrderedTile([u32; 3]),
 }
 
 impl SharedMemory {

@@ -25,7 +25,7 @@ pub const fn ordered_piece(terms: u32) -> u32 {
 
 /// Shared memory layout of a block that sums along rows. Per row of a step and term: heads (sums of the windows' first
 /// chunks), tails (of their last ones), two sums of chunks between per chunk of heads, and the totals of a tile. Then the
-/// tile: some of the input chunks under the piece's windows, of all rows of a step, as f32. In all of these the channels are
+/// tile: some of the input chunks under the piece's windows, of all rows of a step, as f32 or f64. In all of these the channels are
 /// apart.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,13 +50,17 @@ pub struct OrderedTile {
 
 impl OrderedTile {
     /// Returns the layout for pieces of `chunks` chunks, `rows` rows per step and tiles of `inputs` chunks: `terms` sums
-    /// of `sum_bytes` bytes per sample.
-    pub const fn of([chunks, rows, inputs]: [u32; 3], channels: u32, [terms, sum_bytes]: [u32; 2]) -> OrderedTile {
+    /// of `sum_bytes` bytes per sample, and samples of `input_bytes` bytes.
+    pub const fn of(
+        [chunks, rows, inputs]: [u32; 3],
+        channels: u32,
+        [terms, sum_bytes, input_bytes]: [u32; 3],
+    ) -> OrderedTile {
         let pitch = (chunks + 1) * ORDERED_PITCH * channels;
         let row_pitch = 2 * pitch + (2 * chunks + inputs) * channels;
         let inputs_at = rows * terms * row_pitch * sum_bytes;
         let inputs_pitch = inputs * ORDERED_PITCH * channels;
-        let bytes = inputs_at + rows * inputs_pitch * 4;
+        let bytes = inputs_at + rows * inputs_pitch * input_bytes;
         OrderedTile { chunks, rows, inputs, pitch, row_pitch, inputs_at, inputs_pitch, bytes }
     }
 }
@@ -67,10 +71,10 @@ impl OrderedTile {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct OrderedParams {
-    /// Input row stride, in samples.
-    pub row_stride: u32,
     /// Factor of a window's sum.
-    pub scale: f32,
+    pub scale: f64,
+    /// Value outside the image, where the border is constant.
+    pub constant: f64,
     /// The buffer of totals of chunks of row sums: its number in the recipe, then its address.
     pub totals: u64,
     /// Stride between the images of a batch in that buffer, in units of [`IMAGE_ALIGNMENT`](crate::IMAGE_ALIGNMENT) bytes.
@@ -79,8 +83,8 @@ pub struct OrderedParams {
     pub first_chunk: i32,
     /// Chunks of rows in that buffer: those that lie between the first and the last chunk of a window.
     pub chunks: u32,
-    /// Value outside the image, where the border is constant.
-    pub constant: f32,
+    /// Input row stride, in samples.
+    pub row_stride: u32,
     /// Number of the [`BorderMode`](crate::BorderMode).
     pub border: u32,
     /// Input width, in pixels.

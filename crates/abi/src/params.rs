@@ -61,6 +61,7 @@ pub enum Params {
     Conv2dParams(Conv2dParams),
     PiecesParams(PiecesParams),
     Conv1dParams(Conv1dParams),
+    DoublesParams(DoublesParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     PairedParams(PairedParams),
@@ -85,6 +86,7 @@ pub enum Params {
     TilesParams(TilesParams),
     StatisticsParams(StatisticsParams),
     HistogramBinsParams(HistogramBinsParams),
+    HistogramPlacesParams(HistogramPlacesParams),
     HistogramPairsParams(HistogramPairsParams),
     HistogramWeightsParams(HistogramWeightsParams),
 }
@@ -98,6 +100,7 @@ impl Params {
                 Params::PiecesParams(PiecesParams { whole: Conv2dParams { row_stride, ..p.whole }, ..p })
             }
             Params::Conv1dParams(p) => Params::Conv1dParams(Conv1dParams { row_stride, ..p }),
+            Params::DoublesParams(p) => Params::DoublesParams(DoublesParams { row_stride, ..p }),
             Params::FusedParams(p) => Params::FusedParams(FusedParams { row_stride, ..p }),
             Params::MarchParams(p) => Params::MarchParams(MarchParams { row_stride, ..p }),
             Params::PairedParams(p) => {

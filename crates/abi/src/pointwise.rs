@@ -114,9 +114,9 @@ pub struct PadParams {
     /// Number of the [`BorderMode`](crate::BorderMode) above and below.
     pub border_y: u32,
     /// Bits of the samples left and right, by channel, where the border is constant.
-    pub constants_x: [u32; 4],
+    pub constants_x: [u64; 4],
     /// Bits of the samples above and below, by channel, where the border is constant.
-    pub constants_y: [u32; 4],
+    pub constants_y: [u64; 4],
 }
 
 #[cfg(test)]

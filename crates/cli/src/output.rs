@@ -107,6 +107,7 @@ impl OutputArgs {
             PixelType::I16 => map.onto::<_, i16>(image, i16::MAX.into()),
             PixelType::F16 => map.onto::<_, f16>(image, 1.0),
             PixelType::F32 => map.onto::<_, f32>(image, 1.0),
+            PixelType::F64 => map.onto::<_, f64>(image, 1.0),
         })?)
     }
 
@@ -136,7 +137,7 @@ impl OutputArgs {
                 PixelType::U8 => 255.0,
                 PixelType::U16 => 65535.0,
                 PixelType::I16 => 32767.0,
-                PixelType::F16 | PixelType::F32 => 1.0,
+                PixelType::F16 | PixelType::F32 | PixelType::F64 => 1.0,
             };
             let pixels = || image.rows().flat_map(|row| row.chunks_exact(channels as usize));
             let clear = pixels().filter(|pixel| f64::from(pixel[channels as usize - 1]) != opaque).count();

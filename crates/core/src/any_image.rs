@@ -12,6 +12,7 @@ pub enum AnyImage<'a> {
     I16(Image<'a, i16>),
     F16(Image<'a, half::f16>),
     F32(Image<'a, f32>),
+    F64(Image<'a, f64>),
 }
 
 /// Runs `$body` with `$image` bound to the typed image in the [`AnyImage`] `$any`.
@@ -24,6 +25,7 @@ macro_rules! each_type {
             $crate::AnyImage::I16($image) => $body,
             $crate::AnyImage::F16($image) => $body,
             $crate::AnyImage::F32($image) => $body,
+            $crate::AnyImage::F64($image) => $body,
         }
     };
 }
@@ -55,6 +57,7 @@ impl AnyImage<'_> {
             PixelType::I16 => filled::<i16>(shape, fill),
             PixelType::F16 => filled::<half::f16>(shape, fill),
             PixelType::F32 => filled::<f32>(shape, fill),
+            PixelType::F64 => filled::<f64>(shape, fill),
         }
     }
 
@@ -115,6 +118,7 @@ impl AnyImage<'_> {
             AnyImage::I16(_) => PixelType::I16,
             AnyImage::F16(_) => PixelType::F16,
             AnyImage::F32(_) => PixelType::F32,
+            AnyImage::F64(_) => PixelType::F64,
         }
     }
 }

@@ -102,7 +102,7 @@ impl PixelType {
             PixelType::U8 => Some((0, 1 << 8)),
             PixelType::U16 => Some((0, 1 << 16)),
             PixelType::I16 => Some((-1 << 15, 1 << 16)),
-            PixelType::F16 | PixelType::F32 => None,
+            PixelType::F16 | PixelType::F32 | PixelType::F64 => None,
         }
     }
 }

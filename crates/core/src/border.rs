@@ -1,6 +1,6 @@
 //! Border modes: the samples outside an image.
 
-use crate::{Error, Result};
+use crate::{Error, PixelType, Result};
 use apron_abi::BorderMode;
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,9 @@ use std::str::FromStr;
 /// The samples that a mask reads outside the image, which is `abcd` in the drawings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Border {
-    /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`.
-    Constant(f32),
+    /// `vvvv|abcd|vvvv`: a fixed value. SciPy's `constant`, OpenCV's `BORDER_CONSTANT`. It is rounded to f32, except for
+    /// images of f64.
+    Constant(f64),
     /// `aaaa|abcd|dddd`: the nearest pixel. SciPy's `nearest`, OpenCV's `BORDER_REPLICATE`.
     Replicate,
     /// `dcba|abcd|dcba`: mirrored, the edge pixel repeated. SciPy's `reflect`, OpenCV's `BORDER_REFLECT`.
@@ -29,8 +30,19 @@ impl Border {
     pub const ALL: [Border; 6] =
         [Border::Constant(0.0), Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Crop];
 
-    /// Returns the index map and the constant. Crop never reads outside, so its map is arbitrary.
+    /// Returns the index map, and the constant as f32. Crop never reads outside, so its map is arbitrary.
     pub fn mode(self) -> (BorderMode, f32) {
+        let (mode, constant) = self.mode_f64();
+        (mode, constant as f32)
+    }
+
+    /// Returns the index map, and the constant as images of type `pixel` have it.
+    pub fn mode_of(self, pixel: PixelType) -> (BorderMode, f64) {
+        let (mode, constant) = self.mode_f64();
+        (mode, if pixel == PixelType::F64 { constant } else { constant as f32 as f64 })
+    }
+
+    fn mode_f64(self) -> (BorderMode, f64) {
         match self {
             Border::Constant(value) => (BorderMode::Constant, value),
             Border::Replicate | Border::Crop => (BorderMode::Replicate, 0.0),
@@ -71,7 +83,7 @@ impl FromStr for Border {
             "crop" => Ok(Border::Crop),
             _ => {
                 let value = text.strip_prefix("constant:").ok_or_else(wrong)?;
-                let value: f32 = value.trim().parse().map_err(|_| wrong())?;
+                let value: f64 = value.trim().parse().map_err(|_| wrong())?;
                 if value.is_finite() { Ok(Border::Constant(value)) } else { Err(wrong()) }
             }
         }
@@ -81,7 +93,7 @@ impl FromStr for Border {
 /// A border constant per channel, for one to four channels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
-    values: [f32; 4],
+    values: [f64; 4],
     channels: u32,
 }
 
@@ -90,7 +102,7 @@ impl Constants {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a number of values outside one to four, and for values that are not finite.
-    pub fn new(values: &[f32]) -> Result<Constants> {
+    pub fn new(values: &[f64]) -> Result<Constants> {
         if values.is_empty() || values.len() > 4 || !values.iter().all(|value| value.is_finite()) {
             return Err(Error::parameter("border", "constants", format!("{values:?}"), "one to four finite numbers"));
         }
@@ -100,7 +112,7 @@ impl Constants {
     }
 
     /// Returns the values, one per channel.
-    pub fn values(&self) -> &[f32] {
+    pub fn values(&self) -> &[f64] {
         &self.values[..self.channels as usize]
     }
 }
@@ -123,10 +135,10 @@ pub enum AxisBorder {
 
 impl AxisBorder {
     /// Returns the index map, and the constant of each channel.
-    pub fn mode(self) -> (BorderMode, [f32; 4]) {
+    pub fn mode(self) -> (BorderMode, [f64; 4]) {
         match self {
             AxisBorder::Border(border) => {
-                let (mode, constant) = border.mode();
+                let (mode, constant) = border.mode_f64();
                 (mode, [constant; 4])
             }
             AxisBorder::Constants(constants) => (BorderMode::Constant, constants.values),
@@ -178,9 +190,9 @@ impl FromStr for AxisBorder {
                     let limit = "constant:V:V with two to four finite numbers, one for each channel";
                     Error::parameter("border", "border", format!("'{text}'"), limit)
                 };
-                let values = values.split(':').map(|value| value.trim().parse::<f32>());
+                let values = values.split(':').map(|value| value.trim().parse::<f64>());
                 let values =
-                    values.collect::<std::result::Result<Vec<f32>, _>>().map_err(|error| wrong(error.to_string()))?;
+                    values.collect::<std::result::Result<Vec<f64>, _>>().map_err(|error| wrong(error.to_string()))?;
                 Constants::new(&values).map(AxisBorder::from).map_err(|error| wrong(error.to_string()))
             }
             _ => text.parse::<Border>().map(AxisBorder::from),
@@ -269,6 +281,6 @@ mod tests {
             let error = wrong.parse::<Borders>().unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }), "{error}");
         }
-        assert!(Constants::new(&[]).is_err() && Constants::new(&[f32::NAN]).is_err());
+        assert!(Constants::new(&[]).is_err() && Constants::new(&[f64::NAN]).is_err());
     }
 }

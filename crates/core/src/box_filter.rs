@@ -22,6 +22,14 @@ impl Scale {
         }
     }
 
+    /// Returns the factor for f64 sums.
+    pub fn factor_f64(self, samples: u64) -> f64 {
+        match self {
+            Scale::Mean => 1.0 / samples as f64,
+            Scale::Tap(tap) => tap as f64,
+        }
+    }
+
     /// Scales a sum of integers in f64. A quotient is rounded to the nearest f64, which is close enough to the true one
     /// that both round to the same integer.
     pub fn of_sum(self, sum: i64, samples: u64) -> f64 {
@@ -35,7 +43,7 @@ impl Scale {
 /// A box filter: each output sample is the scaled sum over a window; channels are independent.
 ///
 /// The sum of integers is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
-/// type. f32 and f16 samples are summed in f32, with output of either type: along each row of the image extended by the
+/// type. f32 and f16 samples are summed in f32, with output of either type, and f64 samples in f64: along each row of the image extended by the
 /// border, then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is
 /// multiplied by the [factor](Scale::factor). There are no box filters from floats to integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +131,7 @@ impl BoxFilter {
     /// Returns whether the border constant suits the samples: integers must hold it, so that sums are exact.
     pub(crate) fn has_border(src: PixelType, border: Border) -> bool {
         match border {
-            Border::Constant(value) => src.holds(value),
+            Border::Constant(value) => src.holds(value as f32),
             _ => true,
         }
     }
@@ -167,7 +175,7 @@ mod tests {
             (BoxFilter { scale: Scale::Tap(f32::NAN), ..good() }, ErrorKind::Usage),
             (BoxFilter { border: Border::Constant(0.5), ..good() }, ErrorKind::Usage),
             (BoxFilter { border: Border::Constant(-1.0), ..good() }, ErrorKind::Usage),
-            (BoxFilter { border: Border::Constant(f32::NAN), ..good() }, ErrorKind::Usage),
+            (BoxFilter { border: Border::Constant(f64::NAN), ..good() }, ErrorKind::Usage),
             (BoxFilter { src: PixelType::F32, ..good() }, ErrorKind::Input),
             (BoxFilter { src: PixelType::F16, dst: PixelType::U16, ..good() }, ErrorKind::Input),
             (BoxFilter { src: PixelType::U16, border: Border::Constant(65536.0), ..good() }, ErrorKind::Usage),

@@ -52,7 +52,7 @@ impl Bins {
     /// Returns the edges for samples of type `pixel`. `extremes` gives the minimum and maximum sample, for bins without
     /// a range.
     ///
-    /// As in NumPy, the edges for f32 and f16 samples are f32 numbers, and those for integers f64.
+    /// As in NumPy, the edges for f32 and f16 samples are f32 numbers, and those for integers and f64 are f64.
     ///
     /// # Errors
     /// As [`check`](Self::check); [`Error::Parameter`] for a range that f32 does not hold, where samples are floats,
@@ -60,7 +60,7 @@ impl Bins {
     /// the samples, and these are NaN, infinite, or too close together.
     pub fn edges(&self, pixel: PixelType, extremes: impl FnOnce() -> (f64, f64)) -> Result<Edges> {
         self.check()?;
-        let single = pixel.is_float();
+        let single = matches!(pixel, PixelType::F16 | PixelType::F32);
         if let Some((low, high)) = self.range
             && single
             && !(low as f32).is_finite() | !(high as f32).is_finite() | !(high as f32 - low as f32).is_finite()
@@ -153,6 +153,11 @@ impl Edges {
     /// Returns the number of bins.
     pub fn bins(&self) -> usize {
         self.edges.len() - 1
+    }
+
+    /// Returns the bins per unit, where they are of one width; otherwise 0.
+    pub fn per_width(&self) -> f64 {
+        self.per_width
     }
 
     /// Returns the bin of a sample, or `None` for NaN and samples outside the range.

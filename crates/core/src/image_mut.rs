@@ -165,6 +165,7 @@ pub enum AnyImageMut<'a> {
     I16(ImageMut<'a, i16>),
     F16(ImageMut<'a, half::f16>),
     F32(ImageMut<'a, f32>),
+    F64(ImageMut<'a, f64>),
 }
 
 /// Runs `$body` with `$image` bound to the typed image in the [`AnyImageMut`] `$any`.
@@ -176,6 +177,7 @@ macro_rules! each_type_mut {
             AnyImageMut::I16($image) => $body,
             AnyImageMut::F16($image) => $body,
             AnyImageMut::F32($image) => $body,
+            AnyImageMut::F64($image) => $body,
         }
     };
 }
@@ -194,6 +196,7 @@ impl AnyImageMut<'_> {
             AnyImageMut::I16(_) => PixelType::I16,
             AnyImageMut::F16(_) => PixelType::F16,
             AnyImageMut::F32(_) => PixelType::F32,
+            AnyImageMut::F64(_) => PixelType::F64,
         }
     }
 
@@ -209,6 +212,7 @@ impl AnyImageMut<'_> {
             (AnyImageMut::I16(to), AnyImage::I16(from)) => to.copy_from(from),
             (AnyImageMut::F16(to), AnyImage::F16(from)) => to.copy_from(from),
             (AnyImageMut::F32(to), AnyImage::F32(from)) => to.copy_from(from),
+            (AnyImageMut::F64(to), AnyImage::F64(from)) => to.copy_from(from),
             _ => unreachable!("the types were compared"),
         }
     }

@@ -53,7 +53,7 @@ impl LocalStd {
 
     /// Returns whether the sums are exact integers.
     pub fn sums_are_exact(&self) -> bool {
-        let outside = if let Border::Constant(value) = self.border { self.src.holds(value) } else { true };
+        let outside = if let Border::Constant(value) = self.border { self.src.holds(value as f32) } else { true };
         !self.src.is_float() && outside
     }
 

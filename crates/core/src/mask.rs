@@ -1,6 +1,6 @@
 //! Masks: the taps of a correlation, and their anchor.
 
-use crate::{Error, Result};
+use crate::{Accumulator, Error, PixelType, Result};
 
 /// Largest side of a mask, in taps.
 pub const MAX_MASK_SIDE: u32 = 1 << 16;
@@ -19,7 +19,7 @@ pub const MAX_MASK_SIDE: u32 = 1 << 16;
 pub struct Mask {
     width: u32,
     height: u32,
-    taps: Vec<f32>,
+    taps: Numbers,
     anchor: (u32, u32),
 }
 
@@ -27,10 +27,50 @@ fn invalid(parameter: &'static str, value: impl ToString, limit: impl Into<Strin
     Error::parameter("mask", parameter, value, limit)
 }
 
-fn check_taps(taps: &[f32]) -> Result<()> {
-    match taps.iter().find(|tap| !tap.is_finite()) {
-        Some(tap) => Err(invalid("tap", tap, "finite")),
-        None => Ok(()),
+/// Finite taps: as they were given, and rounded to f32 for images of other types than f64.
+#[derive(Clone, Debug, PartialEq)]
+struct Numbers {
+    single: Vec<f32>,
+    double: Vec<f64>,
+}
+
+impl Numbers {
+    fn of_f32(single: Vec<f32>) -> Result<Numbers> {
+        let double = single.iter().map(|&tap| tap as f64).collect();
+        Numbers { single, double }.checked("finite")
+    }
+
+    fn of_f64(double: Vec<f64>) -> Result<Numbers> {
+        let single = double.iter().map(|&tap| tap as f32).collect();
+        Numbers { single, double }.checked("finite in f32: at most 3.4028235e38")
+    }
+
+    fn checked(self, limit: &str) -> Result<Numbers> {
+        match self.single.iter().zip(&self.double).find(|(single, _)| !single.is_finite()) {
+            Some((_, tap)) => Err(invalid("tap", tap, limit)),
+            None => Ok(self),
+        }
+    }
+
+    fn for_image<A: Accumulator>(&self, pixel: PixelType) -> Vec<A> {
+        match pixel {
+            PixelType::F64 => self.double.iter().map(|&tap| A::from_f64(tap)).collect(),
+            _ => self.single.iter().map(|&tap| A::of(tap)).collect(),
+        }
+    }
+
+    /// Divides the taps by their sum, which is taken in f64: the rounded ones by the sum of the rounded ones.
+    fn normalized(&self) -> Result<Numbers> {
+        let of_single: f64 = self.single.iter().map(|&tap| tap as f64).sum();
+        let of_double: f64 = self.double.iter().sum();
+        let single = self.single.iter().map(|&tap| (tap as f64 / of_single) as f32).collect();
+        let double: Vec<f64> = self.double.iter().map(|&tap| tap / of_double).collect();
+        let is_finite = double.iter().all(|tap| tap.is_finite());
+        let found = Numbers { single, double }.checked("");
+        match found {
+            Ok(found) if of_single != 0.0 && is_finite => Ok(found),
+            _ => Err(invalid("sum of taps", of_single, "far enough from 0 to divide by")),
+        }
     }
 }
 
@@ -41,16 +81,6 @@ fn check_side(what: &'static str, side: u32) -> Result<()> {
     Ok(())
 }
 
-/// Divides the taps by their sum, which is taken in f64.
-fn normalized(taps: &[f32]) -> Result<Vec<f32>> {
-    let sum: f64 = taps.iter().map(|&tap| tap as f64).sum();
-    let taps: Vec<f32> = taps.iter().map(|&tap| (tap as f64 / sum) as f32).collect();
-    if sum == 0.0 || check_taps(&taps).is_err() {
-        return Err(invalid("sum of taps", sum, "far enough from 0 to divide by"));
-    }
-    Ok(taps)
-}
-
 impl Mask {
     /// Creates a mask of `width * height` finite taps, row by row, anchored at `(width / 2, height / 2)`.
     ///
@@ -58,13 +88,33 @@ impl Mask {
     /// [`Error::Parameter`] for a side outside 1 to [`MAX_MASK_SIDE`], a wrong number of taps, or
     /// taps that are not finite.
     pub fn new(width: u32, height: u32, taps: impl Into<Vec<f32>>) -> Result<Mask> {
-        let taps = taps.into();
+        Mask::of(width, height, Numbers::of_f32(taps.into()))
+    }
+
+    /// As [`new`](Mask::new), with taps of f64. Images of f64 are weighted with them as they are, images of other types
+    /// with the nearest f32.
+    ///
+    /// ```
+    /// use apron_core::Mask;
+    ///
+    /// let mask = Mask::from_f64(1, 1, [0.1])?;
+    /// assert_eq!((mask.taps_f64(), mask.taps()), (&[0.1][..], &[0.1f32][..]));
+    /// # Ok::<(), apron_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Mask::new), and for taps that are too large for f32.
+    pub fn from_f64(width: u32, height: u32, taps: impl Into<Vec<f64>>) -> Result<Mask> {
+        Mask::of(width, height, Numbers::of_f64(taps.into()))
+    }
+
+    fn of(width: u32, height: u32, taps: Result<Numbers>) -> Result<Mask> {
         check_side("width", width)?;
         check_side("height", height)?;
-        if taps.len() as u64 != width as u64 * height as u64 {
-            return Err(invalid("number of taps", taps.len(), format!("{width} x {height}")));
+        let taps = taps?;
+        if taps.single.len() as u64 != width as u64 * height as u64 {
+            return Err(invalid("number of taps", taps.single.len(), format!("{width} x {height}")));
         }
-        check_taps(&taps)?;
         Ok(Mask { width, height, taps, anchor: (width / 2, height / 2) })
     }
 
@@ -103,7 +153,7 @@ impl Mask {
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
     pub fn normalized(mut self) -> Result<Mask> {
-        self.taps = normalized(&self.taps)?;
+        self.taps = self.taps.normalized()?;
         Ok(self)
     }
 
@@ -111,7 +161,8 @@ impl Mask {
     ///
     /// For even masks the anchor moves from `size / 2` to `size / 2 - 1`, as in SciPy's `convolve`.
     pub fn flipped(mut self) -> Mask {
-        self.taps.reverse();
+        self.taps.single.reverse();
+        self.taps.double.reverse();
         self.anchor = (self.width - 1 - self.anchor.0, self.height - 1 - self.anchor.1);
         self
     }
@@ -126,9 +177,19 @@ impl Mask {
         self.height
     }
 
-    /// Returns the taps, row by row.
+    /// Returns the taps as f32, row by row.
     pub fn taps(&self) -> &[f32] {
-        &self.taps
+        &self.taps.single
+    }
+
+    /// Returns the taps for images of f64, row by row.
+    pub fn taps_f64(&self) -> &[f64] {
+        &self.taps.double
+    }
+
+    /// Returns the taps for images of type `pixel`, row by row, as numbers that sums of type `A` take.
+    pub fn taps_for<A: Accumulator>(&self, pixel: PixelType) -> Vec<A> {
+        self.taps.for_image(pixel)
     }
 
     /// Returns the column and row of the tap over the output pixel.
@@ -147,9 +208,9 @@ impl<const W: usize, const H: usize> TryFrom<[[f32; W]; H]> for Mask {
 }
 
 impl std::fmt::Display for Mask {
-    /// Formats the taps in the form that is parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not included.
+    /// Formats the taps, as f64, in the form that is parsed: `1 2 1; 2 4 2; 1 2 1`. The anchor is not included.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (y, row) in self.taps.chunks(self.width as usize).enumerate() {
+        for (y, row) in self.taps.double.chunks(self.width as usize).enumerate() {
             f.write_str(if y > 0 { "; " } else { "" })?;
             for (x, tap) in row.iter().enumerate() {
                 f.write_str(if x > 0 { " " } else { "" })?;
@@ -165,18 +226,21 @@ impl std::str::FromStr for Mask {
 
     /// Parses rows separated by `;`, of taps separated by blanks or commas: `"1 2 1; 2 4 2; 1 2 1"`.
     fn from_str(text: &str) -> Result<Mask> {
-        let mut taps = Vec::new();
+        let mut taps = Numbers { single: Vec::new(), double: Vec::new() };
         let (mut width, mut height) = (0, 0);
         for row in text.split(';') {
-            let before = taps.len();
+            let before = taps.single.len();
             for tap in row.split([' ', ',', '\t', '\n']).filter(|tap| !tap.is_empty()) {
-                let number = tap.parse::<f32>().map_err(|_| invalid("tap", format!("'{tap}'"), "a number"))?;
-                if !number.is_finite() {
+                let Some((single, double)) = tap.parse::<f32>().ok().zip(tap.parse::<f64>().ok()) else {
+                    return Err(invalid("tap", format!("'{tap}'"), "a number"));
+                };
+                if !single.is_finite() {
                     return Err(invalid("tap", format!("'{tap}'"), "a finite number of f32, at most 3.4028235e38"));
                 }
-                taps.push(number);
+                taps.single.push(single);
+                taps.double.push(double);
             }
-            let found = taps.len() - before;
+            let found = taps.single.len() - before;
             if found == 0 {
                 return Err(invalid("row", format!("number {height} of '{text}', which is empty"), "one tap or more"));
             }
@@ -186,7 +250,7 @@ impl std::str::FromStr for Mask {
             }
             (width, height) = (found, height + 1);
         }
-        Mask::new(width.try_into().unwrap_or(u32::MAX), height, taps)
+        Mask::of(width.try_into().unwrap_or(u32::MAX), height, Ok(taps))
     }
 }
 
@@ -202,7 +266,7 @@ impl std::str::FromStr for Mask {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taps {
-    taps: Vec<f32>,
+    taps: Numbers,
     anchor: u32,
 }
 
@@ -212,10 +276,22 @@ impl Taps {
     /// # Errors
     /// [`Error::Parameter`] for no taps, more than [`MAX_MASK_SIDE`], or taps that are not finite.
     pub fn new(taps: impl Into<Vec<f32>>) -> Result<Taps> {
-        let taps = taps.into();
-        check_side("number of taps", taps.len().try_into().unwrap_or(u32::MAX))?;
-        check_taps(&taps)?;
-        let anchor = taps.len() as u32 / 2;
+        Taps::of(Numbers::of_f32(taps.into()))
+    }
+
+    /// As [`new`](Taps::new), with taps of f64. Images of f64 are weighted with them as they are, images of other types
+    /// with the nearest f32.
+    ///
+    /// # Errors
+    /// As [`new`](Taps::new), and for taps that are too large for f32.
+    pub fn from_f64(taps: impl Into<Vec<f64>>) -> Result<Taps> {
+        Taps::of(Numbers::of_f64(taps.into()))
+    }
+
+    fn of(taps: Result<Numbers>) -> Result<Taps> {
+        let taps = taps?;
+        check_side("number of taps", taps.single.len().try_into().unwrap_or(u32::MAX))?;
+        let anchor = taps.single.len() as u32 / 2;
         Ok(Taps { taps, anchor })
     }
 
@@ -236,19 +312,29 @@ impl Taps {
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
     pub fn normalized(mut self) -> Result<Taps> {
-        self.taps = normalized(&self.taps)?;
+        self.taps = self.taps.normalized()?;
         Ok(self)
     }
 
-    /// Returns the taps.
+    /// Returns the taps as f32.
     pub fn taps(&self) -> &[f32] {
-        &self.taps
+        &self.taps.single
+    }
+
+    /// Returns the taps for images of f64.
+    pub fn taps_f64(&self) -> &[f64] {
+        &self.taps.double
+    }
+
+    /// Returns the taps for images of type `pixel`, as numbers that sums of type `A` take.
+    pub fn taps_for<A: Accumulator>(&self, pixel: PixelType) -> Vec<A> {
+        self.taps.for_image(pixel)
     }
 
     /// Returns the number of taps.
     #[allow(clippy::len_without_is_empty)] // there is always one
     pub fn len(&self) -> u32 {
-        self.taps.len() as u32
+        self.taps.single.len() as u32
     }
 
     /// Returns the index of the tap over the output pixel.

@@ -380,7 +380,7 @@ mod tests {
         let outside = |value| Correlate { border: Border::Constant(value), ..of(&binomial, (U8, U8)) };
         takes(FilterProblem::Correlate(outside(0.3)), Method::Separable);
         takes(FilterProblem::Correlate(outside(1e-20)), Method::Direct);
-        takes(FilterProblem::Correlate(outside(f32::INFINITY)), Method::Direct);
+        takes(FilterProblem::Correlate(outside(f64::INFINITY)), Method::Direct);
         // Rounded factors are allowed for f32 output only.
         let gauss = filters::gaussian(1.0, 3.0).unwrap();
         takes(FilterProblem::Correlate(of(gauss.taps(), (U8, U8))), Method::Direct);

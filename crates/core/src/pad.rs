@@ -59,12 +59,14 @@ impl Pad {
             }
             AxisBorder::Border(_) => return Ok(()),
         };
-        let (is_sample, what): (fn(f32) -> bool, _) = match self.pixel {
-            PixelType::U8 => (|value| f32::from(u8::from_sum(value)) == value, "whole numbers from 0 to 255"),
-            PixelType::U16 => (|value| f32::from(u16::from_sum(value)) == value, "whole numbers from 0 to 65535"),
-            PixelType::I16 => (|value| f32::from(i16::from_sum(value)) == value, "whole numbers from -32768 to 32767"),
-            PixelType::F16 => (|value| Half::from_f32(value).to_f32() == value, "16-bit floats"),
-            PixelType::F32 => (f32::is_finite, "finite numbers"),
+        let (is_sample, what): (fn(f64) -> bool, _) = match self.pixel {
+            PixelType::U8 => (|value| f64::from(u8::from_sum(value)) == value, "whole numbers from 0 to 255"),
+            PixelType::U16 => (|value| f64::from(u16::from_sum(value)) == value, "whole numbers from 0 to 65535"),
+            PixelType::I16 => (|value| f64::from(i16::from_sum(value)) == value, "whole numbers from -32768 to 32767"),
+            PixelType::F16 => (|value| f64::from(Half::from_f32(value as f32).to_f32()) == value, "16-bit floats"),
+            // Decimal fractions such as 0.1 are rounded.
+            PixelType::F32 => (|value| (value as f32).is_finite(), "finite numbers of f32"),
+            PixelType::F64 => (f64::is_finite, "finite numbers"),
         };
         if values.iter().all(|&value| is_sample(value)) {
             return Ok(());
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn what_can_never_be_right_is_refused() {
-        let constants = |values: &[f32]| Constants::new(values).unwrap();
+        let constants = |values: &[f64]| Constants::new(values).unwrap();
         let crop_x = Borders::by_axis(Border::Crop, Border::Wrap);
         let all = (0, 0, 10, 5);
         for (pixel, borders, region, part) in [
@@ -106,7 +108,7 @@ mod tests {
             (PixelType::U8, Border::Constant(0.5).into(), all, "constant:0.5, but must be whole numbers from 0 to 255"),
             (PixelType::U8, Border::Constant(256.0).into(), all, "256"),
             (PixelType::I16, Border::Constant(-32769.0).into(), all, "whole"),
-            (PixelType::F32, Border::Constant(f32::NAN).into(), all, "finite"),
+            (PixelType::F32, Border::Constant(f64::NAN).into(), all, "finite"),
             (PixelType::F16, Border::Constant(65520.0).into(), all, "16-bit floats for f16 pixels"),
             (PixelType::F16, Border::Constant(0.1).into(), all, "16-bit floats for f16 pixels"),
             (PixelType::U16, constants(&[1.0, 65536.0]).into(), all, "constant:1:65536, but must be whole"),

@@ -13,11 +13,13 @@ pub enum PixelType {
     I16,
     F16,
     F32,
+    F64,
 }
 
 impl PixelType {
     /// All types.
-    pub const ALL: [PixelType; 5] = [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
+    pub const ALL: [PixelType; 6] =
+        [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32, PixelType::F64];
 
     /// Returns the element type of buffers of such samples.
     pub fn element(self) -> apron_abi::ElementType {
@@ -27,12 +29,13 @@ impl PixelType {
             PixelType::I16 => apron_abi::ElementType::I16,
             PixelType::F16 => apron_abi::ElementType::F16,
             PixelType::F32 => apron_abi::ElementType::F32,
+            PixelType::F64 => apron_abi::ElementType::F64,
         }
     }
 
-    /// Returns whether samples are floats: results of float type are summed in f32 and not rounded to integers.
+    /// Returns whether samples are floats, which results are not rounded to integers for.
     pub fn is_float(self) -> bool {
-        matches!(self, PixelType::F16 | PixelType::F32)
+        matches!(self, PixelType::F16 | PixelType::F32 | PixelType::F64)
     }
 
     /// Returns whether samples can have this value; floats can have any.
@@ -41,7 +44,7 @@ impl PixelType {
             PixelType::U8 => value as u8 as f32 == value,
             PixelType::U16 => value as u16 as f32 == value,
             PixelType::I16 => value as i16 as f32 == value,
-            PixelType::F16 | PixelType::F32 => true,
+            PixelType::F16 | PixelType::F32 | PixelType::F64 => true,
         }
     }
 
@@ -62,11 +65,11 @@ impl FromStr for PixelType {
 
     fn from_str(text: &str) -> Result<PixelType> {
         let found = PixelType::ALL.into_iter().find(|kind| kind.element().name() == text);
-        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16, f16 or f32"))
+        found.ok_or_else(|| Error::parameter("pixels", "type", format!("'{text}'"), "u8, u16, i16, f16, f32 or f64"))
     }
 }
 
-/// A sample type of images: u8, u16, i16, [`f16`](half::f16) or f32.
+/// A sample type of images: u8, u16, i16, [`f16`](half::f16), f32 or f64.
 pub trait Pixel: apron_abi::Pixel + PartialOrd + bytemuck::Pod {
     /// The type as a run-time value.
     const PIXEL: PixelType;
@@ -105,4 +108,4 @@ macro_rules! pixel {
         }
     )*};
 }
-pixel!(u8: U8, u16: U16, i16: I16, half::f16: F16, f32: F32);
+pixel!(u8: U8, u16: U16, i16: I16, half::f16: F16, f32: F32, f64: F64);

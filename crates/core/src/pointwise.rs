@@ -18,7 +18,7 @@ pub enum PointOp {
         /// The least difference of `x` and `y` that has an effect; 0 for all.
         threshold: f64,
     },
-    /// `sqrt(x^2 + y^2)`.
+    /// `sqrt(x^2 + y^2)`. Squares of f64 are rounded, and may overflow, or underflow below 1e-154.
     Magnitude,
     /// `atan2(y, x)`, in radians from -pi to pi, for f32 output only: [`apron_abi::direction`].
     Direction,
@@ -28,6 +28,9 @@ pub enum PointOp {
 }
 
 impl PointOp {
+    /// The identity, which keeps the sign of zeros, too: conversion to another type.
+    pub const AS_IT_IS: PointOp = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
+
     /// Creates `a * x + b * y + c`.
     pub fn weighted(a: f64, b: f64, c: f64) -> PointOp {
         PointOp::Weighted { a, b, c, threshold: 0.0 }

@@ -9,7 +9,7 @@ use crate::{
 /// Checks that an image and the output's sample type match a problem.
 ///
 /// # Errors
-/// [`Error::PixelType`] and [`Error::Shape`] if they do not.
+/// [`Error::PixelType`] and [`Error::Shape`] if they do not, and [`Error::PixelType`] if only one of the types is f64.
 pub fn check_pixels<I: Pixel, O: Pixel>(
     operation: &'static str,
     image: &Image<'_, I>,
@@ -21,9 +21,22 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
             return Err(Error::PixelType { operation, found, expected: expected.to_string() });
         }
     }
+    check_doubles(operation, (src, dst))?;
     if image.shape() != shape {
         let (value, limit) = (image.shape().to_string(), shape.to_string());
         return Err(Error::Shape { what: "shape", value, limit });
+    }
+    Ok(())
+}
+
+/// Checks that both types are f64, or neither.
+///
+/// # Errors
+/// [`Error::PixelType`] if only one is.
+pub fn check_doubles(operation: &'static str, (src, dst): (PixelType, PixelType)) -> Result<()> {
+    if (src == PixelType::F64) != (dst == PixelType::F64) {
+        let expected = format!("{src}, or both f64: a pointwise operation converts");
+        return Err(Error::PixelType { operation, found: dst, expected });
     }
     Ok(())
 }

@@ -9,6 +9,8 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
     let filter = match problem {
         FilterProblem::Box(problem) => problem.clone(),
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => return Err("sums are clamped"),
+        // A box's factor is an f32.
+        problem if problem.src() == PixelType::F64 => return Err("boxes of f64 are means"),
         FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             if !equal(mask.taps()) {
@@ -32,9 +34,7 @@ pub(crate) fn boxed(problem: &FilterProblem) -> Result<BoxFilter, &'static str> 
         }
         FilterProblem::LowRank(_) => return Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => return Err("sums are scaled in f64"),
-        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => {
-            return Err("no weighted sums of a window");
-        }
+        _ => return Err("no weighted sums of a window"),
     };
     if !BoxFilter::has_types(filter.src, filter.dst) {
         return Err("boxes are of integers, or of floats with output of floats");
@@ -62,6 +62,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
             Ok(Separable { shape, src, dst, taps_x, taps_y, border, extent })
         }
         FilterProblem::Correlate(Correlate { clamp: true, .. }) => Err("sums are clamped"),
+        FilterProblem::Correlate(Correlate { src: PixelType::F64, .. }) => Err("factors of masks are f32"),
         FilterProblem::Correlate(problem) => {
             let Correlate { shape, src, dst, ref mask, border, extent, .. } = *problem;
             let Some(factors) = factors(mask) else { return Ok(Err("the mask is no column times a row")) };
@@ -79,9 +80,7 @@ pub(crate) fn separable(problem: &FilterProblem) -> Result<Result<Separable, &'s
         }
         FilterProblem::LowRank(_) => Err("a sum of columns times rows"),
         FilterProblem::Scaled(_) => Err("sums are scaled in f64"),
-        FilterProblem::LocalStd(_) | FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => {
-            Err("no weighted sums of a window")
-        }
+        _ => Err("no weighted sums of a window"),
     })
 }
 
@@ -117,11 +116,14 @@ fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
         PixelType::U8 => 255.0,
         PixelType::U16 => 65535.0,
         PixelType::I16 => 32768.0,
-        PixelType::F16 | PixelType::F32 => return None,
+        PixelType::F16 | PixelType::F32 | PixelType::F64 => return None,
     };
     match border {
-        Border::Constant(value) if !value.is_finite() => None,
-        Border::Constant(value) => Some((most.max(value.abs() as f64), lowest_bit(value as f64).min(1.0))),
+        Border::Constant(value) if !(value as f32).is_finite() => None,
+        Border::Constant(value) => {
+            let value = value as f32 as f64;
+            Some((most.max(value.abs()), lowest_bit(value).min(1.0)))
+        }
         _ => Some((most, 1.0)),
     }
 }

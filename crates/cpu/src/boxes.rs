@@ -10,6 +10,7 @@ use apron_core::{
     Accumulator, AnyImage, AnyImageMut, BoxFilter, Image, ImageMut, Pixel, PixelType, Result, Scale, Window,
     check_pixels,
 };
+use std::ops::Mul;
 
 /// Applies a box filter, in parallel: bit for bit what `apron_reference::box_filter` computes, in a time almost
 /// independent of the window's size.
@@ -58,6 +59,12 @@ pub(crate) fn box_windows<I: Pixel, O: Pixel>(
         AnyImage::I16(image) => of_16_bits(&image, filter, window, out),
         AnyImage::F16(image) => of_floats(&image, filter, window, out),
         AnyImage::F32(image) => of_floats(&image, filter, window, out),
+        AnyImage::F64(image) => match O::into_any_mut(out) {
+            AnyImageMut::F64(out) => {
+                floats_to(&image, filter, window, Factor(filter.scale.factor_f64(filter.samples())), out)
+            }
+            _ => unreachable!("the types were checked"),
+        },
     }
     Ok(())
 }
@@ -128,18 +135,25 @@ fn whole<I: Integer, C: Whole, T: Whole, O: Pixel>(
 
 /// Sums floats in f32.
 fn of_floats<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+    let factor = Factor(filter.scale.factor(filter.samples()));
     match O::into_any_mut(out) {
-        AnyImageMut::F16(out) => floats_to(image, filter, window, out),
-        AnyImageMut::F32(out) => floats_to(image, filter, window, out),
+        AnyImageMut::F16(out) => floats_to(image, filter, window, factor, out),
+        AnyImageMut::F32(out) => floats_to(image, filter, window, factor, out),
         _ => unreachable!("boxes of floats have output of floats"),
     }
 }
 
-fn floats_to<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, window: Window, out: ImageMut<'_, O>) {
+/// Sums floats in the type of the factor.
+fn floats_to<I: Pixel, O: Pixel<Sum = S>, S: floats::Float + Mul<Output = S>>(
+    image: &Image<'_, I>,
+    filter: &BoxFilter,
+    window: Window,
+    factor: Factor<S>,
+    out: ImageMut<'_, O>,
+) {
     let windows = &windows(image, filter, window);
-    let factor = Factor(filter.scale.factor(filter.samples()));
     windows.run(out, SEEN_ROWS / 2, &|scratch, mut tile: Tile<'_, O>| {
-        let mut sums = floats::Sums::<I, f32>::new(windows, false, scratch, &tile);
+        let mut sums = floats::Sums::<I, S>::new(windows, false, scratch, &tile);
         let above = filter.height as usize - 1;
         for y in 0..above + tile.rows.len() {
             sums.next(factor, y.checked_sub(above).map(|y| &mut *tile.rows[y]));
@@ -149,12 +163,12 @@ fn floats_to<I: Pixel, O: Pixel>(image: &Image<'_, I>, filter: &BoxFilter, windo
 
 /// The factor of sums of floats.
 #[derive(Clone, Copy)]
-struct Factor(f32);
+struct Factor<S>(S);
 
-impl<O: Pixel> floats::Finish<f32, O> for Factor {
+impl<S: floats::Float + Mul<Output = S>, O: Pixel<Sum = S>> floats::Finish<S, O> for Factor<S> {
     #[inline(always)]
-    fn of(self, sum: f32) -> O {
-        O::from_sum(O::Sum::of(sum * self.0))
+    fn of(self, sum: S) -> O {
+        O::from_sum(sum * self.0)
     }
 }
 

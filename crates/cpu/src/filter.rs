@@ -48,35 +48,40 @@ pub(crate) struct Filter<'a, I: Pixel> {
     image: &'a Image<'a, I>,
     window: Window,
     mode: BorderMode,
-    constant: f32,
+    constant: f64,
     /// Taps of the pass along the rows, for a separable filter.
     across: Option<&'a [f32]>,
     /// The taps, row by row; of a separable filter, those along the columns.
     taps: &'a [f32],
+    /// The taps for images of f64.
+    doubles: (Option<&'a [f64]>, &'a [f64]),
     /// Taps per row.
     width: usize,
 }
 
 impl<'a, I: Pixel> Filter<'a, I> {
     pub(crate) fn dense(image: &'a Image<'_, I>, problem: &'a Correlate, window: Window) -> Self {
-        let (mask, (mode, constant)) = (&problem.mask, problem.border.mode());
-        let width = mask.width() as usize;
-        Filter { image, window, mode, constant, across: None, taps: mask.taps(), width }
+        let (mask, (mode, constant)) = (&problem.mask, problem.border.mode_of(I::PIXEL));
+        let (width, doubles) = (mask.width() as usize, (None, mask.taps_f64()));
+        Filter { image, window, mode, constant, across: None, taps: mask.taps(), doubles, width }
     }
 
     pub(crate) fn separable(image: &'a Image<'_, I>, problem: &'a Separable, window: Window) -> Self {
-        let (mode, constant) = problem.border.mode();
+        let (mode, constant) = problem.border.mode_of(I::PIXEL);
         let (across, taps) = (Some(problem.taps_x.taps()), problem.taps_y.taps());
-        Filter { image, window, mode, constant, across, taps, width: 1 }
+        let doubles = (Some(problem.taps_x.taps_f64()), problem.taps_y.taps_f64());
+        Filter { image, window, mode, constant, across, taps, doubles, width: 1 }
     }
 
     pub(crate) fn scaled(image: &'a Image<'_, I>, problem: &'a Scaled, window: Window) -> Self {
-        let (mode, constant) = problem.border.mode();
-        let (across, taps, width) = match &problem.weights {
-            Summed::Dense(mask) => (None, mask.taps(), mask.width() as usize),
-            Summed::Separable(taps_x, taps_y) => (Some(taps_x.taps()), taps_y.taps(), 1),
+        let (mode, constant) = problem.border.mode_of(I::PIXEL);
+        let (across, taps, doubles, width) = match &problem.weights {
+            Summed::Dense(mask) => (None, mask.taps(), (None, mask.taps_f64()), mask.width() as usize),
+            Summed::Separable(taps_x, taps_y) => {
+                (Some(taps_x.taps()), taps_y.taps(), (Some(taps_x.taps_f64()), taps_y.taps_f64()), 1)
+            }
         };
-        Filter { image, window, mode, constant, across, taps, width }
+        Filter { image, window, mode, constant, across, taps, doubles, width }
     }
 
     /// Computes the output into a new image.
@@ -97,7 +102,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
             }
             _ => tiles::for_each(out, halo, seen, &|scratch, mut tile: Tile<'_, O>| {
                 let place = Place::of(&tile);
-                if O::PIXEL == PixelType::F32 && !clamp {
+                if matches!(O::PIXEL, PixelType::F32 | PixelType::F64) && !clamp {
                     let mut rows: Vec<_> = tile.rows.iter_mut().map(|row| bytemuck::cast_slice_mut(row)).collect();
                     self.sums::<O::Sum>(scratch, place, 0.0, Sink::Rows(&mut rows));
                 } else {
@@ -151,7 +156,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
 
     /// Returns whether every sample is a byte, border included.
     fn is_bytes(&self) -> bool {
-        I::PIXEL == PixelType::U8 && (self.mode != BorderMode::Constant || self.constant as u8 as f32 == self.constant)
+        I::PIXEL == PixelType::U8 && (self.mode != BorderMode::Constant || self.constant as u8 as f64 == self.constant)
     }
 
     /// Returns the row of the image under mask row `y` of output row 0; `None` for a row of the constant.
@@ -169,7 +174,7 @@ impl<'a, I: Pixel> Filter<'a, I> {
             channels: self.channels(),
             origin: x as i32 + self.window.origin_x,
             mode: self.mode,
-            constant: S::of(self.constant),
+            constant: S::from_f64(self.constant),
             zero: S::of(zero),
             out,
         }
@@ -178,8 +183,13 @@ impl<'a, I: Pixel> Filter<'a, I> {
     /// Sums a tile of samples minus `zero`. With a `zero` other than 0 the samples are bytes, and sums may be taken in any
     /// order.
     fn sums<S: Fma>(&self, scratch: &mut Scratch<S>, place: Place, zero: f32, mut sink: Sink<'_, '_, S>) {
-        let convert = |taps: &[f32]| -> Vec<S> { taps.iter().map(|&tap| S::of(tap)).collect() };
-        let (taps, across) = (convert(self.taps), self.across.map(convert));
+        let (taps, across) = if I::PIXEL == PixelType::F64 {
+            let convert = |taps: &[f64]| -> Vec<S> { taps.iter().map(|&tap| S::from_f64(tap)).collect() };
+            (convert(self.doubles.1), self.doubles.0.map(convert))
+        } else {
+            let convert = |taps: &[f32]| -> Vec<S> { taps.iter().map(|&tap| S::of(tap)).collect() };
+            (convert(self.taps), self.across.map(convert))
+        };
         let step = self.channels();
         let weights = Weights { taps: &taps, width: self.width, step, paired: false };
         let paired = zero != 0.0 && self.across.is_some_and(Rounding::is_paired);

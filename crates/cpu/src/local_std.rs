@@ -6,7 +6,7 @@ use crate::simd::{self, Level, Work};
 use crate::tiles::{Buffer, Tile};
 use crate::windows::integers::{self, Integer, Under, Whole};
 use crate::windows::{Windows, floats};
-use apron_core::{Accumulator, AnyImage, Image, ImageMut, LocalStd, Pixel, Result, Window, check_pixels};
+use apron_core::{Accumulator, AnyImage, Image, ImageMut, LocalStd, Pixel, PixelType, Result, Window, check_pixels};
 
 /// Computes the standard deviation in a window around each pixel, in parallel: bit for bit what
 /// `apron_reference::local_std` computes, in a time almost independent of the window's size.
@@ -158,7 +158,9 @@ impl<S: Copy, T: Copy, F: Fn(S, T) -> (f64, f64), O: Pixel> Work for Roots<'_, S
             let variance = count.mul_add(squares, -(sum * sum));
             // The comparison is false for NaN, which is kept.
             let root = if variance < 0.0 { 0.0 } else { variance }.sqrt();
-            *out = O::from_sum(O::Sum::from_f64(divisor.divide(root)));
+            // Roots of f64 may be near the ends of its range.
+            let deviation = if O::PIXEL == PixelType::F64 { root / count } else { divisor.divide(root) };
+            *out = O::from_sum(O::Sum::from_f64(deviation));
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn pad_into<T: Pixel>(image: &Image<T>, problem: &Pad, mut out: ImageMut<'_,
     out.check(window.out)?;
     check_pixels::<T, T>("pad", image, problem.shape, (problem.pixel, problem.pixel))?;
     let (shape, channels) = (window.out, window.out.channels as usize);
-    let samples = |constants: [f32; 4]| constants.map(|value| T::from_sum(T::Sum::from_f64(value as f64)));
+    let samples = |constants: [f64; 4]| constants.map(|value| T::from_sum(T::Sum::from_f64(value)));
     let ((mode_x, left_right), (mode_y, above_below)) = (problem.borders.x.mode(), problem.borders.y.mode());
     let (left_right, above_below) = (samples(left_right), samples(above_below));
     let (row, stride) = (shape.row_samples(), out.row_stride());

@@ -23,6 +23,7 @@ pub fn image_from_bytes(
         PixelType::I16 => of::<i16>(shape, fill),
         PixelType::F16 => of::<f16>(shape, fill),
         PixelType::F32 => of::<f32>(shape, fill),
+        PixelType::F64 => of::<f64>(shape, fill),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, direction, each_type,
 };
 use std::ops::Range;
 
@@ -52,17 +52,27 @@ pub fn pointwise_into<O: Pixel>(
     // Narrow images have many rows: each task takes several.
     let rows = (1usize << 16).div_ceil(row);
     let bands = out.spanned_mut().chunks_mut(stride * rows).enumerate().collect();
-    parallel::items(bands, &|(xs, ys): &mut (Vec<f32>, Vec<f32>), (band, out): (usize, &mut [O])| {
+    let of_doubles = [Some(problem.src), problem.second].contains(&Some(PixelType::F64));
+    parallel::items(bands, &|(xs, ys, doubles): &mut Scratch, (band, out): (usize, &mut [O])| {
         for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
             for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
                 let samples = start..start + out.len();
-                let x = floats(x, at, samples.clone(), xs);
-                simd::run(Points { op: problem.op, x, y: y.map(|y| floats(y, at, samples, ys)), out });
+                if of_doubles {
+                    let [xs, ys] = doubles;
+                    let x = numbers(x, at, samples.clone(), xs);
+                    simd::run(Points { op: problem.op, x, y: y.map(|y| numbers(y, at, samples, ys)), out });
+                } else {
+                    let x = numbers(x, at, samples.clone(), xs);
+                    simd::run(Points { op: problem.op, x, y: y.map(|y| numbers(y, at, samples, ys)), out });
+                }
             }
         }
     });
     Ok(())
 }
+
+/// Samples of both images: in f32, which holds those of all types but f64, or in f64.
+type Scratch = (Vec<f32>, Vec<f32>, [Vec<f64>; 2]);
 
 /// Borrows the image as one of this sample type.
 fn typed<'a, T: Pixel>(image: &'a AnyImage<'_>) -> Result<Image<'a, T>> {
@@ -85,43 +95,51 @@ fn with_alpha<T: Pixel>(x: &Image<'_, T>, y: &Image<'_, T>, mut out: ImageMut<'_
     Ok(())
 }
 
-/// Returns a part of a row in f32, which holds the samples of all types.
-fn floats<'a>(image: &'a AnyImage<'_>, row: u32, samples: Range<usize>, converted: &'a mut Vec<f32>) -> &'a [f32] {
-    if let AnyImage::F32(image) = image {
-        return &image.row(row)[samples];
+/// Returns a part of a row as numbers of type `S`.
+fn numbers<'a, S: Pixel + Accumulator>(
+    image: &'a AnyImage<'_>,
+    row: u32,
+    samples: Range<usize>,
+    converted: &'a mut Vec<S>,
+) -> &'a [S] {
+    match image {
+        AnyImage::F32(image) if S::PIXEL == PixelType::F32 => bytemuck::cast_slice(&image.row(row)[samples]),
+        AnyImage::F64(image) if S::PIXEL == PixelType::F64 => bytemuck::cast_slice(&image.row(row)[samples]),
+        _ => {
+            simd::run(Convert { image, row, samples, converted });
+            converted
+        }
     }
-    simd::run(Convert { image, row, samples, converted });
-    converted
 }
 
 /// Converts a part of a row.
-struct Convert<'a, 'b> {
+struct Convert<'a, 'b, S> {
     image: &'a AnyImage<'b>,
     row: u32,
     samples: Range<usize>,
-    converted: &'a mut Vec<f32>,
+    converted: &'a mut Vec<S>,
 }
 
-impl Work for Convert<'_, '_> {
+impl<S: Accumulator> Work for Convert<'_, '_, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
         self.converted.clear();
         each_type!(self.image, image => {
             let samples = &image.row(self.row)[self.samples];
-            self.converted.extend(samples.iter().map(|&sample| sample.to_f64() as f32));
+            self.converted.extend(samples.iter().map(|&sample| S::of(sample)));
         });
     }
 }
 
 /// Computes the outputs of samples.
-struct Points<'a, O> {
+struct Points<'a, S, O> {
     op: PointOp,
-    x: &'a [f32],
-    y: Option<&'a [f32]>,
+    x: &'a [S],
+    y: Option<&'a [S]>,
     out: &'a mut [O],
 }
 
-impl<O: Pixel> Work for Points<'_, O> {
+impl<S: Accumulator, O: Pixel> Work for Points<'_, S, O> {
     #[inline(always)]
     fn run<L: Level>(self) {
         let Points { op, x, y, out } = self;
@@ -132,7 +150,7 @@ impl<O: Pixel> Work for Points<'_, O> {
             }),
             (PointOp::Weighted { a, c, .. }, _) => {
                 for (out, &x) in out.iter_mut().zip(x) {
-                    *out = store(a.mul_add(x as f64, c));
+                    *out = store(a.mul_add(x.to_f64(), c));
                 }
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
@@ -143,9 +161,9 @@ impl<O: Pixel> Work for Points<'_, O> {
 }
 
 #[inline(always)]
-fn two<O: Pixel>(x: &[f32], y: &[f32], out: &mut [O], of: impl Fn(f64, f64) -> f64) {
+fn two<S: Accumulator, O: Pixel>(x: &[S], y: &[S], out: &mut [O], of: impl Fn(f64, f64) -> f64) {
     for ((out, &x), &y) in out.iter_mut().zip(x).zip(y) {
-        *out = store(of(x as f64, y as f64));
+        *out = store(of(x.to_f64(), y.to_f64()));
     }
 }
 

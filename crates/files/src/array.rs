@@ -45,6 +45,7 @@ pub(super) fn read(
         "i2" => (2, Some(PixelType::I16)),
         "f2" => (2, Some(PixelType::F16)),
         "f4" => (4, Some(PixelType::F32)),
+        "f8" => (8, Some(PixelType::F64)),
         "b1" => (1, None),
         other if narrow::is_taken(other) => (usize::from(other.as_bytes()[1] - b'0'), None),
         _ => return Err(refused()),
@@ -103,6 +104,7 @@ pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Res
         "i2" => PixelType::I16,
         "f2" => PixelType::F16,
         "f4" => PixelType::F32,
+        "f8" => PixelType::F64,
         _ => return Ok(None),
     };
     let (height, width, channels) = match header.shape[..] {
@@ -304,6 +306,7 @@ pub(super) fn write_image_header(file: &mut impl Write, shape: Shape, pixel: Pix
         PixelType::I16 => "i2",
         PixelType::F16 => "f2",
         PixelType::F32 => "f4",
+        PixelType::F64 => "f8",
     };
     let Shape { width, height, channels } = shape;
     let shape = [height as u64, width as u64, channels as u64];

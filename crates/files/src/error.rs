@@ -51,7 +51,7 @@ pub enum Error {
         max_pixels: u64,
     },
     /// The array has a number that no sample type holds exactly, and no type was requested.
-    #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16 and f32", .path.display())]
+    #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16, f32 and f64", .path.display())]
     Inexact {
         /// The file.
         path: PathBuf,

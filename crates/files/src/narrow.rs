@@ -1,4 +1,4 @@
-//! Arrays of types that images do not have (bool, i8, i32, i64, u32, u64 and f64) as images; and conversions between
+//! Arrays of types that images do not have (bool, i8, i32, i64, u32 and u64) as images; and conversions between
 //! the sample types of images.
 
 use crate::array::from_fortran;
@@ -11,8 +11,8 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 struct Item {
     value: f64,
-    /// Its value in f32, if that is exact.
-    single: Option<f32>,
+    /// Whether f64 holds it, and whether f32 does, exactly.
+    exact: [bool; 2],
 }
 
 /// A parser of a number at the start of eight bytes.
@@ -24,28 +24,20 @@ macro_rules! integer {
             let mut own = [0; size_of::<$type>()];
             own.copy_from_slice(&bytes[..size_of::<$type>()]);
             let integer = <$type>::from_ne_bytes(own);
-            let single = integer as f32;
-            Item { value: integer as f64, single: (single as i128 == integer as i128).then_some(single) }
+            let exact = [integer as f64 as i128 == integer as i128, integer as f32 as i128 == integer as i128];
+            Item { value: integer as f64, exact }
         }
     };
 }
 
 /// Parsers by NumPy's name of the type.
-const KINDS: [(&str, Parse); 7] = [
-    ("b1", |bytes| {
-        let single = f32::from(bytes[0] != 0);
-        Item { value: single.into(), single: Some(single) }
-    }),
+const KINDS: [(&str, Parse); 6] = [
+    ("b1", |bytes| Item { value: f64::from(bytes[0] != 0), exact: [true; 2] }),
     ("i1", integer!(i8)),
     ("i4", integer!(i32)),
     ("u4", integer!(u32)),
     ("i8", integer!(i64)),
     ("u8", integer!(u64)),
-    ("f8", |bytes| {
-        let value = f64::from_ne_bytes(bytes);
-        let single = value as f32;
-        Item { value, single: (f64::from(single) == value || value.is_nan()).then_some(single) }
-    }),
 ];
 
 /// An array whose header has been read.
@@ -67,11 +59,11 @@ pub(super) fn is_taken(kind: &str) -> bool {
 
 impl Array<'_> {
     /// Reads the items that follow the header: [converted](convert) to `pixel` or, without it, to a type that holds all
-    /// of them exactly. For integers that is the first such type of u8, u16, i16 and f32; for i8 it is i16, for bool
-    /// u8, for f64 f32.
+    /// of them exactly. For integers that is the first such type of u8, u16, i16, f32 and f64; for i8 it is i16, for bool
+    /// u8.
     ///
     /// # Errors
-    /// [`Error::Inexact`] for a number that f32 does not hold exactly, unless a type is requested.
+    /// [`Error::Inexact`] for a number that f64 does not hold exactly, unless a type is requested.
     pub(super) fn read(&self, file: &mut dyn Source, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
         let Some((_, parse)) = KINDS.iter().find(|(known, _)| *known == self.kind) else {
             return Err(Error::content(self.path, format!("dtype '{}' is not taken", self.kind)));
@@ -81,7 +73,7 @@ impl Array<'_> {
         // The f64 values, and the image that is made of them.
         check_memory::<f64>(samples.saturating_mul(2), self.shape).map_err(mistaken)?;
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut values = Vec::with_capacity(samples as usize);
+        let (mut values, mut single) = (Vec::with_capacity(samples as usize), true);
         let size = if self.kind == "b1" { 1 } else { usize::from(self.kind.as_bytes()[1] - b'0') };
         let mut bytes = vec![0; size * (1 << 16).min(samples as usize)];
         while values.len() < samples as usize {
@@ -95,7 +87,8 @@ impl Array<'_> {
                 let mut eight = [0; 8];
                 eight[..size].copy_from_slice(item);
                 let item = parse(eight);
-                if pixel.is_none() && item.single.is_none() {
+                single &= item.exact[1];
+                if pixel.is_none() && !item.exact[0] {
                     let (dtype, value) = (self.kind.into(), item.value);
                     return Err(Error::Inexact { path: self.path.into(), dtype, value });
                 }
@@ -107,11 +100,11 @@ impl Array<'_> {
         let pixel = pixel.unwrap_or(match self.kind {
             "b1" => PixelType::U8,
             "i1" => PixelType::I16,
-            "f8" => PixelType::F32,
             _ if within(0.0, u8::MAX.into()) => PixelType::U8,
             _ if within(0.0, u16::MAX.into()) => PixelType::U16,
             _ if within(i16::MIN.into(), i16::MAX.into()) => PixelType::I16,
-            _ => PixelType::F32,
+            _ if single => PixelType::F32,
+            _ => PixelType::F64,
         });
         if self.fortran {
             let mut rows = vec![0.0; values.len()];
@@ -160,5 +153,6 @@ fn of_type(
         PixelType::I16 => typed::<i16>(shape, samples),
         PixelType::F16 => typed::<f16>(shape, samples),
         PixelType::F32 => typed::<f32>(shape, samples),
+        PixelType::F64 => typed::<f64>(shape, samples),
     }
 }

@@ -56,7 +56,7 @@ impl Format {
         match (self, pixel) {
             (Format::Png, PixelType::U8 | PixelType::U16) => &[1, 2, 3, 4],
             (Format::Tiff, PixelType::U8 | PixelType::U16) => &[1, 3, 4],
-            (Format::Tiff, PixelType::F32) => &[1, 3, 4],
+            (Format::Tiff, PixelType::F32 | PixelType::F64) => &[1, 3, 4],
             (Format::Tiff, PixelType::I16) => &[1],
             (Format::Jpeg, PixelType::U8) => &[1, 3],
             (Format::Bmp, PixelType::U8) => &[1, 3, 4],

@@ -169,7 +169,7 @@ pub fn decode_mask(path: &Path, file: impl Read + Seek) -> Result<Mask> {
     };
     let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
     // An invalid mask in a file is an input error, not a usage error.
-    Mask::new(side(width), side(height), in_f32(&taps)).map_err(|error| Error::content(path, error))
+    Mask::from_f64(side(width), side(height), taps).map_err(|error| Error::content(path, error))
 }
 
 /// Reads the taps of one axis from a `.npy` file of one dimension.
@@ -181,7 +181,7 @@ pub fn read_taps(path: &Path) -> Result<Taps> {
     if shape.len() != 1 {
         return Err(Error::content(path, format!("taps have 1 dimension, not shape {shape:?}")));
     }
-    Taps::new(in_f32(&taps)).map_err(|error| Error::content(path, error))
+    Taps::from_f64(taps).map_err(|error| Error::content(path, error))
 }
 
 /// Reads the edges of bins from a `.npy` file of one dimension.
@@ -207,10 +207,6 @@ pub fn read_weights(path: &Path, of: Shape) -> Result<Vec<f64>> {
         return Err(Error::content(path, what));
     }
     Ok(weights)
-}
-
-fn in_f32(numbers: &[f64]) -> Vec<f32> {
-    numbers.iter().map(|&number| number as f32).collect()
 }
 
 fn numbers(path: &Path, file: &mut dyn Source) -> Result<(Vec<u64>, Vec<f64>)> {

@@ -1,4 +1,4 @@
-//! TIFF files: all that are written, and those with one channel of f32 or i16, as instruments write them, that are read;
+//! TIFF files: all that are written, and those with one channel of f32, f64 or i16, or with colours of f64, as instruments write them, that are read;
 //! the crate `image` does not read them, and writes no pixel density.
 
 use crate::atomic::Trouble;
@@ -12,24 +12,28 @@ use tiff::decoder::{Decoder, Limits};
 use tiff::encoder::{Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
 use tiff::tags::{CompressionMethod, ExtraSamples, PhotometricInterpretation, ResolutionUnit, SampleFormat, Tag};
 
-/// Reads a file with one channel of f32 or i16; `None` for any other file, whose errors the general reader reports.
+/// Reads a file with one channel of f32 or i16, or with samples of f64; `None` for any other file, whose errors the general reader reports.
 pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
-    limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(4));
+    limits.decoding_buffer_size = bytes(max_pixels.saturating_mul(32));
     limits.intermediate_buffer_size = limits.decoding_buffer_size.max(1 << 20);
     let Ok(mut decoder) = Decoder::new(file).map(|decoder| decoder.with_limits(limits)) else { return Ok(None) };
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
     let format = format.and_then(|formats| formats.first().copied());
-    let pixel = match (decoder.colortype(), format) {
-        (Ok(ColorType::Gray(32)), Some(format)) if format == SampleFormat::IEEEFP.to_u16() => PixelType::F32,
-        (Ok(ColorType::Gray(16)), Some(format)) if format == SampleFormat::Int.to_u16() => PixelType::I16,
+    let is = |wanted: SampleFormat| format == Some(wanted.to_u16());
+    let (pixel, channels) = match decoder.colortype() {
+        Ok(ColorType::Gray(32)) if is(SampleFormat::IEEEFP) => (PixelType::F32, 1),
+        Ok(ColorType::Gray(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 1),
+        Ok(ColorType::RGB(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 3),
+        Ok(ColorType::RGBA(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 4),
+        Ok(ColorType::Gray(16)) if is(SampleFormat::Int) => (PixelType::I16, 1),
         _ => return Ok(None),
     };
     let wrong = |error: tiff::TiffError| Error::decoding(path, error);
     let mistaken = |error: apron_core::Error| Error::content(path, error);
     let (width, height) = decoder.dimensions().map_err(wrong)?;
-    let shape = Shape::new(width, height, 1).map_err(mistaken)?;
+    let shape = Shape::new(width, height, channels).map_err(mistaken)?;
     check_pixels(path, width.into(), height.into(), max_pixels)?;
     let mut decoded = Ok(());
     let image = AnyImage::from_bytes(pixel, shape, |bytes| {
@@ -76,8 +80,8 @@ fn directory<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata, s
         (PixelType::U8 | PixelType::U16, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
         (PixelType::U8 | PixelType::U16, 3 | 4) => (SampleFormat::Uint, PhotometricInterpretation::RGB),
         (PixelType::I16, 1) => (SampleFormat::Int, PhotometricInterpretation::BlackIsZero),
-        (PixelType::F32, 1) => (SampleFormat::IEEEFP, PhotometricInterpretation::BlackIsZero),
-        (PixelType::F32, 3 | 4) => (SampleFormat::IEEEFP, PhotometricInterpretation::RGB),
+        (PixelType::F32 | PixelType::F64, 1) => (SampleFormat::IEEEFP, PhotometricInterpretation::BlackIsZero),
+        (PixelType::F32 | PixelType::F64, 3 | 4) => (SampleFormat::IEEEFP, PhotometricInterpretation::RGB),
         _ => return Err(format!("{channels} channel(s) of {pixel} fit no TIFF").into()),
     };
     let each = |value: u16| vec![value; channels as usize];

@@ -117,6 +117,7 @@ impl Found {
             (16, 1, _) => PixelType::U16,
             (16, 2, 1) => PixelType::I16,
             (32, 3, _) => PixelType::F32,
+            (64, 3, _) => PixelType::F64,
             _ => return Ok(None),
         };
         let (width, height) = decoder.dimensions()?;

@@ -283,6 +283,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::BoxParams(params) => (&raw mut *params).cast(),
         Params::SlidingParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
+        Params::DoublesParams(params) => (&raw mut *params).cast(),
         Params::FusedParams(params) => (&raw mut *params).cast(),
         Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::PairedParams(params) => (&raw mut *params).cast(),
@@ -305,6 +306,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::TilesParams(params) => (&raw mut *params).cast(),
         Params::StatisticsParams(params) => (&raw mut *params).cast(),
         Params::HistogramBinsParams(params) => (&raw mut *params).cast(),
+        Params::HistogramPlacesParams(params) => (&raw mut *params).cast(),
         Params::HistogramPairsParams(params) => (&raw mut *params).cast(),
         Params::HistogramWeightsParams(params) => (&raw mut *params).cast(),
     }

@@ -170,7 +170,9 @@ fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<
         PixelType::U16 => 65535.0,
         // Signed sums have one bit less.
         PixelType::I16 => 65536.0,
-        PixelType::F16 | PixelType::F32 => return Err(variant.refused(format!("{} pixels", problem.src))),
+        PixelType::F16 | PixelType::F32 | PixelType::F64 => {
+            return Err(variant.refused(format!("{} pixels", problem.src)));
+        }
     };
     windows(problem, most)?.slide(variant, machine)
 }
@@ -183,7 +185,7 @@ fn windows(problem: &BoxFilter, most: f64) -> Result<Windows> {
         dst: problem.dst,
         window: problem.window()?,
         size: [problem.width, problem.height],
-        border: problem.border.mode(),
+        border: problem.border.mode_of(problem.src),
         scale: scale(problem),
         most: most * problem.samples() as f64,
     })
@@ -199,9 +201,12 @@ fn scale(problem: &BoxFilter) -> [f64; 2] {
 
 /// Plans windows of floats that are summed in order, whatever their size.
 fn ordered(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let factor = problem.scale.factor(problem.samples()) as f64;
+    let (factor, sums) = match problem.src {
+        PixelType::F64 => (problem.scale.factor_f64(problem.samples()), ElementType::F64),
+        _ => (problem.scale.factor(problem.samples()) as f64, ElementType::F32),
+    };
     let windows = Windows { scale: [factor, 0.0], ..windows(problem, 0.0)? };
-    windows.ordered(variant, ElementType::F32, machine)
+    windows.ordered(variant, sums, machine)
 }
 
 /// Plans one thread per output sample of bytes, a pass along rows and then one along columns.

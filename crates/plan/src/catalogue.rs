@@ -3,8 +3,10 @@
 use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
-    boxes, conv1d, conv2d, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled, statistics, words,
+    boxes, conv1d, conv2d, doubles, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
+    statistics, words,
 };
+use apron_abi::Family;
 use std::sync::LazyLock;
 
 /// The variants of each family that solves problems.
@@ -15,6 +17,7 @@ const FAMILIES: &[&[Variant]] = &[
     words::VARIANTS,
     conv1d::VARIANTS,
     conv2d::VARIANTS,
+    doubles::VARIANTS,
     scaled::VARIANTS,
     boxes::VARIANTS,
     rgba::VARIANTS,
@@ -61,10 +64,11 @@ impl Variant {
     }
 
     /// Returns whether a sweep times it: not where it is alone, where its problems alone decide (deviations slide if their
-    /// sums are exact), nor where rows of the table have no place for its problems: a mask of one row would share its row
+    /// sums are exact), or the type f64 does, nor where rows of the table have no place for its problems: a mask of one row would share its row
     /// with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
         let unswept = self.operation == "local-std"
+            || self.family == Family::Doubles
             || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
         !self.is_alone() && !unswept
     }
@@ -75,7 +79,7 @@ mod tests {
     use super::*;
     use crate::Machine;
     use apron_abi::Kernel;
-    use apron_core::PixelType::{self, F32, I16, U8, U16};
+    use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, LocalStd, Mask,
         PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
@@ -174,6 +178,10 @@ mod tests {
         last.push((edges(29053, (-1.0, 1.0), 1), "histogram-nearest-edge", edges(29054, (-1.0, 1.0), 1)));
         last.push((edges(4, (1.0, 1.0000005), 1), "histogram-nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
+        let singles = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
+        let doubles = |taps| Problem::from(Separable { src: F64, dst: F64, ..noun(taps) });
+        last.push((correlate(3, F64, (200, 3)), "doubles-dense", correlate(3, F32, (1, 1))));
+        last.push((doubles(5000), "doubles-separable", singles(3)));
         for name in ["rgba-naive", "rgba-texture", "rgba-one-loader", "rgba-cooperative"] {
             last.push((correlate(4, U8, (3, 3)), name, correlate(3, U8, (3, 3))));
         }

@@ -9,6 +9,7 @@ mod catalogue;
 mod choice;
 mod conv1d;
 mod conv2d;
+mod doubles;
 mod histogram;
 mod kernels;
 pub mod limits;
@@ -35,12 +36,13 @@ mod words;
 
 pub use catalogue::{VARIANTS, variants};
 pub use histogram::edges::extremes;
+pub use histogram::places::places;
 pub use histogram::values::{Prefixes, digits, upper_halves};
 pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use variant::Variant;
 
-use apron_core::{Error, FilterProblem, Problem, Result};
+use apron_core::{Error, FilterProblem, Problem, Result, check_doubles};
 use recipe::Steps;
 use rewrite::{low_rank, widen};
 use tuning::{TABLE, Table, Work};
@@ -61,6 +63,11 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 }
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
+    match problem {
+        Problem::Filter(FilterProblem::Pointwise(_)) => {}
+        Problem::Filter(filter) => check_doubles(filter.operation(), (filter.src(), filter.dst()))?,
+        _ => {}
+    }
     if let Some(of_floats) = widen::of_floats(problem) {
         // Kernels of the 16-bit type itself are preferred where they take the problem.
         if let Problem::Filter(FilterProblem::Correlate(_) | FilterProblem::Separable(_)) = problem {

@@ -31,7 +31,7 @@ fn windows(problem: &LocalStd, most: f64) -> Result<Windows> {
         dst: problem.dst,
         window: problem.window()?,
         size: [problem.width, problem.height],
-        border: problem.border.mode(),
+        border: problem.border.mode_of(problem.src),
         scale: [1.0 / count, 0.0],
         most: most * most * count,
     })

@@ -310,7 +310,7 @@ mod tests {
         let refused = [
             Correlate { border: Border::Constant(255.5), ..problem() },
             Correlate { border: Border::Constant(-1.0), ..problem() },
-            Correlate { border: Border::Constant(f32::NAN), ..problem() },
+            Correlate { border: Border::Constant(f64::NAN), ..problem() },
             Correlate { mask: mask(100.0 / 9.0), ..problem() },
             Correlate { shape: Shape::new(3, 20, 4).unwrap(), ..problem() },
             Correlate { dst: PixelType::I16, ..problem() },

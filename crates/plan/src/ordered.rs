@@ -49,7 +49,7 @@ impl Windows {
         let steps = ordered_steps(all, samples.div_ceil(ORDERED_BLOCK), machine);
         let params = OrderedParams {
             row_stride: self.shape.row_samples() as u32,
-            scale: self.scale[0] as f32,
+            scale: self.scale[0],
             totals: if is_long { 3 } else { 0 },
             totals_step: 0,
             first_chunk,
@@ -129,9 +129,9 @@ impl Windows {
     }
 }
 
-/// Returns the sums per sample of a kernel that sums along rows, and the bytes per sum.
-fn ordered_sums(kernel: Kernel) -> [u32; 2] {
-    let SharedMemory::OrderedTile(sums) = kernel.facts().shared else { return [1, 4] };
+/// Returns the sums per sample of a kernel that sums along rows, the bytes per sum, and the bytes per sample of its tile.
+fn ordered_sums(kernel: Kernel) -> [u32; 3] {
+    let SharedMemory::OrderedTile(sums) = kernel.facts().shared else { return [1, 4, 4] };
     sums
 }
 

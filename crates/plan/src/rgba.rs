@@ -33,7 +33,7 @@ fn plan(problem: &Correlate, variant: &Variant, _: &Machine) -> apron_core::Resu
         border if textured && !matches!(border, Border::Replicate | Border::Crop) => {
             return Err(refuse(format!("border {border} (replicate or crop is needed)")));
         }
-        Border::Constant(value) if !is_byte(value) => {
+        Border::Constant(value) if !is_byte(value as f32) => {
             return Err(refuse(format!("a border of {value} (a whole number from 0 to 255 is needed)")));
         }
         _ => {}

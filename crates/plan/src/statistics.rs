@@ -41,7 +41,7 @@ fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "statistics-row-sums",
     Family::Statistics,
-    "f32 and f16 pixels; channels together or apart",
+    "f32, f64 and f16 pixels; channels together or apart",
     &For(row_sums),
 )];
 

@@ -40,7 +40,7 @@ pub(crate) fn total(taps: &[f32]) -> f64 {
 }
 
 /// Returns the bits of an f64 tap as two f32 taps of the launch, the lower half first.
-fn halves(tap: f64) -> [f32; 2] {
+pub(crate) fn halves(tap: f64) -> [f32; 2] {
     let bits = tap.to_bits();
     [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }

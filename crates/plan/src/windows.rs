@@ -19,7 +19,7 @@ pub(crate) struct Windows {
     /// Width and height of the windows, in pixels.
     pub(crate) size: [u32; 2],
     /// Border mode, and the constant outside, an integer.
-    pub(crate) border: (BorderMode, f32),
+    pub(crate) border: (BorderMode, f64),
     /// Factor of a sum, and the divisor whose reciprocal it is, or 0.
     pub(crate) scale: [f64; 2],
     /// Largest sum, of any term.
@@ -52,7 +52,7 @@ impl Windows {
             PixelType::U16 => (0, 0.0, 65535.0),
             PixelType::I16 => (0, -32768.0, 32767.0),
             PixelType::F32 => (1, 0.0, 0.0),
-            PixelType::F16 => return Err(variant.refused("f16 output".into())),
+            PixelType::F16 | PixelType::F64 => return Err(variant.refused(format!("{} output", self.dst))),
         };
         let params = SlidingParams {
             row_stride: self.shape.row_samples() as u32,

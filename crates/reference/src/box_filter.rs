@@ -1,7 +1,7 @@
 //! The box filter.
 
 use crate::ordered_sum::ordered_sum;
-use apron_core::{Accumulator, BoxFilter, Image, Pixel, Result, Window, check_pixels};
+use apron_core::{Accumulator, BoxFilter, Image, Pixel, PixelType, Result, Window, check_pixels};
 use std::ops::Range;
 
 /// Applies a box filter in plain loops, as [`BoxFilter`] defines it: scaled sums over windows; channels are
@@ -29,15 +29,19 @@ use std::ops::Range;
 pub fn box_filter<I: Pixel, O: Pixel>(image: &Image<I>, filter: &BoxFilter) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("box", image, filter.shape, (filter.src, filter.dst))?;
-    let (samples, (_, constant)) = (filter.samples(), filter.border.mode());
+    let (samples, (_, constant)) = (filter.samples(), filter.border.mode_of(I::PIXEL));
     let out: Vec<O> = if !I::PIXEL.is_float() {
         let whole = |sample: I| sample.to_f64() as i64;
         let sums = sums(image, filter, window, whole, constant as i64, |run, at| run.map(at).sum());
         let scaled = sums.into_iter().map(|sum| filter.scale.of_sum(sum, samples));
         scaled.map(|sum| O::from_sum(O::Sum::from_f64(sum))).collect()
+    } else if I::PIXEL == PixelType::F64 {
+        let factor = filter.scale.factor_f64(samples);
+        let sums = sums(image, filter, window, I::to_f64, constant, ordered_sum);
+        sums.into_iter().map(|sum| O::from_sum(O::Sum::from_f64(sum * factor))).collect()
     } else {
         let factor = filter.scale.factor(samples);
-        let sums = sums(image, filter, window, I::to_f32, constant, ordered_sum);
+        let sums = sums(image, filter, window, I::to_f32, constant as f32, ordered_sum);
         sums.into_iter().map(|sum| O::from_sum(O::Sum::of(sum * factor))).collect()
     };
     Image::new(window.out.width, window.out.height, window.out.channels, out)

@@ -28,8 +28,10 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separ
     let window = problem.window()?;
     check_pixels::<I, O>("separable", image, problem.shape, (problem.src, problem.dst))?;
     let Separable { taps_x, taps_y, border, .. } = problem;
-    let (mode, constant) = border.mode();
-    let constant = O::Sum::of(constant);
+    let (mode, constant) = border.mode_of(I::PIXEL);
+    let constant = O::Sum::from_f64(constant);
+    let (along_rows, along_columns): (Vec<O::Sum>, Vec<O::Sum>) =
+        (taps_x.taps_for(I::PIXEL), taps_y.taps_for(I::PIXEL));
     let (out_width, channels) = (window.out.width, window.out.channels);
 
     let mut rows = Vec::with_capacity(out_width as usize * image.height() as usize * channels as usize);
@@ -37,30 +39,30 @@ pub fn separable<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Separ
         for x in 0..out_width as i32 {
             for c in 0..channels {
                 let mut sum = O::Sum::ZERO;
-                for (i, &tap) in taps_x.taps().iter().enumerate() {
+                for (i, &tap) in along_rows.iter().enumerate() {
                     let sample = match mode.map(x + window.origin_x + i as i32, image.width() as i32) {
                         Some(x) => O::Sum::of(image.sample(x as u32, y, c)),
                         None => constant,
                     };
-                    sum = O::Sum::of(tap).fma(sample, sum);
+                    sum = tap.fma(sample, sum);
                 }
                 rows.push(sum);
             }
         }
     }
 
-    let outside = taps_x.taps().iter().fold(O::Sum::ZERO, |sum, &tap| O::Sum::of(tap).fma(constant, sum));
+    let outside = along_rows.iter().fold(O::Sum::ZERO, |sum, &tap| tap.fma(constant, sum));
     let row_samples = (out_width * channels) as usize;
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
         for sample in 0..row_samples {
             let mut sum = O::Sum::ZERO;
-            for (i, &tap) in taps_y.taps().iter().enumerate() {
+            for (i, &tap) in along_columns.iter().enumerate() {
                 let value = match mode.map(y + window.origin_y + i as i32, image.height() as i32) {
                     Some(y) => rows[y as usize * row_samples + sample],
                     None => outside,
                 };
-                sum = O::Sum::of(tap).fma(value, sum);
+                sum = tap.fma(value, sum);
             }
             out.push(O::from_sum(sum));
         }

@@ -26,7 +26,8 @@ use apron_core::{Accumulator, Correlate, Image, Pixel, Result, check_pixels};
 pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Correlate) -> Result<Image<'static, O>> {
     let window = problem.window()?;
     check_pixels::<I, O>("correlate", image, problem.shape, (problem.src, problem.dst))?;
-    let (mask, (mode, constant)) = (&problem.mask, problem.border.mode());
+    let (mask, (mode, constant)) = (&problem.mask, problem.border.mode_of(I::PIXEL));
+    let taps: Vec<O::Sum> = mask.taps_for(I::PIXEL);
     let (width, height) = (image.width() as i32, image.height() as i32);
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in 0..window.out.height as i32 {
@@ -39,9 +40,9 @@ pub fn correlate<I: Pixel, O: Pixel<Sum: Fma>>(image: &Image<I>, problem: &Corre
                         let row = mode.map(y + window.origin_y + j as i32, height);
                         let sample = match (column, row) {
                             (Some(column), Some(row)) => O::Sum::of(image.sample(column as u32, row as u32, c)),
-                            _ => O::Sum::of(constant),
+                            _ => O::Sum::from_f64(constant),
                         };
-                        sum = O::Sum::of(mask.taps()[(j * mask.width() + i) as usize]).fma(sample, sum);
+                        sum = taps[(j * mask.width() + i) as usize].fma(sample, sum);
                     }
                 }
                 if problem.clamp {

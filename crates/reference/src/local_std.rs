@@ -23,7 +23,7 @@ use std::ops::Add;
 pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Result<Image<'static, O>> {
     let window = filter.window()?;
     check_pixels::<I, O>("local-std", image, filter.shape, (filter.src, filter.dst))?;
-    let (mode, constant) = filter.border.mode();
+    let (mode, constant) = filter.border.mode_of(I::PIXEL);
     let (width, height) = (image.width() as i32, image.height() as i32);
     let count = filter.width as f64 * filter.height as f64;
     let exact = filter.sums_are_exact();
@@ -34,7 +34,7 @@ pub fn local_std<I: Pixel, O: Pixel>(image: &Image<I>, filter: &LocalStd) -> Res
                 let (rows, columns) = (y..y + filter.height as i32, x..x + filter.width as i32);
                 let sample = |x: i32, y: i32| match (mode.map(x, width), mode.map(y, height)) {
                     (Some(x), Some(y)) => image.sample(x as u32, y as u32, channel).to_f64(),
-                    _ => constant as f64,
+                    _ => constant,
                 };
                 let Sums(sum, squares) = if exact {
                     let samples = rows.flat_map(|y| columns.clone().map(move |x| sample(x, y) as i64));

@@ -23,7 +23,7 @@ pub fn pad<T: Pixel>(image: &Image<T>, problem: &Pad) -> Result<Image<'static, T
     let window = problem.window()?;
     check_pixels::<T, T>("pad", image, problem.shape, (problem.pixel, problem.pixel))?;
     let ((mode_x, left_right), (mode_y, above_below)) = (problem.borders.x.mode(), problem.borders.y.mode());
-    let sample = |constants: [f32; 4], channel: u32| T::from_sum(T::Sum::from_f64(constants[channel as usize] as f64));
+    let sample = |constants: [f64; 4], channel: u32| T::from_sum(T::Sum::from_f64(constants[channel as usize]));
     let mut out = Vec::with_capacity(window.out.samples() as usize);
     for y in window.origin_y..window.origin_y + window.out.height as i32 {
         for x in window.origin_x..window.origin_x + window.out.width as i32 {

@@ -48,6 +48,7 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
         (PixelType::I16, Data::Constant) => image(shape, || -77i16),
         (PixelType::F16, Data::Constant) => image(shape, || f16::from_f32(0.77)),
         (PixelType::F32, Data::Constant) => image(shape, || 0.77f32),
+        (PixelType::F64, Data::Constant) => image(shape, || 0.77f64),
         (PixelType::U8, _) => image(shape, || rng.random::<u8>()),
         (PixelType::U16, _) => image(shape, || rng.random::<u16>()),
         (PixelType::I16, _) => image(shape, || rng.random::<i16>()),
@@ -62,13 +63,24 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
                 rng.random_range(-1.0..1.0)
             }
         }),
+        (PixelType::F64, Data::Uniform) => image(shape, || rng.random_range(-1.0f64..1.0)),
+        (PixelType::F64, Data::Special) => image(shape, || match rng.random_range(0..64) {
+            n @ 0..3 => SPECIAL[n] as f64,
+            3 => 1e-310,
+            4 => f64::MAX,
+            _ => rng.random_range(-1.0..1.0),
+        }),
     }
 }
 
 /// Returns random taps, from -1 to 1.
-fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
-    (0..count).map(|_| rng.random_range(-1.0f32..1.0)).collect()
+fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f64> {
+    (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
+
+/// The types of which filters take and give any: all but f64.
+pub(crate) const SINGLES: [PixelType; 5] =
+    [PixelType::U8, PixelType::U16, PixelType::I16, PixelType::F16, PixelType::F32];
 
 /// Makes bins at least one f32 step wide: reduces their number, or else changes their range.
 fn with_widths(mut bins: Bins, extremes: (f64, f64)) -> Bins {
@@ -96,7 +108,7 @@ impl Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let anchor = (rng.random_range(0..mask.0), rng.random_range(0..mask.1));
         let taps = random_taps(rng, mask.0 * mask.1);
-        let mask = Mask::new(mask.0, mask.1, taps).and_then(|mask| mask.with_anchor(anchor.0, anchor.1));
+        let mask = Mask::from_f64(mask.0, mask.1, taps).and_then(|mask| mask.with_anchor(anchor.0, anchor.1));
         let mask = mask.expect("a valid mask");
         let image = random_image(rng, types.0, shape, data);
         Case {
@@ -261,7 +273,7 @@ impl Case {
         let shape = Shape::new(shape.0, shape.1, shape.2).expect("a valid shape");
         let mut axis = |count: u32| {
             let anchor = rng.random_range(0..count);
-            Taps::new(random_taps(rng, count)).and_then(|taps| taps.with_anchor(anchor)).expect("valid taps")
+            Taps::from_f64(random_taps(rng, count)).and_then(|taps| taps.with_anchor(anchor)).expect("valid taps")
         };
         let (taps_x, taps_y) = (axis(taps.0), axis(taps.1));
         let image = random_image(rng, types.0, shape, data);
@@ -423,14 +435,16 @@ pub fn random_case(seed: u64) -> Case {
     } else {
         PixelType::F32
     };
-    let types = (src, PixelType::ALL[rng.random_range(0..PixelType::ALL.len())]);
+    let dst = if src == PixelType::F64 { src } else { SINGLES[rng.random_range(0..SINGLES.len())] };
+    let types = (src, dst);
     let mut border = Border::ALL[rng.random_range(0..Border::ALL.len())];
     if let Border::Constant(value) = &mut border {
         *value = rng.random_range(-3.0..300.0);
     }
     let data = if rng.random_ratio(1, 8) { Data::Special } else { Data::Uniform };
     let (most_x, most_y) = if border == Border::Crop { (shape.0, shape.1) } else { (u32::MAX, u32::MAX) };
-    let case = match rng.random_range(0..11) {
+    let kind = rng.random_range(0..11);
+    let case = match if src == PixelType::F64 && [0, 9, 10].contains(&kind) { 1 } else { kind } {
         10 => crate::scaled::random_scaled(rng, seed, shape, src, (most_x.min(12), most_y.min(12)), border, data),
         9 => {
             let taps = (rng.random_range(1..=40.min(most_x)), rng.random_range(1..=40.min(most_y)));
@@ -451,17 +465,18 @@ pub fn random_case(seed: u64) -> Case {
                 u32::min(side, most)
             };
             let size = (side(rng, most_x), side(rng, most_y));
-            // Kernels for box filters take u8 and f32.
-            let src = if src == PixelType::F32 { src } else { PixelType::U8 };
-            let types = if src == PixelType::F32 { (src, src) } else { (src, types.1) };
+            // Kernels for box filters of all kinds take u8, f32 and f64.
+            let is_float = matches!(src, PixelType::F32 | PixelType::F64);
+            let src = if is_float { src } else { PixelType::U8 };
+            let types = if is_float { (src, src) } else { (src, types.1) };
             if let (Border::Constant(value), PixelType::U8) = (&mut border, src) {
-                *value = rng.random::<u8>() as f32;
+                *value = rng.random::<u8>() as f64;
             }
             Case::box_filter(seed, shape, types, size, border, data)
         }
         4 if border != Border::Crop || (most_x >= 3 && most_y >= 3) => {
             if let Border::Constant(value) = &mut border {
-                *value = rng.random::<u8>() as f32;
+                *value = rng.random::<u8>() as f64;
             }
             let (shape, types) = ((shape.0, shape.1, 4), (PixelType::U8, PixelType::U8));
             Case::correlate(seed, shape, types, (3, 3), border, Data::Uniform)

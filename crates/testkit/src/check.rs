@@ -4,9 +4,9 @@ use crate::case::Case;
 use crate::exact;
 use apron::{
     AnyImage, Device, DeviceName, Error, Extent, FilterBuilder, HistogramBuilder, Image, Pixel, PixelType, Result,
-    Source,
+    Shape, Source,
 };
-use apron_core::{CountProblem, FilterProblem, Problem};
+use apron_core::{CountProblem, FilterProblem, Problem, Sample, each_type};
 use apron_plan::Machine;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
@@ -41,7 +41,7 @@ pub enum Expected {
     Numbers(Vec<f64>),
 }
 
-/// Distances of f32 samples from the exact result. Integers are exact, and have none.
+/// Distances of f32 or f64 samples from the exact result. Integers are exact, and have none.
 #[derive(Clone, Debug, Default)]
 pub struct Errors {
     largest: f64,
@@ -55,26 +55,29 @@ pub struct Errors {
 impl Errors {
     fn of(problem: &FilterProblem, case: &Case, image: &AnyImage<'_>) -> Errors {
         let mut errors = Errors::default();
-        let AnyImage::F32(image) = image else { return errors };
-        let (row, channels) = (image.shape().row_samples(), image.channels() as usize);
-        for index in (0..image.shape().samples() as usize).step_by(exact::stride(problem)) {
+        if !matches!(image, AnyImage::F32(_) | AnyImage::F64(_)) {
+            return errors;
+        }
+        let (shape, largest) = (image.shape(), if let AnyImage::F32(_) = image { f32::MAX as f64 } else { f64::MAX });
+        let (row, channels) = (shape.row_samples(), shape.channels as usize);
+        for index in (0..shape.samples() as usize).step_by(exact::stride(problem)) {
             let (x, y, channel) = (index % row / channels, index / row, index % channels);
             let exact = exact::filter(problem, case, x as u32, y as u32, channel as u32);
             if exact.value.is_nan() {
                 continue;
             }
-            let found = image.row(y as u32)[index % row];
-            // A sum beyond f32 is infinite.
+            let found = each_type!(image, image => image.row(y as u32)[index % row].to_f64());
+            // A sum beyond the type is infinite.
             let most = exact.value.abs() + exact.bound;
-            if found.is_infinite() && most > f32::MAX as f64 && (found > 0.0) == (exact.value > 0.0) {
+            if found.is_infinite() && most > largest && (found > 0.0) == (exact.value > 0.0) {
                 continue;
             }
-            let error = (found as f64 - exact.value).abs();
+            let error = (found - exact.value).abs();
             errors.largest = errors.largest.max(error);
             errors.bound = errors.bound.max(exact.bound);
             errors.to_bound = errors.to_bound.max(error / exact.bound);
             if error.is_nan() || error > exact.bound {
-                let place = place(image, index);
+                let place = place(shape, index);
                 errors.beyond = Some(format!("{place}: {found} is not within {:e} of {}", exact.bound, exact.value));
                 break;
             }
@@ -351,7 +354,7 @@ pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<S
         let pairs = found.rows().flatten().zip(expected.rows().flatten());
         let mut pairs = pairs.enumerate().filter(|(_, (a, b))| !is_same(a.to_f64(), b.to_f64()));
         let (index, (a, b)) = pairs.next()?;
-        Some(format!("{}: {a:?} instead of {b:?} ({} more)", place(found, index), pairs.count()))
+        Some(format!("{}: {a:?} instead of {b:?} ({} more)", place(found.shape(), index), pairs.count()))
     }
     match (found, expected) {
         (AnyImage::U8(found), AnyImage::U8(expected)) => typed(found, expected),
@@ -359,12 +362,13 @@ pub fn first_mismatch(found: &AnyImage<'_>, expected: &AnyImage<'_>) -> Option<S
         (AnyImage::I16(found), AnyImage::I16(expected)) => typed(found, expected),
         (AnyImage::F16(found), AnyImage::F16(expected)) => typed(found, expected),
         (AnyImage::F32(found), AnyImage::F32(expected)) => typed(found, expected),
+        (AnyImage::F64(found), AnyImage::F64(expected)) => typed(found, expected),
         _ => Some(format!("{} pixels instead of {}", found.pixel_type(), expected.pixel_type())),
     }
 }
 
-fn place<T: Pixel>(image: &Image<'_, T>, index: usize) -> String {
-    let (row, channels) = (image.shape().row_samples(), image.channels() as usize);
+fn place(shape: Shape, index: usize) -> String {
+    let (row, channels) = (shape.row_samples(), shape.channels as usize);
     format!("row {}, column {}, channel {}", index / row, index % row / channels, index % channels)
 }
 

@@ -1,4 +1,5 @@
-//! Nearly exact sums: computed in f64 throughout, with the magnitude that bounds the rounding errors of f32.
+//! Nearly exact sums: computed in f64 and its rounding errors, with the magnitude that bounds the rounding errors of f32 or
+//! f64.
 
 use crate::Case;
 use apron::{AnyImage, Border, PointOp};
@@ -7,7 +8,7 @@ use apron_core::{
     Separable, each_type,
 };
 
-/// An exact result, and the bound of an f32 result's distance from it.
+/// An exact result, and the bound of an f32 or f64 result's distance from it.
 pub(crate) struct Exact {
     pub(crate) value: f64,
     pub(crate) bound: f64,
@@ -16,29 +17,89 @@ pub(crate) struct Exact {
 /// Returns the sample at a column and row, which may be outside the image, as f64.
 fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) -> f64 {
     let shape = image.shape();
-    let (mode, constant) = border.mode();
+    let (mode, constant) = border.mode_of(image.pixel_type());
     match (mode.map(x, shape.width as i32), mode.map(y, shape.height as i32)) {
         (Some(x), Some(y)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).to_f64()),
-        _ => constant as f64,
+        _ => constant,
     }
 }
 
-/// Sums whose magnitude is below this cannot overflow f32 on the way, even if they cancel.
-const LARGEST_MAGNITUDE: f64 = f32::MAX as f64 / 2.0;
+/// The numbers in which a filter sums.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// Sums whose magnitude is below this cannot overflow on the way, even if they cancel.
+    largest: f64,
+    /// Largest relative error of a rounding.
+    unit: f64,
+    /// Largest error of rounding to a denormal number: half of its step, or the step of f64, whose half f64 does not hold.
+    denormal: f64,
+}
 
-/// Largest error of rounding to a denormal f32: half of its step.
-const DENORMAL_ROUNDING: f64 = f64::from_bits((1023 - 150) << 52);
+/// Sums to f32. Integer results are sums in f64 whose bound is a half.
+const SINGLE: Numbers = Numbers {
+    largest: f32::MAX as f64 / 2.0,
+    unit: f64::from_bits((1023 - 24) << 52),
+    denormal: f64::from_bits((1023 - 150) << 52),
+};
 
-/// Makes the bound `(taps + 3) * 2^-24 * magnitude + denormals`, with the magnitude the sum of |tap * sample|, and
-/// `denormals` the possible error of denormal sums. The value is NaN if f32 may overflow on the way: then there is no
-/// bound, but the bits still have to equal the reference's.
-fn exact(taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
-    let value = match magnitude <= LARGEST_MAGNITUDE {
-        true if clamp => value.clamp(0.0, 1.0),
-        true => value,
-        false => f64::NAN,
-    };
-    Exact { value, bound: (taps + 3) as f64 * 2f64.powi(-24) * magnitude + denormals }
+const DOUBLE: Numbers =
+    Numbers { largest: f64::MAX / 2.0, unit: f64::from_bits((1023 - 53) << 52), denormal: f64::from_bits(1) };
+
+impl Numbers {
+    fn of(pixel: PixelType) -> Numbers {
+        if pixel == PixelType::F64 { DOUBLE } else { SINGLE }
+    }
+
+    /// Makes the bound `(taps + 3) * unit * magnitude + denormals`, with the magnitude the sum of |tap * sample|, and
+    /// `denormals` the possible error of denormal sums. The value is NaN if the sum may overflow on the way: then there
+    /// is no bound, but the bits still have to equal the reference's.
+    fn exact(self, taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
+        let value = match magnitude <= self.largest {
+            true if clamp => value.clamp(0.0, 1.0),
+            true => value,
+            false => f64::NAN,
+        };
+        Exact { value, bound: (taps + 3) as f64 * self.unit * magnitude + denormals }
+    }
+
+    /// Bounds the error of rounding a value once that was computed in f64 with an error of `2^-37` of `magnitude`; of a few
+    /// units of f64 for results in f64.
+    fn rounded_once(self, value: f64, magnitude: f64) -> Exact {
+        let computed = if self.unit == DOUBLE.unit { 4.0 * self.unit } else { 2f64.powi(-37) };
+        let bound = self.unit * value.abs() + computed * magnitude + self.denormal;
+        Exact { value: if value.abs() <= self.largest { value } else { f64::NAN }, bound }
+    }
+}
+
+/// A sum and its rounding error so far: as if it had twice the digits of f64.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    sum: f64,
+    error: f64,
+    /// The sum of the magnitudes.
+    magnitude: f64,
+}
+
+impl Sum {
+    /// Adds the product of a factor and a number with its own error.
+    fn add(&mut self, factor: f64, number: Sum) {
+        let product = factor * number.sum;
+        let rounded = factor.mul_add(number.sum, -product) + factor * number.error;
+        let before = self.sum;
+        self.sum += product;
+        let added = self.sum - before;
+        self.error += (before - (self.sum - added)) + (product - added) + rounded;
+        self.magnitude += factor.abs() * number.magnitude;
+    }
+
+    fn of(number: f64) -> Sum {
+        Sum { sum: number, error: 0.0, magnitude: number.abs() }
+    }
+
+    fn value(self) -> f64 {
+        // Next to infinity the errors are NaN.
+        if self.error.is_finite() { self.sum + self.error } else { self.sum }
+    }
 }
 
 /// Maximum number of products for all exact sums of a case: about a second.
@@ -84,7 +145,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
             let at = |image| sample(image, Border::Crop, x as i32, y as i32, channel);
             // Only alpha comes from the second image.
             let first = problem.op == PointOp::Alpha && channel + 1 < problem.shape.channels;
-            pointwise(problem.op, at(image), case.second.as_ref().filter(|_| !first).map(at))
+            pointwise(problem.op, problem.dst, at(image), case.second.as_ref().filter(|_| !first).map(at))
         }
         FilterProblem::Scaled(problem) => {
             let Exact { value, bound } = filter(&problem.sums(), case, x, y, channel);
@@ -97,37 +158,37 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
 
 fn correlate(problem: &Correlate, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
-    let mask = &problem.mask;
-    let (mut value, mut magnitude) = (0.0, 0.0);
-    for (index, &tap) in mask.taps().iter().enumerate() {
+    let (mask, numbers) = (&problem.mask, Numbers::of(problem.dst));
+    let taps: Vec<f64> = mask.taps_for(problem.src);
+    let mut sum = Sum::default();
+    for (index, &tap) in taps.iter().enumerate() {
         let (i, j) = (index as u32 % mask.width(), index as u32 / mask.width());
         let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
-        let product = tap as f64 * sample(image, problem.border, column, row, channel);
-        value += product;
-        magnitude += product.abs();
+        sum.add(tap, Sum::of(sample(image, problem.border, column, row, channel)));
     }
-    let taps = mask.taps().len();
-    exact(taps, value, magnitude, taps as f64 * DENORMAL_ROUNDING, problem.clamp)
+    let denormals = taps.len() as f64 * numbers.denormal;
+    numbers.exact(taps.len(), sum.value(), sum.magnitude, denormals, problem.clamp)
 }
 
 fn separable(problem: &Separable, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
-    let (taps_x, taps_y) = (problem.taps_x.taps(), problem.taps_y.taps());
-    let (mut value, mut magnitude) = (0.0, 0.0);
+    let (taps_x, taps_y): (Vec<f64>, Vec<f64>) =
+        (problem.taps_x.taps_for(problem.src), problem.taps_y.taps_for(problem.src));
+    let (mut sum, numbers) = (Sum::default(), Numbers::of(problem.dst));
     for (j, &tap_y) in taps_y.iter().enumerate() {
         let row = y as i32 + j as i32 + window.origin_y;
-        let products = taps_x.iter().enumerate().map(|(i, &tap)| {
+        let mut along_row = Sum::default();
+        for (i, &tap) in taps_x.iter().enumerate() {
             let column = x as i32 + i as i32 + window.origin_x;
-            tap as f64 * sample(image, problem.border, column, row, channel)
-        });
-        let (row_value, row_magnitude) =
-            products.fold((0.0, 0.0), |(value, magnitude), p: f64| (value + p, magnitude + p.abs()));
-        value += tap_y as f64 * row_value;
-        magnitude += if row_magnitude <= LARGEST_MAGNITUDE { tap_y.abs() as f64 * row_magnitude } else { f64::NAN };
+            along_row.add(tap, Sum::of(sample(image, problem.border, column, row, channel)));
+        }
+        let fits = along_row.magnitude <= numbers.largest;
+        sum.add(tap_y, along_row);
+        sum.magnitude = if fits { sum.magnitude } else { f64::NAN };
     }
-    let of_rows: f64 = taps_y.iter().map(|tap| tap.abs() as f64 * taps_x.len() as f64).sum();
-    let denormals = (of_rows + taps_y.len() as f64) * DENORMAL_ROUNDING;
-    exact(taps_x.len() + taps_y.len(), value, magnitude, denormals, false)
+    let of_rows: f64 = taps_y.iter().map(|tap| tap.abs() * taps_x.len() as f64).sum();
+    let denormals = (of_rows + taps_y.len() as f64) * numbers.denormal;
+    numbers.exact(taps_x.len() + taps_y.len(), sum.value(), sum.magnitude, denormals, false)
 }
 
 /// Sums the terms' results and bounds, and adds a rounding for each addition between them.
@@ -143,13 +204,12 @@ fn low_rank(problem: &LowRank, image: &AnyImage<'_>, x: u32, y: u32, channel: u3
 
 fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
-    let (mut sum, mut magnitude) = (0.0, 0.0);
+    let (mut sum, numbers) = (Sum::default(), Numbers::of(problem.dst));
     for (j, i) in (0..problem.height).flat_map(|j| (0..problem.width).map(move |i| (j, i))) {
         let (column, row) = ((x + i) as i32 + window.origin_x, (y + j) as i32 + window.origin_y);
-        let sample = sample(image, problem.border, column, row, channel);
-        sum += sample;
-        magnitude += sample.abs();
+        sum.add(1.0, Sum::of(sample(image, problem.border, column, row, channel)));
     }
+    let (sum, magnitude) = (sum.value(), sum.magnitude);
     let scale = match problem.scale {
         Scale::Mean => 1.0 / problem.samples() as f64,
         Scale::Tap(tap) => tap as f64,
@@ -158,8 +218,8 @@ fn box_filter(problem: &BoxFilter, image: &AnyImage<'_>, x: u32, y: u32, channel
     let roundings = if problem.src == PixelType::U8 { 0 } else { additions(problem.width) + additions(problem.height) };
     // The unscaled sum must not overflow either; only scaling can lose denormals.
     let largest = magnitude * scale.abs().max(1.0);
-    let value = if largest <= LARGEST_MAGNITUDE { sum * scale } else { f64::NAN };
-    exact(roundings, value, magnitude * scale.abs(), DENORMAL_ROUNDING, false)
+    let value = if largest <= numbers.largest { sum * scale } else { f64::NAN };
+    numbers.exact(roundings, value, magnitude * scale.abs(), numbers.denormal, false)
 }
 
 /// Returns the maximum number of additions that a sample takes part in along an axis: within its chunk, between chunks,
@@ -168,20 +228,20 @@ fn additions(samples: u32) -> usize {
     (if samples <= BOX_CHUNK { samples } else { BOX_CHUNK + samples / BOX_CHUNK }) as usize
 }
 
-/// Bounds the error of rounding a value to f32 that was computed in f64 with an error of `2^-37` of `magnitude`.
-fn rounded_once(value: f64, magnitude: f64) -> Exact {
-    let bound = 2f64.powi(-24) * value.abs() + 2f64.powi(-37) * magnitude + DENORMAL_ROUNDING;
-    Exact { value: if value.abs() <= LARGEST_MAGNITUDE { value } else { f64::NAN }, bound }
-}
-
-fn pointwise(op: PointOp, x: f64, y: Option<f64>) -> Exact {
+fn pointwise(op: PointOp, dst: PixelType, x: f64, y: Option<f64>) -> Exact {
+    let rounded_once = |value, magnitude| Numbers::of(dst).rounded_once(value, magnitude);
     match (op, y) {
         (PointOp::Weighted { threshold, .. }, Some(y)) if (x - y).abs() < threshold => rounded_once(x, 0.0),
         (PointOp::Weighted { a, b, c, .. }, y) => {
             let (x, y) = (a * x, y.map_or(0.0, |y| b * y));
             rounded_once(x + y + c, x.abs() + y.abs() + c.abs())
         }
-        (PointOp::Magnitude, Some(y)) => rounded_once(x.hypot(y), x.hypot(y)),
+        (PointOp::Magnitude, Some(y)) => {
+            let length = x.hypot(y);
+            // Squares of f64 must be normal numbers.
+            let has_bound = dst != PixelType::F64 || length == 0.0 || (1e-150..1e150).contains(&length);
+            rounded_once(if has_bound { length } else { f64::NAN }, length)
+        }
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
         (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
         (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
@@ -197,7 +257,8 @@ fn paired(problem: &Paired, case: &Case, x: u32, y: u32, channel: u32) -> Exact 
     };
     let (first, second) = (operand(&problem.x), problem.y.as_ref().map(operand));
     let bounds = (first.bound, second.as_ref().map_or(0.0, |second| second.bound));
-    let Exact { value, bound } = pointwise(problem.op, first.value, second.map(|second| second.value));
+    let second = second.map(|second| second.value);
+    let Exact { value, bound } = pointwise(problem.op, problem.dst, first.value, second);
     match problem.op {
         PointOp::Weighted { a, b, threshold: 0.0, .. } => {
             Exact { value, bound: bound * 1.5 + a.abs() * bounds.0 + b.abs() * bounds.1 }
@@ -218,12 +279,21 @@ fn local_std(problem: &LocalStd, image: &AnyImage<'_>, x: u32, y: u32, channel: 
         .collect();
     let count = samples.len() as f64;
     // In two passes, which do not cancel.
-    let mean = samples.iter().sum::<f64>() / count;
-    let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / count;
-    let square = samples.iter().map(|sample| sample * sample).sum::<f64>() / count;
+    let sum = |of: &dyn Fn(f64) -> f64| {
+        let mut sum = Sum::default();
+        samples.iter().for_each(|&sample| sum.add(1.0, Sum::of(of(sample))));
+        sum.value()
+    };
+    let mean = sum(&|sample| sample) / count;
+    let variance = sum(&|sample| (sample - mean) * (sample - mean)) / count;
+    let square = sum(&|sample| sample * sample) / count;
     let (value, off) = (variance.sqrt(), (problem.width + problem.height + 6) as f64 * 2f64.powi(-52) * square);
     // The error of the root: at most the root of the variance's error, and less for large variances.
     let rooted = if value > 0.0 { (off / value).min(off.sqrt()) } else { off.sqrt() };
-    let Exact { value, bound } = rounded_once(value, value);
+    let numbers = Numbers::of(problem.dst);
+    let Exact { value, bound } = numbers.rounded_once(value, value);
+    // Squares must not overflow either.
+    let value =
+        if problem.dst != PixelType::F64 || square * count * count <= numbers.largest { value } else { f64::NAN };
     Exact { value, bound: bound + rooted }
 }

@@ -1,6 +1,6 @@
 //! Features of devices: probes, small calls whose results must equal the reference's, and the table made from them.
 
-use crate::case::{Data, random_image};
+use crate::case::{Data, SINGLES, random_image};
 use crate::named;
 use apron::{
     AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, FilterBuilder, Formula, ImageMut,
@@ -65,7 +65,7 @@ fn has<'p>(parts: &'p [(String, Probe)], device: &Device, feature: &str) -> Resu
     Ok(had)
 }
 
-const PIXELS: [PixelType; 5] = PixelType::ALL;
+const PIXELS: [PixelType; 6] = PixelType::ALL;
 const SIZE: (u32, u32) = (27, 20);
 
 fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {
@@ -145,7 +145,7 @@ fn filtering() -> Vec<Feature> {
         },
         Feature {
             name: "low-rank masks (sums of separable ones)",
-            parts: each(PIXELS, |device, pixel| {
+            parts: each(SINGLES, |device, pixel| {
                 let image = image(pixel, 1);
                 let filter = device.correlate(&image, two_bells()).out_type(F32);
                 samples(filter.method(Method::LowRank).run())

@@ -10,6 +10,7 @@
 mod case;
 mod check;
 mod describe;
+mod doubles;
 mod exact;
 mod extents;
 pub mod features;

@@ -95,9 +95,10 @@ pub(crate) fn exact(problem: &Pad, image: &AnyImage<'_>, x: u32, y: u32, channel
     let (Borders { x: outside_x, y: outside_y }, Region { x: left, y: top, .. }) = (problem.borders, problem.region);
     let ((mode_x, constants_x), (mode_y, constants_y)) = (outside_x.mode(), outside_y.mode());
     let column = mode_x.map(x as i32 + left, image.shape().width as i32);
+    let in_type = |value: f64| if problem.pixel == PixelType::F32 { value as f32 as f64 } else { value };
     let value = match (mode_y.map(y as i32 + top, image.shape().height as i32), column) {
-        (None, _) => constants_y[channel as usize].into(),
-        (_, None) => constants_x[channel as usize].into(),
+        (None, _) => in_type(constants_y[channel as usize]),
+        (_, None) => in_type(constants_x[channel as usize]),
         (Some(y), Some(x)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).into()),
     };
     // Infinities are copied as well, but have no distance.

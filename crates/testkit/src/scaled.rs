@@ -1,6 +1,6 @@
 //! Cases of sums that are scaled before they are rounded to integers.
 
-use crate::case::{Case, Data, random_image};
+use crate::case::{Case, Data, SINGLES, random_image};
 use crate::extents::{Over, random_extent};
 use crate::suite::borders;
 use apron::PixelType::{F16, F32, I16, U8, U16};
@@ -78,7 +78,7 @@ pub(crate) fn random_scaled(
 /// Adds every combination of types and every border, by mask and by axis; images smaller than the mask, blocks and
 /// their edges, other extents than the image's, many taps, NaN and infinities.
 pub(crate) fn scaled_sums(next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
-    for (n, src) in PixelType::ALL.into_iter().enumerate() {
+    for (n, src) in SINGLES.into_iter().enumerate() {
         for (m, dst) in INTEGERS.into_iter().enumerate() {
             for (k, border) in borders().into_iter().enumerate() {
                 let (size, taps) = ((37, 35, (n + m + k) as u32 % 4 + 1), [(3, 1), (5, 4), (7, 7)][(n + k) % 3]);

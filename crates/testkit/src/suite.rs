@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
-use crate::case::{Case, Data};
-use crate::{methods, pad, paired, pointwise, scaled, values};
+use crate::case::{Case, Data, SINGLES};
+use crate::{doubles, methods, pad, paired, pointwise, scaled, values};
 use apron::{Bins, Border, PixelType};
 
 /// Size of the suite's images.
@@ -16,7 +16,7 @@ pub enum Scale {
 /// Types that the kernels read, with every type that they write.
 fn types() -> impl Iterator<Item = (PixelType, PixelType)> {
     let sources = [PixelType::U8, PixelType::F32];
-    sources.into_iter().flat_map(|src| PixelType::ALL.map(|dst| (src, dst)))
+    sources.into_iter().flat_map(|src| SINGLES.map(|dst| (src, dst)))
 }
 
 /// Returns all borders, with a constant that is no sample of any image.
@@ -37,7 +37,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     };
     // 16-bit samples, which are converted to f32 first.
     for (n, src) in [PixelType::U16, PixelType::I16, PixelType::F16].into_iter().enumerate() {
-        for (m, dst) in PixelType::ALL.into_iter().enumerate() {
+        for (m, dst) in SINGLES.into_iter().enumerate() {
             let (size, types, border) = ((37, 35, (n + m) as u32 % 4 + 1), (src, dst), borders()[(n + m) % 6]);
             cases.push(Case::correlate(next(), size, types, (5, 5), border, Data::Uniform));
             cases.push(Case::separable(next(), size, types, (7, 7), border, Data::Uniform));
@@ -48,7 +48,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     // squares of over 32 and 53 bits.
     let windows = [(17, 2), (2, 17), (40, 33), (5, 70), (90, 3), (1, 1), (300, 260)];
     for (n, window) in windows.into_iter().enumerate() {
-        for (m, src) in PixelType::ALL.into_iter().enumerate() {
+        for (m, src) in SINGLES.into_iter().enumerate() {
             let (size, dst) = ((51, 83, (n + m) as u32 % 4 + 1), if n % 2 == 0 { src } else { PixelType::F32 });
             let border = methods::fitting(borders()[(n + m) % 6], src, (size.0, size.1), window);
             cases.push(Case::local_std(next(), size, (src, dst), window, border, Data::Uniform));
@@ -184,6 +184,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
             }
         }
     }
+    doubles::doubles(scale, &mut next, &mut cases);
     small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {
@@ -197,7 +198,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
         cases
             .push(Case::correlate(next(), (40, 50, 3), (src, F32), (3, 5), Border::Replicate, Data::Uniform).clamped());
     }
-    for dst in PixelType::ALL {
+    for dst in SINGLES {
         cases.push(Case::correlate(next(), (40, 20, 2), (F32, dst), (3, 3), Border::Reflect, Data::Special));
         cases.push(Case::separable(next(), (40, 20, 2), (F32, dst), (3, 5), Border::Wrap, Data::Special));
         cases.push(Case::correlate(next(), (40, 20, 1), (U8, dst), (3, 3), Border::Reflect101, Data::Constant));

@@ -19,7 +19,9 @@ pub use pad::Pad;
 
 use crate::device::{Device, Global};
 use crate::Body;
-use apron_abi::{Accumulator, Element, Pixel, PointwiseParams, Sample, POINTWISE_AT_ONCE, POINTWISE_BLOCK};
+use apron_abi::{
+    Accumulator, Element, ElementType, Pixel, PointwiseParams, Sample, POINTWISE_AT_ONCE, POINTWISE_BLOCK,
+};
 use core::marker::PhantomData;
 
 /// The kernel of weighted sums, of samples of two types.
@@ -27,11 +29,11 @@ use core::marker::PhantomData;
 /// Launch contract of all kernels here: the images hold `samples` samples.
 pub struct Weighted<X, Y, O>(PhantomData<(X, Y, O)>);
 
-/// The kernel of magnitudes of vectors.
-pub struct Magnitude<O>(PhantomData<O>);
+/// The kernel of magnitudes of vectors of samples of one type.
+pub struct Magnitude<X, O>(PhantomData<(X, O)>);
 
 /// The kernel of angles of vectors.
-pub struct Direction;
+pub struct Direction<X>(PhantomData<X>);
 
 /// Stores the result of `of` for each pair of samples.
 ///
@@ -106,28 +108,35 @@ impl<X: Element + Sample, Y: Sample, O: Pixel> Body for Weighted<X, Y, O> {
     }
 }
 
-impl<O: Pixel> Body for Magnitude<O> {
-    type Src = f32;
+impl<X: Element + Sample, O: Pixel> Body for Magnitude<X, O> {
+    type Src = X;
     type Dst = O;
     type Params = PointwiseParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<O>, p: &PointwiseParams) {
-        let of = |x, y| magnitude(d, x, y);
+    unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<O>, p: &PointwiseParams) {
+        let of = |x, y| {
+            // Squares of f64 are rounded.
+            if X::TYPE == ElementType::F64 {
+                d.sqrt(x * x + y * y)
+            } else {
+                magnitude(d, x, y)
+            }
+        };
         // SAFETY: the launch contract.
-        unsafe { each::<D, f32, f32, O>(d, src, dst, p, of) };
+        unsafe { each::<D, X, X, O>(d, src, dst, p, of) };
     }
 }
 
-impl Body for Direction {
-    type Src = f32;
+impl<X: Element + Sample> Body for Direction<X> {
+    type Src = X;
     type Dst = f32;
     type Params = PointwiseParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &PointwiseParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<X>, dst: Global<f32>, p: &PointwiseParams) {
         let of = |x, y| direction(d, x, y);
         // SAFETY: the launch contract.
-        unsafe { each::<D, f32, f32, f32>(d, src, dst, p, of) };
+        unsafe { each::<D, X, X, f32>(d, src, dst, p, of) };
     }
 }

@@ -23,24 +23,24 @@ pub struct Pad<T>(PhantomData<T>);
 /// A size of samples, as which the bits of constants are read.
 pub trait Bits: Element {
     /// Returns the lowest bits.
-    fn of(bits: u32) -> Self;
+    fn of(bits: u64) -> Self;
 }
 
 macro_rules! bits {
     ($($type:ty),*) => {$(
         impl Bits for $type {
             #[inline(always)]
-            fn of(bits: u32) -> $type {
+            fn of(bits: u64) -> $type {
                 bits as $type
             }
         }
     )*};
 }
-bits!(u8, u16, u32);
+bits!(u8, u16, u32, u64);
 
 /// Returns the constant of a channel. By comparisons: an index would put the parameters into local memory.
 #[inline(always)]
-fn constant<T: Bits>([a, b, c, d]: [u32; 4], channel: u32) -> T {
+fn constant<T: Bits>([a, b, c, d]: [u64; 4], channel: u32) -> T {
     T::of(match channel {
         0 => a,
         1 => b,

@@ -5,8 +5,10 @@ mod bytes;
 mod doubles;
 mod floats;
 mod halves;
+mod held;
 
 pub use doubles::Doubles;
+pub use held::{Held, Input};
 
 use crate::device::{Device, Global, Shared};
 use apron_abi::{Accumulator, Element, MarchParams, MarchSums};

@@ -10,12 +10,16 @@
 //! So loads are coalesced, and the sums are in serial order. With `SQUARES` the squared deviations from the mean are
 //! summed, which an earlier launch has found, and there are no extremes.
 //!
-//! 25 KiB of shared memory. Per sample: one global load, a quarter of a shared load, one addition in f64 that depends
+//! 25 KiB of shared memory, 50 for f64. Per sample: one global load, a quarter of a shared load, one addition in f64 that depends
 //! on the one before; two barriers per tile.
 
 use crate::device::{Device, Global, Shared};
+use crate::samples::{Held, Input};
 use crate::Body;
-use apron_abi::{Sample, StatisticsParams, FOUND_NUMBERS, SUMMED_COLUMNS, SUMMED_PARTS, SUMMED_PITCH, SUMMED_ROWS};
+use apron_abi::{
+    Accumulator, Element, Sample, StatisticsParams, FOUND_NUMBERS, SUMMED_COLUMNS, SUMMED_PARTS, SUMMED_PITCH,
+    SUMMED_ROWS,
+};
 use core::marker::PhantomData;
 
 /// The kernel: block `x` writes, for each of its 32 rows and each channel, the sum to element `row` of the channel's
@@ -28,24 +32,27 @@ pub struct Rows<T, const SQUARES: bool>(PhantomData<T>);
 
 /// A thread's results.
 #[derive(Clone, Copy)]
-struct Part {
+struct Part<H> {
     sum: f64,
-    least: f32,
-    largest: f32,
+    least: H,
+    largest: H,
 }
 
-impl Part {
+impl<H: Held> Part<H> {
     #[inline(always)]
-    fn with<const SQUARES: bool>(self, sample: f32, mean: f64) -> Part {
+    fn with<const SQUARES: bool>(self, sample: H, mean: f64) -> Part<H> {
         let Part { sum, least, largest } = self;
         if SQUARES {
-            let distance = sample as f64 - mean;
+            let distance = sample.to_f64() - mean;
             return Part { sum: sum + distance * distance, ..self };
         }
+        // A NaN is not equal to itself.
+        #[allow(clippy::eq_op)]
+        let is_nan = sample != sample;
         Part {
-            sum: sum + sample as f64,
+            sum: sum + sample.to_f64(),
             // A NaN that is the least stays: nothing is below it.
-            least: if sample < least || sample.is_nan() { sample } else { least },
+            least: if sample < least || is_nan { sample } else { least },
             largest: if sample > largest { sample } else { largest },
         }
     }
@@ -58,7 +65,7 @@ fn of_each(samples: u32, apart: u32) -> u32 {
     samples.checked_div(apart).unwrap_or(0)
 }
 
-impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
+impl<T: Input, const SQUARES: bool> Body for Rows<T, SQUARES> {
     type Src = T;
     type Dst = f64;
     type Params = StatisticsParams;
@@ -74,7 +81,8 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
             (column - pixel * p.apart) * plane + pixel
         };
         let (first, second, third) = (place(lane), place(lane + 32), place(lane + 64));
-        let tile = |step: u32| Shared::<f32>::at(step % 2 * SUMMED_ROWS * SUMMED_PITCH * 4);
+        let size = T::Held::TYPE.size_bytes();
+        let tile = |step: u32| Shared::<T::Held>::at(step % 2 * SUMMED_ROWS * SUMMED_PITCH * size);
         let load = |step: u32| {
             let start = step * SUMMED_COLUMNS;
             let left = p.samples - start;
@@ -87,7 +95,7 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
                         // now.
                         unsafe {
                             let to = row * SUMMED_PITCH + place;
-                            d.start_copy_as_f32(tile(step), to, src, from + column as u64);
+                            T::start_copy(d, tile(step), to, src, from + column as u64);
                         }
                     }
                 };
@@ -106,7 +114,8 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
         } else {
             0.0
         };
-        let mut part = Part { sum: 0.0, least: f32::INFINITY, largest: f32::NEG_INFINITY };
+        let [least, largest] = [f64::INFINITY, f64::NEG_INFINITY].map(T::Held::from_f64);
+        let mut part = Part { sum: 0.0, least, largest };
         load(0);
         d.end_copies();
         let steps = p.samples.div_ceil(SUMMED_COLUMNS);
@@ -124,7 +133,7 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
                 let mut pixel = 0;
                 while pixel + 4 <= pixels {
                     // SAFETY: inside the channel's part of the row, which is complete since the barrier.
-                    let [a, b, c, e] = unsafe { d.shared_load4(tile, first + pixel) };
+                    let [a, b, c, e] = unsafe { T::Held::four(d, tile, first + pixel) };
                     part = part.with::<SQUARES>(a, mean).with::<SQUARES>(b, mean);
                     part = part.with::<SQUARES>(c, mean).with::<SQUARES>(e, mean);
                     pixel += 4;
@@ -144,8 +153,8 @@ impl<T: Sample, const SQUARES: bool> Body for Rows<T, SQUARES> {
             unsafe {
                 d.store(parts, at(0), part.sum);
                 if !SQUARES {
-                    d.store(parts, at(1), part.least as f64);
-                    d.store(parts, at(2), part.largest as f64);
+                    d.store(parts, at(1), part.least.to_f64());
+                    d.store(parts, at(2), part.largest.to_f64());
                 }
             }
         }

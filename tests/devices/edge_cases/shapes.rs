@@ -39,7 +39,7 @@ fn there(border: Border, at: i64, n: i64) -> Option<i64> {
 fn by_definition(image: &Image<'_, f32>, mask: &Mask, border: Border) -> Vec<f32> {
     let (n, m) = (i64::from(image.width()), i64::from(image.height()));
     let (x0, y0) = (i64::from(mask.anchor().0), i64::from(mask.anchor().1));
-    let constant = if let Border::Constant(value) = border { value } else { 0.0 };
+    let constant = if let Border::Constant(value) = border { value as f32 } else { 0.0 };
     let sample = |x: i64, y: i64| match (there(border, x, n), there(border, y, m)) {
         (Some(x), Some(y)) => image.sample(x as u32, y as u32, 0),
         _ => constant,

@@ -4,7 +4,7 @@ mod edges;
 mod order;
 
 pub use edges::{Between, Spacing, nearest_edge};
-pub use order::{order_of, sample_of_order};
+pub use order::{f64_of_order, order_of, order_of_f64, sample_of_order};
 
 /// Parameters of the byte histogram's first kernel.
 #[repr(C)]
@@ -219,6 +219,30 @@ pub struct HistogramBinsParams {
     pub bins: u32,
     /// Largest sample of the last bin.
     pub last: f32,
+}
+
+/// Parameters of the kernel that writes the number of each f64 sample's bin.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramPlacesParams {
+    /// Number of pixels of the image.
+    pub pixels: u64,
+    /// Bins per unit, where they are of one width; otherwise 0.
+    pub per_width: f64,
+    /// As `per_width`, of the second set of edges.
+    pub other_per_width: f64,
+    /// Interleaved channels of the input.
+    pub channels: u32,
+    /// Interleaved channels of the output.
+    pub out_channels: u32,
+    /// With two sets of edges, the channel of the first one.
+    pub channel: u32,
+    /// The channel of the second set.
+    pub other_channel: u32,
+    /// Number of bins.
+    pub bins: u32,
+    /// Number of bins of the second set; 0 without one.
+    pub other_bins: u32,
 }
 
 /// Parameters of the kernels that write the cell of each pixel: a pair of bins.

@@ -1,4 +1,4 @@
-//! Integers in the order of f32 samples, whose digits find samples by their ranks.
+//! Integers in the order of f32 and f64 samples, whose digits find samples by their ranks.
 
 /// Maps f32 to integers in the order of the samples: both zeros to the same integer, and every NaN to the greatest.
 ///
@@ -18,6 +18,24 @@ pub fn order_of(sample: f32) -> u32 {
     } else {
         bits | 1 << 31
     }
+}
+
+/// As [`order_of`], for f64.
+#[inline(always)]
+pub fn order_of_f64(sample: f64) -> u64 {
+    let bits = (sample + 0.0).to_bits();
+    if sample.is_nan() {
+        u64::MAX
+    } else if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    }
+}
+
+/// Returns the f64 of this integer: the inverse of [`order_of_f64`].
+pub fn f64_of_order(order: u64) -> f64 {
+    f64::from_bits(if order >> 63 == 1 { order & !(1 << 63) } else { !order })
 }
 
 /// Returns the f32 of this integer: the inverse of [`order_of`].

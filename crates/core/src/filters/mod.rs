@@ -16,7 +16,7 @@ use crate::{Error, Mask, Result, Taps};
 /// # Errors
 /// [`Error::Parameter`] for a sigma or truncate that is negative or not finite, or a radius above 32767.
 pub fn gaussian(sigma: f64, truncate: f64) -> Result<Taps> {
-    Taps::new(bell(sigma, truncate)?.iter().map(|&tap| tap as f32).collect::<Vec<_>>())
+    Taps::from_f64(bell(sigma, truncate)?)
 }
 
 /// Returns the taps in f64.
@@ -69,8 +69,8 @@ pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps
         1 => x / square,
         _ => (x * x - square) / (square * square),
     };
-    let taps = bell.iter().zip(-radius..).map(|(tap, x)| (tap * derivative(x as f64)) as f32);
-    Taps::new(taps.collect::<Vec<_>>())
+    let taps = bell.iter().zip(-radius..).map(|(tap, x)| tap * derivative(x as f64));
+    Taps::from_f64(taps.collect::<Vec<_>>())
 }
 
 /// Returns the taps of a mean over `size` samples: each `1 / size`.
@@ -81,11 +81,11 @@ pub fn mean(size: u32) -> Result<Taps> {
     if size == 0 || size > crate::MAX_MASK_SIDE {
         return Err(Error::parameter("box", "size", size, format!("1 to {}", crate::MAX_MASK_SIDE)));
     }
-    Taps::new(vec![(1.0 / size as f64) as f32; size as usize])
+    Taps::from_f64(vec![1.0 / size as f64; size as usize])
 }
 
 /// Named masks: name, width, height, divisor, taps.
-const MASKS: &[(&str, u32, u32, f32, &[f32])] = &[
+const MASKS: &[(&str, u32, u32, f64, &[f64])] = &[
     ("identity", 1, 1, 1.0, &[1.0]),
     ("box3", 3, 3, 9.0, &[1.0; 9]),
     ("box5", 5, 5, 25.0, &[1.0; 25]),
@@ -101,7 +101,7 @@ const MASKS: &[(&str, u32, u32, f32, &[f32])] = &[
 /// Returns the mask of this name, if there is one.
 pub fn named_mask(name: &str) -> Option<Mask> {
     let &(_, width, height, divisor, taps) = MASKS.iter().find(|mask| mask.0 == name)?;
-    Mask::new(width, height, taps.iter().map(|tap| tap / divisor).collect::<Vec<_>>()).ok()
+    Mask::from_f64(width, height, taps.iter().map(|tap| tap / divisor).collect::<Vec<_>>()).ok()
 }
 
 /// Returns the names of all masks.

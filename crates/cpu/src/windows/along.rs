@@ -74,7 +74,7 @@ impl<'a, I: Pixel, S: Float> Along<'a, I, S> {
     pub(crate) fn sums(&mut self, rows: &[Option<&[I]>], out: &mut [S], starts: &[usize]) {
         let &mut Along { windows, squared, ref mut scratch, count, lead, pixels, ref under } = self;
         let Scratch { samples, heads } = &mut **scratch;
-        let (channels, width, constant) = (windows.channels(), windows.width, S::of(windows.constant));
+        let (channels, width, constant) = (windows.channels(), windows.width, S::from_f64(windows.constant));
         // An odd number of vectors: powers of two would share a few lines of the cache.
         let (length, halo) = (count.next_multiple_of(LANES), (width - 1) * channels);
         let stride = (pixels * channels).max(length + halo).next_multiple_of(LANES) | LANES;

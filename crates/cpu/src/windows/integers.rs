@@ -255,7 +255,7 @@ impl<I: Integer, C: Whole> Work for Add<'_, I, C> {
             let factor = if squared { times.times(C::of(sample)) } else { times };
             *column = column.plus(factor.times(C::of(sample)));
         };
-        let constant = I::from_sum(I::Sum::of(under.windows.constant)).whole();
+        let constant = I::from_sum(I::Sum::from_f64(under.windows.constant)).whole();
         let Some(row) = row else {
             return columns.iter_mut().for_each(|column| add(column, constant));
         };

@@ -17,12 +17,12 @@ pub(crate) struct Windows<'a, I: Pixel> {
     /// Height of a window, in pixels.
     height: usize,
     mode: BorderMode,
-    constant: f32,
+    constant: f64,
 }
 
 impl<'a, I: Pixel> Windows<'a, I> {
     pub(crate) fn new(image: &'a Image<'a, I>, window: Window, (width, height): (u32, u32), border: Border) -> Self {
-        let (mode, constant) = border.mode();
+        let (mode, constant) = border.mode_of(I::PIXEL);
         Windows { image, window, width: width as usize, height: height as usize, mode, constant }
     }
 
@@ -59,7 +59,7 @@ impl<'a, I: Pixel> Windows<'a, I> {
     {
         let (channels, columns) = (self.channels(), self.image.width() as i32);
         let (x, y) = ((x + sample / channels) as i32 + self.window.origin_x, y as i32 + self.window.origin_y);
-        let constant = I::from_sum(I::Sum::of(self.constant));
+        let constant = I::from_sum(I::Sum::from_f64(self.constant));
         (y..y + self.height as i32).map(move |y| {
             let row = self.row(y);
             let at = |x| match (row, self.mode.map(x, columns)) {

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 /// A sample type with random values and a bit pattern for comparison, in which all NaN are equal.
 pub(crate) trait Sample: Pixel {
     fn random(rng: &mut StdRng) -> Self;
-    fn bits(self) -> u32;
+    fn bits(self) -> u64;
 }
 
 macro_rules! integers {
@@ -19,8 +19,8 @@ macro_rules! integers {
             fn random(rng: &mut StdRng) -> $type {
                 rng.random()
             }
-            fn bits(self) -> u32 {
-                self as u32
+            fn bits(self) -> u64 {
+                self as u64
             }
         }
     )*};
@@ -31,9 +31,9 @@ impl Sample for f32 {
     fn random(rng: &mut StdRng) -> f32 {
         rng.random_range(-2.0..2.0)
     }
-    fn bits(self) -> u32 {
+    fn bits(self) -> u64 {
         // The payload of a NaN is not specified.
-        if self.is_nan() { u32::MAX } else { self.to_bits() }
+        if self.is_nan() { u64::MAX } else { self.to_bits() as u64 }
     }
 }
 
@@ -41,8 +41,17 @@ impl Sample for f16 {
     fn random(rng: &mut StdRng) -> f16 {
         f16::from_f32(rng.random_range(-2.0..2.0))
     }
-    fn bits(self) -> u32 {
-        if self.is_nan() { u32::MAX } else { self.to_bits() as u32 }
+    fn bits(self) -> u64 {
+        if self.is_nan() { u64::MAX } else { self.to_bits() as u64 }
+    }
+}
+
+impl Sample for f64 {
+    fn random(rng: &mut StdRng) -> f64 {
+        rng.random_range(-2.0..2.0)
+    }
+    fn bits(self) -> u64 {
+        if self.is_nan() { u64::MAX } else { self.to_bits() }
     }
 }
 
@@ -59,6 +68,11 @@ pub(crate) fn image<T: Sample>(
 }
 
 fn taps(rng: &mut StdRng, count: u32) -> Vec<f32> {
+    (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+}
+
+/// Returns taps that f32 does not hold.
+fn doubles(rng: &mut StdRng, count: u32) -> Vec<f64> {
     (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
 
@@ -169,11 +183,11 @@ fn larger<I: Sample, O: Sample<Sum: apron_cpu::Fma + apron_reference::Fma>>(seed
             let padding = if rng.random() { rng.random_range(1..9) } else { 0 };
             let image = image::<I>(rng, width, height, channels, padding);
             let anchor = (rng.random_range(0..mask_width), rng.random_range(0..mask_height));
-            let mask = Mask::new(mask_width, mask_height, taps(rng, mask_width * mask_height)).unwrap();
+            let mask = Mask::from_f64(mask_width, mask_height, doubles(rng, mask_width * mask_height)).unwrap();
             let mask = if rng.random() { mask.with_anchor(anchor.0, anchor.1).unwrap() } else { mask };
             check_correlate::<I, O>(&image, &mask, border, rng.random());
-            let x = Taps::new(taps(rng, mask_width)).unwrap().with_anchor(anchor.0).unwrap();
-            let y = Taps::new(taps(rng, mask_height)).unwrap().with_anchor(anchor.1).unwrap();
+            let x = Taps::from_f64(doubles(rng, mask_width)).unwrap().with_anchor(anchor.0).unwrap();
+            let y = Taps::from_f64(doubles(rng, mask_height)).unwrap().with_anchor(anchor.1).unwrap();
             check_separable::<I, O>(&image, (&x, &y), border);
         }
     }
@@ -192,6 +206,7 @@ type_pairs! {
     from_u16: u16 => u8, u16, i16, f32;
     from_i16: i16 => u8, u16, i16, f32;
     from_f32: f32 => u8, u16, i16, f32;
+    from_f64: f64 => f64;
 }
 
 /// Masks and separable taps for which f32 sums round differently from f64 sums: occasionally, at every rounding
@@ -242,7 +257,7 @@ fn bytes_round_as_their_sums_in_f64_do() {
     let rng = &mut StdRng::seed_from_u64(6);
     let mut borders = BORDERS.to_vec();
     // Border constants that are bytes, and others.
-    borders.extend([77.0, 255.0, 1.499_999_9, 300.0, f32::INFINITY, f32::NAN].map(Border::Constant));
+    borders.extend([77.0, 255.0, 1.499_999_9, 300.0, f64::INFINITY, f64::NAN].map(Border::Constant));
     for channels in 1..=4 {
         let shape = |rng: &mut StdRng| (rng.random_range(20..300), rng.random_range(20..50));
         let (width, height) = shape(rng);

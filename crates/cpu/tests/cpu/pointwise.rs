@@ -23,6 +23,12 @@ pub(crate) fn image(rng: &mut StdRng, pixel: PixelType, shape: Shape) -> AnyImag
             n @ 0..6 => SPECIAL[n],
             _ => rng.random_range(-300.0..300.0),
         }),
+        PixelType::F64 => of(shape, || match rng.random_range(0..12) {
+            n @ 0..3 => SPECIAL[n] as f64,
+            3 => 1e-300,
+            4 => -1e300,
+            _ => rng.random_range(-300.0..300.0),
+        }),
     }
 }
 
@@ -54,6 +60,9 @@ fn pointwise_operations() {
                 let expected = apron_reference::pointwise::<f32>(&x, Some(&y), &problem).unwrap();
                 same(&apron_cpu::pointwise(&x, Some(&y), &problem).unwrap(), &expected, &what);
                 if op != PointOp::Direction {
+                    let doubles = Pointwise { dst: PixelType::F64, ..problem.clone() };
+                    let expected = apron_reference::pointwise::<f64>(&x, Some(&y), &doubles).unwrap();
+                    same(&apron_cpu::pointwise(&x, Some(&y), &doubles).unwrap(), &expected, &what);
                     let problem = Pointwise { dst: PixelType::I16, ..problem };
                     let expected = apron_reference::pointwise::<i16>(&x, Some(&y), &problem).unwrap();
                     same(&apron_cpu::pointwise(&x, Some(&y), &problem).unwrap(), &expected, &what);
@@ -95,7 +104,7 @@ fn padding() {
         let borders = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(7.0)];
         let outsides: Vec<AxisBorder> = borders.map(AxisBorder::from).into_iter().chain([constants.into()]).collect();
         for (m, &x) in outsides.iter().enumerate() {
-            let (borders, pixel) = (Borders { x, y: outsides[(n + 2 * m + 1) % 6] }, PixelType::ALL[(n + m) % 5]);
+            let (borders, pixel) = (Borders { x, y: outsides[(n + 2 * m + 1) % 6] }, PixelType::ALL[(n + m) % 6]);
             let shape = Shape::new(width, height, channels).unwrap();
             let image = image(rng, pixel, shape);
             for (x, y, width, height) in

@@ -57,6 +57,7 @@ fn boxes_of_every_length() {
             check_box::<u16, f32>(&image(rng, width, height, channels, padding), size, border, rng);
             check_box::<i16, i16>(&image(rng, width, height, channels, padding), size, border, rng);
             check_box::<f16, f16>(&image(rng, width, height, channels, padding), size, border, rng);
+            check_box::<f64, f64>(&image(rng, width, height, channels, padding), size, border, rng);
         }
     }
 }
@@ -77,6 +78,7 @@ fn boxes_many_times_higher_than_the_image() {
             check_box::<u16, f32>(&image(rng, width, height, channels, 2), size, border, rng);
             check_box::<i16, u8>(&image(rng, width, height, channels, 2), size, border, rng);
             check_box::<f16, f32>(&image(rng, width, height, channels, 0), size, border, rng);
+            check_box::<f64, f64>(&image(rng, width, height, channels, 0), size, border, rng);
         }
     }
 }
@@ -102,6 +104,7 @@ fn boxes_of_many_tiles() {
             check_box::<u16, u16>(&image(rng, width, height, channels, 0), size, border, rng);
             check_box::<i16, f32>(&image(rng, width, height, channels, 0), size, border, rng);
             check_box::<f32, f16>(&image(rng, width, height, channels, 0), size, border, rng);
+            check_box::<f64, f64>(&image(rng, width, height, channels, 0), size, border, rng);
         }
     }
     // Sums of windows and of columns that just fit 16, 31 or 32 bits, and sums that just do not.
@@ -134,7 +137,7 @@ fn boxes_keep_nan_and_infinity_in_their_windows() {
     let zeros = Image::new(70, 30, 1, vec![-0.0f32; 2100]).unwrap();
     check_box::<f32, f32>(&zeros, (20, 20), Border::Replicate, rng);
     for outside in [f32::INFINITY, f32::NAN] {
-        check_box::<f32, f32>(&zeros, (20, 20), Border::Constant(outside), rng);
+        check_box::<f32, f32>(&zeros, (20, 20), Border::Constant(outside as f64), rng);
     }
 }
 
@@ -156,6 +159,7 @@ fn check_deviation(rng: &mut StdRng, shape: Shape, src: PixelType, (width, heigh
         each_type!(&image, image => {
             check::<_, f32>(image, filter.clone());
             check::<_, f16>(image, filter.clone());
+            check::<_, f64>(image, filter.clone());
             check::<_, u16>(image, filter);
         });
     }
@@ -163,7 +167,7 @@ fn check_deviation(rng: &mut StdRng, shape: Shape, src: PixelType, (width, heigh
 
 /// Borders, and constants inside and outside the ranges of the types.
 fn borders() -> impl Iterator<Item = Border> {
-    BORDERS.into_iter().chain([200.0, 0.25, -70000.0, 3e9, f32::NAN].map(Border::Constant))
+    BORDERS.into_iter().chain([200.0, 0.25, -70000.0, 3e9, f64::NAN].map(Border::Constant))
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn check(filter: &BoxFilter, seed: u64) -> u32 {
                 PixelType::I16 => filtered::<u8, i16>(samples.clone(), filter),
                 PixelType::F16 => filtered::<u8, apron_core::f16>(samples.clone(), filter),
                 PixelType::F32 => filtered::<u8, f32>(samples.clone(), filter),
+                PixelType::F64 => unreachable!("f64 from bytes"),
             };
             (samples, expected)
         }
@@ -64,7 +65,7 @@ fn random(numbers: &mut Numbers, src: PixelType, dst: PixelType, most: u32, side
         border = Border::Reflect;
     }
     if let Border::Constant(value) = &mut border {
-        *value = numbers.below(256) as f32;
+        *value = numbers.below(256) as f64;
     }
     let scale = match numbers.below(4) {
         0 => Scale::Tap(numbers.below(1000) as f32 / 1e3 / (width * height) as f32),

@@ -43,7 +43,7 @@ fn check(problem: &Problem, variant: &str, input: &[u8], expected: &[u8]) -> u32
 fn border(numbers: &mut Numbers, shape: Shape, (width, height): (u32, u32)) -> Border {
     match Border::ALL[numbers.below(Border::ALL.len() as u32) as usize] {
         Border::Crop if width > shape.width || height > shape.height => Border::Reflect,
-        Border::Constant(_) => Border::Constant(numbers.below(2000) as f32 / 7.0 - 100.0),
+        Border::Constant(_) => Border::Constant(numbers.below(2000) as f64 / 7.0 - 100.0),
         border => border,
     }
 }
@@ -71,23 +71,33 @@ fn floats(numbers: &mut Numbers, shape: Shape) -> Vec<f32> {
     (0..shape.samples()).map(|_| numbers.next() as f32 / 1e9 - 1.0).collect()
 }
 
-fn check_box(numbers: &mut Numbers, filter: BoxFilter) -> u32 {
-    let samples = floats(numbers, filter.shape);
+fn check_box<T: Pixel>(numbers: &mut Numbers, of: impl Fn(f32) -> T, filter: BoxFilter) -> u32 {
+    let filter = BoxFilter { src: T::PIXEL, dst: T::PIXEL, ..filter };
+    let samples: Vec<T> = floats(numbers, filter.shape).into_iter().map(of).collect();
     let image = Image::new(filter.shape.width, filter.shape.height, filter.shape.channels, samples.as_slice()).unwrap();
-    let expected: Image<f32> = apron_reference::box_filter(&image, &filter).unwrap();
+    let expected: Image<T> = apron_reference::box_filter(&image, &filter).unwrap();
     let expected = bytes_of(&expected.into_packed());
     check(&Problem::from(filter), "boxes-ordered", &bytes_of(&samples), &expected)
 }
 
 fn boxes(most: u32, side: u32, cases: u32) {
     let mut numbers = Numbers(most as u64 * 1000 + side as u64);
-    for _ in 0..cases {
+    for case in 0..cases {
         let (shape, (width, height), border, extent) = random(&mut numbers, most, side);
         let anchor = (numbers.below(width), numbers.below(height));
         let scale = if numbers.below(2) == 0 { Scale::Mean } else { Scale::Tap(numbers.below(99) as f32 / 97.0) };
         let (src, dst) = (PixelType::F32, PixelType::F32);
-        check_box(&mut numbers, BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent });
+        let filter = BoxFilter { shape, src, dst, width, height, anchor, border, scale, extent };
+        match case % 3 {
+            0 => check_box(&mut numbers, double, filter),
+            _ => check_box(&mut numbers, |sample| sample, filter),
+        };
     }
+}
+
+/// Returns a number that f32 does not hold.
+fn double(sample: f32) -> f64 {
+    f64::from(sample) / 3.0
 }
 
 #[test]
@@ -121,7 +131,8 @@ fn wide_windows_come_in_several_tiles() {
         let shape = Shape::new(40, 3, channels).unwrap();
         let (src, dst, anchor, scale) = (PixelType::F32, PixelType::F32, (4000, 1), Scale::Mean);
         let filter = BoxFilter { shape, src, dst, width: 9001, height: 2, anchor, border, scale, extent };
-        assert_eq!(check_box(&mut numbers, filter), 3);
+        assert_eq!(check_box(&mut numbers, |sample| sample, filter.clone()), 3);
+        assert_eq!(check_box(&mut numbers, double, filter), 3);
         let filter = LocalStd { shape, src, dst, width: 9001, height: 2, border, extent };
         assert_eq!(check_deviation::<f32, f32>(&mut numbers, |sample| sample, filter), 3);
     }
@@ -133,6 +144,7 @@ fn deviations_of_any_size() {
         deviations::<f32, f32>(|sample| sample * 1000.0, most, side, cases);
         deviations::<f32, u16>(|sample| sample * 99_000.0, most, side, cases);
         deviations::<f32, i16>(|sample| sample * 44_000.0, most, side, cases);
+        deviations::<f64, f64>(double, most, side, cases);
         deviations::<u8, u8>(|sample| (sample * 100.0 + 100.0) as u8, most, side, cases);
     }
 }

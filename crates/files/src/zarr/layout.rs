@@ -7,12 +7,13 @@ use std::path::Path;
 use zarrs::array::DataType;
 
 /// Sample types, by Zarr's names.
-const TYPES: [(&str, PixelType); 5] = [
+const TYPES: [(&str, PixelType); 6] = [
     ("uint8", PixelType::U8),
     ("uint16", PixelType::U16),
     ("int16", PixelType::I16),
     ("float16", PixelType::F16),
     ("float32", PixelType::F32),
+    ("float64", PixelType::F64),
 ];
 
 /// Returns Zarr's name of a type.
@@ -28,6 +29,7 @@ pub(super) fn data_type(pixel: PixelType) -> DataType {
         PixelType::I16 => DataType::Int16,
         PixelType::F16 => DataType::Float16,
         PixelType::F32 => DataType::Float32,
+        PixelType::F64 => DataType::Float64,
     }
 }
 

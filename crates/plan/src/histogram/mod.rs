@@ -2,6 +2,7 @@
 
 pub(crate) mod bytes;
 pub(crate) mod edges;
+pub(crate) mod places;
 pub(crate) mod slices;
 pub(crate) mod values;
 pub(crate) mod weighted;

@@ -22,10 +22,12 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     let stage = match (problem.op, second) {
         (PointOp::Alpha, _) => "alpha",
         (PointOp::Weighted { .. }, _) if widens(problem) => "widened",
+        (PointOp::Weighted { .. }, PixelType::F64) => "weighted-f64",
+        (PointOp::Weighted { .. }, _) if problem.dst == PixelType::F64 && problem.second.is_none() => "weighted-f64",
         (PointOp::Weighted { .. }, PixelType::U8) => "weighted-u8",
         (PointOp::Weighted { .. }, PixelType::F32) => "weighted-f32",
-        (PointOp::Magnitude, PixelType::F32) => "magnitude",
-        (PointOp::Direction, PixelType::F32) => "direction",
+        (PointOp::Magnitude, PixelType::F32 | PixelType::F64) => "magnitude",
+        (PointOp::Direction, PixelType::F32 | PixelType::F64) => "direction",
         _ => "none",
     };
     let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
@@ -48,6 +50,11 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
 pub(crate) fn widens(problem: &Pointwise) -> bool {
     let wide = matches!(problem.src, PixelType::U16 | PixelType::I16 | PixelType::F16);
     wide && problem.second.is_none() && problem.dst == PixelType::F32
+}
+
+/// Returns whether samples of the images or of the output are f64.
+pub(crate) fn is_of_f64(problem: &Pointwise) -> bool {
+    [Some(problem.src), problem.second, Some(problem.dst)].contains(&Some(PixelType::F64))
 }
 
 /// Returns the launch of a kernel over `samples` samples of `channels` channels of buffer 0, and of a `second` buffer
@@ -89,7 +96,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "pointwise",
     Family::Pointwise,
-    "u8 and f32 pixels, the second image f32 or as the first",
+    "u8, f32 and f64 pixels, the second image f32 or as the first; a single image between f64 and any",
     &For(plan),
 )];
 

@@ -13,7 +13,7 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
     let kernel = kernels::find(variant.name, "", element.bits(), element.bits());
     let ((border_x, constants_x), (border_y, constants_y)) = (problem.borders.x.mode(), problem.borders.y.mode());
-    let bits = |constants: [f32; 4]| constants.map(|value| bits_of(problem.pixel, value));
+    let bits = |constants: [f64; 4]| constants.map(|value| bits_of(problem.pixel, value));
     let params = PadParams {
         row_stride: shape.row_samples() as u32,
         width: shape.width,
@@ -46,13 +46,14 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
 }
 
 /// Returns the bits of a constant as a sample, in the low bits of a word.
-fn bits_of(pixel: PixelType, value: f32) -> u32 {
+fn bits_of(pixel: PixelType, value: f64) -> u64 {
     match pixel {
         PixelType::U8 => u8::from_sum(value).into(),
         PixelType::U16 => u16::from_sum(value).into(),
         PixelType::I16 => (i16::from_sum(value) as u16).into(),
-        PixelType::F16 => Half::from_f32(value).0.into(),
-        PixelType::F32 => value.to_bits(),
+        PixelType::F16 => Half::from_f32(value as f32).0.into(),
+        PixelType::F32 => (value as f32).to_bits().into(),
+        PixelType::F64 => value.to_bits(),
     }
 }
 

@@ -10,9 +10,6 @@ use apron_core::{
 
 const F32: PixelType = PixelType::F32;
 
-/// The identity, which also keeps the sign of zeros.
-const AS_IT_IS: PointOp = PointOp::Weighted { a: 1.0, b: 0.0, c: -0.0, threshold: 0.0 };
-
 /// Returns whether samples of this type may be widened to f32.
 fn is_wide(pixel: PixelType) -> bool {
     matches!(pixel, PixelType::U16 | PixelType::I16 | PixelType::F16)
@@ -44,7 +41,9 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
         }
         FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Alpha is left as it is; and the conversion itself is such a launch.
-        FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) => return None,
+        FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) || pointwise::is_of_f64(&p) => {
+            return None;
+        }
         FilterProblem::Pointwise(p) => {
             // For mixed types the kernels take f32 as the second.
             let (src, second, dst) = (read(p.src), p.second.map(read), written(p.dst));
@@ -89,7 +88,7 @@ fn converting(stage: &str, buffers: &[Buffer], src: usize, dst: usize) -> Launch
     let (from, to) = (buffers[src].element, buffers[dst].element);
     let kernel = kernels::find(pointwise::OPERATION, stage, from, to);
     let kernel = kernel.expect("a kernel for each type of 16 bits");
-    Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), AS_IT_IS, None) }
+    Launch { src, dst, ..pointwise::launch(kernel, (buffers[src].elems, 1), PointOp::AS_IT_IS, None) }
 }
 
 #[cfg(test)]

@@ -15,8 +15,11 @@
 
 use super::{plane, plus, runs, totals, totals_row, Axis, Number, CHUNK};
 use crate::device::{Device, Global, Shared};
+use crate::samples::{Held, Input};
 use crate::{div_rem, Body};
-use apron_abi::{ordered_place, BorderMode, OrderedParams, Sample, BOX_CHUNK, ORDERED_PITCH as PITCH, WINDOWS_BLOCK};
+use apron_abi::{
+    ordered_place, Accumulator, BorderMode, Element, OrderedParams, BOX_CHUNK, ORDERED_PITCH as PITCH, WINDOWS_BLOCK,
+};
 use core::marker::PhantomData;
 
 /// The kernel, for `TERMS` sums of type `S` per window and pieces of up to `COLUMNS` samples per thread.
@@ -24,7 +27,7 @@ use core::marker::PhantomData;
 /// Launch contract: see the module `ordered`.
 pub struct OrderedRows<I, S, const TERMS: usize, const COLUMNS: usize>(PhantomData<(I, S)>);
 
-impl<I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> Body for OrderedRows<I, S, TERMS, COLUMNS> {
+impl<I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> Body for OrderedRows<I, S, TERMS, COLUMNS> {
     type Src = I;
     type Dst = S;
     type Params = OrderedParams;
@@ -120,7 +123,7 @@ struct Block<'p, D, I, S, const TERMS: usize, const COLUMNS: usize> {
     totals: [[S; TERMS]; COLUMNS],
 }
 
-impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> Block<'_, D, I, S, TERMS, COLUMNS> {
+impl<D: Device, I: Input, S: Number, const TERMS: usize, const COLUMNS: usize> Block<'_, D, I, S, TERMS, COLUMNS> {
     #[inline(always)]
     fn heads(&self, row: u32, term: usize) -> Shared<S> {
         Shared::at((row * TERMS as u32 + term as u32) * self.p.tile.row_pitch * S::TYPE.size_bytes())
@@ -146,8 +149,8 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
     }
 
     #[inline(always)]
-    fn inputs(&self, row: u32) -> Shared<f32> {
-        Shared::at(self.p.tile.inputs_at + row * self.p.tile.inputs_pitch * 4)
+    fn inputs(&self, row: u32) -> Shared<I::Held> {
+        Shared::at(self.p.tile.inputs_at + row * self.p.tile.inputs_pitch * I::Held::TYPE.size_bytes())
     }
 
     /// Returns the chunks of the tile that starts with input chunk `first`.
@@ -181,14 +184,14 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
                 let (own, channel) = split(i, p.channels);
                 let place = channel * p.tile.inputs * PITCH + ordered_place(own);
                 if i >= begin && i < end {
-                    d.start_copy_as_f32(to, place, self.src, inside.wrapping_add(i as u64));
+                    I::start_copy(d, to, place, self.src, inside.wrapping_add(i as u64));
                 } else {
                     match border.map(pixel + own as i32, p.width as i32) {
                         Some(x) if y.is_some() => {
                             let at = start + x as u64 * p.channels as u64 + channel as u64;
-                            d.start_copy_as_f32(to, place, self.src, at);
+                            I::start_copy(d, to, place, self.src, at);
                         }
-                        _ => d.shared_store(to, place, p.constant),
+                        _ => d.shared_store(to, place, I::Held::from_f64(p.constant)),
                     }
                 }
                 i += self.team;
@@ -215,7 +218,7 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
         let (d, p, axis, row) = (self.d, self.p, self.axis, self.own_row);
         self.for_each_chunk(self.chunks_of_tile(first, inputs), |chunk, channel| {
             let input = channel * p.tile.inputs + chunk;
-            let from = Shared::<f32>::at(self.inputs(row).offset + input * PITCH * 4);
+            let from = Shared::<I::Held>::at(self.inputs(row).offset + input * PITCH * I::Held::TYPE.size_bytes());
             // SAFETY: in the tile.
             let sample = |k: u32| unsafe { d.shared_load(from, k) };
             let own = first + chunk;
@@ -234,7 +237,7 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
                 }
                 return;
             }
-            let mut samples = [0.0; CHUNK as usize];
+            let mut samples = [I::Held::ZERO; CHUNK as usize];
             for k in 0..samples.len() {
                 samples[k] = sample(k as u32);
             }
@@ -254,7 +257,7 @@ impl<D: Device, I: Sample, S: Number, const TERMS: usize, const COLUMNS: usize> 
                     let mut sums = [S::ZERO; TERMS];
                     for k in (0..samples.len()).rev() {
                         // Their terms take no registers until here.
-                        sums = plus(sums, terms(f32::from_bits(d.anew(samples[k].to_bits()))));
+                        sums = plus(sums, terms(samples[k].anew(d)));
                         self.store(self.heads(row, 0), own, channel, k as u32, sums);
                     }
                 }
@@ -396,7 +399,10 @@ fn split(sample: u32, channels: u32) -> (u32, u32) {
 
 /// Adds up the terms of a chunk's samples, calls `of` with each prefix sum, and returns the total.
 #[inline(always)]
-fn sum_up<S: Number, const TERMS: usize>(samples: [f32; CHUNK as usize], of: impl Fn(u32, [S; TERMS])) -> [S; TERMS] {
+fn sum_up<S: Number, H: Held, const TERMS: usize>(
+    samples: [H; CHUNK as usize],
+    of: impl Fn(u32, [S; TERMS]),
+) -> [S; TERMS] {
     let mut sums = [S::ZERO; TERMS];
     for k in 0..samples.len() {
         sums = plus(sums, terms(samples[k]));
@@ -419,7 +425,7 @@ fn clamped(number: i64, most: u32) -> u32 {
 
 /// Returns the terms of a sample: itself, and, where there are two, its square, which of an f32 is exact in f64.
 #[inline(always)]
-fn terms<S: Number, const TERMS: usize>(sample: f32) -> [S; TERMS] {
+fn terms<S: Number, H: Held, const TERMS: usize>(sample: H) -> [S; TERMS] {
     let value = S::of(sample);
     let mut terms = [value; TERMS];
     if TERMS == 2 {

@@ -73,6 +73,7 @@ impl Picture {
             (PixelType::F32, Data::Uniform) => self.filled(uniform),
             (PixelType::F16, _) => self.bytewise(|byte| f16::from_f32(byte as f32 / 256.0)),
             (PixelType::F32, _) => self.bytewise(|byte| byte as f32 / 256.0),
+            (PixelType::F64, _) => self.bytewise(|byte| byte as f64 / 256.0),
             (PixelType::U8, _) => self.bytewise(|byte| byte),
             (PixelType::U16, _) => self.bytewise(|byte| byte as u16 * 257),
             (PixelType::I16, _) => self.bytewise(|byte| byte as i16 - 128),

@@ -1,0 +1,85 @@
+//! The number of each f64 sample's bin, as f32: input of the kernels that count f32 samples, which count whole numbers in bins of
+//! width 1 in their stead.
+//!
+//! Per sample: one global load, three loads of edges where bins are of one width, otherwise one more per doubling of their
+//! number; one global store.
+
+use crate::device::{Device, Global};
+use crate::{div_rem, Body};
+use apron_abi::{HistogramPlacesParams, BINS_BLOCK};
+
+/// The kernel: writes for each pixel and channel the bin of its sample, NaN for none. With two sets of edges it writes two
+/// channels: the bins of the first set's channel, and those of the second set's.
+///
+/// Launch contract: the input holds `pixels * channels` samples, the output `pixels * out_channels` numbers; the taps are the
+/// sets of edges, f64, ascending, `bins + 1` and `other_bins + 1` of them.
+pub struct Places;
+
+impl Body for Places {
+    type Src = f64;
+    type Dst = f32;
+    type Params = HistogramPlacesParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<f32>, p: &HistogramPlacesParams) {
+        if d.block_y() > 0 {
+            // A surplus row of blocks.
+            return;
+        }
+        let mut pixel = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
+        while pixel < p.pixels {
+            for channel in 0..p.out_channels {
+                let of_other = p.other_bins > 0 && channel == 1;
+                let from = match (p.other_bins > 0, of_other) {
+                    (false, _) => channel,
+                    (true, false) => p.channel,
+                    (true, true) => p.other_channel,
+                };
+                let (first, bins, per_width) =
+                    if of_other { (p.bins + 1, p.other_bins, p.other_per_width) } else { (0, p.bins, p.per_width) };
+                // SAFETY: one of the pixel's samples; the taps are as in the launch contract; each number is one thread's.
+                unsafe {
+                    let sample = d.load(src, pixel * p.channels as u64 + from as u64);
+                    let place = place(d, sample, first, bins, per_width);
+                    d.store(dst, pixel * p.out_channels as u64 + channel as u64, place);
+                }
+            }
+            pixel += (d.blocks_x() * BINS_BLOCK) as u64;
+        }
+    }
+}
+
+/// Returns the number of the last bin whose lower edge is not above the sample; NaN outside of all bins. A first guess is
+/// made where the bins have one width, `1 / per_width`.
+///
+/// # Safety
+/// The taps hold `bins + 1` edges from `first` on.
+#[inline(always)]
+unsafe fn place<D: Device>(d: D, sample: f64, first: u32, bins: u32, per_width: f64) -> f32 {
+    // SAFETY: called for 0 to `bins`.
+    let edge = |index: u32| unsafe { d.tap_f64(first + index) };
+    let (low, high) = (edge(0), edge(bins));
+    // The comparisons are false for NaN.
+    if !(sample >= low && sample <= high) {
+        return f32::NAN;
+    }
+    if per_width > 0.0 {
+        let near = (sample - low) * per_width;
+        let guess = if near < bins as f64 { near as u32 } else { bins - 1 };
+        if edge(guess) <= sample && (guess == bins - 1 || sample < edge(guess + 1)) {
+            return guess as f32;
+        }
+    }
+    // Edges 0 to `from` are not above the sample, those from `end` on are.
+    let (mut from, mut end) = (0, bins);
+    while end - from > 1 {
+        // SAFETY: 2 is not 0.
+        let middle = from + unsafe { div_rem(end - from, 2) }.0;
+        if edge(middle) <= sample {
+            from = middle;
+        } else {
+            end = middle;
+        }
+    }
+    from as f32
+}
