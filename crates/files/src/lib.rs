@@ -33,6 +33,7 @@ mod grey_bmp;
 mod metadata;
 mod narrow;
 mod output;
+mod pages;
 mod partial;
 mod patched;
 mod picture;
@@ -54,6 +55,7 @@ pub use error::{Error, Result};
 pub use metadata::{Metadata, decode_metadata, read_metadata};
 pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
+pub use pages::{PagesDraft, PagesFile};
 pub use picture::write_rgb_png;
 pub use read::{
     Page, ReadOptions, decode_image, decode_mask, decode_page, is_zarr, pixels, read_edges, read_image, read_mask,
