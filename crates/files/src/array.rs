@@ -85,10 +85,9 @@ impl Images {
             _ => return Err(refused()),
         };
         if stacked && header.fortran {
-            return Err(wrong(
-                "the stack is in Fortran order, in which images do not lie one after the other; C order is taken"
-                    .into(),
-            ));
+            let what =
+                "the stack is in Fortran order, in which images do not lie one after the other; C order is taken";
+            return Err(wrong(what.into()));
         }
         header.check_length(file, size).map_err(wrong)?;
         check_pixels(path, width, height, max_pixels)?;
@@ -111,8 +110,7 @@ impl Images {
         asked: Option<PixelType>,
     ) -> Result<AnyImage<'static>> {
         let wrong = |what: String| Error::content(path, what);
-        let Images { header, shape, .. } = self;
-        let shape = *shape;
+        let (header, shape) = (&self.header, self.shape);
         let place = SeekFrom::Start(self.start + u64::from(index) * self.image_bytes);
         file.seek(place).map_err(|error| Error::read(path, error))?;
         let Some(pixel) = self.pixel else {

@@ -40,7 +40,8 @@ pub enum Error {
         pages: u32,
     },
     /// The array is a stack of images, and one image was asked for.
-    #[error("{}: shape {shape} is that of {images} images, and not of one: (height, width) or (height, width, 1 to 4)", .path.display())]
+    #[error("{}: shape {shape} is that of {images} images, and not of one: (height, width) or (height, width, 1 to 4)",
+        .path.display())]
     Stack {
         /// The file.
         path: PathBuf,
@@ -120,8 +121,8 @@ pub enum Error {
         path: PathBuf,
     },
     /// An image is not of the shape and type of those before it, which a stack in a `.npy` file has to have.
-    #[error("{}: {} differs from the first image, {}: all in a .npy file have one shape and type", .path.display(),
-        typed(*.found), typed(*.first))]
+    #[error("{}: {} differs from the first image, {}: all in a .npy file have one shape and type",
+        .path.display(), typed(*.found), typed(*.first))]
     Uneven {
         /// The output.
         path: PathBuf,

@@ -1,5 +1,6 @@
 //! Apron's files: reads images and masks from `.npy`, PNG, JPEG, TIFF, BMP and PNM, and writes images and tables of
-//! counts. With the feature `zarr`, images are also arrays of Zarr, which are folders.
+//! counts. Files of several images are read and written one image at a time. With the feature `zarr`, images are also
+//! arrays of Zarr, which are folders.
 //!
 //! Files are not trusted. Formats are recognised by content; sizes in headers are compared with the caller's limit and,
 //! where the format allows it, with the file's length, before memory is allocated. Errors are a typed [`Error`] that

@@ -33,8 +33,9 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Runs `make`, whose parameters are checked, on the current image. Other errors that do not depend on the input, such
-/// as an output format that does not support the result's type, are found before the input is read.
+/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors that do
+/// not depend on the input, such as an output format that does not support the result's type, are found before the input is
+/// read.
 pub(super) fn run(
     verb: &'static str,
     common: &Common,

@@ -7,14 +7,18 @@ use apron::AnyImage;
 use apron_files::ImageOutput;
 use std::path::Path;
 
-/// Runs `on` for each page of a file, and writes the results as the pages of another. `on` also gets the start of the line that
-/// shows the progress. The report is that of the first page, with the times of all.
+/// Turns an image into a result. The text is the start of the line that shows the progress.
+pub(super) type OnImage<'a> =
+    dyn FnMut(AnyImage<'static>, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
+
+/// Runs `on` for each page of a file, and writes the results as the pages of another. The report is that of the first page, with
+/// the times of all.
 pub(super) fn run(
     common: &Common,
     input: &Path,
     output: &ImageOutput<'_>,
     devices: &mut Devices,
-    on: &mut dyn FnMut(AnyImage<'static>, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)>,
+    on: &mut OnImage<'_>,
 ) -> Result<Report> {
     let mut file = common.open_pages(input)?;
     let pages = file.pages();

@@ -50,7 +50,7 @@ impl Input {
         match (whole.or(option), asked) {
             (None, _) => {
                 if common.page.is_none() {
-                    common.warn(path, file.pages(), "");
+                    common.warn(path, file.pages(), "; --pages of a filter takes all");
                 }
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
