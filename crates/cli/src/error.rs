@@ -77,7 +77,10 @@ impl Error {
                 "; `cargo install --path crates/cli --features zarr` makes one that has it"
             }
             Error::Files(apron_files::Error::Stack { .. }) => "; --pages of a filter takes each of them",
-            Error::Files(apron_files::Error::Uneven { .. }) => "; write TIFF, or read one type by --in-type",
+            Error::Files(apron_files::Error::Uneven { found, first, .. }) if found.0 == first.0 => {
+                "; --in-type makes one type, and a TIFF takes several"
+            }
+            Error::Files(apron_files::Error::Uneven { .. }) => "; a TIFF takes several",
             Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f32 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
             Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",

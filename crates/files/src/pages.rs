@@ -17,6 +17,28 @@ use std::path::{Path, PathBuf};
 
 /// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a `.npy` file
 /// of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images.
+///
+/// ```
+/// use apron_core::{AnyImage, Image};
+/// use apron_files::{ImageOutput, Metadata, PagesFile, ReadOptions};
+/// # let folder = std::env::temp_dir().join(format!("apron-pages-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+///
+/// let path = folder.join("stack.npy");
+/// let output = ImageOutput::new(&path, None)?;
+/// let mut stack = output.pages(2)?;
+/// for level in [10u8, 20] {
+///     stack.write(&AnyImage::U8(Image::new(3, 2, 1, vec![level; 6])?), &Metadata::default())?;
+/// }
+/// stack.finish()?;
+///
+/// let mut file = PagesFile::open(&path, ReadOptions::new(6))?;
+/// assert_eq!(file.pages(), 2);
+/// let (second, _) = file.read(2)?;
+/// assert_eq!(second.bytes()[..], [20; 6]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct PagesFile {
     path: PathBuf,
