@@ -25,6 +25,9 @@ pub(crate) enum Error {
     /// The error that ended a pipe, and its step, from 1.
     #[error("step {number} ({verb}): {}", .error.line())]
     Step { number: usize, verb: String, error: Box<Error> },
+    /// The error that ended a run over pages, and its page, from 1.
+    #[error("page {page}: {}", .error.line())]
+    Page { page: u32, error: Box<Error> },
     /// Jobs or checks failed; they were reported already.
     #[error("{0}")]
     Failed(String),
@@ -48,7 +51,7 @@ impl Error {
             Error::Failed(_) | Error::NoImage | Error::Bug(_) => 1,
             Error::Usage(_) => 2,
             Error::Input(_) => 3,
-            Error::Step { error, .. } => error.exit(),
+            Error::Step { error, .. } | Error::Page { error, .. } => error.exit(),
             Error::Apron(error) => of_kind(error.kind()),
             Error::Files(error) => of_kind(error.kind()),
         }
@@ -59,7 +62,7 @@ impl Error {
         use apron::Error::{Driver, NoDevice, OutOfMemory};
         match self {
             Error::Apron(error) => matches!(error, OutOfMemory { .. } | Driver { .. } | NoDevice { .. }),
-            Error::Step { error, .. } => error.is_of_device(),
+            Error::Step { error, .. } | Error::Page { error, .. } => error.is_of_device(),
             _ => false,
         }
     }
@@ -73,6 +76,11 @@ impl Error {
             Error::Files(apron_files::Error::NotBuilt { feature: "zarr", .. }) => {
                 "; `cargo install --path crates/cli --features zarr` makes one that has it"
             }
+            Error::Files(apron_files::Error::Stack { .. }) => "; --pages of a filter takes each of them",
+            Error::Files(apron_files::Error::Uneven { found, first, .. }) if found.0 == first.0 => {
+                "; --in-type makes one type, and a TIFF takes several"
+            }
+            Error::Files(apron_files::Error::Uneven { .. }) => "; a TIFF takes several",
             Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f32 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
             Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::report::complain;
 use apron::{AnyImage, Image, Pixel, PixelType};
 use apron_core::{Accumulator, each_type};
-use apron_files::{Metadata, Page, ReadOptions};
+use apron_files::{Metadata, Page, PagesFile, ReadOptions};
 use std::any::TypeId;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -28,9 +28,29 @@ impl Common {
     pub(crate) fn read_picture(&self, path: &Path) -> Result<(AnyImage<'static>, Metadata)> {
         let (page, metadata) = page(path, &self.options(self.page.unwrap_or(1), self.in_type))?;
         if self.page.is_none() {
-            self.warn(path, page.pages, "; --page N reads another");
+            self.warn(path, page.pages, "; --page N reads another, and --pages of a filter takes all");
         }
         Ok((self.coloured(page.image)?, metadata))
+    }
+
+    /// Opens a file of several images, of which a verb takes each.
+    ///
+    /// # Errors
+    /// Errors of the file, and of usage for the standard input.
+    pub(crate) fn open_pages(&self, path: &Path) -> Result<PagesFile> {
+        if path == Path::new("-") {
+            return Err(Error::Usage("--pages reads a file page by page, and IN is -, the standard input".into()));
+        }
+        Ok(PagesFile::open(path, self.options(1, self.in_type))?)
+    }
+
+    /// Reads a page, from 1, as [`read_picture`](Common::read_picture) does.
+    ///
+    /// # Errors
+    /// As [`read`](Common::read).
+    pub(crate) fn read_one(&self, file: &mut PagesFile, page: u32) -> Result<(AnyImage<'static>, Metadata)> {
+        let (image, metadata) = file.read(page)?;
+        Ok((self.coloured(image)?, metadata))
     }
 
     /// Reads a second image of a verb, converted to the type and the colours of the options: the first page, with a

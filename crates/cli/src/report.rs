@@ -31,6 +31,9 @@ pub(crate) struct Ran {
     pub(crate) height: u32,
     pub(crate) channels: u32,
     pub(crate) in_type: String,
+    /// Number of pages, of which the first one's shape and type are above, and the times of all below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pages: Option<u32>,
     pub(crate) copy_in_ms: f64,
     pub(crate) kernels_ms: f64,
     pub(crate) copy_out_ms: f64,
@@ -157,6 +160,7 @@ impl Ran {
             height: shape.height,
             channels: shape.channels,
             in_type: in_type.to_string(),
+            pages: None,
             copy_in_ms: milliseconds(ran.copy_in),
             kernels_ms: milliseconds(ran.kernels),
             copy_out_ms: milliseconds(copy_out),
@@ -166,6 +170,20 @@ impl Ran {
 }
 
 impl Report {
+    /// Adds the times of another page.
+    pub(crate) fn add(&mut self, page: &Report) {
+        let (sum, page) = (&mut self.ran, &page.ran);
+        for (sum, more) in [
+            (&mut sum.copy_in_ms, page.copy_in_ms),
+            (&mut sum.kernels_ms, page.kernels_ms),
+            (&mut sum.copy_out_ms, page.copy_out_ms),
+            (&mut sum.total_ms, page.total_ms),
+        ] {
+            // Sums of microseconds are microseconds.
+            *sum = ((*sum + more) * 1e3).round() / 1e3;
+        }
+    }
+
     /// Turns this report into the report of a pipe: its steps determine what ran.
     pub(crate) fn of_steps(self, steps: Vec<Report>) -> Report {
         // Values that all steps share appear once.
@@ -212,7 +230,8 @@ impl Report {
         let made = match &self.made {
             Made::Image { output, out_type, out_width, out_height }
             | Made::Piped { output, out_type, out_width, out_height, .. } => {
-                format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
+                let pages = ran.pages.map(|pages| format!(", {}", counted(pages, "page"))).unwrap_or_default();
+                format!("{output} {out_width}x{out_height}x{} {out_type}{pages}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{} in {}", counted(*total, "sample"), counted(*bins, "bin")),
             Made::Sums { bins, .. } => format!("sums of weights in {}", counted(*bins, "bin")),

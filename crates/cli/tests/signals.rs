@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Folder, program};
+use common::{Folder, header, npy, program};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -13,6 +13,14 @@ fn noise(folder: &Folder) {
     let side = if cfg!(debug_assertions) { 5000 } else { 8000u32 };
     let noise: Vec<u8> = (0..side * side).map(|i| (i.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
     folder.png("noise.png", side, side, &noise);
+}
+
+/// Writes a stack of 200 pages, all of them holes of the file.
+fn stack(folder: &Folder) {
+    let head = npy(&header("'|u1'", "(200, 1000, 1000)"), &[]);
+    folder.write("stack.npy", &head);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path("stack.npy")).unwrap();
+    file.set_len(head.len() as u64 + 200_000_000).unwrap();
 }
 
 /// Runs a script in which `$0` is the program.
@@ -56,7 +64,7 @@ fn stopped_as_it_writes(folder: &Folder, script: &str) -> Child {
         }
         assert_eq!(child.wait().unwrap().code(), Some(0));
         // What the run that was too fast has written.
-        for name in ["new.png", "c.png"] {
+        for name in ["new.png", "new.npy", "c.png"] {
             let _ = std::fs::remove_file(folder.path(name));
         }
         folder.write("there.png", "precious");
@@ -78,17 +86,17 @@ fn send(signal: &str, child: &Child) {
 fn a_signal_leaves_nothing_behind() {
     let folder = Folder::new();
     noise(&folder);
+    stack(&folder);
     folder.write("there.png", "precious");
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("HUP", Some(129)), ("KILL", None)] {
-        for output in ["new.png", "there.png"] {
+        for files in ["noise.png new.png", "noise.png there.png", "stack.npy new.npy --pages"] {
             // Whoever runs the tests in the background of a shell has them ignore interrupts.
-            let script =
-                format!("exec env --default-signal \"$0\" correlate noise.png {output} --mask identity --device cpu");
+            let script = format!("exec env --default-signal \"$0\" correlate {files} --mask identity --device cpu");
             let mut child = stopped_as_it_writes(&folder, &script);
             send(signal, &child);
             send("CONT", &child);
             assert_eq!(child.wait().unwrap().code(), code, "{signal}");
-            assert_eq!(folder.names(), ["noise.png", "there.png"], "{signal}");
+            assert_eq!(folder.names(), ["noise.png", "stack.npy", "there.png"], "{signal}");
             assert_eq!(std::fs::read(folder.path("there.png")).unwrap(), b"precious", "{signal}");
         }
     }

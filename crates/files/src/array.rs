@@ -18,7 +18,10 @@ const MAX_HEADER: usize = 1 << 16;
 
 const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, width) or (height, width, 1 to 4)";
 
+const STACKS: &str = "stacks of bool, integers and floats, of shape (n, height, width) or (n, height, width, 1 to 4)";
+
 /// The content of a header.
+#[derive(Debug)]
 struct Header {
     /// Byte order and type, such as `<f4`.
     descr: String,
@@ -35,58 +38,117 @@ pub(super) fn read(
     max_pixels: u64,
     asked: Option<PixelType>,
 ) -> Result<AnyImage<'static>> {
-    let wrong = |what: String| Error::content(path, what);
-    let header = Header::read(file).map_err(wrong)?;
-    let refused =
-        || wrong(format!("dtype '{}', shape {} is not taken; {TAKEN} are", header.descr, header.shape_text()));
-    let (size, pixel) = match header.kind() {
-        "u1" => (1, Some(PixelType::U8)),
-        "u2" => (2, Some(PixelType::U16)),
-        "i2" => (2, Some(PixelType::I16)),
-        "f2" => (2, Some(PixelType::F16)),
-        "f4" => (4, Some(PixelType::F32)),
-        "f8" => (8, Some(PixelType::F64)),
-        "b1" => (1, None),
-        other if narrow::is_taken(other) => (usize::from(other.as_bytes()[1] - b'0'), None),
-        _ => return Err(refused()),
-    };
-    let (height, width, channels) = match header.shape[..] {
+    Images::open(path, file, max_pixels, false)?.read(path, file, 0, asked)
+}
+
+/// One image, or those of a stack, in an array whose header has been read.
+#[derive(Debug)]
+pub(super) struct Images {
+    header: Header,
+    /// Shape of each image.
+    shape: Shape,
+    /// Type of the samples; `None` for one that is found when they are read.
+    pixel: Option<PixelType>,
+    pub(super) count: u32,
+    /// Offset of the first sample, and size of each image, in bytes.
+    start: u64,
+    image_bytes: u64,
+}
+
+impl Images {
+    /// Reads the header of an image of at most `max_pixels` pixels, or of a stack of such images along the first dimension.
+    ///
+    /// # Errors
+    /// [`Error::Stack`] for a stack where an image is expected, [`Error::TooLarge`], and [`Error::Content`] for what is not taken.
+    pub(super) fn open(path: &Path, file: &mut dyn Source, max_pixels: u64, stacked: bool) -> Result<Images> {
+        let wrong = |what: String| Error::content(path, what);
+        let header = Header::read(file).map_err(wrong)?;
+        let start = file.stream_position().map_err(|error| Error::read(path, error))?;
+        let (of, text) = (header.descr.clone(), header.shape_text());
+        let refused = |taken| wrong(format!("dtype '{of}', shape {text} is not taken; {taken} are"));
+        let refused = || refused(if stacked { STACKS } else { TAKEN });
+        let (size, pixel) = match header.kind() {
+            "u1" => (1, Some(PixelType::U8)),
+            "u2" => (2, Some(PixelType::U16)),
+            "i2" => (2, Some(PixelType::I16)),
+            "f2" => (2, Some(PixelType::F16)),
+            "f4" => (4, Some(PixelType::F32)),
+            "f8" => (8, Some(PixelType::F64)),
+            "b1" => (1, None),
+            other if narrow::is_taken(other) => (usize::from(other.as_bytes()[1] - b'0'), None),
+            _ => return Err(refused()),
+        };
+        let (count, (height, width, channels)) = match (&header.shape[..], stacked) {
+            (sides, false) => {
+                (1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
+            }
+            ([count, sides @ ..], true) if *count > 0 => (*count, sides_of_image(sides).ok_or_else(refused)?),
+            _ => return Err(refused()),
+        };
+        if stacked && header.fortran {
+            let what =
+                "the stack is in Fortran order, in which images do not lie one after the other; C order is taken";
+            return Err(wrong(what.into()));
+        }
+        header.check_length(file, size).map_err(wrong)?;
+        check_pixels(path, width, height, max_pixels)?;
+        let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
+        let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
+        let most = || wrong(format!("the stack has {count} images; {} are taken", u32::MAX));
+        let count = u32::try_from(count).map_err(|_| most())?;
+        Ok(Images { header, shape, pixel, count, start, image_bytes: shape.samples() * size as u64 })
+    }
+
+    /// Reads an image, from 0, as one of type `asked` if given.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Content`], and [`Error::Inexact`] for numbers that no type holds.
+    pub(super) fn read(
+        &self,
+        path: &Path,
+        file: &mut dyn Source,
+        index: u32,
+        asked: Option<PixelType>,
+    ) -> Result<AnyImage<'static>> {
+        let wrong = |what: String| Error::content(path, what);
+        let (header, shape) = (&self.header, self.shape);
+        let place = SeekFrom::Start(self.start + u64::from(index) * self.image_bytes);
+        file.seek(place).map_err(|error| Error::read(path, error))?;
+        let Some(pixel) = self.pixel else {
+            let (kind, foreign, fortran) = (header.kind(), header.is_foreign(), header.fortran);
+            return narrow::Array { path, kind, foreign, fortran, shape }.read(file, asked);
+        };
+        if header.fortran {
+            check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)
+                .map_err(|error| wrong(error.to_string()))?;
+        }
+        let mut loaded = Ok(());
+        let image = AnyImage::from_bytes(pixel, shape, |bytes| {
+            loaded = if header.fortran {
+                let mut stored = vec![0; bytes.len()];
+                file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, shape, pixel.size_bytes()))
+            } else {
+                file.fill(bytes)
+            };
+            if header.is_foreign() {
+                bytes.chunks_exact_mut(pixel.size_bytes()).for_each(<[u8]>::reverse);
+            }
+            Ok(())
+        });
+        let image = image.map_err(|error| wrong(error.to_string()))?;
+        loaded.map_err(|error| Error::read(path, error))?;
+        Ok(image)
+    }
+}
+
+/// Returns height, width and channels of an image of these sides; `None` if an image has other ones.
+pub(super) fn sides_of_image(sides: &[u64]) -> Option<(u64, u64, u64)> {
+    let (height, width, channels) = match *sides {
         [height, width] => (height, width, 1),
         [height, width, channels @ 1..=4] => (height, width, channels),
-        _ => return Err(refused()),
+        _ => return None,
     };
-    if height == 0 || width == 0 {
-        return Err(refused());
-    }
-    header.check_length(file, size).map_err(wrong)?;
-    check_pixels(path, width, height, max_pixels)?;
-    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
-    let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
-
-    let Some(pixel) = pixel else {
-        let (kind, foreign, fortran) = (header.kind(), header.is_foreign(), header.fortran);
-        return narrow::Array { path, kind, foreign, fortran, shape }.read(file, asked);
-    };
-    if header.fortran {
-        check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)
-            .map_err(|error| wrong(error.to_string()))?;
-    }
-    let mut loaded = Ok(());
-    let image = AnyImage::from_bytes(pixel, shape, |bytes| {
-        loaded = if header.fortran {
-            let mut stored = vec![0; bytes.len()];
-            file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, shape, pixel.size_bytes()))
-        } else {
-            file.fill(bytes)
-        };
-        if header.is_foreign() {
-            bytes.chunks_exact_mut(pixel.size_bytes()).for_each(<[u8]>::reverse);
-        }
-        Ok(())
-    });
-    let image = image.map_err(|error| wrong(error.to_string()))?;
-    loaded.map_err(|error| Error::read(path, error))?;
-    Ok(image)
+    (height > 0 && width > 0).then_some((height, width, channels))
 }
 
 /// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory; `None`
@@ -107,12 +169,8 @@ pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Res
         "f8" => PixelType::F64,
         _ => return Ok(None),
     };
-    let (height, width, channels) = match header.shape[..] {
-        [height, width] => (height, width, 1),
-        [height, width, channels @ 1..=4] => (height, width, channels),
-        _ => return Ok(None),
-    };
-    if header.fortran || height == 0 || width == 0 || (header.is_foreign() && pixel.size_bytes() > 1) {
+    let Some((height, width, channels)) = sides_of_image(&header.shape) else { return Ok(None) };
+    if header.fortran || (header.is_foreign() && pixel.size_bytes() > 1) {
         return Ok(None);
     }
     header.check_length(file, pixel.size_bytes()).map_err(wrong)?;
@@ -122,11 +180,12 @@ pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Res
     Ok(Some((shape, pixel, start)))
 }
 
-/// Returns the number of pixels of an array, from its header.
+/// Returns the number of pixels of an array, or of each image of a stack, from its header.
 pub(super) fn pixels(file: &mut dyn Source) -> Option<u64> {
     let header = Header::read(file).ok()?;
-    let channels = if header.shape.len() == 3 { header.shape[2].max(1) } else { 1 };
-    Some(header.items / channels)
+    let of_each = || header.shape.get(1..).and_then(sides_of_image);
+    let sides = sides_of_image(&header.shape).or_else(of_each);
+    Some(sides.map_or(header.items, |(height, width, _)| height.saturating_mul(width)))
 }
 
 /// Copies items of `size` elements, such as bytes, from Fortran order, planes last, to rows of pixels.
@@ -239,11 +298,7 @@ impl Header {
     }
 
     fn shape_text(&self) -> String {
-        let sides: Vec<String> = self.shape.iter().map(u64::to_string).collect();
-        match &sides[..] {
-            [side] => format!("({side},)"),
-            _ => format!("({})", sides.join(", ")),
-        }
+        shape_text(&self.shape)
     }
 
     /// Checks that the file holds as many bytes as its header promises.
@@ -263,6 +318,15 @@ impl Header {
                 Err(format!("holds {found} bytes of data, but shape {shape} of '{}' needs {needed}", self.descr))
             }
         }
+    }
+}
+
+/// Formats a shape as NumPy does.
+pub(super) fn shape_text(sides: &[u64]) -> String {
+    let sides: Vec<String> = sides.iter().map(u64::to_string).collect();
+    match &sides[..] {
+        [side] => format!("({side},)"),
+        _ => format!("({})", sides.join(", ")),
     }
 }
 
@@ -299,7 +363,13 @@ pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64])
     floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
 }
 
-pub(super) fn write_image_header(file: &mut impl Write, shape: Shape, pixel: PixelType) -> io::Result<()> {
+/// Writes the header of an image, or of a stack of `count` images.
+pub(super) fn write_image_header(
+    file: &mut impl Write,
+    count: Option<u32>,
+    shape: Shape,
+    pixel: PixelType,
+) -> io::Result<()> {
     let kind = match pixel {
         PixelType::U8 => "u1",
         PixelType::U16 => "u2",
@@ -309,12 +379,13 @@ pub(super) fn write_image_header(file: &mut impl Write, shape: Shape, pixel: Pix
         PixelType::F64 => "f8",
     };
     let Shape { width, height, channels } = shape;
-    let shape = [height as u64, width as u64, channels as u64];
-    write_header(file, kind, if channels == 1 { &shape[..2] } else { &shape })
+    let shape = [count.unwrap_or(1) as u64, height as u64, width as u64, channels as u64];
+    let (first, last) = (if count.is_some() { 0 } else { 1 }, if channels == 1 { 3 } else { 4 });
+    write_header(file, kind, &shape[first..last])
 }
 
 /// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
 pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
-    write_image_header(file, image.shape(), image.pixel_type())?;
+    write_image_header(file, None, image.shape(), image.pixel_type())?;
     file.write_all(&image.bytes())
 }

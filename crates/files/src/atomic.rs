@@ -64,19 +64,29 @@ impl<'a> OutputPath<'a> {
     /// As [`write`](Self::write).
     pub fn write_file(&self, fill: impl FnOnce(&File) -> Result<(), Trouble>) -> Result<()> {
         let written = || -> Result<(), Trouble> {
-            let draft = Draft::new(&self.folder)?;
+            let draft = self.draft()?;
             fill(draft.file())?;
-            if let Ok(facts) = fs::metadata(&self.target) {
-                // A private file stays private.
-                draft.file().set_permissions(facts.permissions())?;
-            }
-            Ok(draft.publish(&self.target)?)
+            Ok(self.publish(draft)?)
         };
         written().map_err(|error| Error::write(self.path, error))
     }
 }
 
 impl OutputPath<'_> {
+    /// Creates an empty file next to the path, for [`publish`](Self::publish).
+    pub(crate) fn draft(&self) -> io::Result<Draft> {
+        Draft::new(&self.folder)
+    }
+
+    /// Renames a complete file to the path.
+    pub(crate) fn publish(&self, draft: Draft) -> io::Result<()> {
+        if let Ok(facts) = fs::metadata(&self.target) {
+            // A private file stays private.
+            draft.file().set_permissions(facts.permissions())?;
+        }
+        draft.publish(&self.target)
+    }
+
     /// Writes to a file that stays if the program ends, for the next run of the same job, and renames it to the path when it is
     /// complete. `fill` gets the number of rows that are there.
     ///

@@ -60,8 +60,8 @@ fn write_mapped(file: &File, bytes: &[u8], offset: u64) -> io::Result<bool> {
     // All pages are there before the first is written: a page that is missing would end the program by a signal.
     fallocate(file, FallocateFlags::empty(), 0, offset + bytes.len() as u64)?;
     // SAFETY: the file is a draft of this process, which does not shorten it.
-    let mut map = unsafe { memmap2::MmapOptions::new().len(offset as usize + bytes.len()).map_mut(file)? };
-    let pieces = map[offset as usize..].par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
+    let mut map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes.len()).map_mut(file)? };
+    let pieces = map.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE));
     pieces.for_each(|(to, from)| to.copy_from_slice(from));
     Ok(true)
 }

@@ -1,7 +1,8 @@
 //! Errors of reading and writing files.
 
+use crate::array::{shape_text, sides_of_image};
 use crate::atomic::Trouble;
-use apron_core::{ErrorKind, PixelType};
+use apron_core::{ErrorKind, PixelType, Shape};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,17 @@ pub enum Error {
         page: u32,
         /// Number of pages of the file.
         pages: u32,
+    },
+    /// The array is a stack of images, and one image was asked for.
+    #[error("{}: shape {shape} is that of {images} images, and not of one: (height, width) or (height, width, 1 to 4)",
+        .path.display())]
+    Stack {
+        /// The file.
+        path: PathBuf,
+        /// The array's shape, as NumPy prints it.
+        shape: String,
+        /// Its first side.
+        images: u64,
     },
     /// The image has more pixels than the caller's limit.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
@@ -102,6 +114,23 @@ pub enum Error {
         /// Whether the caller requested the type, so that the error does not depend on an image.
         asked: bool,
     },
+    /// The output's format holds one image, and several were to be written.
+    #[error("{}: only .npy and TIFF files hold several images", .path.display())]
+    OneImage {
+        /// The output.
+        path: PathBuf,
+    },
+    /// An image is not of the shape and type of those before it, which a stack in a `.npy` file has to have.
+    #[error("{}: {} differs from the first image, {}: all in a .npy file have one shape and type",
+        .path.display(), typed(*.found), typed(*.first))]
+    Uneven {
+        /// The output.
+        path: PathBuf,
+        /// Shape and type of the image.
+        found: (Shape, PixelType),
+        /// Shape and type of the first image.
+        first: (Shape, PixelType),
+    },
     /// The output cannot be written. The previous file is unchanged.
     #[error("{}: cannot be written: {source}", .path.display())]
     Write {
@@ -117,7 +146,10 @@ impl Error {
     /// [`ErrorKind::Input`].
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Extension { .. } | Error::NotBuilt { .. } | Error::Unfit { asked: true, .. } => ErrorKind::Usage,
+            Error::Extension { .. }
+            | Error::NotBuilt { .. }
+            | Error::Unfit { asked: true, .. }
+            | Error::OneImage { .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }
@@ -147,6 +179,13 @@ impl Error {
         Error::Content { path: path.into(), what: what.to_string() }
     }
 
+    /// Makes the error for an array of these sides that was to be one image, if it is a stack of images.
+    pub(crate) fn stack(path: &Path, sides: &[u64]) -> Option<Error> {
+        let (&images, of_each) = sides.split_first().filter(|(images, _)| **images > 0)?;
+        sides_of_image(of_each)?;
+        Some(Error::Stack { path: path.into(), shape: shape_text(sides), images })
+    }
+
     /// Makes the error for builds without Zarr.
     #[cfg_attr(feature = "zarr", allow(dead_code))]
     pub(crate) fn no_zarr(path: &Path) -> Error {
@@ -163,6 +202,11 @@ const CUT: &str = "the file is cut off: its data ends before the picture or arra
 
 fn are(pages: u32) -> String {
     if pages == 1 { "is one".into() } else { format!("are {pages}") }
+}
+
+/// Describes an image.
+fn typed((shape, pixel): (Shape, PixelType)) -> String {
+    format!("{shape} {pixel}")
 }
 
 /// Describes what a format does not support.

@@ -1,5 +1,6 @@
 //! Apron's files: reads images and masks from `.npy`, PNG, JPEG, TIFF, BMP and PNM, and writes images and tables of
-//! counts. With the feature `zarr`, images are also arrays of Zarr, which are folders.
+//! counts. Files of several images are read and written one image at a time. With the feature `zarr`, images are also
+//! arrays of Zarr, which are folders.
 //!
 //! Files are not trusted. Formats are recognised by content; sizes in headers are compared with the caller's limit and,
 //! where the format allows it, with the file's length, before memory is allocated. Errors are a typed [`Error`] that
@@ -33,6 +34,7 @@ mod grey_bmp;
 mod metadata;
 mod narrow;
 mod output;
+mod pages;
 mod partial;
 mod patched;
 mod picture;
@@ -54,6 +56,7 @@ pub use error::{Error, Result};
 pub use metadata::{Metadata, decode_metadata, read_metadata};
 pub use narrow::convert;
 pub use output::{ImageOutput, check_extension, extension, write_array};
+pub use pages::{PagesDraft, PagesFile};
 pub use picture::write_rgb_png;
 pub use read::{
     Page, ReadOptions, decode_image, decode_mask, decode_page, is_zarr, pixels, read_edges, read_image, read_mask,

@@ -89,8 +89,10 @@ fn of_png(file: &mut dyn Source) -> Option<(f64, f64)> {
     Some((f64::from(density.xppu) * METRES, f64::from(density.yppu) * METRES))
 }
 
+/// Reads the metadata of a page of a TIFF file, from 1; `None` if it cannot be read.
+///
 /// Uses the crate `tiff`: the decoder of `image` returns no density, and finds no profile.
-fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
+pub(super) fn of_tiff(file: &mut dyn Source, page: u32) -> Option<Metadata> {
     let mut decoder = Decoder::new(BufReader::new(file)).ok()?;
     decoder.seek_to_image(page.checked_sub(1)? as usize).ok()?;
     let icc = decoder.get_tag_u8_vec(Tag::IccProfile).ok();

@@ -197,7 +197,7 @@ impl<'a> ImageOutput<'a> {
         match self.format {
             Format::Array => {
                 let mut head = Vec::new();
-                array::write_image_header(&mut head, shape, pixel)?;
+                array::write_image_header(&mut head, None, shape, pixel)?;
                 Ok(head)
             }
             _ => tiff_file::head(shape, pixel, &self.manner.metadata),
@@ -209,6 +209,14 @@ impl<'a> ImageOutput<'a> {
         match &self.place {
             Place::File(path) => path.write_file(fill),
             _ => Ok(()),
+        }
+    }
+
+    /// Returns the file that is written, if it can hold several images.
+    pub(crate) fn of_pages(&self) -> Result<&OutputPath<'a>> {
+        match &self.place {
+            Place::File(path) if self.takes_rows() => Ok(path),
+            _ => Err(Error::OneImage { path: self.name.into() }),
         }
     }
 

@@ -110,30 +110,44 @@ fn jpeg_ends(bytes: &[u8]) -> bool {
 
 /// Reads a page of a picture directly into the image's memory; also returns the number of pages.
 pub(super) fn read(path: &Path, file: &mut dyn Source, page: u32, max_pixels: u64) -> Result<(AnyImage<'static>, u32)> {
-    let io = |error: std::io::Error| Error::read(path, error);
-    let mut start = [0; 2];
-    let whole = file.read(&mut start).map_err(io)? == 2;
-    let tags = if whole && [b"II", b"MM"].contains(&&start) {
+    if is_tiff(file).map_err(|error| Error::read(path, error))? {
         let tags = tiff_tags::page(path, file, page)?;
-        if let Some(Layout { shape, pixel, samples: Samples::Rows(start) }) = Layout::of(path, file, &tags, max_pixels)?
-        {
-            return Ok((plain(path, file, (shape, pixel), start)?, tags.pages));
-        }
-        tags
-    } else if page == 1 {
-        tiff_tags::Page { pages: 1, ..Default::default() }
-    } else {
-        return Err(Error::NoPage { path: path.into(), page, pages: 1 });
-    };
+        return Ok((read_tiff(path, file, &tags, max_pixels)?, tags.pages));
+    }
+    match page {
+        1 => Ok((read_first(path, file, max_pixels)?, 1)),
+        _ => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
+    }
+}
+
+/// Whether a file starts as TIFF files do. It is at its start before and after.
+pub(super) fn is_tiff(file: &mut dyn Source) -> std::io::Result<bool> {
+    let mut start = [0; 2];
+    let whole = file.read(&mut start)? == 2;
+    file.rewind()?;
+    Ok(whole && [b"II", b"MM"].contains(&&start))
+}
+
+/// Reads the page of a TIFF file that `tags` prepared.
+pub(super) fn read_tiff(
+    path: &Path,
+    file: &mut dyn Source,
+    tags: &tiff_tags::Page,
+    max_pixels: u64,
+) -> Result<AnyImage<'static>> {
+    let io = |error: std::io::Error| Error::read(path, error);
+    if let Some(Layout { shape, pixel, samples: Samples::Rows(start) }) = Layout::of(path, file, tags, max_pixels)? {
+        return plain(path, file, (shape, pixel), start);
+    }
     let Some([width, height]) = tags.size else {
         let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
-        return Ok((read_first(path, &mut Stream(file), max_pixels)?, tags.pages));
+        return read_first(path, &mut Stream(file), max_pixels);
     };
     check_pixels(path, width.into(), height.into(), max_pixels)?;
     let file = Patched::new(file, &tags.patches, tags.zeros).map_err(io)?;
     // Tiles extend beyond the image: the decoder may read four times the limit, or 2^22 pixels if that is more.
     let image = read_first(path, &mut Stream(file), max_pixels.max(1 << 20).saturating_mul(4))?;
-    Ok((cut(&image, width, height).map_err(|error| Error::content(path, error))?, tags.pages))
+    cut(&image, width, height).map_err(|error| Error::content(path, error))
 }
 
 /// Reads samples that lie in the file as in memory.

@@ -76,7 +76,7 @@ pub struct Page {
     pub pages: u32,
 }
 
-/// Returns the number of pixels of an image, from its header; `None` for a file that is no image.
+/// Returns the number of pixels of an image, or of the first of several, from its header; `None` for a file that is no image.
 pub fn pixels(path: &Path) -> Option<u64> {
     #[cfg(feature = "zarr")]
     if is_zarr(path) {

@@ -5,11 +5,12 @@ use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Metadata;
 use apron_core::{AnyImage, PixelType, Shape};
+use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
-use tiff::encoder::{Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
+use tiff::encoder::{DirectoryEncoder, Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
 use tiff::tags::{CompressionMethod, ExtraSamples, PhotometricInterpretation, ResolutionUnit, SampleFormat, Tag};
 
 /// Reads a file with one channel of f32 or i16, or with samples of f64; `None` for any other file, whose errors the general reader reports.
@@ -75,6 +76,21 @@ fn head_of<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata) -> 
 
 /// Returns header and directory of a file whose samples begin at `start`.
 fn directory<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata, start: u64) -> Result<Vec<u8>, Trouble> {
+    let mut file = Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::<_, K>::new_generic(&mut file)?;
+    let mut tags = encoder.image_directory()?;
+    write_tags(&mut tags, (shape, pixel), metadata, start)?;
+    tags.finish()?;
+    Ok(file.into_inner())
+}
+
+/// Writes the tags of an uncompressed image whose samples begin at `start`.
+fn write_tags<W: Write + Seek, K: TiffKind>(
+    tags: &mut DirectoryEncoder<'_, W, K>,
+    (shape, pixel): (Shape, PixelType),
+    metadata: &Metadata,
+    start: u64,
+) -> Result<(), Trouble> {
     let Shape { width, height, channels } = shape;
     let (format, colours) = match (pixel, channels) {
         (PixelType::U8 | PixelType::U16, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
@@ -96,9 +112,6 @@ fn directory<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata, s
         None => (ResolutionUnit::None, Rational { n: 1, d: 1 }, Rational { n: 1, d: 1 }),
     };
 
-    let mut file = Cursor::new(Vec::new());
-    let mut encoder = TiffEncoder::<_, K>::new_generic(&mut file)?;
-    let mut tags = encoder.image_directory()?;
     tags.write_tag(Tag::ImageWidth, width)?;
     tags.write_tag(Tag::ImageLength, height)?;
     tags.write_tag(Tag::BitsPerSample, &each(8 * pixel.size_bytes() as u16)[..])?;
@@ -118,8 +131,56 @@ fn directory<K: TiffKind>(shape: Shape, pixel: PixelType, metadata: &Metadata, s
     if let Some(profile) = metadata.icc_for(channels) {
         tags.write_tag(Tag::IccProfile, profile)?;
     }
-    tags.finish()?;
-    Ok(file.into_inner())
+    Ok(())
+}
+
+/// A file of several uncompressed pages that is being written.
+///
+/// The encoder's writer is not buffered: what a buffer held last would be written when the encoder is dropped, without an error.
+pub(super) enum Pages {
+    /// With the number of sample bytes that are written.
+    Classic(TiffEncoder<File, TiffKindStandard>, u64),
+    Big(TiffEncoder<File, TiffKindBig>),
+}
+
+impl Pages {
+    /// Starts a file at its first byte: a BigTIFF if pages of `bytes` bytes in all are expected, which is more than 2 GiB. Up to
+    /// 4 GiB there is room for pages that are larger than expected.
+    pub(super) fn new(file: File, bytes: u64) -> Result<Pages, Trouble> {
+        Ok(match bytes > MAX_CLASSIC / 2 {
+            true => Pages::Big(TiffEncoder::new_generic(file)?),
+            false => Pages::Classic(TiffEncoder::new_generic(file)?, 0),
+        })
+    }
+
+    /// Writes the next page.
+    ///
+    /// # Errors
+    /// Of the system, for an image that TIFF does not hold, and if a file with offsets of 32 bits would be larger than 4 GiB.
+    pub(super) fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<(), Trouble> {
+        match self {
+            Pages::Classic(encoder, written) => {
+                *written += image.bytes().len() as u64;
+                if *written > MAX_CLASSIC {
+                    let what = "a TIFF whose first page promises at most 2 GiB takes";
+                    return Err(format!("the pages up to this one have {written} bytes; {what} {MAX_CLASSIC}").into());
+                }
+                write_page(encoder, image, metadata)
+            }
+            Pages::Big(encoder) => write_page(encoder, image, metadata),
+        }
+    }
+}
+
+fn write_page<K: TiffKind>(
+    encoder: &mut TiffEncoder<File, K>,
+    image: &AnyImage<'_>,
+    metadata: &Metadata,
+) -> Result<(), Trouble> {
+    let mut tags = encoder.image_directory()?;
+    let start = tags.write_data(&*image.bytes())?;
+    write_tags(&mut tags, (image.shape(), image.pixel_type()), metadata, start)?;
+    Ok(tags.finish()?)
 }
 
 /// Rounds to ten-thousandths, or to integers from 429,496 on, where ten-thousandths exceed 32 bits.
@@ -153,6 +214,23 @@ mod tests {
         assert_eq!(decoder.colortype().unwrap(), ColorType::RGBA(16));
         // 2 is the alpha that colors are not multiplied by.
         assert_eq!(decoder.find_tag_unsigned::<u16>(Tag::ExtraSamples).unwrap(), Some(2));
+    }
+
+    #[test]
+    fn pages_of_more_than_2_gib_are_a_big_tiff_and_others_end_at_4_gib() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| File::create_new(folder.path().join(name)).unwrap();
+        assert!(matches!(Pages::new(file("big"), 3 << 30), Ok(Pages::Big(_))));
+        let image = AnyImage::U8(apron_core::Image::new(2, 1, 1, vec![7u8; 2]).unwrap());
+        for (written, taken) in [(0, true), (MAX_CLASSIC - 2, true), (MAX_CLASSIC - 1, false)] {
+            let Ok(Pages::Classic(encoder, 0)) = Pages::new(file(&written.to_string()), 1 << 30) else {
+                panic!("a classic TIFF")
+            };
+            let wrote = Pages::Classic(encoder, written).write(&image, &Metadata::default());
+            assert_eq!(wrote.is_ok(), taken, "{written}: {wrote:?}");
+            let limit = MAX_CLASSIC.to_string();
+            assert!(wrote.err().is_none_or(|error| error.to_string().contains(&limit)));
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! TIFF files by rows: where their samples lie, and their strips and tiles, one row of them at a time.
 
 use crate::error::{Error, Result, check_pixels};
-use crate::read::Source;
+use crate::patched::Patched;
+use crate::read::{Source, Stream};
 use crate::tiff_tags::Page;
 use apron_core::{PixelType, Shape};
 use std::io::{BufReader, SeekFrom};
@@ -44,18 +45,19 @@ fn decoder<'a>(file: &'a mut dyn Source) -> TiffResult<Reader<'a>> {
 }
 
 impl Layout {
-    /// Finds the layout of the first page; `None` for an image of another type, or a file that the general reader has to
-    /// explain.
+    /// Finds the layout of a page; `None` for an image of another type, or a file that the general reader has to explain.
     ///
     /// # Errors
     /// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for sides beyond an image's.
     pub(crate) fn of(path: &Path, file: &mut dyn Source, page: &Page, max_pixels: u64) -> Result<Option<Layout>> {
-        // Other pages, and what must be patched, are left to the general reader.
-        if !page.patches.is_empty() || page.size.is_some() {
+        // Tiles that must be patched are left to the general reader.
+        if page.zeros > 0 || page.size.is_some() {
             return Ok(None);
         }
         let length = file.seek(SeekFrom::End(0)).map_err(|error| Error::read(path, error))?;
-        let Ok(found) = decoder(file).and_then(|mut decoder| Found::of(&mut decoder)) else { return Ok(None) };
+        let patched = Patched::new(file, &page.patches, 0).map_err(|error| Error::read(path, error))?;
+        let found = decoder(&mut Stream(patched)).and_then(|mut decoder| Found::of(&mut decoder));
+        let Ok(found) = found else { return Ok(None) };
         let Some(Found { width, height, channels, pixel, rows, chunks }) = found else { return Ok(None) };
         check_pixels(path, width.into(), height.into(), max_pixels)?;
         let shape = Shape::new(width, height, channels).map_err(|error| Error::content(path, error))?;

@@ -36,43 +36,79 @@ pub(super) struct Page {
 /// Finds a page, from 1. If the tags cannot be read, it assumes one page and leaves the error to the decoder.
 ///
 /// # Errors
-/// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length.
+/// As [`Directories::page`].
 pub(super) fn page(path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
-    let io = |error: io::Error| Error::read(path, error);
-    let length = file.seek(SeekFrom::End(0)).map_err(io)?;
-    file.rewind().map_err(io)?;
-    let mut tags = Tags { file: BufReader::new(file), big_endian: false, big: false };
-    let directories = tags.directories().map_err(io)?;
-    let pages = u32::try_from(directories.len()).unwrap_or(u32::MAX).max(1);
-    if !(1..=pages).contains(&page) {
-        return Err(Error::NoPage { path: path.into(), page, pages });
+    Directories::of(path, file)?.page(path, file, page)
+}
+
+/// Where the pages of a file are, so that all of them are found by one walk through the file.
+#[derive(Debug)]
+pub(super) struct Directories {
+    /// The offset of each page's directory, up to the first that cannot be read.
+    places: Vec<u64>,
+    /// Whether these are all: the last one says that it is the last.
+    pub(super) all: bool,
+    big_endian: bool,
+    big: bool,
+}
+
+impl Directories {
+    /// Finds the pages.
+    ///
+    /// # Errors
+    /// [`Error::Read`].
+    pub(super) fn of(path: &Path, file: &mut dyn Source) -> Result<Directories> {
+        let io = |error: io::Error| Error::read(path, error);
+        file.rewind().map_err(io)?;
+        let mut tags = Tags { file: BufReader::new(file), big_endian: false, big: false };
+        let (places, all) = tags.directories().map_err(io)?;
+        Ok(Directories { places, all, big_endian: tags.big_endian, big: tags.big })
     }
-    let mut found = Page { pages, ..Page::default() };
-    let Some(&directory) = directories.get(page as usize - 1) else { return Ok(found) };
-    let entries = match tags.entries(directory, length) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(found),
-        Err(error) => return Err(io(error)),
-    };
-    if let Some(Entry { tag, kind, count, .. }) = entries.iter().find(|entry| entry.is_beyond(length)) {
-        let size = size(*kind);
-        let what = format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes");
-        return Err(Error::content(path, what));
+
+    /// Returns the number of directories that were found.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.places.len()).unwrap_or(u32::MAX)
     }
-    if page > 1 {
-        let (at, size) = if tags.big { (8, 8) } else { (4, 4) };
-        found.patches.push(Patch { at, bytes: tags.bytes(directory, size) });
+
+    /// Prepares a page, from 1, for the decoder. Without directories it assumes one page.
+    ///
+    /// # Errors
+    /// [`Error::NoPage`], and [`Error::Content`] for a tag whose values exceed the file's length.
+    pub(super) fn page(&self, path: &Path, file: &mut dyn Source, page: u32) -> Result<Page> {
+        let io = |error: io::Error| Error::read(path, error);
+        let pages = self.count().max(1);
+        if !(1..=pages).contains(&page) {
+            return Err(Error::NoPage { path: path.into(), page, pages });
+        }
+        let mut found = Page { pages, ..Page::default() };
+        let Some(&directory) = self.places.get(page as usize - 1) else { return Ok(found) };
+        let length = file.seek(SeekFrom::End(0)).map_err(io)?;
+        let mut tags = Tags { file: BufReader::new(file), big_endian: self.big_endian, big: self.big };
+        let entries = match tags.entries(directory, length) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(found),
+            Err(error) => return Err(io(error)),
+        };
+        if let Some(Entry { tag, kind, count, .. }) = entries.iter().find(|entry| entry.is_beyond(length)) {
+            let size = size(*kind);
+            let what = format!("tag {tag} has {count} values of {size} bytes, the file {length} bytes");
+            return Err(Error::content(path, what));
+        }
+        if page > 1 {
+            let (at, size) = if tags.big { (8, 8) } else { (4, 4) };
+            found.patches.push(Patch { at, bytes: tags.bytes(directory, size) });
+        }
+        if let Some(longer) = tags.longer_tiles(&entries).map_err(io)? {
+            found.zeros = BEHIND;
+            found.patches.push(longer);
+        }
+        if let Some([width, length]) = tags.beyond_tiles(&entries) {
+            let side = |(entry, _): &(&Entry, u64)| u32::try_from(entry.value).unwrap_or(u32::MAX);
+            found.size = Some([side(&width), side(&length)]);
+            found.patches.extend([width, length].map(|(entry, side)| tags.patch(entry, side)));
+        }
+        Ok(found)
     }
-    if let Some(longer) = tags.longer_tiles(&entries).map_err(io)? {
-        found.zeros = BEHIND;
-        found.patches.push(longer);
-    }
-    if let Some([width, length]) = tags.beyond_tiles(&entries) {
-        let side = |(entry, _): &(&Entry, u64)| u32::try_from(entry.value).unwrap_or(u32::MAX);
-        found.size = Some([side(&width), side(&length)]);
-        found.patches.extend([width, length].map(|(entry, side)| tags.patch(entry, side)));
-    }
-    Ok(found)
 }
 
 /// An entry of a directory.
@@ -102,8 +138,8 @@ struct Tags<F> {
 }
 
 impl<F: Read + Seek> Tags<F> {
-    /// Returns the offset of each page's directory, up to the first that cannot be read.
-    fn directories(&mut self) -> io::Result<Vec<u64>> {
+    /// Returns the offset of each page's directory, up to the first that cannot be read, and whether these are all.
+    fn directories(&mut self) -> io::Result<(Vec<u64>, bool)> {
         let (mut places, mut known) = (Vec::new(), BTreeSet::new());
         let mut walk = || {
             let mut order = [0; 2];
@@ -125,11 +161,11 @@ impl<F: Read + Seek> Tags<F> {
                 self.file.seek(SeekFrom::Start(end.ok_or(io::ErrorKind::UnexpectedEof)?))?;
                 next = self.place()?;
             }
-            Ok(())
+            Ok(next == 0)
         };
         match walk() {
-            Err(error) if ends(&error) => Ok(places),
-            walked => walked.map(|()| places),
+            Err(error) if ends(&error) => Ok((places, false)),
+            walked => walked.map(|all| (places, all)),
         }
     }
 

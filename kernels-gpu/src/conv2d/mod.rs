@@ -60,7 +60,7 @@ unsafe fn store<D: Device, O: Pixel>(
 
 /// Returns the sum, clamped to the range 0 to 1. Comparisons, not min and max: NaN stays NaN.
 #[inline(always)]
-fn clamped<A: Accumulator>(sum: A) -> A {
+pub(crate) fn clamped<A: Accumulator>(sum: A) -> A {
     let one = A::of(1.0f32);
     if sum < A::ZERO {
         A::ZERO

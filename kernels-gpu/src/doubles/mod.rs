@@ -12,6 +12,7 @@
 //! from the first-level cache. No shared memory and no barrier: on GPUs with fast f64 the multiply-adds take nearly as long
 //! as the loads, on others much longer.
 
+use crate::conv2d::clamped;
 use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{BorderMode, DoublesParams, DOUBLES_ACROSS, DOUBLES_BLOCK, DOUBLES_DOWN, DOUBLES_TILE};
@@ -92,14 +93,3 @@ impl Body for Dense {
     }
 }
 
-/// Returns the sum, clamped to the range 0 to 1; NaN stays NaN.
-#[inline(always)]
-fn clamped(sum: f64) -> f64 {
-    if sum < 0.0 {
-        0.0
-    } else if sum > 1.0 {
-        1.0
-    } else {
-        sum
-    }
-}

@@ -52,7 +52,7 @@ pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Res
         return super::named::apply(verb, &args.filter, formula, devices);
     }
     super::filter::run(verb, &args.filter, args.clamp, devices, |device, image| match verb {
-        "convolve" => device.convolve(image, mask),
-        _ => device.correlate(image, mask),
+        "convolve" => device.convolve(image, mask.clone()),
+        _ => device.correlate(image, mask.clone()),
     })
 }

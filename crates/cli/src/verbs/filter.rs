@@ -15,7 +15,7 @@ pub(super) fn run(
     args: &FilterArgs,
     clamp: bool,
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
+    make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
     let asked = args.out_type.or(clamp.then_some(PixelType::F32));
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
@@ -36,7 +36,7 @@ pub(super) fn run_to(
     args: &FilterArgs,
     (clamp, out_type): (bool, &dyn Fn(PixelType) -> PixelType),
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> FilterBuilder<'a>,
+    make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
     if let Extent::Region(region) = args.extent() {
         args::check_region(verb, region, &args.common)?;

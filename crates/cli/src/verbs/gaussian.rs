@@ -31,6 +31,6 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let taps_y = filters::gaussian_derivative(args.sigma.1, args.order.1, args.truncate)?;
     let (taps_x, taps_y) = args.anchor.taps(taps_x, taps_y)?;
     super::filter::run("gaussian", &args.filter, false, devices, |device, image| {
-        device.separable(image, taps_x, taps_y)
+        device.separable(image, taps_x.clone(), taps_y.clone())
     })
 }

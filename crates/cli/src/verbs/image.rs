@@ -1,11 +1,12 @@
-//! Runs verbs that turn one image into another: read, run, write; or, as a step of a pipe, only run.
+//! Runs verbs that turn one image into another: read, run, write, once or for each page; or, as a step of a pipe, only run.
 
+use super::pages;
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::Place;
 use crate::report::{Made, Ran, Report, milliseconds};
-use apron::{Device, DeviceImage, PixelType, Shape, Source};
+use apron::{AnyImage, Device, DeviceImage, PixelType, Shape, Source};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -32,14 +33,15 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Runs `make`, whose parameters are checked, on the current image. Other errors that do not depend on the input, such
-/// as an output format that does not support the result's type, are found before the input is read.
+/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors that do
+/// not depend on the input, such as an output format that does not support the result's type, are found before the input is
+/// read.
 pub(super) fn run(
     verb: &'static str,
     common: &Common,
     target: &Target<'_>,
     devices: &mut Devices,
-    make: impl FnOnce(&Device, Source<'_>) -> Result<DeviceImage>,
+    mut make: impl FnMut(&Device, Source<'_>) -> Result<DeviceImage>,
 ) -> Result<Report> {
     let start = Instant::now();
     match devices.place()? {
@@ -50,25 +52,34 @@ pub(super) fn run(
                     "the image and the report of --json cannot both go to the standard output".into(),
                 ));
             }
-            devices.at(format!("reading {}", input.display()));
-            let (image, metadata) = common.read_picture(&input)?;
-            let file = file.with_metadata(metadata);
-            let (shape, pixel) = (image.shape(), image.pixel_type());
-            if let Some(out_type) = target.out_type {
-                target.args.drops_alpha(&file, out_type, shape.channels)?;
-            }
-            let device = devices.get(common.device)?;
-            devices.at(format!("{verb} of {shape} {pixel} on {}", device.name()));
-            let result = make(&device, Source::Host(image))?;
-            let out_type = target.out_type(pixel, result.pixel_type());
-            let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
-            target.args.drops_alpha(&file, out_type, result.shape().channels)?;
-            let copy = Instant::now();
-            let pixels = result.into_host()?;
-            report.ran.copy_out_ms = milliseconds(copy.elapsed());
-            devices.at(format!("writing {}", output.display()));
-            let pixels = target.args.scaled(pixels, out_type, target.keep_alpha)?;
-            file.write(&target.args.fitting(&file, pixels)?)?;
+            // Returns the report of an image, which `at` names if it is a page, and the result as the output takes it.
+            let mut on = |image: AnyImage<'static>, at: &str, devices: &mut Devices| {
+                let (shape, pixel) = (image.shape(), image.pixel_type());
+                if let Some(out_type) = target.out_type {
+                    target.args.drops_alpha(&file, out_type, shape.channels)?;
+                }
+                let device = devices.get(common.device)?;
+                devices.at(format!("{at}{verb} of {shape} {pixel} on {}", device.name()));
+                let result = make(&device, Source::Host(image))?;
+                let out_type = target.out_type(pixel, result.pixel_type());
+                let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
+                target.args.drops_alpha(&file, out_type, result.shape().channels)?;
+                let copy = Instant::now();
+                let pixels = result.into_host()?;
+                report.ran.copy_out_ms = milliseconds(copy.elapsed());
+                devices.at(format!("{at}writing {}", output.display()));
+                let pixels = target.args.scaled(pixels, out_type, target.keep_alpha)?;
+                Ok((report, target.args.fitting(&file, pixels)?))
+            };
+            let mut report = if target.args.pages {
+                pages::run(common, &input, &file, devices, &mut on)?
+            } else {
+                devices.at(format!("reading {}", input.display()));
+                let (image, metadata) = common.read_picture(&input)?;
+                let (report, pixels) = on(image, "", devices)?;
+                file.with_metadata(metadata).write(&pixels)?;
+                report
+            };
             report.ran.total_ms = milliseconds(start.elapsed());
             Ok(report)
         }

@@ -98,7 +98,7 @@ fn run(
     what: &str,
     (common, write): (&Common, &OutputArgs),
     devices: &mut Devices,
-    make: impl for<'a> FnOnce(&'a Device, Source<'a>) -> LookupBuilder<'a>,
+    make: impl for<'a> Fn(&'a Device, Source<'a>) -> LookupBuilder<'a>,
 ) -> Result<Report> {
     let target = Target::of(write);
     if let Some((input, output)) = devices.files()

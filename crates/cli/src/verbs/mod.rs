@@ -20,6 +20,7 @@ mod many;
 mod named;
 mod otsu;
 mod pad;
+mod pages;
 pub(crate) mod pipe;
 mod separable;
 mod stats;

@@ -43,7 +43,7 @@ pub(crate) struct Args {
 #[rustfmt::skip]
 const OF_THE_PIPE: &[&str] = &[
     "verb", "in", "out", "format", "device", "json", "quiet", "page", "max-pixels", "memory", "grey", "gray", "in-type",
-    "quality", "background", "resume",
+    "quality", "background", "resume", "pages",
 ];
 
 impl Args {
@@ -144,12 +144,17 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     {
         return by_files(args, &steps, (input, output), devices);
     }
-    let mut reports = Vec::new();
+    let mut reports: Vec<Report> = Vec::new();
     let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
-        for step in &steps {
-            reports.push(step.run(&mut inner)?);
+        for (index, step) in steps.iter().enumerate() {
+            let report = step.run(&mut inner)?;
+            match reports.get_mut(index) {
+                // That of the pages before.
+                Some(sum) => sum.add(&report),
+                None => reports.push(report),
+            }
         }
         match inner.place()? {
             Place::Pipe(image) => Ok(image),

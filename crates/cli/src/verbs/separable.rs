@@ -29,6 +29,6 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let taps_y = args::taps(&args.taps_y, args.normalize)?;
     let (taps_x, taps_y) = args.anchor.taps(taps_x, taps_y)?;
     super::filter::run("separable", &args.filter, false, devices, |device, image| {
-        device.separable(image, taps_x, taps_y)
+        device.separable(image, taps_x.clone(), taps_y.clone())
     })
 }

@@ -50,7 +50,7 @@ impl Input {
         match (whole.or(option), asked) {
             (None, _) => {
                 if common.page.is_none() {
-                    common.warn(path, file.pages(), "");
+                    common.warn(path, file.pages(), "; --pages of a filter takes all");
                 }
                 // Other programs and the files' pages need memory, too.
                 let memory = asked.unwrap_or(memory / 2);
@@ -186,7 +186,7 @@ pub(super) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Returns the job, if its image is too large to be read whole.
+    /// Returns the job, if its image is too large to be read whole. Pages are read one after the other, each of them whole.
     ///
     /// # Errors
     /// As [`Input::open`], and for an output that cannot be written.
@@ -196,6 +196,9 @@ impl<'a> Job<'a> {
         (input, output): (&Path, &'a Path),
         devices: &Devices,
     ) -> Result<Option<Job<'a>>> {
+        if target.args.pages {
+            return Ok(None);
+        }
         let option = target.args.rescale.as_ref().map(|_| "--rescale");
         let file = target.args.open(output, None, target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };

@@ -157,3 +157,27 @@ pub(crate) fn npy(header: &str, data: &[u8]) -> Vec<u8> {
 pub(crate) fn header(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
 }
+
+/// Placeholder for the offset of the page's data in a tag's value.
+pub(crate) const DATA: u32 = 1 << 24;
+
+/// Number, type, count, and value or offset of the values.
+pub(crate) type Tag = (u16, u16, u32, u32);
+
+/// Builds a TIFF file of pages, each with tags and the values that do not fit into a tag.
+pub(crate) fn tiff(pages: &[(&[Tag], &[u8])]) -> Vec<u8> {
+    let mut file = b"II*\0\x08\0\0\0".to_vec();
+    for (index, (tags, data)) in pages.iter().enumerate() {
+        let data_at = file.len() as u32 + 2 + 12 * tags.len() as u32 + 4;
+        file.extend((tags.len() as u16).to_le_bytes());
+        for (tag, kind, count, value) in *tags {
+            let value = if *value >= DATA { data_at + value - DATA } else { *value };
+            file.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+            file.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
+        }
+        let next = if index + 1 < pages.len() { data_at + data.len() as u32 } else { 0 };
+        file.extend(next.to_le_bytes());
+        file.extend(*data);
+    }
+    file
+}

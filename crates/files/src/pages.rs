@@ -1,0 +1,214 @@
+//! Files of several images: the pages of a TIFF and the stacks in `.npy` files, read and written one image at a time.
+
+use crate::array::{self, Images};
+use crate::atomic::{OutputPath, Trouble};
+use crate::draft::Draft;
+use crate::error::{Error, Result};
+use crate::metadata::{self, Metadata};
+use crate::narrow::convert;
+use crate::output::ImageOutput;
+use crate::patched::Patched;
+use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
+use crate::tiff_tags::Directories;
+use crate::{bulk, picture, tiff_file};
+use apron_core::{AnyImage, PixelType, Shape};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a `.npy` file
+/// of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images.
+///
+/// ```
+/// use apron_core::{AnyImage, Image};
+/// use apron_files::{ImageOutput, Metadata, PagesFile, ReadOptions};
+/// # let folder = std::env::temp_dir().join(format!("apron-pages-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+///
+/// let path = folder.join("stack.npy");
+/// let output = ImageOutput::new(&path, None)?;
+/// let mut stack = output.pages(2)?;
+/// for level in [10u8, 20] {
+///     stack.write(&AnyImage::U8(Image::new(3, 2, 1, vec![level; 6])?), &Metadata::default())?;
+/// }
+/// stack.finish()?;
+///
+/// let mut file = PagesFile::open(&path, ReadOptions::new(6))?;
+/// assert_eq!(file.pages(), 2);
+/// let (second, _) = file.read(2)?;
+/// assert_eq!(second.bytes()[..], [20; 6]);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PagesFile {
+    path: PathBuf,
+    file: File,
+    options: ReadOptions,
+    stored: Stored,
+}
+
+/// Where the images are.
+#[derive(Debug)]
+enum Stored {
+    Stack(Images),
+    Tiff(Directories),
+}
+
+impl PagesFile {
+    /// Opens a file. The limit of pixels and the type in `options` hold for each image; their page has no meaning here.
+    ///
+    /// # Errors
+    /// [`Error::Read`], and [`Error::Content`] for a file that is neither a TIFF nor a stack in a `.npy` file, is cut off, is in
+    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels.
+    pub fn open(path: &Path, options: ReadOptions) -> Result<PagesFile> {
+        let mut file = open(path)?;
+        let stored = guarded(path, || {
+            if starts_as_array(path, &mut file)? {
+                return Images::open(path, &mut file, options.max_pixels, true).map(Stored::Stack);
+            }
+            if !picture::is_tiff(&mut file).map_err(|error| Error::read(path, error))? {
+                return Err(Error::content(path, "neither a TIFF nor a .npy file, which alone hold several images"));
+            }
+            let directories = Directories::of(path, &mut file)?;
+            match (directories.count(), directories.all) {
+                (0, _) => Err(Error::content(path, "the TIFF has no page")),
+                (pages, false) => {
+                    let what =
+                        format!("the file is cut off or broken: no page follows page {pages}, which is not the last");
+                    Err(Error::content(path, what))
+                }
+                _ => Ok(Stored::Tiff(directories)),
+            }
+        })?;
+        Ok(PagesFile { path: path.into(), file, options, stored })
+    }
+
+    /// Returns the number of images, at least 1.
+    pub fn pages(&self) -> u32 {
+        match &self.stored {
+            Stored::Stack(images) => images.count,
+            Stored::Tiff(directories) => directories.count(),
+        }
+    }
+
+    /// Reads an image, from 1, and its metadata, of which `.npy` files have none.
+    ///
+    /// # Errors
+    /// As [`read_page`](crate::read_page).
+    pub fn read(&mut self, page: u32) -> Result<(AnyImage<'static>, Metadata)> {
+        let pages = self.pages();
+        let PagesFile { path, file, options: ReadOptions { max_pixels, pixel, .. }, stored } = self;
+        if !(1..=pages).contains(&page) {
+            return Err(Error::NoPage { path: path.clone(), page, pages });
+        }
+        let (image, metadata) = guarded(path, || match stored {
+            Stored::Stack(images) => Ok((images.read(path, file, page - 1, *pixel)?, Metadata::default())),
+            Stored::Tiff(directories) => {
+                let tags = directories.page(path, file, page)?;
+                let image = picture::read_tiff(path, file, &tags, *max_pixels)?;
+                // The patches make this page the first one, for which no other has to be gone through.
+                let patched = Patched::new(file, &tags.patches, 0).map_err(|error| Error::read(path, error))?;
+                Ok((image, metadata::of_tiff(&mut Stream(patched), 1).unwrap_or_default()))
+            }
+        })?;
+        let image = match *pixel {
+            Some(pixel) => convert(image, pixel).map_err(|error| Error::content(path, error))?,
+            None => image,
+        };
+        Ok((image, metadata))
+    }
+}
+
+/// A file of several images that is being written: the pages of a TIFF, or a stack in a `.npy` file. Unless it is
+/// [finished](Self::finish), nothing of it stays.
+pub struct PagesDraft<'a> {
+    output: &'a ImageOutput<'a>,
+    path: &'a OutputPath<'a>,
+    draft: Draft,
+    pages: u32,
+    written: u32,
+    to: To,
+}
+
+/// Where the next image goes.
+enum To {
+    /// It is the first.
+    Start,
+    /// At this offset, in bytes, if it has this shape and type.
+    Stack {
+        next: u64,
+        first: (Shape, PixelType),
+    },
+    Tiff(tiff_file::Pages),
+}
+
+impl ImageOutput<'_> {
+    /// Starts a file of this many images, at least 1, each of which is then [written](PagesDraft::write); for `.npy` and TIFF.
+    ///
+    /// # Errors
+    /// [`Error::OneImage`] for another format and for the standard output, [`Error::Write`] if no file can be created.
+    pub fn pages(&self, pages: u32) -> Result<PagesDraft<'_>> {
+        let path = self.of_pages()?;
+        let draft = path.draft().map_err(|error| Error::write(self.path(), error))?;
+        Ok(PagesDraft { output: self, path, draft, pages, written: 0, to: To::Start })
+    }
+}
+
+impl PagesDraft<'_> {
+    /// Writes the next image, with its metadata where the format is TIFF.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another shape or type than the
+    /// first, if that is in a `.npy` file; [`Error::Write`] for errors of the system, for more images than were said, and for a
+    /// TIFF whose later pages make it larger than 4 GiB though it was not to be expected from the first.
+    pub fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<()> {
+        let found = (image.shape(), image.pixel_type());
+        self.output.check(found.1, found.0.channels)?;
+        let to_system = |error: Trouble| Error::write(self.output.path(), error);
+        if self.written == self.pages {
+            return Err(to_system(format!("all {} images are there already", self.pages).into()));
+        }
+        if let To::Start = self.to {
+            self.to = self.started(found).map_err(to_system)?;
+        }
+        match &mut self.to {
+            To::Stack { first, .. } if *first != found => {
+                return Err(Error::Uneven { path: self.output.path().into(), found, first: *first });
+            }
+            To::Stack { next, .. } => {
+                let bytes = image.bytes();
+                bulk::write(self.draft.file(), &bytes, *next).map_err(|error| to_system(error.into()))?;
+                *next += bytes.len() as u64;
+            }
+            To::Tiff(pages) => pages.write(image, metadata).map_err(to_system)?,
+            To::Start => {}
+        }
+        self.written += 1;
+        Ok(())
+    }
+
+    /// Writes what comes before the first image, whose shape and type are these.
+    fn started(&self, (shape, pixel): (Shape, PixelType)) -> Result<To, Trouble> {
+        let file = self.draft.file();
+        if self.output.is_array() {
+            let mut head = Vec::new();
+            array::write_image_header(&mut head, Some(self.pages), shape, pixel)?;
+            bulk::write(file, &head, 0)?;
+            return Ok(To::Stack { next: head.len() as u64, first: (shape, pixel) });
+        }
+        let bytes = (shape.samples() * pixel.size_bytes() as u64).saturating_mul(self.pages.into());
+        Ok(To::Tiff(tiff_file::Pages::new(file.try_clone()?, bytes)?))
+    }
+
+    /// Gives the file its name, once all images are written.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if images are missing, and for errors of the system; the previous file is then unchanged.
+    pub fn finish(self) -> Result<()> {
+        let PagesDraft { output, path, draft, pages, written, .. } = self;
+        if written < pages {
+            return Err(Error::write(output.path(), format!("{written} of {pages} images were written")));
+        }
+        path.publish(draft).map_err(|error| Error::write(output.path(), error))
+    }
+}
