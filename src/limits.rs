@@ -61,7 +61,7 @@ impl LimitRun {
         }
     }
 
-    /// Runs the measurement once, and returns its time on the device.
+    /// Runs the measurement once, and returns its time on the device. The times of runs that were enqueued before are lost.
     ///
     /// # Errors
     /// As [`enqueue`](Self::enqueue).

@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_needs_some_of_its_limit() {
+    fn limits_are_those_of_traffic_or_of_arithmetic() {
         for workload in WORKLOADS {
             match workload.limit {
                 Some(Limit::Ffma) => assert!(workload.operations().is_some() && workload.traffic() == Limit::Copy),
