@@ -61,15 +61,50 @@ impl LimitRun {
         }
     }
 
-    /// Runs the measurement once, and returns its time on the device.
+    /// Runs the measurement once, and returns its time on the device. The times of runs that were enqueued before are lost.
+    ///
+    /// # Errors
+    /// As [`enqueue`](Self::enqueue).
+    pub fn run(&mut self) -> Result<Duration> {
+        self.enqueue()?;
+        Ok(self.times()?.pop().unwrap_or_default())
+    }
+
+    /// Enqueues the measurement once, behind the work of the device; on the CPU it has run when this returns. So runs
+    /// follow each other without a pause, as operations do that nobody waits for:
+    ///
+    /// ```
+    /// use apron::{Device, Limit};
+    ///
+    /// let mut copy = Device::cpu().limit(Limit::Copy, 2 * 640 * 480)?;
+    /// (0..20).try_for_each(|_| copy.enqueue())?;
+    /// assert_eq!(copy.times()?.len(), 20);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] and [`Error::Driver`].
+    pub fn enqueue(&mut self) -> Result<()> {
+        match &mut self.0 {
+            #[cfg(feature = "gpu")]
+            Kind::Gpu(run) => run.enqueue(),
+            Kind::Cpu(run) => {
+                run.enqueue();
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits for the runs that were enqueued since the last call, and returns the time of each on the device, in their
+    /// order.
     ///
     /// # Errors
     /// [`Error::Driver`].
-    pub fn run(&mut self) -> Result<Duration> {
+    pub fn times(&mut self) -> Result<Vec<Duration>> {
         match &mut self.0 {
             #[cfg(feature = "gpu")]
-            Kind::Gpu(run) => run.run(),
-            Kind::Cpu(run) => Ok(run.run()),
+            Kind::Gpu(run) => run.times(),
+            Kind::Cpu(run) => Ok(run.times()),
         }
     }
 }

@@ -11,6 +11,12 @@ fn a_gpu_measures_every_limit() {
         for _ in 0..3 {
             assert!(!run.run().unwrap().is_zero(), "{limit:?}");
         }
+        (0..5).for_each(|_| run.enqueue().unwrap());
+        let times = run.times().unwrap();
+        assert!(times.len() == 5 && times.iter().all(|time| !time.is_zero()), "{limit:?}: {times:?}");
+        assert!(run.times().unwrap().is_empty());
+        // Left behind while it runs: the next measurement is none the worse.
+        run.enqueue().unwrap();
     }
 }
 

@@ -24,7 +24,7 @@ fn every_workload_is_checked_and_timed() {
     for workload in workloads {
         assert!(workload["variant"].as_str().unwrap().split(" + ").all(|variant| variant == "parallel"), "{workload}");
         assert_eq!(workload["verdict"], Value::from("-"));
-        for key in ["ms", "first_ms", "copy_in_ms", "gb_per_s"] {
+        for key in ["ms", "limit_ms", "first_ms", "copy_in_ms", "gb_per_s"] {
             assert!(workload[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {workload}");
         }
         let work = workload["work"].as_str().unwrap();

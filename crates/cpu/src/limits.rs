@@ -5,8 +5,10 @@ use crate::simd::{self, Level, Vector, Work};
 use apron_core::{Limit, Result, check_memory};
 use std::time::{Duration, Instant};
 
-/// Words per task: 1 MiB.
-const TASK: usize = 1 << 17;
+/// Most words per task: 1 MiB.
+const LARGEST_TASK: usize = 1 << 17;
+/// Fewest words per task: 32 KiB. Smaller tasks are done sooner than they are handed to a thread.
+const SMALLEST_TASK: usize = 1 << 12;
 /// Independent sums per thread, enough to hide the latency of the multiply-add.
 const SUMS: usize = 10;
 
@@ -14,6 +16,7 @@ const SUMS: usize = 10;
 pub struct LimitRun {
     kind: Kind,
     amount: u64,
+    times: Vec<Duration>,
 }
 
 enum Kind {
@@ -33,24 +36,25 @@ impl LimitRun {
             check_memory::<u8>(amount.saturating_add(16), format_args!("the limit '{limit}'"))?;
         }
         let words = |bytes: u64| (0..bytes.div_ceil(8)).collect::<Vec<u64>>();
-        Ok(Some(match limit {
+        let (kind, amount) = match limit {
             Limit::Copy => {
                 let from = words(amount.div_ceil(2));
                 let (to, amount) = (vec![1; from.len()], from.len() as u64 * 16);
-                LimitRun { kind: Kind::Copy { from, to }, amount }
+                (Kind::Copy { from, to }, amount)
             }
             Limit::Read => {
                 let from = words(amount);
                 let amount = from.len() as u64 * 8;
-                LimitRun { kind: Kind::Read { from }, amount }
+                (Kind::Read { from }, amount)
             }
             Limit::Ffma => {
                 let each = sums(1).0 * parallel::threads();
                 let rounds = amount.div_ceil(each);
-                LimitRun { kind: Kind::Ffma { rounds }, amount: rounds.saturating_mul(each) }
+                (Kind::Ffma { rounds }, rounds.saturating_mul(each))
             }
             Limit::ToDevice | Limit::ToHost => return Ok(None),
-        }))
+        };
+        Ok(Some(LimitRun { kind, amount, times: Vec::new() }))
     }
 
     /// Returns the bytes that a run moves, or the operations that it does.
@@ -58,25 +62,39 @@ impl LimitRun {
         self.amount
     }
 
-    /// Runs the measurement once, and returns its time.
-    pub fn run(&mut self) -> Duration {
+    /// Runs the measurement once.
+    pub fn enqueue(&mut self) {
         let start = Instant::now();
         match &mut self.kind {
-            Kind::Copy { from, to } => parallel::chunks(to, TASK, &|task, to| {
-                let at = task * TASK;
-                to.copy_from_slice(&from[at..at + to.len()]);
-            }),
+            Kind::Copy { from, to } => {
+                let task = task(to.len());
+                parallel::chunks(to, task, &|number, to| {
+                    let at = number * task;
+                    to.copy_from_slice(&from[at..at + to.len()]);
+                });
+            }
             Kind::Read { from } => {
-                let part = |task: usize| from.chunks(TASK).nth(task).map(read);
-                std::hint::black_box(parallel::map(from.len().div_ceil(TASK), &part));
+                let task = task(from.len());
+                let part = |number: usize| from.chunks(task).nth(number).map(read);
+                std::hint::black_box(parallel::map(from.len().div_ceil(task), &part));
             }
             Kind::Ffma { rounds } => {
                 let rounds = *rounds;
                 std::hint::black_box(parallel::map(parallel::threads() as usize, &|_| sums(rounds).1));
             }
         }
-        start.elapsed()
+        self.times.push(start.elapsed());
     }
+
+    /// Returns the times of the runs since the last call.
+    pub fn times(&mut self) -> Vec<Duration> {
+        std::mem::take(&mut self.times)
+    }
+}
+
+/// Returns the words per task, so that small amounts are shared by all threads, too.
+fn task(words: usize) -> usize {
+    words.div_ceil(parallel::threads() as usize).clamp(SMALLEST_TASK, LARGEST_TASK)
 }
 
 /// Returns a number for which all words are read.
@@ -124,7 +142,10 @@ mod tests {
         for limit in [Limit::Copy, Limit::Read, Limit::Ffma] {
             let mut run = LimitRun::new(limit, 5_000_001).unwrap().unwrap();
             assert!((5_000_001..5_100_000).contains(&run.amount()), "{limit}: {}", run.amount());
-            assert!(run.run() > Duration::ZERO);
+            run.enqueue();
+            run.enqueue();
+            assert!(matches!(run.times()[..], [first, second] if first.min(second) > Duration::ZERO));
+            assert!(run.times().is_empty());
             if let Kind::Copy { from, to } = &run.kind {
                 assert_eq!(from, to);
             }
@@ -132,6 +153,14 @@ mod tests {
         assert!(LimitRun::new(Limit::ToHost, 1).unwrap().is_none());
         assert!(LimitRun::new(Limit::Copy, u64::MAX).is_err());
         assert_eq!(read(&[1, 2, u64::MAX]), 2);
+    }
+
+    #[test]
+    fn all_threads_have_a_task_unless_it_is_small() {
+        let threads = parallel::threads() as usize;
+        assert_eq!(task(1), SMALLEST_TASK);
+        assert_eq!(task(threads * SMALLEST_TASK * 2), SMALLEST_TASK * 2);
+        assert_eq!(task(threads * LARGEST_TASK * 2), LARGEST_TASK);
     }
 
     #[test]

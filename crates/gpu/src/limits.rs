@@ -1,7 +1,7 @@
 //! Measurements of the machine: repeatable copies and kernels without an operation.
 
 use crate::buffer::GpuBuffer;
-use crate::device::{Gpu, OpenDevice};
+use crate::device::Gpu;
 use crate::error::{checked, driver};
 use crate::execute::Timer;
 use apron_core::{Limit, Result};
@@ -9,7 +9,6 @@ use apron_plan::{Recipe, limits};
 use cust::memory::LockedBuffer;
 use cust::sys::{cuMemcpyDtoDAsync_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoDAsync_v2};
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
 use std::time::Duration;
 
 const OPERATION: &str = "limits";
@@ -21,11 +20,13 @@ pub struct LimitRun {
     gpu: Gpu,
     work: Work,
     amount: u64,
+    /// The runs that are enqueued, each with the memory that it writes on the device.
+    runs: Vec<(Timer, Option<GpuBuffer>)>,
 }
 
 enum Work {
     Kernel { recipe: Recipe, input: GpuBuffer },
-    OnDevice { from: GpuBuffer, to: GpuBuffer },
+    OnDevice { from: GpuBuffer },
     ToDevice { from: Pinned, to: GpuBuffer },
     ToHost { from: GpuBuffer, to: Pinned },
 }
@@ -41,8 +42,7 @@ impl LimitRun {
         let (work, amount) = match limit {
             Limit::Copy => {
                 let bytes = amount.div_ceil(2);
-                let to = GpuBuffer::uninitialized(gpu, OPERATION, bytes)?;
-                (Work::OnDevice { from: filled(bytes)?, to }, 2 * bytes)
+                (Work::OnDevice { from: filled(bytes)? }, 2 * bytes)
             }
             Limit::Read => {
                 let recipe = limits::read(amount.div_ceil(4), blocks);
@@ -63,7 +63,7 @@ impl LimitRun {
             Limit::ToHost => (Work::ToHost { from: filled(amount)?, to: Pinned::new(gpu, amount)? }, amount),
         };
         gpu.synchronize()?;
-        Ok(LimitRun { gpu: gpu.clone(), work, amount })
+        Ok(LimitRun { gpu: gpu.clone(), work, amount, runs: Vec::new() })
     }
 
     /// Returns the bytes that a run moves, or the operations that it performs.
@@ -71,37 +71,51 @@ impl LimitRun {
         self.amount
     }
 
-    /// Runs the measurement once, and returns its time on the GPU.
+    /// Enqueues the measurement once. A copy on the device gets memory of its own for its output, as operations do.
     ///
     /// # Errors
-    /// [`Error::Driver`](apron_core::Error::Driver).
-    pub fn run(&mut self) -> Result<Duration> {
+    /// [`Error::OutOfMemory`](apron_core::Error::OutOfMemory) and [`Error::Driver`](apron_core::Error::Driver).
+    pub fn enqueue(&mut self) -> Result<()> {
         let gpu = &self.gpu;
         gpu.device.enter()?;
-        if let Work::Kernel { recipe, input } = &self.work {
-            let (_, timer) = gpu.execute(recipe, input)?;
-            return timer.map_or(Ok(Duration::ZERO), |timer| timer.elapsed());
-        }
+        let to = match &self.work {
+            Work::Kernel { recipe, input } => {
+                let (output, timer) = gpu.execute(recipe, input)?;
+                self.runs.extend(timer.map(|timer| (timer, Some(output))));
+                return Ok(());
+            }
+            Work::OnDevice { from } => Some(GpuBuffer::uninitialized(gpu, OPERATION, from.len_bytes())?),
+            Work::ToDevice { .. } | Work::ToHost { .. } => None,
+        };
         let stream = gpu.stream.inner.as_inner();
         let timer = Timer::start(gpu)?;
-        // SAFETY: both sides have the same size, and outlive the copy: it is waited for below, and if that fails, the
-        // context is lost.
+        // SAFETY: both sides have the same size, and outlive the copy: device memory is freed in the order of the stream,
+        // and pinned memory only after the stream was waited for.
         let copied = unsafe {
-            match &mut self.work {
-                Work::Kernel { .. } => unreachable!("ran above"),
-                Work::OnDevice { from, to } => {
+            match (&mut self.work, &to) {
+                (Work::OnDevice { from }, Some(to)) => {
                     cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.len_bytes() as usize, stream)
                 }
-                Work::ToDevice { from, to } => {
+                (Work::ToDevice { from, to }, _) => {
                     cuMemcpyHtoDAsync_v2(to.address(), from.memory.as_ptr().cast(), from.memory.len(), stream)
                 }
-                Work::ToHost { from, to } => {
+                (Work::ToHost { from, to }, _) => {
                     cuMemcpyDtoHAsync_v2(to.memory.as_mut_ptr().cast(), from.address(), to.memory.len(), stream)
                 }
+                (Work::Kernel { .. } | Work::OnDevice { .. }, _) => unreachable!("enqueued, or given memory, above"),
             }
         };
         checked(copied, || format!("{OPERATION}: copying"))?;
-        timer.stop()?.elapsed()
+        self.runs.push((timer.stop()?, to));
+        Ok(())
+    }
+
+    /// Waits for the runs that are enqueued, and returns the time of each on the GPU.
+    ///
+    /// # Errors
+    /// [`Error::Driver`](apron_core::Error::Driver).
+    pub fn times(&mut self) -> Result<Vec<Duration>> {
+        self.runs.drain(..).map(|(timer, _)| timer.elapsed()).collect()
     }
 }
 
@@ -118,7 +132,8 @@ fn pattern(bytes: u64) -> Vec<u8> {
 /// Page-locked host memory.
 struct Pinned {
     memory: ManuallyDrop<LockedBuffer<u8>>,
-    device: Arc<OpenDevice>,
+    /// The GPU whose stream copies it.
+    gpu: Gpu,
 }
 
 impl Pinned {
@@ -126,7 +141,7 @@ impl Pinned {
         let locking = |error| driver(format!("{OPERATION}: locking {bytes} bytes of host memory"), error);
         gpu.device.enter()?;
         let memory = LockedBuffer::new(&0, bytes as usize).map_err(locking)?;
-        let mut pinned = Pinned { memory: ManuallyDrop::new(memory), device: gpu.device.clone() };
+        let mut pinned = Pinned { memory: ManuallyDrop::new(memory), gpu: gpu.clone() };
         pinned.memory.copy_from_slice(&pattern(bytes));
         Ok(pinned)
     }
@@ -134,8 +149,8 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Unlocking needs the context to be current.
-        if self.device.enter().is_ok() {
+        // Also makes the context current, which unlocking needs.
+        if self.gpu.synchronize().is_ok() {
             // SAFETY: dropped once, here; every copy was waited for.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }

@@ -3,14 +3,18 @@
 
 use crate::{Buffer, Launch, Recipe, Role};
 use apron_abi::{
-    ElementType, FFMA_A_ROUND, Kernel, LIMITS_BLOCK, LimitsFfmaParams, LimitsReadParams, Params, WORDS_AT_ONCE,
+    ElementType, FFMA_A_ROUND, Kernel, LIMITS_BLOCK, LimitsFfmaParams, LimitsReadParams, Params, READS_IN_FLIGHT,
+    WORDS_AT_ONCE,
 };
 
 const OPERATION: &str = "limits";
 
-/// Reads `words` words of 32 bits, rounded up to a multiple of one thread's load, with `blocks` blocks.
+/// Reads `words` words of 32 bits, rounded up to a multiple of one thread's load, with at most `blocks` blocks.
 pub fn read(words: u64, blocks: u32) -> Recipe {
     let words = words.next_multiple_of(WORDS_AT_ONCE);
+    // Every thread writes its sum: more of them than read at once would write more than is read of a small image.
+    let at_once = WORDS_AT_ONCE * READS_IN_FLIGHT * LIMITS_BLOCK as u64;
+    let blocks = words.div_ceil(at_once).clamp(1, blocks as u64) as u32;
     let params = Params::LimitsReadParams(LimitsReadParams { words });
     recipe(Kernel::limits_read_u32_u32, words, blocks, params)
 }
@@ -58,9 +62,11 @@ mod tests {
 
     #[test]
     fn a_limit_is_one_launch_with_an_output_a_thread() {
-        let read = read(1001, 3);
-        assert_eq!((read.variant, read.buffers[0].elems, read.buffers[1].elems), ("limits-read", 1004, 3 * 256));
-        assert_eq!(read.launches[0].params, Params::LimitsReadParams(LimitsReadParams { words: 1004 }));
+        let large = read(40_001, 3);
+        assert_eq!((large.variant, large.buffers[0].elems, large.buffers[1].elems), ("limits-read", 40_004, 3 * 256));
+        assert_eq!(large.launches[0].params, Params::LimitsReadParams(LimitsReadParams { words: 40_004 }));
+        let blocks = |words: u64| read(words, 3).launches[0].blocks;
+        assert_eq!([1, 4096, 4097, 8193].map(blocks), [[1, 1], [1, 1], [2, 1], [3, 1]]);
         let ffma = ffma(5, 3);
         assert_eq!((ffma.variant, ffma.buffers[0].elems, ffma.launches[0].blocks), ("limits-ffma", 2, [3, 1]));
         assert_eq!(ffma_operations(5, 3), 2 * 512 * 5 * 3 * 256);

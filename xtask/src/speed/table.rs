@@ -70,12 +70,14 @@ fn cells(row: &Row) -> Vec<String> {
     [own, beside(row.ms, row.best_peer())].concat()
 }
 
-/// Formats lines about the machine, its limits and the date.
+/// Formats lines about the machine and the date, and about how its limits were measured.
 pub(super) fn machine(record: &Record) -> String {
-    let limits =
+    let rates =
         [("copy", "copy"), ("read", "read"), ("ffma", "FFMA"), ("to-device", "PCIe in"), ("to-host", "PCIe out")];
-    let measured = limits.iter().filter_map(|(key, name)| Some(format!("{name} {}", record.facts.get(key)?)));
-    format!("{}Limits in that run: {}.\n", record.facts.line(), measured.collect::<Vec<_>>().join("; "))
+    let measured = rates.iter().filter_map(|(key, name)| Some(format!("{name} {}", record.facts.get(key)?)));
+    let how = record.facts.get("limits").unwrap_or("copies, reads and ffma at these rates");
+    let (line, rates) = (record.facts.line(), measured.collect::<Vec<_>>().join("; "));
+    format!("{line}Limits: {how}. Rates of large amounts in that run: {rates}.\n")
 }
 
 #[cfg(test)]
@@ -100,9 +102,11 @@ mod tests {
     fn the_machine_and_its_limits() {
         let expected = "\
 GPU: Some GPU; CUDA 13.0 (driver 580.1); CPU: Some CPU, 16 threads; 2026-11-21.
-Limits in that run: copy 2900 GB/s; read 3040 GB/s; FFMA 65.0 TFLOP/s.
+Limits: copies, reads and ffma at these rates. Rates of large amounts in that run: copy 2900 GB/s; read 3040 GB/s; FFMA 65.0 TFLOP/s.
 ";
         assert_eq!(machine(&Record::parse(SAMPLE).unwrap()), expected);
+        let measured = Record::parse(&format!("# limits: a copy of the same bytes\n{SAMPLE}")).unwrap();
+        assert!(machine(&measured).contains("\nLimits: a copy of the same bytes. Rates of"), "{}", machine(&measured));
     }
 
     #[test]

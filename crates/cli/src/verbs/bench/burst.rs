@@ -1,33 +1,18 @@
-//! Bursts: workloads of a few microseconds, whose runs follow each other without a pause.
+//! Bursts: work of a few microseconds, whose runs follow each other without a pause.
 //!
 //! On an idle stream, the event before a run is recorded when the host enqueues it, and the run's first kernel starts
 //! only after the host has enqueued the kernel as well: the time between the events then includes launch overhead of
 //! the host. So the runs are enqueued behind other work, which keeps the GPU busy until the host is done.
 
-use super::workloads::{Enqueued, Workload};
+use super::workloads::Enqueued;
 use super::{Pace, median};
-use apron::{Device, DeviceImage, DeviceName, Image, Mask, Result};
+use apron::{Device, DeviceImage, DeviceName, Image, LimitRun, Mask, Result};
 use std::time::{Duration, Instant};
 
 /// Runs shorter than this are timed in bursts, in milliseconds.
 pub(in crate::verbs) const SHORT_MS: f64 = 0.05;
 /// Runs per burst.
 pub(super) const RUNS: usize = 20;
-
-/// Returns the median time of a workload's runs, in milliseconds.
-pub(super) fn median_ms(workload: &Workload, device: &Device, image: &DeviceImage, pace: Pace) -> Result<f64> {
-    let mut bursts = Bursts::new(device)?;
-    // The GPU lowered its clock while the host prepared the bursts.
-    let start = Instant::now();
-    while bursts.0.image.is_some() && start.elapsed() < Pace::WARM {
-        bursts.times(|| workload.enqueue(device, image))?;
-    }
-    let mut times = Vec::new();
-    while times.len() < pace.reps {
-        times.extend(bursts.times(|| workload.enqueue(device, image))?);
-    }
-    Ok(median(times))
-}
 
 /// Bursts on a device.
 pub(in crate::verbs) struct Bursts<'a>(Before<'a>);
@@ -37,23 +22,64 @@ impl<'a> Bursts<'a> {
         Before::new(device).map(Bursts)
     }
 
+    /// Returns the median time of a workload's runs, in milliseconds.
+    pub(super) fn median(&mut self, pace: Pace, run: impl Fn() -> Result<Enqueued>) -> Result<f64> {
+        self.median_of(pace, of(run))
+    }
+
+    /// Returns the median time of a limit's runs, in milliseconds.
+    pub(super) fn limit(&mut self, pace: Pace, limit: &mut LimitRun) -> Result<f64> {
+        self.median_of(pace, || {
+            (0..RUNS).try_for_each(|_| limit.enqueue())?;
+            Ok((Instant::now(), limit.times()?))
+        })
+    }
+
     /// Returns the times of [`RUNS`] runs.
     pub(in crate::verbs) fn times(&mut self, run: impl Fn() -> Result<Enqueued>) -> Result<Vec<Duration>> {
+        self.times_of(&mut of(run))
+    }
+
+    fn median_of(&mut self, pace: Pace, mut burst: impl FnMut() -> Result<Burst>) -> Result<f64> {
+        // The GPU lowered its clock while the host prepared the bursts.
+        let start = Instant::now();
+        while self.0.image.is_some() && start.elapsed() < Pace::WARM {
+            self.times_of(&mut burst)?;
+        }
+        let mut times = Vec::new();
+        while times.len() < pace.reps {
+            times.extend(self.times_of(&mut burst)?);
+        }
+        Ok(median(times))
+    }
+
+    fn times_of(&mut self, burst: &mut impl FnMut() -> Result<Burst>) -> Result<Vec<Duration>> {
         let Bursts(before) = self;
         let mut repeats = Before::LEAST;
         loop {
             // Measured from here, as the GPU may start before everything is enqueued.
             let start = Instant::now();
             before.start(repeats)?;
-            let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
-            let enqueueing = start.elapsed();
-            let burst = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
+            let (enqueued, times) = burst()?;
             // Otherwise the GPU may have waited for the host.
-            if before.image.is_none() || repeats >= Before::MOST || before.took()? > enqueueing {
-                return Ok(burst);
+            if before.image.is_none() || repeats >= Before::MOST || before.took()? > enqueued - start {
+                return Ok(times);
             }
             repeats *= 2;
         }
+    }
+}
+
+/// When all runs of a burst were enqueued, and the times of the runs.
+type Burst = (Instant, Vec<Duration>);
+
+/// Returns what runs a burst of a workload.
+fn of(run: impl Fn() -> Result<Enqueued>) -> impl FnMut() -> Result<Burst> {
+    move || {
+        let runs = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>>>()?;
+        let enqueued = Instant::now();
+        let times = runs.iter().map(|run| Ok(run.report()?.kernels)).collect::<Result<Vec<_>>>()?;
+        Ok((enqueued, times))
     }
 }
 
@@ -108,7 +134,9 @@ mod tests {
         let device = Device::cpu();
         for workload in WORKLOADS.iter().map(|workload| workload.quick()) {
             let image = device.upload(&workload.picture.make().unwrap()).unwrap();
-            assert!(median_ms(&workload, &device, &image, Pace { reps: 1 }).unwrap() > 0.0, "{workload}");
+            let mut bursts = Bursts::new(&device).unwrap();
+            let ms = bursts.median(Pace { reps: 1 }, || workload.enqueue(&device, &image)).unwrap();
+            assert!(ms > 0.0, "{workload}");
         }
     }
 }

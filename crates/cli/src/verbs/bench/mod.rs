@@ -16,8 +16,9 @@ use crate::error::{Error, Result};
 use crate::report::{complain, print};
 use apron::{AnyImage, Device, DeviceName};
 use apron_files::OutputPath;
+use burst::Bursts;
 use images::Picture;
-use limits::Limits;
+use limits::{Limits, Rates};
 use report::{Bench, Outcome, Row, Timed};
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,11 +27,16 @@ use workloads::{Operation, Solved, WORKLOADS, Workload};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-First the machine's own limits are measured: copying and reading device memory, multiplying and adding,
+First the machine's own rates are measured, of large amounts: copying and reading device memory, multiplying and adding,
 copying over PCIe. Then each workload: its result is compared, bit for bit, with the CPU's, and it is
 timed by the GPU's events, kernels alone; if that is less than 50 us, in bursts of 20 that are enqueued
 while the GPU is busy, so that it never waits for the host. Copies of the image and the first call, which compiles the
 kernels, are timed apart; with CUDA_CACHE_DISABLE=1 in the environment the driver compiles them anew.
+
+The limit of a workload is a copy of the same bytes in device memory, those that it reads and those that it writes, or for
+histograms a read of them, which is timed in the same way: alone, or in bursts. Where multiply-adds bound it, it is their time
+at the measured rate, unless the copy takes longer. --scan compares with the longer of both everywhere. On the CPU all threads
+copy, read, and multiply and add.
 
 --peers also times what is there of NPP and CUB (compiled by nvcc, which NVCC may name), PyTorch and
 CuPy, by the programs in --peers-dir. What is missing is said and left out.
@@ -103,16 +109,16 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     };
     // Whole jobs have limits of their own, by a peer.
-    let limits = if args.jobs || args.auto {
-        Limits::default()
+    let rates = if args.jobs || args.auto {
+        Rates::default()
     } else {
-        tell(&format!("device {}: its limits", device.name()));
-        Limits::measure(&device, pace, args.quick)?
+        tell(&format!("device {}: its rates", device.name()));
+        Rates::measure(&device, pace, args.quick)?
     };
     let ordinal = if let DeviceName::Gpu(ordinal) = device.name() { Some(ordinal) } else { None };
-    let facts = || report::facts(pace, ordinal, &limits);
+    let facts = || report::facts(pace, ordinal, &rates);
     if args.scan {
-        let scan = scan::run(&device, &limits, args.only.as_deref().unwrap_or(""), (pace, args.quick), tell)?;
+        let scan = scan::run(&device, &rates, args.only.as_deref().unwrap_or(""), (pace, args.quick), tell)?;
         if let Some(folder) = &args.charts {
             scan.draw(folder)?;
         }
@@ -131,6 +137,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             failed => Err(Error::Failed(format!("{failed} jobs failed"))),
         };
     }
+    let mut limits = Limits::new(&device, &rates, pace)?;
     let mut rows = Vec::new();
     let mut last: Option<(Picture, AnyImage<'static>)> = None;
     for workload in workloads {
@@ -142,11 +149,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         let Some((_, image)) = &last else { unreachable!("made above") };
         let outcome = measured(&workload, &device, image, pace, args.quick).unwrap_or_else(Outcome::from);
-        rows.push(Row::new(workload, &limits, outcome));
+        rows.push(beside_its_limit(workload, outcome, &mut limits));
     }
     // Queried now, while the clock is still the one under load.
-    let mut bench = Bench::new(device.name(), pace, ordinal, limits, rows);
-    drop(last);
+    let mut bench = Bench::new(device.name(), pace, ordinal, rates.clone(), rows);
+    drop((last, limits));
     if args.peers {
         // The programs of other libraries generate images without gaps.
         let plain = bench.rows.iter().filter(|row| row.workload.picture.gap == 0);
@@ -180,6 +187,18 @@ fn chosen(args: &Args) -> Result<Vec<Workload>> {
         return Err(Error::Usage(format!("no workload's name holds '{pattern}'; the first of them is '{first}'")));
     }
     Ok(chosen)
+}
+
+/// Measures the limit of a workload that was timed.
+fn beside_its_limit(workload: Workload, outcome: Outcome, limits: &mut Limits<'_>) -> Row {
+    let limit = match &outcome {
+        Outcome::Timed(timed) => limits.of(&workload, timed.is_burst),
+        Outcome::Refused(_) | Outcome::Failed(_) => Ok(None),
+    };
+    match limit {
+        Ok(limit) => Row::new(workload, outcome, limit),
+        Err(error) => Row::new(workload, Outcome::from(error), None),
+    }
 }
 
 /// Checks a workload's result, and times it.
@@ -226,7 +245,7 @@ fn measured(
         (pace.median(run)?, None)
     };
     let is_burst = ms < burst::SHORT_MS && workload.operation != Operation::Chain;
-    let ms = if is_burst { burst::median_ms(workload, &device, &on_device, pace)? } else { ms };
+    let ms = if is_burst { Bursts::new(&device)?.median(pace, || workload.enqueue(&device, &on_device))? } else { ms };
     let (variant, why) = (report.variant, report.why);
     Ok(Outcome::Timed(Timed { variant, why, ms, is_burst, first_ms, copy_in_ms, copy_out_ms, parts_ms }))
 }

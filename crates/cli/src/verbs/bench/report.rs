@@ -1,11 +1,11 @@
 //! Results of the bench: as a table, as JSON, and as a record.
 
-use super::limits::Limits;
+use super::limits::{self, Rates};
 use super::peers::Found;
 use super::workloads::{Operation, Target, Workload};
 use super::{Pace, burst};
 use crate::report::aligned;
-use apron::DeviceName;
+use apron::{DeviceName, Limit};
 use apron_testkit::machine;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,14 +15,15 @@ pub(super) struct Bench {
     device: String,
     /// Facts about the machine and the run.
     facts: Vec<(String, String)>,
-    limits: Limits,
+    rates: Rates,
     pub(super) rows: Vec<Row>,
 }
 
 /// A workload and its result.
 pub(super) struct Row {
     pub(super) workload: Workload,
-    /// The least time that the machine's limits allow, if they are known.
+    /// What bounds it, and the least time that this allows, in milliseconds, if it is known.
+    limit: &'static str,
     pub(super) limit_ms: Option<f64>,
     pub(super) outcome: Outcome,
     /// Other libraries and their times, in milliseconds.
@@ -55,12 +56,13 @@ pub(super) struct Timed {
 }
 
 impl Row {
-    pub(super) fn new(workload: Workload, limits: &Limits, outcome: Outcome) -> Row {
-        let mut row = Row { workload, limit_ms: None, outcome, peers: Vec::new() };
-        row.limit_ms = match workload.limit {
-            Some(limit) => limits.ms(limit, workload.amount()),
-            None => row.timed().and_then(|timed| timed.parts_ms),
-        };
+    /// Makes a row with what bounds the workload and its least time in milliseconds; a chain has that of its parts instead.
+    pub(super) fn new(workload: Workload, outcome: Outcome, limit: Option<(Limit, f64)>) -> Row {
+        let name = limit.map(|(limit, _)| limit).or(workload.limit).map_or("parts", Limit::name);
+        let mut row = Row { workload, limit: name, limit_ms: limit.map(|(_, ms)| ms), outcome, peers: Vec::new() };
+        if workload.limit.is_none() {
+            row.limit_ms = row.timed().and_then(|timed| timed.parts_ms);
+        }
         row
     }
 
@@ -135,7 +137,7 @@ const HEADINGS: [&str; 15] = [
 const COLUMNS: &str = "work,variant,bytes,operations,ms,limit,limit_ms,target,first_ms,copy_in_ms,copy_out_ms,peers";
 
 /// Returns facts about the machine and the run.
-pub(super) fn facts(pace: Pace, gpu: Option<u32>, limits: &Limits) -> Vec<(String, String)> {
+pub(super) fn facts(pace: Pace, gpu: Option<u32>, rates: &Rates) -> Vec<(String, String)> {
     let mut facts: Vec<_> = machine::facts(gpu).into_iter().map(|(key, value)| (key.to_string(), value)).collect();
     facts.push(("runs".into(), format!("median of {} after {} or more", pace.reps, Pace::WARM_UPS)));
     let (runs, short) = (burst::RUNS, burst::SHORT_MS * 1e3);
@@ -144,13 +146,14 @@ pub(super) fn facts(pace: Pace, gpu: Option<u32>, limits: &Limits) -> Vec<(Strin
     let off = std::env::var("CUDA_CACHE_DISABLE").is_ok_and(|value| value == "1");
     let cache = if off { "off: first calls compile" } else { "on: first calls may find compiled kernels" };
     facts.extend(gpu.map(|_| ("kernel cache".to_string(), cache.to_string())));
-    facts.extend(limits.0.iter().map(|measured| (measured.limit.name().to_string(), measured.text())));
+    facts.extend(rates.0.first().map(|_| ("limits".to_string(), limits::HOW.to_string())));
+    facts.extend(rates.0.iter().map(|measured| (measured.limit.name().to_string(), measured.text())));
     facts
 }
 
 impl Bench {
-    pub(super) fn new(device: DeviceName, pace: Pace, gpu: Option<u32>, limits: Limits, rows: Vec<Row>) -> Bench {
-        Bench { device: device.to_string(), facts: facts(pace, gpu, &limits), limits, rows }
+    pub(super) fn new(device: DeviceName, pace: Pace, gpu: Option<u32>, rates: Rates, rows: Vec<Row>) -> Bench {
+        Bench { device: device.to_string(), facts: facts(pace, gpu, &rates), rates, rows }
     }
 
     /// Adds the times of other libraries.
@@ -205,14 +208,14 @@ impl Bench {
 
     pub(super) fn json(&self) -> Value {
         let facts = self.facts.iter().map(|(key, value)| (key.clone(), Value::from(value.clone())));
-        let limits = self.limits.0.iter().map(|measured| {
+        let rates = self.rates.0.iter().map(|measured| {
             let value = json!({ "amount": measured.amount, "ms": measured.ms, "per_second": measured.rate() });
             (measured.limit.name().to_string(), value)
         });
         json!({
             "device": self.device,
             "machine": Value::Object(facts.collect()),
-            "limits": Value::Object(limits.collect()),
+            "limits": Value::Object(rates.collect()),
             "workloads": self.rows.iter().map(object).collect::<Vec<_>>(),
             "failed": self.failures().count(),
         })
@@ -231,7 +234,7 @@ impl Bench {
                 workload.bytes().to_string(),
                 workload.operations().map_or(String::new(), |operations| operations.to_string()),
                 number(Some(timed.ms)),
-                workload.limit_name().into(),
+                row.limit.into(),
                 number(row.limit_ms),
                 workload.target.map_or(String::new(), target),
                 number(Some(timed.first_ms)),
@@ -264,7 +267,7 @@ fn cells(row: &Row) -> Vec<String> {
         number(bandwidth, 0),
         number(compute, 2),
         number(row.times_the_limit(), 3),
-        row.workload.limit_name().into(),
+        row.limit.into(),
         row.workload.target.map_or("-".into(), target),
         row.verdict().into(),
         peer.map_or("-".into(), |(name, _)| name.clone()),
@@ -292,7 +295,7 @@ fn object(row: &Row) -> Value {
         "burst": timed.map(|timed| timed.is_burst),
         "gb_per_s": bandwidth,
         "tflop_per_s": compute,
-        "limit": row.workload.limit_name(),
+        "limit": row.limit,
         "limit_ms": row.limit_ms,
         "times_the_limit": row.times_the_limit(),
         "target": row.workload.target.map(target),
@@ -326,10 +329,12 @@ mod tests {
     /// Makes a bench with invented times.
     fn bench() -> Bench {
         let copy = Measured { limit: Limit::Copy, amount: 512 << 20, ms: 0.185 };
-        let limits = Limits(vec![copy, Measured { limit: Limit::Read, amount: 1 << 30, ms: 0.4 }]);
+        let read = Measured { limit: Limit::Read, amount: 1 << 30, ms: 0.4 };
         let row = |name: &str, outcome| {
             let workload = *WORKLOADS.iter().find(|workload| workload.to_string() == name).unwrap();
-            Row::new(workload, &limits, outcome)
+            let measured = [copy, read].into_iter().find(|measured| Some(measured.limit) == workload.limit);
+            let ms = |measured: Measured| workload.bytes() as f64 / measured.rate() * 1e3;
+            Row::new(workload, outcome, measured.map(|measured| (measured.limit, ms(measured))))
         };
         let rows = vec![
             row("separable f32 8192x8192 radius 8", timed(0.2)),
@@ -345,7 +350,7 @@ mod tests {
             row("chain u8 2048x2048 gaussian sobel histogram", in_parts(0.054, 0.05)),
             row("chain u8 2048x2048 gaussian sobel histogram", in_parts(0.056, 0.05)),
         ];
-        let mut bench = Bench::new(DeviceName::Gpu(0), Pace { reps: 20 }, None, limits.clone(), rows);
+        let mut bench = Bench::new(DeviceName::Gpu(0), Pace { reps: 20 }, None, Rates(vec![copy, read]), rows);
         let work = "separable f32 8192x8192 radius 8".to_string();
         bench.add(Found {
             times: vec![(work.clone(), "NPP".into(), 1.3), (work, "CUDA samples".into(), 0.6)],
@@ -358,6 +363,16 @@ mod tests {
     fn verdicts_follow_from_targets() {
         let verdicts: Vec<_> = bench().rows.iter().map(Row::verdict).collect();
         assert_eq!(verdicts, ["ok", "missed", "ok", "missed", "ok", "refused", "failed", "-", "-", "ok", "missed"]);
+    }
+
+    #[test]
+    fn a_row_names_what_bounds_it() {
+        let workload: Workload = "dense u8 512x512 mask 9x9".parse().unwrap();
+        assert_eq!(workload.limit, Some(Limit::Ffma));
+        let named = |limit| Row::new(workload, timed(0.01), limit).limit;
+        assert_eq!(named(Some((Limit::Copy, 0.004))), "copy");
+        assert_eq!(named(Some((Limit::Ffma, 0.004))), "ffma");
+        assert_eq!(named(None), "ffma");
     }
 
     #[test]
@@ -398,6 +413,7 @@ mod tests {
             facts.contains(&"# copy: 2902 GB/s") && facts.contains(&"# runs: median of 20 after 5 or more"),
             "{csv}"
         );
+        assert!(facts.contains(&format!("# limits: {}", limits::HOW).as_str()), "{csv}");
         let bursts = "# bursts: below 50 us: 20 runs in a row behind other work; so other libraries, too";
         assert!(facts.contains(&bursts), "{csv}");
         assert_eq!(rows[0], COLUMNS);

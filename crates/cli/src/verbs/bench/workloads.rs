@@ -225,9 +225,9 @@ impl Workload {
         self.picture.bytes() * times
     }
 
-    /// Returns the name of the limit.
-    pub(super) fn limit_name(&self) -> &'static str {
-        self.limit.map_or("parts", Limit::name)
+    /// Returns the limit that its memory traffic has: a read, if it writes next to nothing, or else a copy.
+    pub(super) fn traffic(&self) -> Limit {
+        if self.bytes() == self.picture.bytes() { Limit::Read } else { Limit::Copy }
     }
 
     /// Returns a multiplication and an addition per tap and sample, for filters that need them.
@@ -242,11 +242,6 @@ impl Workload {
             Made(Composed::Log | Composed::Dog | Composed::Unsharp) => 34,
         };
         Some(2 * taps as u64 * self.picture.samples())
-    }
-
-    /// Returns the work that its limit counts: bytes, or operations.
-    pub(super) fn amount(&self) -> u64 {
-        if self.limit == Some(Limit::Ffma) { self.operations().unwrap_or(0) } else { self.bytes() }
     }
 
     /// Runs it on a device.
@@ -429,9 +424,13 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_needs_some_of_its_limit() {
+    fn limits_are_those_of_traffic_or_of_arithmetic() {
         for workload in WORKLOADS {
-            assert!(workload.amount() > 0, "{workload}");
+            match workload.limit {
+                Some(Limit::Ffma) => assert!(workload.operations().is_some() && workload.traffic() == Limit::Copy),
+                Some(limit) => assert_eq!(limit, workload.traffic(), "{workload}"),
+                None => {}
+            }
             let counts = matches!(workload.operation, Counts | PerChannel | Range);
             assert_eq!(workload.limit == Some(Limit::Read), counts, "{workload}");
             assert_eq!(workload.limit.is_none(), workload.operation == Chain, "{workload}");
@@ -447,9 +446,9 @@ mod tests {
         let separable = of("separable f32 8192x8192 radius 8");
         assert_eq!((separable.bytes(), separable.operations()), (512 << 20, Some(68 << 26)));
         let dense = of("dense f32 2048x2048 mask 64x64");
-        assert_eq!(dense.amount(), (2 * 4096) << 22);
+        assert_eq!((dense.bytes(), dense.operations()), (2 << 24, Some((2 * 4096) << 22)));
         let counts = of("histogram u8 32768x32768 sorted");
-        assert_eq!((counts.amount(), counts.operations()), (1 << 30, None));
+        assert_eq!((counts.bytes(), counts.operations()), (1 << 30, None));
     }
 
     #[test]

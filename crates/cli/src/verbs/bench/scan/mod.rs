@@ -4,13 +4,13 @@ mod chart;
 mod ladders;
 mod rule;
 
-use super::burst::{Bursts, SHORT_MS};
+use super::burst::SHORT_MS;
 use super::images::Picture;
-use super::limits::Limits;
+use super::limits::{Limits, Rates};
 use super::workloads::Workload;
 use super::{Pace, median, milliseconds};
 use crate::error::Result;
-use apron::{AnyImage, Device, DeviceImage, DeviceName, Limit, PixelType};
+use apron::{AnyImage, Device, DeviceImage, DeviceName, PixelType};
 use ladders::{Ladder, Scale};
 use rule::{Cost, broken};
 use std::fmt::Write;
@@ -43,7 +43,7 @@ pub(super) struct Scan {
 /// Measures the ladders whose group and series hold `pattern`.
 pub(super) fn run(
     device: &Device,
-    limits: &Limits,
+    rates: &Rates,
     pattern: &str,
     (pace, quick): (Pace, bool),
     tell: impl Fn(&str),
@@ -53,8 +53,8 @@ pub(super) fn run(
         DeviceName::Gpu(_) => Scale::GPU,
         _ => Scale::HOST,
     };
-    let mut scanner = Scanner { device, limits, pace, bursts: Bursts::new(device)?, image: None };
-    let launch_ms = scanner.time(&ladders::launch())?.1;
+    let mut scanner = Scanner { device, rates, pace, limits: Limits::new(device, rates, pace)?, image: None };
+    let launch_ms = scanner.time(&ladders::launch())?.ms;
     let mut climbed = Vec::new();
     for Ladder { group, series, points } in ladders::ladders(scale) {
         if !format!("{group} {series}").contains(pattern) {
@@ -63,7 +63,7 @@ pub(super) fn run(
         tell(&format!("{group}: {series}"));
         let mut ladder = Climbed { group, series, points: Vec::new(), refused: Vec::new() };
         for (at, workload) in points {
-            let (variant, ms) = match scanner.time(&workload) {
+            let Timed { variant, ms, is_burst } = match scanner.time(&workload) {
                 Ok(timed) => timed,
                 Err(refused @ apron::Error::Unsupported { .. }) => {
                     ladder.refused.push(format!("{workload}: {refused}"));
@@ -71,7 +71,7 @@ pub(super) fn run(
                 }
                 Err(error) => return Err(error.into()),
             };
-            let cost = Cost { ms, limit_ms: scanner.limit_ms(&workload, launch_ms) };
+            let cost = Cost { ms, limit_ms: scanner.limit_ms(&workload, is_burst, launch_ms)? };
             let broken = broken(cost, ladder.points.last().map(|point| point.cost), launch_ms);
             ladder.points.push(Point { at, workload, variant, cost, broken });
         }
@@ -80,11 +80,19 @@ pub(super) fn run(
     Ok(Scan { ladders: climbed, launch_ms })
 }
 
+/// The median time of a workload, in milliseconds.
+struct Timed {
+    variant: String,
+    ms: f64,
+    /// Whether it was timed in bursts.
+    is_burst: bool,
+}
+
 struct Scanner<'a> {
     device: &'a Device,
-    limits: &'a Limits,
+    rates: &'a Rates,
     pace: Pace,
-    bursts: Bursts<'a>,
+    limits: Limits<'a>,
     /// The last image, which the next point may share.
     image: Option<(Picture, DeviceImage)>,
 }
@@ -93,8 +101,8 @@ struct Scanner<'a> {
 const LONG_MS: f64 = 50.0;
 
 impl Scanner<'_> {
-    /// Returns the variant of a workload and its time, in milliseconds.
-    fn time(&mut self, workload: &Workload) -> apron::Result<(String, f64)> {
+    /// Times a workload.
+    fn time(&mut self, workload: &Workload) -> apron::Result<Timed> {
         let picture = workload.picture;
         if self.image.as_ref().is_none_or(|(known, _)| *known != picture) {
             // Drops the previous image first: they are large.
@@ -107,28 +115,31 @@ impl Scanner<'_> {
         // Loads the kernels.
         let report = run()?.report()?;
         let first = run()?.report()?.kernels;
-        let ms = match milliseconds(first) {
+        let first = milliseconds(first);
+        let is_burst = first < SHORT_MS;
+        let ms = match first {
             long if long >= LONG_MS => long,
-            short if short < SHORT_MS => median(self.bursts.times(run)?),
+            _ if is_burst => median(self.limits.bursts.times(run)?),
             _ => {
                 let runs =
                     (0..self.pace.reps).map(|_| Ok(run()?.report()?.kernels)).collect::<apron::Result<Vec<_>>>()?;
                 median(runs)
             }
         };
-        Ok((report.variant, ms))
+        Ok(Timed { variant: report.variant, ms, is_burst })
     }
 
-    /// Returns the least time of a workload on this machine: its traffic, its multiply-adds, in f64 where the result is an
-    /// integer, or a launch.
-    fn limit_ms(&self, workload: &Workload, launch_ms: f64) -> Option<f64> {
-        let counts = workload.bytes() == workload.picture.bytes();
-        let moved = self.limits.ms(if counts { Limit::Read } else { Limit::Copy }, workload.bytes())?;
+    /// Returns the least time of a workload on this machine, in milliseconds: a copy or read of its bytes, timed in the same
+    /// way, or its multiply-adds, in f64 where the result is an integer. A small copy on the host is done by one thread, so
+    /// that there it is at least the time that other threads take to start.
+    fn limit_ms(&mut self, workload: &Workload, is_burst: bool, launch_ms: f64) -> apron::Result<Option<f64>> {
         let is_float = matches!(workload.picture.pixel, PixelType::F32 | PixelType::F16);
         let ratio = self.device.machine().map_or(2, |machine| machine.f64_ratio);
         let ratio = if is_float { 1.0 } else { f64::from(ratio) };
-        let summed = workload.operations().and_then(|operations| self.limits.ms(Limit::Ffma, operations));
-        Some(summed.map_or(0.0, |ms| ms * ratio).max(moved).max(launch_ms))
+        let ffma_ms = workload.operations().and_then(|operations| self.rates.ffma_ms(operations));
+        let least = self.limits.least(workload, is_burst, ffma_ms.map(|ms| ms * ratio))?;
+        let start_ms = if matches!(self.device.name(), DeviceName::Gpu(_)) { 0.0 } else { launch_ms };
+        Ok(least.map(|(_, ms)| ms.max(start_ms)))
     }
 }
 
@@ -192,8 +203,8 @@ mod tests {
     #[test]
     fn a_quick_scan_has_a_point_for_each_rung() {
         let device = Device::cpu();
-        let limits = Limits::measure(&device, Pace { reps: 1 }, true).unwrap();
-        let scan = run(&device, &limits, "u8", (Pace { reps: 1 }, true), |_| {}).unwrap();
+        let rates = Rates::measure(&device, Pace { reps: 1 }, true).unwrap();
+        let scan = run(&device, &rates, "u8", (Pace { reps: 1 }, true), |_| {}).unwrap();
         let csv = scan.csv(&[("cpu".into(), "some".into())]);
         assert!(csv.starts_with("# cpu: some\ngroup,series,at,work,variant,ms"), "{csv}");
         assert_eq!(csv.lines().count(), 2 + scan.points().count());
