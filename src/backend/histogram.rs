@@ -23,7 +23,6 @@ pub(crate) struct Counting<'a> {
     /// Region of interest: pixels with a mask value other than 0 count.
     pub(crate) roi: Option<Source<'a>>,
     /// Whether the counts go to the host at once.
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code))]
     pub(crate) waits: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::{
     AnyImage, Binning, Bins, Edges, Histogram2d, Image, PixelType, Report, Result, Shape, Source, Statistics,
     WeightedHistogram, Weights,
 };
-use apron_core::{PairHistogram, WeightedBins, check_beside, check_channel, check_weights, each_type};
+use apron_core::{PairHistogram, Sample, WeightedBins, check_beside, check_channel, check_weights, each_type};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
@@ -163,7 +163,7 @@ fn numbered(edges: &Edges) -> Result<Edges> {
 
 /// Converts all samples of an image to f64.
 fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
-    each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
+    each_type!(image, image => image.packed().iter().map(|&sample| sample.to_f64()).collect())
 }
 
 /// Views f64 weights as an image with two 32-bit words per pixel, the form in which a device takes its second input.

@@ -99,7 +99,7 @@ fn alpha_is_that_of_the_pixel_under_the_anchor() {
                     let under = device.correlate(&photo, only).border(borders).extent(extent).out_type(dst);
                     let under = under.run().unwrap().download_any().unwrap();
                     let numbers = |image: &AnyImage<'_>| -> Vec<f64> {
-                        apron_core::each_type!(image, image => image.packed().iter().map(|&s| f64::from(s)).collect())
+                        apron_core::each_type!(image, image => image.packed().iter().map(|&s| apron_core::Sample::to_f64(s)).collect())
                     };
                     let (kept, without, under) = (make(true), make(false), under);
                     assert_eq!(kept.shape(), without.shape());

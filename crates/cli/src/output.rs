@@ -144,7 +144,7 @@ impl OutputArgs {
                 PixelType::F16 | PixelType::F32 | PixelType::F64 => 1.0,
             };
             let pixels = || image.rows().flat_map(|row| row.chunks_exact(channels as usize));
-            let clear = pixels().filter(|pixel| f64::from(pixel[channels as usize - 1]) != opaque).count();
+            let clear = pixels().filter(|pixel| apron_core::Sample::to_f64(pixel[channels as usize - 1]) != opaque).count();
             let Some(background) = self.background.or((clear == 0).then_some([0.0; 3])) else {
                 let (path, verb) = (output.path(), if clear == 1 { "pixel is" } else { "pixels are" });
                 let what = format!("the format has no alpha channel, and {clear} {verb} not opaque; \

@@ -1,6 +1,7 @@
 //! Masks: the taps of a correlation, and their anchor.
 
 use crate::{Accumulator, Error, PixelType, Result};
+use std::sync::Arc;
 
 /// Largest side of a mask, in taps.
 pub const MAX_MASK_SIDE: u32 = 1 << 16;
@@ -19,7 +20,8 @@ pub const MAX_MASK_SIDE: u32 = 1 << 16;
 pub struct Mask {
     width: u32,
     height: u32,
-    taps: Numbers,
+    /// Shared by clones, of which plans make many.
+    taps: Arc<Numbers>,
     anchor: (u32, u32),
 }
 
@@ -111,7 +113,7 @@ impl Mask {
     fn of(width: u32, height: u32, taps: Result<Numbers>) -> Result<Mask> {
         check_side("width", width)?;
         check_side("height", height)?;
-        let taps = taps?;
+        let taps = Arc::new(taps?);
         if taps.single.len() as u64 != width as u64 * height as u64 {
             return Err(invalid("number of taps", taps.single.len(), format!("{width} x {height}")));
         }
@@ -153,7 +155,7 @@ impl Mask {
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
     pub fn normalized(mut self) -> Result<Mask> {
-        self.taps = self.taps.normalized()?;
+        self.taps = Arc::new(self.taps.normalized()?);
         Ok(self)
     }
 
@@ -161,8 +163,9 @@ impl Mask {
     ///
     /// For even masks the anchor moves from `size / 2` to `size / 2 - 1`, as in SciPy's `convolve`.
     pub fn flipped(mut self) -> Mask {
-        self.taps.single.reverse();
-        self.taps.double.reverse();
+        let taps = Arc::make_mut(&mut self.taps);
+        taps.single.reverse();
+        taps.double.reverse();
         self.anchor = (self.width - 1 - self.anchor.0, self.height - 1 - self.anchor.1);
         self
     }
@@ -266,7 +269,7 @@ impl std::str::FromStr for Mask {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Taps {
-    taps: Numbers,
+    taps: Arc<Numbers>,
     anchor: u32,
 }
 
@@ -289,7 +292,7 @@ impl Taps {
     }
 
     fn of(taps: Result<Numbers>) -> Result<Taps> {
-        let taps = taps?;
+        let taps = Arc::new(taps?);
         check_side("number of taps", taps.single.len().try_into().unwrap_or(u32::MAX))?;
         let anchor = taps.single.len() as u32 / 2;
         Ok(Taps { taps, anchor })
@@ -312,7 +315,7 @@ impl Taps {
     /// # Errors
     /// [`Error::Parameter`] where the sum is 0, or so small that the quotients overflow.
     pub fn normalized(mut self) -> Result<Taps> {
-        self.taps = self.taps.normalized()?;
+        self.taps = Arc::new(self.taps.normalized()?);
         Ok(self)
     }
 

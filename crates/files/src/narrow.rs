@@ -4,7 +4,7 @@
 use crate::array::from_fortran;
 use crate::error::{Error, Result};
 use crate::read::Source;
-use apron_core::{Accumulator, AnyImage, Image, Pixel, PixelType, Shape, check_memory, each_type, f16};
+use apron_core::{Accumulator, AnyImage, Image, Pixel, PixelType, Sample, Shape, check_memory, each_type, f16};
 use std::path::Path;
 
 /// A number of an array.
@@ -133,7 +133,7 @@ pub fn convert(image: AnyImage<'static>, pixel: PixelType) -> apron_core::Result
         return Ok(image);
     }
     let shape = image.shape();
-    each_type!(&image, image => of_type(shape, image.rows().flatten().map(|&sample| f64::from(sample)), pixel))
+    each_type!(&image, image => of_type(shape, image.rows().flatten().map(|&sample| sample.to_f64()), pixel))
 }
 
 /// Makes an image of these samples, in this type.

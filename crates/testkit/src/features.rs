@@ -83,7 +83,7 @@ fn samples(image: Result<DeviceImage>) -> Result<Vec<f64>> {
 }
 
 fn values(image: &AnyImage<'_>) -> Vec<f64> {
-    apron_core::each_type!(image, image => image.packed().iter().map(|&sample| f64::from(sample)).collect())
+    apron_core::each_type!(image, image => image.packed().iter().map(|&sample| apron_core::Sample::to_f64(sample)).collect())
 }
 
 /// Returns a mask of many different taps.

@@ -4,7 +4,7 @@ use crate::case::{Case, Data, random_image};
 use crate::exact::Exact;
 use crate::suite::Scale;
 use apron::{AnyImage, AxisBorder, Border, Borders, Constants, PixelType, PointOp, Region, Shape};
-use apron_core::{Pad, each_type};
+use apron_core::{Pad, Sample, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -99,7 +99,7 @@ pub(crate) fn exact(problem: &Pad, image: &AnyImage<'_>, x: u32, y: u32, channel
     let value = match (mode_y.map(y as i32 + top, image.shape().height as i32), column) {
         (None, _) => in_type(constants_y[channel as usize]),
         (_, None) => in_type(constants_x[channel as usize]),
-        (Some(y), Some(x)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).into()),
+        (Some(y), Some(x)) => each_type!(image, image => image.sample(x as u32, y as u32, channel).to_f64()),
     };
     // Infinities are copied as well, but have no distance.
     Exact { value: if f64::is_finite(value) { value } else { f64::NAN }, bound: f64::MIN_POSITIVE }

@@ -92,4 +92,3 @@ impl Body for Dense {
         }
     }
 }
-

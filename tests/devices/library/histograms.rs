@@ -214,8 +214,7 @@ fn weighted_and_2d_histograms_are_the_same_everywhere() {
         let weights = random_image(&mut StdRng::seed_from_u64(3), pixel, shape, Data::Uniform);
         let weights = weights.region(1, 0, width - 1, height).unwrap();
         let image = image.region(0, 0, width - 1, height).unwrap();
-        let numbers: Vec<f64> =
-            apron_core::each_type!(&weights, weights => weights.packed().iter().map(|&of| f64::from(of)).collect());
+        let numbers: Vec<f64> = apron_core::each_type!(&weights, weights => weights.packed().iter().map(|&of| apron_core::Sample::to_f64(of)).collect());
         let bins = || Bins { count: 9, range: Some((3.0, 200.0)) };
         let expected =
             Device::reference().weighted_histogram(&image, &numbers).binning(bins()).per_channel(true).run().unwrap();

@@ -92,7 +92,7 @@ fn read_roi(path: &Path, image: &AnyImage<'_>, common: &Common) -> Result<AnyIma
     let selects: Vec<u8> = match &roi {
         AnyImage::U8(_) => return Ok(roi),
         other => {
-            each_type!(other, roi => roi.rows().flatten().map(|&number| u8::from(f64::from(number) != 0.0)).collect())
+            each_type!(other, roi => roi.rows().flatten().map(|&number| u8::from(apron_core::Sample::to_f64(number) != 0.0)).collect())
         }
     };
     Ok(AnyImage::U8(Image::new(width, height, 1, selects)?))
