@@ -4,6 +4,9 @@ pub(crate) const FAMILY: Family =
     Family { name: "doubles", about: "Dense and separable masks over f64.", lowest_target: 75, rows };
 
 fn rows() -> Vec<Row> {
-    let dense = kernel("dense", "", ["f64", "f64"], "doubles::Dense", "DoublesParams");
-    vec![dense.taps("Global").block("DOUBLES_BLOCK").residents(4)]
+    let of = |stage: &str, body: &str| {
+        let row = kernel("dense", stage, ["f64", "f64"], format!("doubles::{body}"), "DoublesParams");
+        row.taps("Global").block("DOUBLES_BLOCK")
+    };
+    vec![of("", "Dense").residents(3), of("line", "Line").residents(8)]
 }

@@ -1,18 +1,18 @@
 //! Filters of f64: parameters, and the tile of a block.
 
-/// Threads per block of the kernel of dense masks over f64.
+/// Threads per block of the kernels of masks over f64.
 pub const DOUBLES_BLOCK: [u32; 2] = [32, 4];
 
 /// Samples per thread and row, a block's width apart.
-pub const DOUBLES_ACROSS: u32 = 2;
+pub const DOUBLES_ACROSS: u32 = 4;
 
-/// Rows per thread.
+/// Rows per thread of the kernel of dense masks.
 pub const DOUBLES_DOWN: u32 = 8;
 
-/// Output samples per row of a block, and rows per block.
+/// Output samples per row of a block, and rows per block of dense masks.
 pub const DOUBLES_TILE: [u32; 2] = [DOUBLES_BLOCK[0] * DOUBLES_ACROSS, DOUBLES_BLOCK[1] * DOUBLES_DOWN];
 
-/// Parameters of dense correlation of f64: as [`Conv2dParams`](crate::Conv2dParams).
+/// Parameters of correlation of f64: as [`Conv2dParams`](crate::Conv2dParams).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct DoublesParams {

@@ -4,7 +4,7 @@ use crate::recipe::Steps;
 use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{DOUBLES_TILE, DoublesParams, ElementType, Family, Kernel, Params};
+use apron_abi::{DOUBLES_BLOCK, DOUBLES_TILE, DoublesParams, ElementType, Family, Kernel, Params};
 use apron_core::{Border, Correlate, PixelType, Result, Separable};
 
 /// Plans one launch.
@@ -31,7 +31,7 @@ fn dense(problem: &Correlate, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![launch(params, mask.taps_f64())]))
 }
 
-/// Plans two launches: a mask of one row, then one of one column.
+/// Plans two launches: a row of taps, then a mask of one column.
 fn separable(problem: &Separable, variant: &Variant, _: &Machine) -> Result<Steps> {
     check((problem.src, problem.dst), variant)?;
     let (window, shape) = (problem.window()?, problem.shape);
@@ -88,11 +88,15 @@ fn buffer(role: Role, elems: u64) -> Buffer {
 }
 
 fn launch(params: DoublesParams, taps: &[f64]) -> Launch {
-    let blocks =
-        [(params.out_width * params.channels).div_ceil(DOUBLES_TILE[0]), params.out_height.div_ceil(DOUBLES_TILE[1])];
+    // A single row has nothing to share between rows of outputs.
+    let (kernel, rows) = match params.mask_height == 1 && params.clamp == 0 {
+        true => (Kernel::doubles_dense_line_f64_f64, DOUBLES_BLOCK[1]),
+        false => (Kernel::doubles_dense_f64_f64, DOUBLES_TILE[1]),
+    };
+    let columns = (params.out_width * params.channels).div_ceil(DOUBLES_TILE[0]);
     Launch {
-        kernel: Kernel::doubles_dense_f64_f64,
-        blocks,
+        kernel,
+        blocks: [columns, params.out_height.div_ceil(rows)],
         shared_bytes: 0,
         reserved_bytes: 0,
         src: 0,
@@ -103,9 +107,9 @@ fn launch(params: DoublesParams, taps: &[f64]) -> Launch {
 }
 
 pub(crate) const VARIANTS: &[Variant] = &[
-    Variant { rank: 100, ..Variant::new("doubles-dense", Family::Doubles, "f64 pixels, any mask", &For(dense)) },
+    Variant { rank: 110, ..Variant::new("doubles-dense", Family::Doubles, "f64 pixels, any mask", &For(dense)) },
     Variant {
-        rank: 100,
+        rank: 110,
         kernels: "doubles-dense",
         ..Variant::new("doubles-separable", Family::Doubles, "f64 pixels, any number of taps", &For(separable))
     },
@@ -131,8 +135,9 @@ mod tests {
         };
         assert_eq!(params(rows).constant, 0.7);
         assert_eq!(params(columns).constant, 0.2f64.mul_add(0.7, 0.1 * 0.7));
-        // 300 samples in tiles of 64, 70 rows in tiles of 32; two words per tap.
-        assert_eq!((rows.blocks, rows.taps.len(), columns.taps.len()), ([5, 3], 4, 6));
+        // 300 samples in tiles of 128; 70 rows by 4, and in tiles of 32; two words per tap.
+        assert_eq!((rows.blocks, rows.taps.len()), ([3, 18], 4));
+        assert_eq!((columns.blocks, columns.taps.len()), ([3, 3], 6));
     }
 
     #[test]

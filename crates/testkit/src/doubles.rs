@@ -9,8 +9,8 @@ use apron::{Border, PointOp};
 /// Adds the cases.
 pub(crate) fn doubles(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
     let types = (F64, F64);
-    // Tiles of 64 samples and 32 rows: whole ones, barely another, and images within one.
-    let sizes = [(64, 32), (65, 33), (129, 31), (7, 70), (1, 1), (1, 67), (67, 1)];
+    // Tiles of 128 samples and 32 rows: whole ones, barely another, and images within one.
+    let sizes = [(128, 32), (129, 33), (65, 31), (7, 70), (1, 1), (1, 67), (67, 1)];
     for (n, (width, height)) in sizes.into_iter().enumerate() {
         for (m, border) in borders().into_iter().enumerate() {
             let border = if border == Border::Crop && (width < 5 || height < 4) { Border::Wrap } else { border };
