@@ -211,6 +211,7 @@ impl<F: Named> FilterBuilder<'_, F> {
     fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let (formula, dst) = self.asked()?;
         let FilterBuilder { device, source, options, .. } = self;
+        check_constants(&options.borders, (source.pixel_type(), dst))?;
         let has_room = room.is_some();
         let job = || {
             let mut parts = Vec::new();
@@ -375,6 +376,20 @@ impl Conversion {
             _ if src == PixelType::F64 && dst != PixelType::F64 => Some(Conversion::After),
             _ => None,
         }
+    }
+}
+
+/// Checks that the borders' constants are finite as numbers of the type in which they are used: f64 if one of the types is,
+/// otherwise f32.
+fn check_constants(borders: &Borders, (src, dst): (PixelType, PixelType)) -> Result<()> {
+    let of_doubles = [src, dst].contains(&PixelType::F64);
+    let constants = [borders.x, borders.y].map(|border| border.mode().1);
+    match constants.iter().flatten().find(|constant| !of_doubles && (**constant as f32).is_infinite()) {
+        Some(constant) if constant.is_finite() => {
+            let limit = "finite in f32, at most 3.4028235e38, unless samples are f64";
+            Err(Error::parameter("border", "constant", format!("{constant:e}"), limit))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 from scipy import ndimage
 
+import doubles
 import histograms
 import named
 import pixels
@@ -35,6 +36,7 @@ MAKERS = [
     (named.named, 0.3),
     (histograms.histograms, 0.5),
     (pixels.pixels, 0.3),
+    (doubles.doubles, 0.3),
 ]
 
 

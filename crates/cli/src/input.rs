@@ -63,13 +63,13 @@ impl Common {
     }
 
     /// Reads an image that selects pixels of the first one: its first page, in the file's type and channels. Numbers
-    /// that no sample type holds exactly become f32, where they are 0 only if they were 0 before.
+    /// that no sample type holds exactly become f64, where they are 0 only if they were 0 before.
     ///
     /// # Errors
     /// As [`read`](Common::read).
     pub(crate) fn read_unchanged(&self, path: &Path) -> Result<AnyImage<'static>> {
         match self.first_page(path, None) {
-            Err(Error::Files(apron_files::Error::Inexact { .. })) => self.first_page(path, Some(PixelType::F32)),
+            Err(Error::Files(apron_files::Error::Inexact { .. })) => self.first_page(path, Some(PixelType::F64)),
             other => other,
         }
     }

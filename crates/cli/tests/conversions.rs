@@ -161,7 +161,7 @@ fn numbers_that_a_type_of_images_holds_are_taken() {
     is(taken("u64.npy", &[]), "f32");
     assert_eq!(folder.read::<f32>("out.npy").1, [(1u64 << 60) as f32, 3.0]);
     folder.array("f64.npy", &[1, 3], &[0.5f64, f64::NAN, f64::NEG_INFINITY]);
-    is(taken("f64.npy", &[]), "f32");
+    is(taken("f64.npy", &[]), "f64");
     // In Fortran order and big-endian.
     let bytes: Vec<u8> = [1i32, 3, 5, 2, 4, 6].iter().flat_map(|item| item.to_be_bytes()).collect();
     folder.write("big.npy", npy("{'shape': (3, 2), 'fortran_order': True, 'descr': '>i4'}", &bytes));

@@ -93,8 +93,7 @@ fn arrays_in_either_order() {
 #[test]
 fn arrays_that_are_not_taken_are_named() {
     let folder = Folder::new();
-    folder.array("f64.npy", &[2, 2], &[0.1f64; 4]);
-    folder.array("i64.npy", &[1, 1], &[16777217i64]);
+    folder.array("i64.npy", &[1, 1], &[9007199254740993i64]);
     folder.array("line.npy", &[4], &[0u8; 4]);
     folder.array("five.npy", &[1, 1, 5], &[0u8; 5]);
     folder.array("deep.npy", &[1, 1, 1, 1], &[0u8]);
@@ -122,8 +121,7 @@ fn arrays_that_are_not_taken_are_named() {
         folder.write(name, bytes);
     }
     let made = [
-        ("f64.npy", "--in-type f32"),
-        ("i64.npy", "16777217 of dtype 'i8'"),
+        ("i64.npy", "9007199254740992 of dtype 'i8'"),
         ("line.npy", "(4,)"),
         ("five.npy", "(1, 1, 5)"),
         ("deep.npy", "(1, 1, 1, 1)"),
