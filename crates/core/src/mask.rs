@@ -234,9 +234,11 @@ impl std::str::FromStr for Mask {
         for row in text.split(';') {
             let before = taps.single.len();
             for tap in row.split([' ', ',', '\t', '\n']).filter(|tap| !tap.is_empty()) {
-                let Some((single, double)) = tap.parse::<f32>().ok().zip(tap.parse::<f64>().ok()) else {
+                let Ok(double) = tap.parse::<f64>() else {
                     return Err(invalid("tap", format!("'{tap}'"), "a number"));
                 };
+                // As `from_f64`: the text of the f64 tap parses to the same f32 tap.
+                let single = double as f32;
                 if !single.is_finite() {
                     return Err(invalid("tap", format!("'{tap}'"), "a finite number of f32, at most 3.4028235e38"));
                 }
