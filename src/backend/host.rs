@@ -68,13 +68,25 @@ macro_rules! filter {
                 FilterProblem::LocalStd(p) => each_pair!(input, p.dst, image => $device::local_std(image, p)?),
                 FilterProblem::Pad(p) => each_type!(input, image => Pixel::into_any($device::pad(image, p)?)),
                 FilterProblem::Paired(p) => {
-                    each_single!(input, image => each_single_output!(p.dst, $device::paired(image, p)?), _image => return Err(no_doubles(problem)))
+                    each_single!(
+                        input,
+                        image => each_single_output!(p.dst, $device::paired(image, p)?),
+                        _image => return Err(no_doubles(problem))
+                    )
                 }
                 FilterProblem::Scaled(p) => {
-                    each_single!(input, image => each_single_output!(p.dst, $device::scaled(image, p)?), _image => return Err(no_doubles(problem)))
+                    each_single!(
+                        input,
+                        image => each_single_output!(p.dst, $device::scaled(image, p)?),
+                        _image => return Err(no_doubles(problem))
+                    )
                 }
                 FilterProblem::LowRank(p) => {
-                    each_single!(input, image => f32::into_any($device::low_rank(image, p)?), _image => return Err(no_doubles(problem)))
+                    each_single!(
+                        input,
+                        image => f32::into_any($device::low_rank(image, p)?),
+                        _image => return Err(no_doubles(problem))
+                    )
                 }
             })
         }

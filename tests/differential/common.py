@@ -113,12 +113,12 @@ def extend(image, size, anchor, border, value):
     return Outside((border, border), (value, value)).seen(image, size, anchor)
 
 
-def slide(extended, mask):
-    """Sums and sums of magnitudes of tap times sample, over all windows inside."""
-    mask = mask.astype(np.float64)
+def slide(extended, mask, number=np.float64):
+    """Sums and sums of magnitudes of tap times sample, in this type, over all windows inside."""
+    mask = mask.astype(number)
     height = extended.shape[0] - mask.shape[0] + 1
     width = extended.shape[1] - mask.shape[1] + 1
-    total = np.zeros((height, width) + extended.shape[2:])
+    total = np.zeros((height, width) + extended.shape[2:], number)
     magnitude = np.zeros_like(total)
     for (j, i), tap in np.ndenumerate(mask):
         product = tap * extended[j : j + height, i : i + width]

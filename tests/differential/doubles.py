@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import ndimage
 
-from common import BORDERS, LIMITS, SCIPY_MODES, TYPES, Job, Outside, random_border, random_shape, worst
+from common import BORDERS, LIMITS, SCIPY_MODES, TYPES, Job, Outside, random_border, random_shape, slide, worst
 
 UNIT = 2.0**-53  # the largest relative error of rounding to f64
 WIDE = np.longdouble
@@ -32,18 +32,6 @@ def types(rng):
 def seen_wide(outside, image, size, anchor):
     """The image that masks see, and its magnitudes, in longdouble, which holds f64 exactly."""
     return outside.seen(image, size, anchor).astype(WIDE)
-
-
-def sums(extended, mask):
-    mask = mask.astype(WIDE)
-    height, width = (extended.shape[axis] - mask.shape[axis] + 1 for axis in (0, 1))
-    total = np.zeros((height, width) + extended.shape[2:], WIDE)
-    magnitude = np.zeros_like(total)
-    for (j, i), tap in np.ndenumerate(mask):
-        product = tap * extended[j : j + height, i : i + width]
-        total += product
-        magnitude += abs(product)
-    return total, magnitude
 
 
 def judged(what, out, out_type, reference, bound):
@@ -93,7 +81,7 @@ def dense(rng):
     put_type(options, dtype, out_type)
 
     def judge(out):
-        total, magnitude = sums(seen_wide(outside, image, size, (size[0] // 2, size[1] // 2)), mask)
+        total, magnitude = slide(seen_wide(outside, image, size, (size[0] // 2, size[1] // 2)), mask, WIDE)
         return judged("numpy", out, out_type, total, (mask.size + 3) * UNIT * magnitude)
 
     about = f"{dtype}->{out_type} {image.shape} mask {size}"
@@ -111,9 +99,9 @@ def separable(rng):
 
     def judge(out):
         extended = seen_wide(outside, image, size, (size[0] // 2, size[1] // 2))
-        rows, magnitudes = sums(extended, row[np.newaxis])
-        total, _ = sums(rows, column[:, np.newaxis])
-        magnitude, _ = sums(magnitudes, abs(column)[:, np.newaxis])
+        rows, magnitudes = slide(extended, row[np.newaxis], WIDE)
+        total, _ = slide(rows, column[:, np.newaxis], WIDE)
+        magnitude, _ = slide(magnitudes, abs(column)[:, np.newaxis], WIDE)
         return judged("numpy", out, out_type, total, (sum(size) + 3) * UNIT * magnitude)
 
     about = f"{dtype}->{out_type} {image.shape} taps {size}"
@@ -152,7 +140,7 @@ def mean(rng):
     def judge(out):
         extended = seen_wide(outside, image, size, (size[0] // 2, size[1] // 2))
         ones = np.ones(size)
-        total, magnitude = sums(extended, ones)
+        total, magnitude = slide(extended, ones, WIDE)
         bound = (sum(size) + 6) * UNIT * magnitude / ones.size
         return judged("numpy", out, out_type, total / WIDE(ones.size), bound)
 

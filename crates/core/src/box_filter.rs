@@ -43,9 +43,10 @@ impl Scale {
 /// A box filter: each output sample is the scaled sum over a window; channels are independent.
 ///
 /// The sum of integers is an exact integer, which is [scaled](Scale::of_sum) in f64 and rounded once to the output's
-/// type. f32 and f16 samples are summed in f32, with output of either type, and f64 samples in f64: along each row of the image extended by the
-/// border, then along the columns of these sums, both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is
-/// multiplied by the [factor](Scale::factor). There are no box filters from floats to integers.
+/// type. f32 and f16 samples are summed in f32, with output of either type; f64 samples are summed in f64, with output
+/// of f64. Floats are summed along each row of the image extended by the border, then along the columns of these sums,
+/// both in the order of [`BOX_CHUNK`](crate::BOX_CHUNK), and the sum is multiplied by the [factor](Scale::factor) of
+/// its type. There are no box filters from floats to integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxFilter {
     /// Shape of the input.

@@ -21,16 +21,18 @@ pub mod nvcc;
 mod pad;
 mod paired;
 mod pointwise;
+mod random;
 mod scaled;
 mod suite;
 mod values;
 mod watchdog;
 
-pub use case::{Case, Data, random_case, random_image, seldom};
+pub use case::{Case, Data, random_image};
 pub use check::{
     Errors, Expected, Outcome, check, check_all, check_each, eligible, filter_of, first_mismatch, histogram_of,
     variants,
 };
+pub use random::{random_case, seldom};
 pub use suite::{Scale, exhaustive, suite};
 
 use apron::Device;
