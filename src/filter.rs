@@ -4,11 +4,12 @@ use crate::alpha::Alpha;
 use crate::auto::Job;
 use crate::backend::Solved;
 use crate::choice::Choice;
+use crate::conversion::{Conversion, converted};
 use crate::setters::setters;
 use crate::target::Room;
 use crate::{
-    Border, Borders, Device, DeviceImage, Error, Extent, Formula, Method, Named, PixelType, PointOp, Result, Shape,
-    Source, Target,
+    Border, Borders, Cast, Device, DeviceImage, Error, Extent, Formula, Method, Named, Overflow, PixelType, PointOp,
+    Result, Rounding, Shape, Source, Target,
 };
 use apron_core::{
     BoxFilter, ByMethod, Correlate, FilterProblem, LocalStd, Padded, Pointwise, Scale, Scaled, Separable, Weights,
@@ -47,6 +48,10 @@ pub(crate) struct Options<'a> {
     pub(crate) extent: Extent,
     pub(crate) clamp: bool,
     pub(crate) keep_alpha: bool,
+    /// How sums become integers.
+    pub(crate) cast: Cast,
+    /// Whether the sums between the passes of separable filters are stored in the output's type.
+    pub(crate) stored: bool,
     /// Column and row of the tap over the output pixel; `None` for the formula's own anchor.
     pub(crate) anchor: Option<(u32, u32)>,
     pub(crate) method: Option<Method>,
@@ -116,9 +121,64 @@ impl<'a, F> FilterBuilder<'a, F> {
 
     /// Sets the sample type of the output. By default it is the input's, but f32 for
     /// [directions](crate::filters::Gradient::direction). Integer results are rounded half to even and saturate, so
-    /// derivatives of u8 need i16 or f32.
+    /// derivatives of u8 need i16 or f32, unless [`rounding`](FilterBuilder::rounding) and
+    /// [`overflow`](FilterBuilder::overflow) are set.
+    ///
+    /// Samples of bool and of integers of 32 or 64 bits, of input or output, are summed in f64 and weighted by f64 taps; those
+    /// beyond 2^53 are rounded to f64 first.
     pub fn out_type(mut self, pixel: PixelType) -> Self {
         self.out_type = Some(pixel);
+        self
+    }
+
+    /// Sets how a sum becomes an integer. With another rounding than half to even, all sums are those of f64 samples and taps,
+    /// whatever the type of the image.
+    ///
+    /// ```
+    /// use apron::{Device, Image, Overflow, Rounding};
+    ///
+    /// let image = Image::new(3, 1, 1, vec![0u8, 1, 255])?;
+    /// // As SciPy's filters and C: 256 / 3 is 85.3, and 511 / 3 is 170.3.
+    /// let mean = Device::cpu().box_filter(&image, 3, 1).rounding(Rounding::TowardZero).run()?;
+    /// assert_eq!(mean.download::<u8>()?.row(0), [0, 85, 85]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn rounding(mut self, rounding: Rounding) -> Self {
+        self.options.cast.rounding = rounding;
+        self
+    }
+
+    /// Sets what becomes of a sum that the output's integer type does not hold. [`Overflow::Wrap`] implies sums as
+    /// [`rounding`](FilterBuilder::rounding).
+    ///
+    /// ```
+    /// use apron::{Device, Image, Mask, Overflow};
+    ///
+    /// let image = Image::new(2, 1, 1, vec![200u8, 100])?;
+    /// let double = Device::cpu().correlate(&image, Mask::from_rows([[2.0]])?).overflow(Overflow::Wrap).run()?;
+    /// assert_eq!(double.download::<u8>()?.row(0), [400 - 256, 200]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.options.cast.overflow = overflow;
+        self
+    }
+
+    /// Stores the sums between the passes of a separable filter or a mean in the output's type, as SciPy's filters do: the columns
+    /// are filtered first, and their result, rounded, along the rows. By default sums are rounded once, at the end.
+    ///
+    /// ```
+    /// use apron::{Device, Image, Taps};
+    ///
+    /// let image = Image::new(2, 2, 1, vec![1u8, 0, 0, 0])?;
+    /// let half = || Taps::new([0.5]);
+    /// let filter = |stored| Device::cpu().separable(&image, half().unwrap(), half().unwrap()).store_between_passes(stored).run();
+    /// // A quarter, and the half of 0: a half that was rounded to even.
+    /// assert_eq!((filter(false)?.download::<u8>()?.row(0), filter(true)?.download::<u8>()?.row(0)), (&[0, 0][..], &[0, 0][..]));
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn store_between_passes(mut self, stored: bool) -> Self {
+        self.options.stored = stored;
         self
     }
 
@@ -251,14 +311,17 @@ impl<'a> Filtering<'a> {
     ) -> Result<()> {
         let Filtering { device, source, options } = self;
         let shape = source.shape();
-        match Conversion::of(formula, (src, dst)) {
-            Some(Conversion::Before) => {
-                parts.push(converted(shape, (src, PixelType::F64)));
-                return self.parts(formula, (PixelType::F64, dst), parts);
+        if let Some(passes) = self.passes(formula)? {
+            return passes.iter().try_for_each(|pass| self.parts(pass, (src, dst), parts));
+        }
+        match Conversion::of(formula, (src, dst), options.cast) {
+            Some(Conversion::Before(first)) => {
+                parts.push(converted(shape, (src, first), Cast::default()));
+                return self.parts(formula, (first, dst), parts);
             }
-            Some(Conversion::After) => {
-                self.parts(formula, (src, PixelType::F64), parts)?;
-                parts.push(converted(shape, (PixelType::F64, dst)));
+            Some(Conversion::After(last)) => {
+                self.parts(formula, (src, last), parts)?;
+                parts.push(converted(shape, (last, dst), options.cast));
                 return Ok(());
             }
             None => {}
@@ -284,7 +347,10 @@ impl<'a> Filtering<'a> {
         if options.keep_alpha {
             return self.with_alpha(formula, dst, room);
         }
-        if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst)) {
+        if let Some(passes) = self.passes(formula)? {
+            return self.solve_passes(&passes, dst, room);
+        }
+        if let Some(conversion) = Conversion::of(formula, (source.pixel_type(), dst), options.cast) {
             return self.solve_converted(conversion, formula, dst, room);
         }
         let Some(problem) = stated(formula, source.shape(), (source.pixel_type(), dst), options)? else {
@@ -308,37 +374,6 @@ impl<'a> Filtering<'a> {
         Ok(result)
     }
 
-    /// Converts the input to f64, or the result from f64; into `room`, if there is one.
-    fn solve_converted(
-        &self,
-        conversion: Conversion,
-        formula: &Formula,
-        dst: PixelType,
-        room: Option<&mut Room<'_>>,
-    ) -> Result<Solved> {
-        let convert = |source: &Source<'_>, dst, mut room: Option<&mut Room<'_>>| {
-            let problem = converted(source.shape(), (source.pixel_type(), dst));
-            self.device.with_fallback(|backend| {
-                backend.filter(&problem, "", source, None, &Choice::default(), room.as_deref_mut())
-            })
-        };
-        match conversion {
-            Conversion::Before => {
-                let image = convert(&self.source, PixelType::F64, None)?.into_image();
-                let mut result = self.of(Source::Device(&image)).solve(formula, dst, room)?;
-                result.made.report.copy_in += image.made.report.copy_in;
-                result.made.before.push(image.made);
-                Ok(result)
-            }
-            Conversion::After => {
-                let image = self.solve(formula, PixelType::F64, None)?.into_image();
-                let mut result = convert(&Source::Device(&image), dst, room)?;
-                result.made.before.push(image.made);
-                Ok(result)
-            }
-        }
-    }
-
     /// Computes the result with the alpha of its input; into `room`, if there is one.
     fn with_alpha(&self, formula: &Formula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         if let Source::Host(_) = &self.source
@@ -357,32 +392,10 @@ impl<'a> Filtering<'a> {
     }
 }
 
-/// When samples are converted: filters of f64 take f64 and give f64.
-#[derive(Clone, Copy)]
-enum Conversion {
-    /// Before the filter, to f64.
-    Before,
-    /// After the filter, from f64.
-    After,
-}
-
-impl Conversion {
-    /// Returns whether and when the filter of a formula converts between these types.
-    fn of(formula: &Formula, (src, dst): (PixelType, PixelType)) -> Option<Conversion> {
-        match formula {
-            // Pointwise operations convert by themselves, and directions of f64 are f32.
-            Formula::Image | Formula::Pointwise { op: PointOp::Direction, .. } => None,
-            _ if src != PixelType::F64 && dst == PixelType::F64 => Some(Conversion::Before),
-            _ if src == PixelType::F64 && dst != PixelType::F64 => Some(Conversion::After),
-            _ => None,
-        }
-    }
-}
-
 /// Checks that the borders' constants are finite as numbers of the type in which they are used: f64 if one of the types is,
 /// otherwise f32.
 fn check_constants(borders: &Borders, (src, dst): (PixelType, PixelType)) -> Result<()> {
-    let of_doubles = [src, dst].contains(&PixelType::F64);
+    let of_doubles = [src.computed(), dst.computed()].contains(&PixelType::F64);
     let constants = [borders.x, borders.y].map(|border| border.mode().1);
     match constants.iter().flatten().find(|constant| !of_doubles && (**constant as f32).is_infinite()) {
         Some(constant) if constant.is_finite() => {
@@ -391,11 +404,6 @@ fn check_constants(borders: &Borders, (src, dst): (PixelType, PixelType)) -> Res
         }
         _ => Ok(()),
     }
-}
-
-/// Returns the problem that converts samples.
-fn converted(shape: Shape, (src, dst): (PixelType, PixelType)) -> FilterProblem {
-    Pointwise { shape, src, second: None, dst, op: PointOp::AS_IT_IS }.into()
 }
 
 /// Returns the type of the parts of a pointwise operation on filters of an image.

@@ -9,6 +9,7 @@ mod batch;
 mod by_rows;
 mod chain;
 mod choice;
+mod conversion;
 #[cfg(feature = "gpu")]
 mod cuda;
 mod device;
@@ -33,9 +34,10 @@ mod target;
 mod weighted;
 
 pub use apron_core::{
-    AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Border, Borders, Constants, DeviceInfo, Edges, Error, ErrorKind,
-    Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named,
-    Pixel, PixelType, PointOp, Region, Result, Shape, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
+    AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Bool, Border, Borders, Cast, Constants, DeviceInfo, Edges, Error,
+    ErrorKind, Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method,
+    Named, Overflow, Pixel, PixelType, PointOp, Region, Result, Rounding, Shape, Statistics, Taps, WeightedHistogram,
+    f16, multi_otsu, otsu,
 };
 pub use apron_cpu::progress as cpu_progress;
 /// The crate by which Apron calls CUDA, for the types of the caller's streams and memory. Call [`Device::gpu`] first:

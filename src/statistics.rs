@@ -107,7 +107,7 @@ impl PercentilesBuilder<'_> {
     pub fn run_reported(self) -> Result<(Vec<Vec<f64>>, Report)> {
         let PercentilesBuilder { device, source, per_channel, percentiles, choice } = self;
         check_percentiles(&percentiles)?;
-        if source.pixel_type().is_float() {
+        if source.pixel_type().values().is_none() {
             let find = |backend: &Backend| backend.percentiles(&source, per_channel, &percentiles, choice.variant);
             let job = || Some(Job::counting(&source));
             let found = device.by_cost(&[&source], &choice, job, |device| device.with_fallback(find))?;
@@ -123,7 +123,11 @@ impl PercentilesBuilder<'_> {
 /// Returns bins with one bin per value of an integer image's sample type.
 pub(crate) fn values_of(operation: &'static str, source: &Source<'_>) -> Result<Bins> {
     let found = source.pixel_type();
-    Bins::of_values(found).ok_or_else(|| Error::PixelType { operation, found, expected: "u8, u16 or i16".into() })
+    Bins::of_values(found).ok_or_else(|| Error::PixelType {
+        operation,
+        found,
+        expected: "bool or an integer of 8 or 16 bits".into(),
+    })
 }
 
 /// Statistics, and what ran.

@@ -48,6 +48,15 @@ impl Backend {
         if let Some(found) = roi.as_ref().map(Source::pixel_type).filter(|pixel| *pixel != PixelType::U8) {
             return Err(Error::PixelType { operation: OPERATION, found, expected: "u8 in the ROI mask".into() });
         }
+        if let Some(computed) = self.as_computed(source, Some(binning.last()))? {
+            let binning = binning.of_type(src);
+            let counting =
+                Counting { binning, per_channel: *per_channel, roi: roi.as_ref().map(Source::view), ..*counting };
+            let mut counted = self.histogram(&Source::Device(&computed), &counting, choice)?;
+            counted.made.report.copy_in += computed.made.report.copy_in;
+            counted.made.before.push(computed.made);
+            return Ok(counted);
+        }
         if let Backend::Cpu | Backend::Reference = self {
             let name = self.host_variant(OPERATION, choice)?;
             let input = host_image(source, 0)?;

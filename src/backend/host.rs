@@ -1,19 +1,11 @@
 //! The host devices: dispatches each problem to its function by pixel types.
 
 use crate::{AnyImage, AnyImageMut, Binning, Error, Histogram, Image, Pixel, PixelType, Result};
-use apron_core::{FilterProblem, check_doubles, each_type};
+use apron_core::{FilterProblem, check_computed, each_computed, each_pixel, each_type, each_type_mut};
 
-/// Evaluates `$solved`, which is generic over the output type, for the output type `$dst`.
-macro_rules! each_output {
-    ($dst:expr, $solved:expr) => {
-        match $dst {
-            PixelType::F64 => f64::into_any($solved),
-            single => each_single_output!(single, $solved),
-        }
-    };
-}
+const OPERATION: &str = "filter";
 
-/// As [`each_output!`], for types other than f64.
+/// Evaluates `$solved`, which is generic over the output type, for the output type `$dst`, which is not f64.
 macro_rules! each_single_output {
     ($dst:expr, $solved:expr) => {
         match $dst {
@@ -36,6 +28,7 @@ macro_rules! each_single {
             AnyImage::F16($image) => $solved,
             AnyImage::F32($image) => $solved,
             AnyImage::F64($double) => $of_doubles,
+            other => return Err(not_computed(OPERATION, other.pixel_type())),
         }
     };
 }
@@ -56,12 +49,12 @@ macro_rules! filter {
             input: &AnyImage<'_>,
             second: Option<&AnyImage<'_>>,
         ) -> Result<AnyImage<'static>> {
-            // Pointwise operations convert.
-            if !matches!(problem, FilterProblem::Pointwise(_)) {
-                check_doubles(problem.operation(), (input.pixel_type(), problem.dst()))?;
+            // Pointwise operations convert, and padding only moves samples.
+            if !matches!(problem, FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) {
+                check_computed(problem.operation(), (input.pixel_type(), problem.dst()))?;
             }
             Ok(match problem {
-                FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::Pointwise(p) => each_pixel!(p.dst, T => T::into_any($device::pointwise(input, second, p)?)),
                 FilterProblem::Correlate(p) => each_pair!(input, p.dst, image => $device::correlate(image, p)?),
                 FilterProblem::Separable(p) => each_pair!(input, p.dst, image => $device::separable(image, p)?),
                 FilterProblem::Box(p) => each_pair!(input, p.dst, image => $device::box_filter(image, p)?),
@@ -91,6 +84,11 @@ macro_rules! filter {
             })
         }
     };
+}
+
+/// Returns the error for a type that has to be converted before.
+pub(super) fn not_computed(operation: &'static str, found: PixelType) -> Error {
+    Error::PixelType { operation, found, expected: format!("{}, in which it is computed", found.computed()) }
 }
 
 /// Returns the error for a problem that f64 does not have.
@@ -128,7 +126,7 @@ pub(super) fn cpu_filter_into(
                 AnyImageMut::I16($out) => $solved,
                 AnyImageMut::F16($out) => $solved,
                 AnyImageMut::F32($out) => $solved,
-                AnyImageMut::F64(_) => mismatch(),
+                _ => mismatch(),
             }
         };
     }
@@ -152,10 +150,7 @@ pub(super) fn cpu_filter_into(
         FilterProblem::Separable(p) => each_pair_into!(image, out => apron_cpu::separable_into(image, p, out)),
         FilterProblem::Box(p) => each_pair_into!(image, out => apron_cpu::box_filter_into(image, p, out)),
         FilterProblem::LocalStd(p) => each_pair_into!(image, out => apron_cpu::local_std_into(image, p, out)),
-        FilterProblem::Pointwise(p) => match out {
-            AnyImageMut::F64(out) => apron_cpu::pointwise_into(input, second, p, out),
-            _ => single_into!(out => apron_cpu::pointwise_into(input, second, p, out)),
-        },
+        FilterProblem::Pointwise(p) => each_type_mut!(out, out => apron_cpu::pointwise_into(input, second, p, out)),
         FilterProblem::Paired(p) => {
             each_single!(input, image => single_into!(out => apron_cpu::paired_into(image, p, out)), _image => Err(no_doubles(problem)))
         }
@@ -168,15 +163,10 @@ pub(super) fn cpu_filter_into(
             }
             _ => mismatch(),
         },
-        FilterProblem::Pad(p) => match (input, out) {
-            (AnyImage::U8(image), AnyImageMut::U8(out)) => apron_cpu::pad_into(image, p, out),
-            (AnyImage::U16(image), AnyImageMut::U16(out)) => apron_cpu::pad_into(image, p, out),
-            (AnyImage::I16(image), AnyImageMut::I16(out)) => apron_cpu::pad_into(image, p, out),
-            (AnyImage::F16(image), AnyImageMut::F16(out)) => apron_cpu::pad_into(image, p, out),
-            (AnyImage::F32(image), AnyImageMut::F32(out)) => apron_cpu::pad_into(image, p, out),
-            (AnyImage::F64(image), AnyImageMut::F64(out)) => apron_cpu::pad_into(image, p, out),
-            _ => mismatch(),
-        },
+        FilterProblem::Pad(p) => each_type!(input, image => match Pixel::from_any_mut(out) {
+            Some(out) => apron_cpu::pad_into(image, p, out),
+            None => mismatch(),
+        }),
     }
 }
 
@@ -204,7 +194,8 @@ macro_rules! histogram {
                 let counts = $device::byte_histogram(image, per_channel);
                 return Ok(Histogram::from_byte_counts(edges, channels, &counts));
             }
-            each_type!(input, image => $device::count(image, binning, per_channel, roi))
+            let other = || Err(not_computed("histogram", input.pixel_type()));
+            each_computed!(input, image => $device::count(image, binning, per_channel, roi), else other())
         }
     };
 }

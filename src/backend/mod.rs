@@ -1,5 +1,6 @@
 //! From a problem to the backend that solves it.
 
+mod computed;
 mod digits;
 mod filter;
 mod histogram;
@@ -31,6 +32,7 @@ use apron_plan::Machine;
 use apron_plan::batch_bytes;
 use std::time::{Duration, Instant};
 
+pub(crate) use computed::computed;
 pub(crate) use histogram::Counting;
 pub(crate) use kernels::Written;
 pub(crate) use lookup::Tables;

@@ -6,7 +6,7 @@ use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::{Counts, DeviceHistogram, counted_by_parts};
 use crate::{AnyImage, Binning, Histogram, Report, Result, Source};
-use apron_core::each_type;
+use apron_core::each_computed;
 use apron_gpu::{Gpu, Parts, share};
 use std::sync::{Mutex, PoisonError};
 
@@ -31,6 +31,9 @@ impl Backend {
         let Counting { binning, per_channel, roi: None, waits: true } = counting else { return Ok(None) };
         let Source::Host(image) = source else { return Ok(None) };
         let (shape, pixel) = (image.shape(), image.pixel_type());
+        if !pixel.is_computed() {
+            return Ok(None);
+        }
         let twice = pixel.is_float() && binning.seeks_range(pixel);
         let gpus: Vec<Gpu> = gpu.members().collect();
         let bytes = shape.samples() * pixel.size_bytes() as u64;
@@ -47,7 +50,7 @@ impl Backend {
         let tops: Vec<u32> = (0..shape.height).step_by(rows as usize).collect();
         let extremes = || {
             let mut first = apron_cpu::FirstPass::new(1, Vec::new());
-            each_type!(image, image => first.add(image));
+            each_computed!(image, image => first.add(image), else unreachable!("a type that is computed"));
             Ok(first.extremes())
         };
         let count = |between: &Binning| {

@@ -1,12 +1,13 @@
 //! Percentiles of float samples, on the host or by kernels.
 
 use super::digits::Selected;
+use super::host::not_computed;
 use super::ranks::Search;
 use super::{Backend, Counting, HOST_WHY};
 use crate::choice::{Choice, environment};
 use crate::statistics::{Found, Taken};
 use crate::{Binning, Edges, PixelType, Report, Result, Source, Statistics, f16};
-use apron_core::{CellHistogram, Percentile, each_type};
+use apron_core::{CellHistogram, Percentile, each_computed};
 use apron_plan::plan;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,9 @@ impl Backend {
         percentiles: &[f64],
         variant: Option<&str>,
     ) -> Result<Found> {
+        if let Some(computed) = self.as_computed(source, None)? {
+            return self.percentiles(&Source::Device(&computed), per_channel, percentiles, variant);
+        }
         if self.machine().is_some() {
             source.check_alone(OPERATION)?;
             // Uploaded once, for all kernels that read it.
@@ -31,12 +35,13 @@ impl Backend {
             return Ok(found);
         }
         let start = Instant::now();
-        let (name, mut found) = self.by_host(OPERATION, source, variant, |input, parallel| {
-            each_type!(input, image => match parallel {
+        let (name, found) = self.by_host(OPERATION, source, variant, |input, parallel| {
+            each_computed!(input, image => Ok(match parallel {
                 true => apron_cpu::percentiles(image, per_channel, percentiles),
                 false => apron_reference::percentiles(image, per_channel, percentiles),
-            })
+            }), else Err(not_computed(OPERATION, input.pixel_type())))
         })?;
+        let mut found = found?;
         // The host finds nothing for no percentiles.
         found.resize(if per_channel { source.shape().channels as usize } else { 1 }, Vec::new());
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);

@@ -1,10 +1,11 @@
 //! Statistics of float samples, on the host or by kernels.
 
+use super::host::not_computed;
 use super::{Backend, HOST_WHY};
 use crate::choice::Choice;
 use crate::statistics::Taken;
 use crate::{Report, Result, Source, Statistics};
-use apron_core::{FloatStatistics, each_type};
+use apron_core::{FloatStatistics, each_computed};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
@@ -18,6 +19,9 @@ impl Backend {
         percentiles: &[f64],
         variant: Option<&str>,
     ) -> Result<Taken> {
+        if let Some(computed) = self.as_computed(source, None)? {
+            return self.statistics(&Source::Device(&computed), per_channel, percentiles, variant);
+        }
         if self.machine().is_some() {
             // Uploaded once, for all kernels that read it.
             let (image, copy_in) = self.import_timed(source, OPERATION)?;
@@ -32,15 +36,16 @@ impl Backend {
             return Ok(taken);
         }
         let start = Instant::now();
-        let (name, (mut statistics, found)) = self.by_host(OPERATION, source, variant, |input, parallel| {
-            each_type!(input, image => match parallel {
+        let (name, taken) = self.by_host(OPERATION, source, variant, |input, parallel| {
+            each_computed!(input, image => Ok(match parallel {
                 true => (apron_cpu::statistics(image, per_channel), apron_cpu::percentiles(image, per_channel, percentiles)),
                 false => (
                     apron_reference::statistics(image, per_channel),
                     apron_reference::percentiles(image, per_channel, percentiles),
                 ),
-            })
+            }), else Err(not_computed(OPERATION, input.pixel_type())))
         })?;
+        let (mut statistics, found) = taken?;
         statistics.iter_mut().zip(found).for_each(|(of, percentiles)| of.percentiles = percentiles);
         let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })

@@ -1,6 +1,7 @@
 //! Histograms of weights and of pairs of channels, on the host or by kernels.
 
 use super::histogram::{UNKNOWN, whole_numbers};
+use super::host::not_computed;
 use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
@@ -8,7 +9,9 @@ use crate::{
     AnyImage, Binning, Bins, Edges, Histogram2d, Image, PixelType, Report, Result, Shape, Source, Statistics,
     WeightedHistogram, Weights,
 };
-use apron_core::{PairHistogram, Sample, WeightedBins, check_beside, check_channel, check_weights, each_type};
+use apron_core::{
+    PairHistogram, Sample, WeightedBins, check_beside, check_channel, check_weights, each_computed, each_type,
+};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
@@ -33,16 +36,25 @@ impl Backend {
                 check_beside("shape of the weights", shape, image.shape())?;
             }
         }
+        if let Some(computed) = self.as_computed(source, Some(binning.last()))? {
+            return self.weighted(&Source::Device(&computed), weights, &binning.of_type(src), per_channel, variant);
+        }
+        if let Weights::Image(image) = weights
+            && let Some(computed) = self.as_computed(image, None)?
+        {
+            let weights = Weights::Image(Source::Device(&computed));
+            return self.weighted(source, &weights, binning, per_channel, variant);
+        }
         if self.machine().is_none() {
             let weights = match weights {
                 Weights::Numbers(numbers) => Cow::Borrowed(*numbers),
                 Weights::Image(image) => Cow::Owned(numbers(&host_image(image, 0)?)),
             };
             return self.counted_by_host(WEIGHTED, source, variant, |image, parallel| {
-                each_type!(image, image => match parallel {
+                each_computed!(image, image => match parallel {
                     true => apron_cpu::weighted(image, binning, per_channel, &weights),
                     false => apron_reference::weighted(image, binning, per_channel, &weights),
-                })
+                }, else Err(not_computed(WEIGHTED, image.pixel_type())))
             });
         }
         // Uploaded once, for all kernels that read it.
@@ -81,12 +93,17 @@ impl Backend {
         binning: [&Binning; 2],
         variant: Option<&str>,
     ) -> Result<Counted<Histogram2d>> {
+        let last = binning[0].last().max(binning[1].last());
+        if let Some(computed) = self.as_computed(source, Some(last))? {
+            let [first, second] = binning.map(|binning| binning.of_type(source.pixel_type()));
+            return self.pairs(&Source::Device(&computed), channels, [&first, &second], variant);
+        }
         if self.machine().is_none() {
             return self.counted_by_host(PAIRS, source, variant, |image, parallel| {
-                each_type!(image, image => match parallel {
+                each_computed!(image, image => match parallel {
                     true => apron_cpu::histogram2d(image, channels, binning),
                     false => apron_reference::histogram2d(image, channels, binning),
-                })
+                }, else Err(not_computed(PAIRS, image.pixel_type())))
             });
         }
         let (shape, src) = (source.shape(), source.pixel_type());

@@ -1,9 +1,10 @@
 //! Histograms strip by strip.
 
 use super::{ReadRows, Whole, each_strip, unsupported};
+use crate::backend::computed;
 use crate::histogram::counted_by_parts;
 use crate::{Histogram, HistogramBuilder, Report, Result, Source};
-use apron_core::each_type;
+use apron_core::each_computed;
 
 const OPERATION: &str = "histogram";
 
@@ -42,7 +43,8 @@ impl HistogramBuilder<'_> {
         let extremes = || {
             let mut first = apron_cpu::FirstPass::new(1, Vec::new());
             each_strip(OPERATION, rows, memory, |strip| {
-                each_type!(&strip, strip => first.add(strip));
+                let strip = computed(strip, Some(f64::INFINITY))?;
+                each_computed!(&strip, strip => first.add(strip), else unreachable!("a type that is computed"));
                 Ok(())
             })?;
             Ok(first.extremes())

@@ -3,6 +3,7 @@
 use super::{ReadRows, STRIPS_AT_A_TIME, Whole, WriteRows, first_row, pipeline, read_runs, regions};
 use crate::backend::Backend;
 use crate::choice::Choice;
+use crate::conversion::Conversion;
 use crate::filter::{FilterBuilder, stated};
 use crate::{AnyImage, Device, Error, Named, PixelType, Report, Result, Shape, Source};
 use apron_core::{ByMethod, FilterProblem, Padded, Strip};
@@ -108,7 +109,7 @@ impl<F: Named> FilterBuilder<'_, F> {
             _ => &whole,
         };
         let stated = stated(&formula, rows.shape(), (rows.pixel_type(), dst), &options)?;
-        let converts = (rows.pixel_type() == PixelType::F64) != (dst == PixelType::F64);
+        let converts = options.stored || Conversion::of(&formula, (rows.pixel_type(), dst), options.cast).is_some();
         let alone =
             stated.filter(|_| !options.keep_alpha && !converts).map(|problem| problem.with_borders(options.borders));
         let Some(Padded { padding: None, filter }) = alone.transpose()? else {

@@ -12,9 +12,10 @@ use std::ops::Range;
 
 const OPERATION: &str = "filter";
 
-/// Returns the bytes of intermediate results per sample: those of two parts, as f32; or as f64, and those of the image as f64.
+/// Returns the bytes of intermediate results per sample: those of two parts, as f32; or as f64, and those of the image
+/// as f64.
 fn between((src, dst): (PixelType, PixelType)) -> u64 {
-    if [src, dst].contains(&PixelType::F64) { 24 } else { 8 }
+    if [src, dst].into_iter().all(|pixel| pixel.is_computed() && pixel != PixelType::F64) { 8 } else { 24 }
 }
 
 /// Rows of a result, and the rows of the image that their windows see.

@@ -1,10 +1,10 @@
 //! Statistics strip by strip.
 
 use super::{ReadRows, Whole, each_strip, unsupported};
-use crate::backend::{Backend, HOST_WHY};
+use crate::backend::{Backend, HOST_WHY, computed};
 use crate::statistics::values_of;
 use crate::{PixelType, Report, Result, Source, Statistics, StatisticsBuilder};
-use apron_core::{check_percentiles, each_type, f16};
+use apron_core::{check_percentiles, each_computed, f16};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
@@ -51,12 +51,14 @@ impl StatisticsBuilder<'_> {
         let channels = if per_channel { rows.shape().channels as usize } else { 1 };
         let mut first = apron_cpu::FirstPass::new(channels, percentiles);
         each_strip(OPERATION, rows, memory, |strip| {
-            each_type!(&strip, strip => first.add(strip));
+            let strip = computed(strip, None)?;
+            each_computed!(&strip, strip => first.add(strip), else unreachable!("a type that is computed"));
             Ok(())
         })?;
         let mut second = first.second();
         let strips = each_strip(OPERATION, rows, memory, |strip| {
-            each_type!(&strip, strip => second.add(strip));
+            let strip = computed(strip, None)?;
+            each_computed!(&strip, strip => second.add(strip), else unreachable!("a type that is computed"));
             Ok(())
         })?;
         let statistics = match rows.pixel_type() {

@@ -20,6 +20,7 @@ from scipy import ndimage
 
 import doubles
 import histograms
+import integers
 import named
 import pixels
 from common import NEAR, SCIPY_MODES, Job, compare
@@ -37,6 +38,7 @@ MAKERS = [
     (histograms.histograms, 0.5),
     (pixels.pixels, 0.3),
     (doubles.doubles, 0.3),
+    (integers.integers, 0.5),
 ]
 
 

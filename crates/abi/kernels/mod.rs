@@ -173,9 +173,14 @@ pub(crate) fn ordered(
     }
 }
 
-/// Returns the type's name as entries contain it: kernels hold the bits of an f16 in a `Half`.
+/// Returns the type's name as entries contain it: kernels hold the bits of an f16 in a `Half`, and those of a bool in a
+/// `Bool`.
 fn type_name(rust: &str) -> &str {
-    if rust == "Half" { "f16" } else { rust }
+    match rust {
+        "Half" => "f16",
+        "Bool" => "bool",
+        rust => rust,
+    }
 }
 
 /// Returns the odd numbers from `from` to `to`.

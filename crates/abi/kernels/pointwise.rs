@@ -22,6 +22,11 @@ fn rows() -> Vec<Row> {
     // To f64 from any type, and back; two images are of f64.
     rows.extend(["u8", "u16", "i16", "Half", "f32", "f64"].map(|src| weighted("weighted-f64", src, "f64", "f64")));
     rows.extend(["u8", "u16", "i16", "Half", "f32"].map(|dst| weighted("weighted-f64", "f64", "f64", dst)));
+    // Types that filters are not computed in become one that they are computed in, and back.
+    let cast = |src, dst| row("cast", [src, dst], format!("Cast<{src}, {dst}>"));
+    rows.extend(["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "Bool"].map(|dst| cast("f64", dst)));
+    rows.extend([("i8", "i16"), ("i16", "i8"), ("Bool", "u8")].map(|(src, dst)| cast(src, dst)));
+    rows.extend(["u32", "i32", "u64", "i64"].map(|src| row("cast", [src, "f64"], format!("Below<{src}>"))));
     let convert = |stage: &str, src, dst| row(stage, [src, dst], format!("Convert<{src}, {dst}>"));
     rows.extend(["u16", "i16", "Half"].map(|src| convert("widened", src, "f32")));
     rows.push(convert("narrowed", "f32", "Half"));

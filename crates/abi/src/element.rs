@@ -4,11 +4,15 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names say it all
 pub enum ElementType {
+    Bool,
     U8,
+    I8,
     U16,
     I16,
     U32,
+    I32,
     U64,
+    I64,
     F16,
     F32,
     F64,
@@ -18,10 +22,10 @@ impl ElementType {
     /// Returns the size of an element, in bytes.
     pub const fn size_bytes(self) -> u32 {
         match self {
-            ElementType::U8 => 1,
+            ElementType::Bool | ElementType::U8 | ElementType::I8 => 1,
             ElementType::U16 | ElementType::I16 | ElementType::F16 => 2,
-            ElementType::U32 | ElementType::F32 => 4,
-            ElementType::U64 | ElementType::F64 => 8,
+            ElementType::U32 | ElementType::I32 | ElementType::F32 => 4,
+            ElementType::U64 | ElementType::I64 | ElementType::F64 => 8,
         }
     }
 
@@ -35,14 +39,18 @@ impl ElementType {
         }
     }
 
-    /// Returns the type's name in Rust.
+    /// Returns the type's name, as in Rust.
     pub const fn name(self) -> &'static str {
         match self {
+            ElementType::Bool => "bool",
             ElementType::U8 => "u8",
+            ElementType::I8 => "i8",
             ElementType::U16 => "u16",
             ElementType::I16 => "i16",
             ElementType::U32 => "u32",
+            ElementType::I32 => "i32",
             ElementType::U64 => "u64",
+            ElementType::I64 => "i64",
             ElementType::F16 => "f16",
             ElementType::F32 => "f32",
             ElementType::F64 => "f64",
@@ -77,4 +85,4 @@ macro_rules! element {
         }
     )*};
 }
-element!(u8: U8, u16: U16, i16: I16, u32: U32, u64: U64, f32: F32, f64: F64);
+element!(u8: U8, i8: I8, u16: U16, i16: I16, u32: U32, i32: I32, u64: U64, i64: I64, f32: F32, f64: F64);

@@ -78,7 +78,7 @@ macro_rules! half {
     };
 }
 half!(Half: |half: Half| half.0, Half);
-#[cfg(feature = "half")]
+#[cfg(feature = "host")]
 half!(half::f16: half::f16::to_bits, half::f16::from_bits);
 
 impl PartialEq for Half {
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "half")]
+    #[cfg(feature = "host")]
     #[test]
     fn they_are_those_of_the_crate_half() {
         for bits in 0..=u16::MAX {

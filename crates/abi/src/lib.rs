@@ -1,17 +1,20 @@
 //! Definitions that the host and the kernels share, each written once.
 //!
-//! `no_std` and free of `unsafe`: this crate is compiled for the host and for the GPU.
+//! `no_std`, and free of `unsafe` but for the promise that a bool's byte is plain memory: this crate is compiled for the
+//! host and for the GPU.
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod border;
 mod boxes;
+mod cast;
 mod conv1d;
 mod conv2d;
 mod doubles;
 mod element;
 mod half;
 mod histogram;
+mod integers;
 mod kernel;
 mod limits;
 mod lookup;
@@ -30,12 +33,14 @@ mod words;
 
 pub use border::BorderMode;
 pub use boxes::*;
+pub use cast::{Cast, Overflow, Rounding};
 pub use conv1d::*;
 pub use conv2d::*;
 pub use doubles::*;
 pub use element::{Element, ElementType};
 pub use half::Half;
 pub use histogram::*;
+pub use integers::Bool;
 pub use kernel::*;
 pub use limits::*;
 pub use lookup::*;

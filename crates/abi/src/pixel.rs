@@ -1,6 +1,7 @@
 //! Samples, the accumulators that sum them, and the one rounding rule.
 
-use crate::Element;
+use crate::integers::Integer;
+use crate::{Cast, Element};
 
 /// A type in which weighted samples are summed.
 ///
@@ -41,10 +42,17 @@ impl Accumulator for f64 {
 
 /// A number that is read and weighted: a sample of a pixel, or the sum of a first pass.
 pub trait Sample: Element + PartialOrd {
-    /// Returns the sample's value; exact except for f64.
+    /// Returns the sample's value; exact except for f64 and for integers beyond 2^24.
     fn to_f32(self) -> f32;
-    /// Returns the sample's value, exactly.
+    /// Returns the sample's value; exact except for integers beyond 2^53, of which it is the nearest f64.
     fn to_f64(self) -> f64;
+    /// Returns the greatest f64 that is not above the sample; infinity for an integer above `last`. So an integer of 64 bits is
+    /// in the same bin between f64 edges, of which `last` is the last, as its exact value.
+    #[inline(always)]
+    fn to_f64_below(self, last: f64) -> f64 {
+        let _ = last;
+        self.to_f64()
+    }
 }
 
 macro_rules! sample {
@@ -87,6 +95,12 @@ impl FromSum<f64> for f64 {
 pub trait Pixel: Sample + FromSum<Self::Sum> {
     /// f32 for f16 and f32, f64 for the integers and for f64.
     type Sum: Accumulator;
+    /// Converts a number; `cast` says how it becomes an integer.
+    #[inline(always)]
+    fn cast(value: f64, cast: Cast) -> Self {
+        let _ = cast;
+        Self::from_sum(Self::Sum::from_f64(value))
+    }
 }
 
 impl Pixel for f32 {
@@ -102,6 +116,10 @@ macro_rules! integer_pixel {
     ($($type:ty),*) => {$(
         impl Pixel for $type {
             type Sum = f64;
+            #[inline(always)]
+            fn cast(value: f64, cast: Cast) -> $type {
+                <$type>::of(value, cast)
+            }
         }
 
         impl FromSum<f64> for $type {

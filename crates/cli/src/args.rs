@@ -3,8 +3,11 @@
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::progress::Progress;
-use apron::{Borders, Device, DeviceName, Edges, Error, Extent, Mask, Method, PixelType, Region, Taps, filters};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use apron::{
+    Borders, Device, DeviceName, Edges, Error, Extent, FilterBuilder, Mask, Method, Overflow, PixelType, Region,
+    Rounding, Taps, filters,
+};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +46,15 @@ pub(crate) fn masks() -> Offers<StringValueParser> {
     Offers { parser: StringValueParser::new(), names: filters::mask_names().collect() }
 }
 
+const ROUNDINGS: [(&str, Rounding); 2] = [("half-even", Rounding::HalfEven), ("toward-zero", Rounding::TowardZero)];
+const OVERFLOWS: [(&str, Overflow); 2] = [("saturate", Overflow::Saturate), ("wrap", Overflow::Wrap)];
+
+/// Parses one of a few names.
+fn choice<T: Copy + Send + Sync + 'static>(all: [(&'static str, T); 2]) -> impl TypedValueParser<Value = T> {
+    let find = move |name: String| all.into_iter().find(|(of, _)| *of == name).map_or(all[0].1, |(_, value)| value);
+    PossibleValuesParser::new(all.map(|(name, _)| name)).map(find)
+}
+
 /// Parses sample types.
 pub(crate) fn pixels() -> Offers<impl TypedValueParser<Value = PixelType>> {
     let names = PixelType::ALL.map(|pixel| pixel.element().name()).to_vec();
@@ -78,8 +90,8 @@ pub(crate) struct Common {
     /// Turn colours into grey after reading, by OpenCV's weights; alpha is left out
     #[arg(long, visible_alias = "gray")]
     pub(crate) grey: bool,
-    /// Type of the input's samples: u8, u16, i16, f16 or f32; values stay, but are rounded and limited to the type
-    /// [default: the file's, or one that holds the file's numbers exactly]
+    /// Type of the input's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64; values stay, but are rounded and limited to the
+    /// type [default: the file's]
     #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
     pub(crate) in_type: Option<PixelType>,
 }
@@ -102,9 +114,19 @@ pub(crate) struct FilterArgs {
     /// Leave the last of two or four channels alone
     #[arg(long)]
     pub(crate) keep_alpha: bool,
-    /// Type of the output's samples: u8, u16, i16, f16 or f32 [default: the input's]
+    /// Type of the output's samples: bool, u8 to u64, i8 to i64, f16, f32 or f64 [default: the input's]
     #[arg(long, value_name = "TYPE", value_parser = pixels(), hide_possible_values = true)]
     pub(crate) out_type: Option<PixelType>,
+    /// How a sum becomes a whole number: to the nearest, halves to the even one, or as in C toward zero, by sums of f64
+    #[arg(long, value_name = "NAME", default_value = "half-even", value_parser = choice(ROUNDINGS))]
+    rounding: Rounding,
+    /// What becomes of a sum that the type does not hold: its least or greatest number, or the sum modulo 2 to the power of
+    /// the bits
+    #[arg(long, value_name = "NAME", default_value = "saturate", value_parser = choice(OVERFLOWS))]
+    overflow: Overflow,
+    /// Round the sums between the passes of a separable filter to the output's type, as SciPy does: columns first, then rows
+    #[arg(long)]
+    store_between_passes: bool,
     /// How sums are taken: direct, separable, low-rank, box, or auto for what suits the weights
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = method)]
     pub(crate) method: AskedMethod,
@@ -117,7 +139,13 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     /// Returns the options that the samples of the result depend on.
     pub(crate) fn asked(&self) -> impl std::fmt::Debug + use<> {
-        (self.border, self.extent(), self.keep_alpha, self.method)
+        let stored = (self.rounding, self.overflow, self.store_between_passes);
+        (self.border, self.extent(), self.keep_alpha, self.method, stored)
+    }
+
+    /// Sets how sums become samples.
+    pub(crate) fn stored<'a>(&self, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
+        filter.rounding(self.rounding).overflow(self.overflow).store_between_passes(self.store_between_passes)
     }
 
     /// Returns which pixels are computed.

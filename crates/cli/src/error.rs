@@ -81,7 +81,6 @@ impl Error {
                 "; --in-type makes one type, and a TIFF takes several"
             }
             Error::Files(apron_files::Error::Uneven { .. }) => "; a TIFF takes several",
-            Error::Files(apron_files::Error::Inexact { .. }) => "; --in-type f64 rounds",
             Error::Files(apron_files::Error::Unfit { pixel: apron::PixelType::U8, .. }) => "; write .npy",
             Error::Files(apron_files::Error::Unfit { .. }) => "; write .npy, or use --out-type u8 or --rescale auto",
             _ => "",

@@ -62,16 +62,12 @@ impl Common {
         self.first_page(path, self.in_type).and_then(|image| self.coloured(image))
     }
 
-    /// Reads an image that selects pixels of the first one: its first page, in the file's type and channels. Numbers
-    /// that no sample type holds exactly become f64, where they are 0 only if they were 0 before.
+    /// Reads an image that selects pixels of the first one: its first page, in the file's type and channels.
     ///
     /// # Errors
     /// As [`read`](Common::read).
     pub(crate) fn read_unchanged(&self, path: &Path) -> Result<AnyImage<'static>> {
-        match self.first_page(path, None) {
-            Err(Error::Files(apron_files::Error::Inexact { .. })) => self.first_page(path, Some(PixelType::F64)),
-            other => other,
-        }
+        self.first_page(path, None)
     }
 
     fn first_page(&self, path: &Path, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::error::{Error, Result};
 use apron::{AnyImage, Image, Pixel, PixelType};
-use apron_core::{Accumulator, check_memory, each_type, f16};
+use apron_core::{Accumulator, Sample, check_memory, each_type};
 use apron_files::ImageOutput;
 use std::path::Path;
 
@@ -85,8 +85,8 @@ impl OutputArgs {
     /// support, else the input's.
     pub(crate) fn out_type(&self, asked: Option<PixelType>, of: PixelType) -> PixelType {
         match (self.rescale, of) {
-            (Some(_), PixelType::I16 | PixelType::F16 | PixelType::F32) => asked.unwrap_or(PixelType::U8),
-            _ => asked.unwrap_or(of),
+            (None, _) | (_, PixelType::U8 | PixelType::U16) => asked.unwrap_or(of),
+            _ => asked.unwrap_or(PixelType::U8),
         }
     }
 
@@ -105,14 +105,8 @@ impl OutputArgs {
             Scale::Auto => each_type!(&image, image => extremes(image, alpha)),
         };
         let map = Map { low, high, alpha };
-        Ok(each_type!(&image, image => match pixel {
-            PixelType::U8 => map.onto::<_, u8>(image, u8::MAX.into()),
-            PixelType::U16 => map.onto::<_, u16>(image, u16::MAX.into()),
-            PixelType::I16 => map.onto::<_, i16>(image, i16::MAX.into()),
-            PixelType::F16 => map.onto::<_, f16>(image, 1.0),
-            PixelType::F32 => map.onto::<_, f32>(image, 1.0),
-            PixelType::F64 => map.onto::<_, f64>(image, 1.0),
-        })?)
+        let mapped = map.onto(&image, top(pixel))?;
+        Ok(apron_files::convert(mapped, pixel)?)
     }
 
     /// Whether the output takes such an image only without its alpha.
@@ -137,12 +131,7 @@ impl OutputArgs {
             return Ok(image);
         }
         each_type!(&image, image => {
-            let opaque = match Pixel::into_any(image.view()).pixel_type() {
-                PixelType::U8 => 255.0,
-                PixelType::U16 => 65535.0,
-                PixelType::I16 => 32767.0,
-                PixelType::F16 | PixelType::F32 | PixelType::F64 => 1.0,
-            };
+            let opaque = top(Pixel::into_any(image.view()).pixel_type());
             let pixels = || image.rows().flat_map(|row| row.chunks_exact(channels as usize));
             let clear = pixels().filter(|pixel| apron_core::Sample::to_f64(pixel[channels as usize - 1]) != opaque).count();
             let Some(background) = self.background.or((clear == 0).then_some([0.0; 3])) else {
@@ -154,6 +143,11 @@ impl OutputArgs {
             Ok(Pixel::into_any(blended(image, background, opaque)?))
         })
     }
+}
+
+/// Returns the sample that stands for white, and for opaque: the greatest integer of the type, or 1.
+fn top(pixel: PixelType) -> f64 {
+    pixel.limits().map_or(1.0, |(_, greatest)| greatest as f64)
 }
 
 /// Returns the smallest and the largest finite sample, without the channel `alpha`; 0 and 0 if there are none.
@@ -176,9 +170,9 @@ struct Map {
 
 impl Map {
     /// Maps `low` to 0 and `high` to `top`; values outside are clamped.
-    fn onto<S: Pixel, T: Pixel>(&self, image: &Image<'_, S>, top: f64) -> apron::Result<AnyImage<'static>> {
+    fn onto(&self, image: &AnyImage<'_>, top: f64) -> apron::Result<AnyImage<'static>> {
         let shape = image.shape();
-        check_memory::<T>(shape.samples(), shape)?;
+        check_memory::<f64>(shape.samples(), shape)?;
         let width = self.high - self.low;
         let mapped = |sample: f64| match (sample - self.low) / width {
             // All samples are equal.
@@ -186,13 +180,15 @@ impl Map {
             part => part.clamp(0.0, 1.0) * top,
         };
         let channels = shape.channels as usize;
-        let samples = image.rows().flat_map(|row| row.iter().enumerate()).map(|(place, sample)| {
-            let sample = sample.to_f64();
-            let is_alpha = self.alpha == Some((place % channels) as u32);
-            T::from_sum(Accumulator::from_f64(if is_alpha { sample } else { mapped(sample) }))
+        let samples = each_type!(image, image => {
+            let samples = image.rows().flat_map(|row| row.iter().enumerate());
+            samples.map(|(place, sample)| {
+                let sample = sample.to_f64();
+                if self.alpha == Some((place % channels) as u32) { sample } else { mapped(sample) }
+            })
+            .collect::<Vec<f64>>()
         });
-        let samples = samples.collect::<Vec<T>>();
-        Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
+        Ok(AnyImage::F64(Image::new(shape.width, shape.height, shape.channels, samples)?))
     }
 }
 

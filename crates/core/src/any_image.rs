@@ -1,15 +1,21 @@
 //! Images whose sample type is known at run time only.
 
-use crate::{AnyImageMut, Image, Pixel, PixelType, Result, Shape, check_memory};
+use crate::{AnyImageMut, Image, Pixel, PixelType, Result, Shape, check_memory, each_pixel};
 use std::borrow::Cow;
 
 /// An image whose sample type is known at run time only.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)] // each holds an image of its name's type
 pub enum AnyImage<'a> {
+    Bool(Image<'a, apron_abi::Bool>),
     U8(Image<'a, u8>),
+    I8(Image<'a, i8>),
     U16(Image<'a, u16>),
     I16(Image<'a, i16>),
+    U32(Image<'a, u32>),
+    I32(Image<'a, i32>),
+    U64(Image<'a, u64>),
+    I64(Image<'a, i64>),
     F16(Image<'a, half::f16>),
     F32(Image<'a, f32>),
     F64(Image<'a, f64>),
@@ -20,12 +26,34 @@ pub enum AnyImage<'a> {
 macro_rules! each_type {
     ($any:expr, $image:ident => $body:expr) => {
         match $any {
+            $crate::AnyImage::Bool($image) => $body,
+            $crate::AnyImage::U8($image) => $body,
+            $crate::AnyImage::I8($image) => $body,
+            $crate::AnyImage::U16($image) => $body,
+            $crate::AnyImage::I16($image) => $body,
+            $crate::AnyImage::U32($image) => $body,
+            $crate::AnyImage::I32($image) => $body,
+            $crate::AnyImage::U64($image) => $body,
+            $crate::AnyImage::I64($image) => $body,
+            $crate::AnyImage::F16($image) => $body,
+            $crate::AnyImage::F32($image) => $body,
+            $crate::AnyImage::F64($image) => $body,
+        }
+    };
+}
+
+/// As [`each_type!`], for images of a type that devices [compute](PixelType::is_computed) in; `$other` for any other image.
+#[macro_export]
+macro_rules! each_computed {
+    ($any:expr, $image:ident => $body:expr, else $other:expr) => {
+        match $any {
             $crate::AnyImage::U8($image) => $body,
             $crate::AnyImage::U16($image) => $body,
             $crate::AnyImage::I16($image) => $body,
             $crate::AnyImage::F16($image) => $body,
             $crate::AnyImage::F32($image) => $body,
             $crate::AnyImage::F64($image) => $body,
+            _ => $other,
         }
     };
 }
@@ -51,14 +79,7 @@ impl AnyImage<'_> {
             fill(bytemuck::cast_slice_mut(&mut samples))?;
             Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, samples)?))
         }
-        match pixel {
-            PixelType::U8 => filled::<u8>(shape, fill),
-            PixelType::U16 => filled::<u16>(shape, fill),
-            PixelType::I16 => filled::<i16>(shape, fill),
-            PixelType::F16 => filled::<half::f16>(shape, fill),
-            PixelType::F32 => filled::<f32>(shape, fill),
-            PixelType::F64 => filled::<f64>(shape, fill),
-        }
+        each_pixel!(pixel, T => filled::<T>(shape, fill))
     }
 
     /// Returns the packed samples as bytes, in the machine's byte order.
@@ -113,9 +134,15 @@ impl AnyImage<'_> {
     /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
+            AnyImage::Bool(_) => PixelType::Bool,
             AnyImage::U8(_) => PixelType::U8,
+            AnyImage::I8(_) => PixelType::I8,
             AnyImage::U16(_) => PixelType::U16,
             AnyImage::I16(_) => PixelType::I16,
+            AnyImage::U32(_) => PixelType::U32,
+            AnyImage::I32(_) => PixelType::I32,
+            AnyImage::U64(_) => PixelType::U64,
+            AnyImage::I64(_) => PixelType::I64,
             AnyImage::F16(_) => PixelType::F16,
             AnyImage::F32(_) => PixelType::F32,
             AnyImage::F64(_) => PixelType::F64,

@@ -47,9 +47,29 @@ impl Binning {
         }
     }
 
+    /// Returns the last edge; infinity if it depends on the samples.
+    pub fn last(&self) -> f64 {
+        match self {
+            Binning::Even(bins) => bins.range.map_or(f64::INFINITY, |(_, high)| high),
+            Binning::Between(edges) => edges.values().last().copied().unwrap_or(f64::INFINITY),
+        }
+    }
+
+    /// Returns bins with the range that samples of a type have by default, for images that are converted before they are counted:
+    /// 0 to 2 for bool, as 0 to 256 for u8.
+    pub fn of_type(&self, pixel: PixelType) -> Binning {
+        match self {
+            Binning::Even(bins @ Bins { range: None, .. }) if pixel == PixelType::Bool => {
+                Binning::Even(Bins { range: Some((0.0, 2.0)), ..*bins })
+            }
+            own => own.clone(),
+        }
+    }
+
     /// Returns whether the range depends on the samples.
     pub fn seeks_range(&self, pixel: PixelType) -> bool {
-        matches!(self, Binning::Even(Bins { range: None, .. })) && pixel != PixelType::U8
+        let fixed = matches!(pixel, PixelType::U8 | PixelType::Bool);
+        matches!(self, Binning::Even(Bins { range: None, .. })) && !fixed
     }
 }
 
@@ -80,7 +100,7 @@ impl From<Edges> for Binning {
 }
 
 impl Bins {
-    /// Returns one bin per value of an integer type; `None` for floats.
+    /// Returns one bin per value of an integer type of at most 16 bits; `None` for others.
     ///
     /// ```
     /// use apron_core::{Bins, PixelType};
@@ -96,13 +116,15 @@ impl Bins {
 }
 
 impl PixelType {
-    /// Returns the least value of an integer type and the number of its values; `None` for floats.
+    /// Returns the least value of an integer type of at most 16 bits and the number of its values; `None` for others.
     pub fn values(self) -> Option<(i32, usize)> {
         match self {
             PixelType::U8 => Some((0, 1 << 8)),
             PixelType::U16 => Some((0, 1 << 16)),
             PixelType::I16 => Some((-1 << 15, 1 << 16)),
-            PixelType::F16 | PixelType::F32 | PixelType::F64 => None,
+            PixelType::I8 => Some((-1 << 7, 1 << 8)),
+            PixelType::Bool => Some((0, 2)),
+            _ => None,
         }
     }
 }

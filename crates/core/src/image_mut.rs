@@ -160,24 +160,37 @@ pub fn check_room(room: (Shape, PixelType), result: (Shape, PixelType)) -> Resul
 #[derive(Debug)]
 #[allow(missing_docs)] // each holds an image of its name's type
 pub enum AnyImageMut<'a> {
+    Bool(ImageMut<'a, apron_abi::Bool>),
     U8(ImageMut<'a, u8>),
+    I8(ImageMut<'a, i8>),
     U16(ImageMut<'a, u16>),
     I16(ImageMut<'a, i16>),
+    U32(ImageMut<'a, u32>),
+    I32(ImageMut<'a, i32>),
+    U64(ImageMut<'a, u64>),
+    I64(ImageMut<'a, i64>),
     F16(ImageMut<'a, half::f16>),
     F32(ImageMut<'a, f32>),
     F64(ImageMut<'a, f64>),
 }
 
 /// Runs `$body` with `$image` bound to the typed image in the [`AnyImageMut`] `$any`.
+#[macro_export]
 macro_rules! each_type_mut {
     ($any:expr, $image:ident => $body:expr) => {
         match $any {
-            AnyImageMut::U8($image) => $body,
-            AnyImageMut::U16($image) => $body,
-            AnyImageMut::I16($image) => $body,
-            AnyImageMut::F16($image) => $body,
-            AnyImageMut::F32($image) => $body,
-            AnyImageMut::F64($image) => $body,
+            $crate::AnyImageMut::Bool($image) => $body,
+            $crate::AnyImageMut::U8($image) => $body,
+            $crate::AnyImageMut::I8($image) => $body,
+            $crate::AnyImageMut::U16($image) => $body,
+            $crate::AnyImageMut::I16($image) => $body,
+            $crate::AnyImageMut::U32($image) => $body,
+            $crate::AnyImageMut::I32($image) => $body,
+            $crate::AnyImageMut::U64($image) => $body,
+            $crate::AnyImageMut::I64($image) => $body,
+            $crate::AnyImageMut::F16($image) => $body,
+            $crate::AnyImageMut::F32($image) => $body,
+            $crate::AnyImageMut::F64($image) => $body,
         }
     };
 }
@@ -191,9 +204,15 @@ impl AnyImageMut<'_> {
     /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         match self {
+            AnyImageMut::Bool(_) => PixelType::Bool,
             AnyImageMut::U8(_) => PixelType::U8,
+            AnyImageMut::I8(_) => PixelType::I8,
             AnyImageMut::U16(_) => PixelType::U16,
             AnyImageMut::I16(_) => PixelType::I16,
+            AnyImageMut::U32(_) => PixelType::U32,
+            AnyImageMut::I32(_) => PixelType::I32,
+            AnyImageMut::U64(_) => PixelType::U64,
+            AnyImageMut::I64(_) => PixelType::I64,
             AnyImageMut::F16(_) => PixelType::F16,
             AnyImageMut::F32(_) => PixelType::F32,
             AnyImageMut::F64(_) => PixelType::F64,
@@ -207,9 +226,15 @@ impl AnyImageMut<'_> {
     pub fn copy_from(&mut self, image: &AnyImage<'_>) -> Result<()> {
         check_room((self.shape(), self.pixel_type()), (image.shape(), image.pixel_type()))?;
         match (self, image) {
+            (AnyImageMut::Bool(to), AnyImage::Bool(from)) => to.copy_from(from),
             (AnyImageMut::U8(to), AnyImage::U8(from)) => to.copy_from(from),
+            (AnyImageMut::I8(to), AnyImage::I8(from)) => to.copy_from(from),
             (AnyImageMut::U16(to), AnyImage::U16(from)) => to.copy_from(from),
             (AnyImageMut::I16(to), AnyImage::I16(from)) => to.copy_from(from),
+            (AnyImageMut::U32(to), AnyImage::U32(from)) => to.copy_from(from),
+            (AnyImageMut::I32(to), AnyImage::I32(from)) => to.copy_from(from),
+            (AnyImageMut::U64(to), AnyImage::U64(from)) => to.copy_from(from),
+            (AnyImageMut::I64(to), AnyImage::I64(from)) => to.copy_from(from),
             (AnyImageMut::F16(to), AnyImage::F16(from)) => to.copy_from(from),
             (AnyImageMut::F32(to), AnyImage::F32(from)) => to.copy_from(from),
             (AnyImageMut::F64(to), AnyImage::F64(from)) => to.copy_from(from),

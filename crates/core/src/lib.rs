@@ -46,7 +46,9 @@ mod window;
 pub use half::f16;
 
 pub use any_image::AnyImage;
-pub use apron_abi::{Accumulator, BOX_CHUNK, FromSum, Sample, between_tiles, bilinear, direction};
+pub use apron_abi::{
+    Accumulator, BOX_CHUNK, Bool, Cast, FromSum, Overflow, Rounding, Sample, between_tiles, bilinear, direction,
+};
 pub use apron_abi::{f64_of_order, order_of, order_of_f64, sample_of_order};
 pub use binning::Binning;
 pub use border::{AxisBorder, Border, Borders, Constants};
@@ -76,7 +78,7 @@ pub use percentile::{Percentile, check_percentiles};
 pub use pixel::{Pixel, PixelType};
 pub use pointwise::{PointOp, Pointwise};
 pub use problem::{
-    CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_doubles, check_pixels,
+    CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_computed, check_pixels,
 };
 pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};

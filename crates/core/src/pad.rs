@@ -1,7 +1,6 @@
 //! Padding: an image extended by its border.
 
 use crate::{AxisBorder, Border, Borders, Error, PixelType, Region, Result, Shape, Window};
-use apron_abi::{FromSum, Half, Sample};
 
 /// A region of the plane in which an image lies, border included: OpenCV's `copyMakeBorder`, NumPy's `pad`; a crop if
 /// the region lies inside the image. Samples are copied unchanged.
@@ -59,18 +58,21 @@ impl Pad {
             }
             AxisBorder::Border(_) => return Ok(()),
         };
-        let (is_sample, what): (fn(f64) -> bool, _) = match self.pixel {
-            PixelType::U8 => (|value| f64::from(u8::from_sum(value)) == value, "whole numbers from 0 to 255"),
-            PixelType::U16 => (|value| f64::from(u16::from_sum(value)) == value, "whole numbers from 0 to 65535"),
-            PixelType::I16 => (|value| f64::from(i16::from_sum(value)) == value, "whole numbers from -32768 to 32767"),
-            PixelType::F16 => (|value| f64::from(Half::from_f32(value as f32).to_f32()) == value, "16-bit floats"),
-            // Decimal fractions such as 0.1 are rounded.
-            PixelType::F32 => (|value| (value as f32).is_finite(), "finite numbers of f32"),
-            PixelType::F64 => (f64::is_finite, "finite numbers"),
+        // Decimal fractions such as 0.1 are rounded to f32.
+        let is_sample = |&value: &f64| match self.pixel {
+            PixelType::F32 => (value as f32).is_finite(),
+            PixelType::F64 => value.is_finite(),
+            pixel => pixel.sample(value) == value,
         };
-        if values.iter().all(|&value| is_sample(value)) {
+        if values.iter().all(is_sample) {
             return Ok(());
         }
+        let what = match (self.pixel, self.pixel.limits()) {
+            (_, Some((least, greatest))) => format!("whole numbers from {least} to {greatest}"),
+            (PixelType::F16, _) => "16-bit floats".into(),
+            (PixelType::F32, _) => "finite numbers of f32".into(),
+            _ => "finite numbers".into(),
+        };
         wrong(format!("{what} for {} pixels, since they become samples", self.pixel))
     }
 }

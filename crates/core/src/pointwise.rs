@@ -1,6 +1,7 @@
 //! Pointwise operations: each output sample depends on the samples at its position in one or two images.
 
 use crate::{Error, PixelType, Result, Shape};
+use apron_abi::Cast;
 
 /// The function of a sample `x` of the first image and the sample `y` at the same position of the second: computed in
 /// f64, and rounded once to the output's type.
@@ -22,6 +23,15 @@ pub enum PointOp {
     Magnitude,
     /// `atan2(y, x)`, in radians from -pi to pi, for f32 output only: [`apron_abi::direction`].
     Direction,
+    /// `x` as the output's type, by this cast if that is an integer: between the types that filters are not computed in and
+    /// those [that they are](PixelType::computed).
+    Cast(Cast),
+    /// The greatest f64 that is not above `x`, and infinity for an integer above `last`: from the integers of 32 and 64 bits to
+    /// f64, for bins between f64 edges.
+    Below {
+        /// The last edge of the bins.
+        last: f64,
+    },
     /// `y` in the last of two or four channels, `x` in the others, unchanged: the filtered image with the input's
     /// alpha.
     Alpha,
@@ -41,6 +51,7 @@ impl PointOp {
         match self {
             PointOp::Weighted { b, threshold, .. } => b != 0.0 || threshold != 0.0,
             PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => true,
+            PointOp::Cast(_) | PointOp::Below { .. } => false,
         }
     }
 }
@@ -67,8 +78,8 @@ impl Pointwise {
     ///
     /// # Errors
     /// [`Error::Parameter`] for weights that are not finite, a threshold that is negative or NaN, and an operation of
-    /// two images with only one; [`Error::PixelType`] for directions with output other than f32, and for alpha with
-    /// types that differ from the output's; [`Error::Shape`] for alpha of one or three channels.
+    /// two images with only one; [`Error::PixelType`] for types that devices do not compute in, but to convert them, for
+    /// directions with output other than f32, and for alpha with types that differ from the output's; [`Error::Shape`] for alpha of one or three channels.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |parameter, value: String, limit: &str| Err(Error::parameter(Pointwise::NAME, parameter, value, limit));
@@ -84,6 +95,16 @@ impl Pointwise {
         }
         if self.op.needs_two() && self.second.is_none() {
             return wrong("images", "one".into(), "two");
+        }
+        if matches!(self.op, PointOp::Below { .. }) && self.dst != PixelType::F64 {
+            let expected = "f64, for bins between f64 edges".into();
+            return Err(Error::PixelType { operation: Pointwise::NAME, found: self.dst, expected });
+        }
+        let moves = matches!(self.op, PointOp::Cast(_) | PointOp::Below { .. } | PointOp::Alpha);
+        let mut types = [Some(self.src), self.second, Some(self.dst)].into_iter().flatten();
+        if let Some(found) = types.find(|pixel| !moves && !pixel.is_computed()) {
+            let expected = format!("{}, in which it is computed", found.computed());
+            return Err(Error::PixelType { operation: Pointwise::NAME, found, expected });
         }
         if self.op == PointOp::Direction && self.dst != PixelType::F32 {
             let expected = "f32, which holds radians".into();

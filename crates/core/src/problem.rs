@@ -9,7 +9,7 @@ use crate::{
 /// Checks that an image and the output's sample type match a problem.
 ///
 /// # Errors
-/// [`Error::PixelType`] and [`Error::Shape`] if they do not, and [`Error::PixelType`] if only one of the types is f64.
+/// [`Error::PixelType`] and [`Error::Shape`] if they do not, and as [`check_computed`] if the types differ.
 pub fn check_pixels<I: Pixel, O: Pixel>(
     operation: &'static str,
     image: &Image<'_, I>,
@@ -21,7 +21,9 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
             return Err(Error::PixelType { operation, found, expected: expected.to_string() });
         }
     }
-    check_doubles(operation, (src, dst))?;
+    if src != dst {
+        check_computed(operation, (src, dst))?;
+    }
     if image.shape() != shape {
         let (value, limit) = (image.shape().to_string(), shape.to_string());
         return Err(Error::Shape { what: "shape", value, limit });
@@ -29,11 +31,15 @@ pub fn check_pixels<I: Pixel, O: Pixel>(
     Ok(())
 }
 
-/// Checks that both types are f64, or neither.
+/// Checks that filters are [computed](PixelType::computed) in both types, and that both are f64, or neither.
 ///
 /// # Errors
-/// [`Error::PixelType`] if only one is.
-pub fn check_doubles(operation: &'static str, (src, dst): (PixelType, PixelType)) -> Result<()> {
+/// [`Error::PixelType`] if not.
+pub fn check_computed(operation: &'static str, (src, dst): (PixelType, PixelType)) -> Result<()> {
+    if let Some(found) = [src, dst].into_iter().find(|pixel| !pixel.is_computed()) {
+        let expected = format!("{}, in which it is computed: a pointwise operation converts", found.computed());
+        return Err(Error::PixelType { operation, found, expected });
+    }
     if (src == PixelType::F64) != (dst == PixelType::F64) {
         let expected = format!("{src}, or both f64: a pointwise operation converts");
         return Err(Error::PixelType { operation, found: dst, expected });

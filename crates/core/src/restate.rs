@@ -116,7 +116,7 @@ fn whole(src: PixelType, border: Border) -> Option<(f64, f64)> {
         PixelType::U8 => 255.0,
         PixelType::U16 => 65535.0,
         PixelType::I16 => 32768.0,
-        PixelType::F16 | PixelType::F32 | PixelType::F64 => return None,
+        _ => return None,
     };
     match border {
         Border::Constant(value) if !(value as f32).is_finite() => None,

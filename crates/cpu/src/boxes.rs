@@ -65,6 +65,7 @@ pub(crate) fn box_windows<I: Pixel, O: Pixel>(
             }
             _ => unreachable!("the types were checked"),
         },
+        _ => unreachable!("the types were checked"),
     }
     Ok(())
 }

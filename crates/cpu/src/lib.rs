@@ -8,6 +8,7 @@
 
 mod boxes;
 mod by_strips;
+mod cast;
 mod conv1d;
 mod conv2d;
 mod divisor;

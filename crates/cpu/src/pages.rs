@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // a single system call, which is only advice
 
 use crate::parallel;
-use apron_core::{AnyImage, Image, ImageMut, Pixel, PixelType, Result, Shape, check_memory, each_type, f16};
+use apron_core::{AnyImage, Image, ImageMut, Pixel, PixelType, Result, Shape, check_memory, each_pixel, each_type};
 
 /// Creates an image of any type, whose packed bytes `fill` writes, as [`AnyImage::from_bytes`]: in huge pages where the
 /// system has them.
@@ -17,14 +17,7 @@ pub fn image_from_bytes(
     fn of<T: Pixel>(shape: Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<AnyImage<'static>> {
         filled::<T>(shape, |mut image| fill(bytemuck::cast_slice_mut(image.spanned_mut()))).map(T::into_any)
     }
-    match pixel {
-        PixelType::U8 => of::<u8>(shape, fill),
-        PixelType::U16 => of::<u16>(shape, fill),
-        PixelType::I16 => of::<i16>(shape, fill),
-        PixelType::F16 => of::<f16>(shape, fill),
-        PixelType::F32 => of::<f32>(shape, fill),
-        PixelType::F64 => of::<f64>(shape, fill),
-    }
+    each_pixel!(pixel, T => of::<T>(shape, fill))
 }
 
 /// Creates an image that `fill` writes.

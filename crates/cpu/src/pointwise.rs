@@ -1,9 +1,11 @@
 //! Pointwise operations.
 
+use crate::cast::cast_into;
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, direction, each_type,
+    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, direction,
+    each_computed,
 };
 use std::ops::Range;
 
@@ -47,6 +49,10 @@ pub fn pointwise_into<O: Pixel>(
     out.check(problem.shape)?;
     if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
         return with_alpha(&typed::<O>(x)?, &typed(y)?, out);
+    }
+    if const { !O::PIXEL.is_computed() } || matches!(problem.op, PointOp::Cast(_) | PointOp::Below { .. }) {
+        cast_into(x, problem.op, out);
+        return Ok(());
     }
     let (row, stride) = (problem.shape.row_samples(), out.row_stride());
     // Narrow images have many rows: each task takes several.
@@ -124,10 +130,10 @@ impl<S: Accumulator> Work for Convert<'_, '_, S> {
     #[inline(always)]
     fn run<L: Level>(self) {
         self.converted.clear();
-        each_type!(self.image, image => {
+        each_computed!(self.image, image => {
             let samples = &image.row(self.row)[self.samples];
             self.converted.extend(samples.iter().map(|&sample| S::of(sample)));
-        });
+        }, else unreachable!("the types were checked"));
     }
 }
 
@@ -155,7 +161,8 @@ impl<S: Accumulator, O: Pixel> Work for Points<'_, S, O> {
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
             (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
-            (PointOp::Magnitude | PointOp::Direction | PointOp::Alpha, _) => unreachable!("checked before"),
+            (PointOp::Magnitude | PointOp::Direction, _) => unreachable!("two images were checked"),
+            (PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, _) => unreachable!("returned before"),
         }
     }
 }

@@ -4,7 +4,6 @@
 
 use crate::array_header::Entries;
 use crate::error::{Error, Result, check_pixels};
-use crate::narrow;
 use crate::read::{Source, starts_as_array};
 use apron_core::{AnyImage, PixelType, Shape, check_memory, f16};
 use std::io::{self, SeekFrom, Write};
@@ -20,6 +19,22 @@ const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, widt
 
 const STACKS: &str = "stacks of bool, integers and floats, of shape (n, height, width) or (n, height, width, 1 to 4)";
 
+/// Sample types, by NumPy's names without the byte order.
+const KINDS: [(&str, PixelType); 12] = [
+    ("b1", PixelType::Bool),
+    ("u1", PixelType::U8),
+    ("i1", PixelType::I8),
+    ("u2", PixelType::U16),
+    ("i2", PixelType::I16),
+    ("u4", PixelType::U32),
+    ("i4", PixelType::I32),
+    ("u8", PixelType::U64),
+    ("i8", PixelType::I64),
+    ("f2", PixelType::F16),
+    ("f4", PixelType::F32),
+    ("f8", PixelType::F64),
+];
+
 /// The content of a header.
 #[derive(Debug)]
 struct Header {
@@ -31,14 +46,9 @@ struct Header {
     items: u64,
 }
 
-/// Reads an array as an image, of type `asked` if given.
-pub(super) fn read(
-    path: &Path,
-    file: &mut dyn Source,
-    max_pixels: u64,
-    asked: Option<PixelType>,
-) -> Result<AnyImage<'static>> {
-    Images::open(path, file, max_pixels, false)?.read(path, file, 0, asked)
+/// Reads an array as an image.
+pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
+    Images::open(path, file, max_pixels, false)?.read(path, file, 0)
 }
 
 /// One image, or those of a stack, in an array whose header has been read.
@@ -47,8 +57,7 @@ pub(super) struct Images {
     header: Header,
     /// Shape of each image.
     shape: Shape,
-    /// Type of the samples; `None` for one that is found when they are read.
-    pixel: Option<PixelType>,
+    pixel: PixelType,
     pub(super) count: u32,
     /// Offset of the first sample, and size of each image, in bytes.
     start: u64,
@@ -67,17 +76,8 @@ impl Images {
         let (of, text) = (header.descr.clone(), header.shape_text());
         let refused = |taken| wrong(format!("dtype '{of}', shape {text} is not taken; {taken} are"));
         let refused = || refused(if stacked { STACKS } else { TAKEN });
-        let (size, pixel) = match header.kind() {
-            "u1" => (1, Some(PixelType::U8)),
-            "u2" => (2, Some(PixelType::U16)),
-            "i2" => (2, Some(PixelType::I16)),
-            "f2" => (2, Some(PixelType::F16)),
-            "f4" => (4, Some(PixelType::F32)),
-            "f8" => (8, Some(PixelType::F64)),
-            "b1" => (1, None),
-            other if narrow::is_taken(other) => (usize::from(other.as_bytes()[1] - b'0'), None),
-            _ => return Err(refused()),
-        };
+        let pixel = header.pixel().ok_or_else(refused)?;
+        let size = pixel.size_bytes();
         let (count, (height, width, channels)) = match (&header.shape[..], stacked) {
             (sides, false) => {
                 (1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
@@ -99,25 +99,16 @@ impl Images {
         Ok(Images { header, shape, pixel, count, start, image_bytes: shape.samples() * size as u64 })
     }
 
-    /// Reads an image, from 0, as one of type `asked` if given.
+    /// Reads an image, from 0.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::Content`], and [`Error::Inexact`] for numbers that no type holds.
-    pub(super) fn read(
-        &self,
-        path: &Path,
-        file: &mut dyn Source,
-        index: u32,
-        asked: Option<PixelType>,
-    ) -> Result<AnyImage<'static>> {
+    /// [`Error::Read`] and [`Error::Content`].
+    pub(super) fn read(&self, path: &Path, file: &mut dyn Source, index: u32) -> Result<AnyImage<'static>> {
         let wrong = |what: String| Error::content(path, what);
         let (header, shape) = (&self.header, self.shape);
         let place = SeekFrom::Start(self.start + u64::from(index) * self.image_bytes);
         file.seek(place).map_err(|error| Error::read(path, error))?;
-        let Some(pixel) = self.pixel else {
-            let (kind, foreign, fortran) = (header.kind(), header.is_foreign(), header.fortran);
-            return narrow::Array { path, kind, foreign, fortran, shape }.read(file, asked);
-        };
+        let pixel = self.pixel;
         if header.fortran {
             check_memory::<u8>(shape.samples() * pixel.size_bytes() as u64, shape)
                 .map_err(|error| wrong(error.to_string()))?;
@@ -160,15 +151,7 @@ pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Res
     let wrong = |what: String| Error::content(path, what);
     let header = Header::read(file).map_err(wrong)?;
     let start = file.stream_position().map_err(|error| Error::read(path, error))?;
-    let pixel = match header.kind() {
-        "u1" => PixelType::U8,
-        "u2" => PixelType::U16,
-        "i2" => PixelType::I16,
-        "f2" => PixelType::F16,
-        "f4" => PixelType::F32,
-        "f8" => PixelType::F64,
-        _ => return Ok(None),
-    };
+    let Some(pixel) = header.pixel() else { return Ok(None) };
     let Some((height, width, channels)) = sides_of_image(&header.shape) else { return Ok(None) };
     if header.fortran || (header.is_foreign() && pixel.size_bytes() > 1) {
         return Ok(None);
@@ -188,8 +171,8 @@ pub(super) fn pixels(file: &mut dyn Source) -> Option<u64> {
     Some(sides.map_or(header.items, |(height, width, _)| height.saturating_mul(width)))
 }
 
-/// Copies items of `size` elements, such as bytes, from Fortran order, planes last, to rows of pixels.
-pub(super) fn from_fortran<T: Copy>(stored: &[T], out: &mut [T], shape: Shape, size: usize) {
+/// Copies items of `size` bytes from Fortran order, planes last, to rows of pixels.
+fn from_fortran(stored: &[u8], out: &mut [u8], shape: Shape, size: usize) {
     let (width, height) = (shape.width as usize, shape.height as usize);
     let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     let places = places.flat_map(|(x, y)| (0..shape.channels as usize).map(move |c| y + height * (x + width * c)));
@@ -292,6 +275,11 @@ impl Header {
         if kind.len() == 2 { kind } else { "" }
     }
 
+    /// Returns the sample type; `None` for types that images do not have.
+    fn pixel(&self) -> Option<PixelType> {
+        KINDS.iter().find(|(kind, _)| *kind == self.kind()).map(|(_, pixel)| *pixel)
+    }
+
     /// Whether the byte order differs from the machine's.
     fn is_foreign(&self) -> bool {
         self.descr.starts_with(if cfg!(target_endian = "little") { '>' } else { '<' })
@@ -370,14 +358,7 @@ pub(super) fn write_image_header(
     shape: Shape,
     pixel: PixelType,
 ) -> io::Result<()> {
-    let kind = match pixel {
-        PixelType::U8 => "u1",
-        PixelType::U16 => "u2",
-        PixelType::I16 => "i2",
-        PixelType::F16 => "f2",
-        PixelType::F32 => "f4",
-        PixelType::F64 => "f8",
-    };
+    let kind = KINDS.iter().find(|(_, of)| *of == pixel).map_or("", |(kind, _)| kind);
     let Shape { width, height, channels } = shape;
     let shape = [count.unwrap_or(1) as u64, height as u64, width as u64, channels as u64];
     let (first, last) = (if count.is_some() { 0 } else { 1 }, if channels == 1 { 3 } else { 4 });

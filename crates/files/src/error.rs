@@ -62,16 +62,6 @@ pub enum Error {
         /// The caller's limit, in pixels.
         max_pixels: u64,
     },
-    /// The array has a number that no sample type holds exactly, and no type was requested.
-    #[error("{}: {value} of dtype '{dtype}' is held exactly by none of u8, u16, i16, f32 and f64", .path.display())]
-    Inexact {
-        /// The file.
-        path: PathBuf,
-        /// NumPy's name of the array's type, without byte order.
-        dtype: String,
-        /// The first such number.
-        value: f64,
-    },
     /// The decoder, of another crate, panicked on the file.
     #[error("{}: its decoder gave up ({panic})", .path.display())]
     Decoder {

@@ -2,10 +2,10 @@
 
 use crate::array::{self, Images};
 use crate::atomic::{OutputPath, Trouble};
+use crate::convert::convert;
 use crate::draft::Draft;
 use crate::error::{Error, Result};
 use crate::metadata::{self, Metadata};
-use crate::narrow::convert;
 use crate::output::ImageOutput;
 use crate::patched::Patched;
 use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
@@ -102,7 +102,7 @@ impl PagesFile {
             return Err(Error::NoPage { path: path.clone(), page, pages });
         }
         let (image, metadata) = guarded(path, || match stored {
-            Stored::Stack(images) => Ok((images.read(path, file, page - 1, *pixel)?, Metadata::default())),
+            Stored::Stack(images) => Ok((images.read(path, file, page - 1)?, Metadata::default())),
             Stored::Tiff(directories) => {
                 let tags = directories.page(path, file, page)?;
                 let image = picture::read_tiff(path, file, &tags, *max_pixels)?;

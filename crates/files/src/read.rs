@@ -1,7 +1,7 @@
 //! Readers of images, masks, taps, edges and weights.
 
+use crate::convert::convert;
 use crate::error::{Error, Result};
-use crate::narrow::convert;
 use crate::output::extension;
 use crate::{array, bulk, picture};
 use apron_core::{AnyImage, Edges, Mask, PixelType, Shape, Taps};
@@ -138,7 +138,7 @@ fn page_of(path: &Path, file: &mut dyn Source, options: &ReadOptions) -> Result<
     // Decoders of other crates may panic on hostile files.
     let (image, pages) = guarded(path, || match array {
         true if page != 1 => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
-        true => Ok((array::read(path, file, max_pixels, pixel)?, 1)),
+        true => Ok((array::read(path, file, max_pixels)?, 1)),
         false => picture::read(path, file, page, max_pixels),
     })?;
     let image = match pixel {

@@ -1,5 +1,5 @@
-//! TIFF files: all that are written, and those with one channel of f32, f64 or i16, or with colours of f64, as instruments write them, that are read;
-//! the crate `image` does not read them, and writes no pixel density.
+//! TIFF files: all that are written, and those with one channel of f32, f64, or integers other than u8 and u16, or with colours of f64, as instruments
+//! write them, that are read; the crate `image` does not read them, and writes no pixel density.
 
 use crate::atomic::Trouble;
 use crate::error::{Error, Result, check_pixels};
@@ -13,7 +13,8 @@ use tiff::decoder::{Decoder, Limits};
 use tiff::encoder::{DirectoryEncoder, Rational, TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard};
 use tiff::tags::{CompressionMethod, ExtraSamples, PhotometricInterpretation, ResolutionUnit, SampleFormat, Tag};
 
-/// Reads a file with one channel of f32 or i16, or with samples of f64; `None` for any other file, whose errors the general reader reports.
+/// Reads a file with one channel of f32 or of integers other than u8 and u16, or with samples of f64; `None` for any other file,
+/// whose errors the general reader reports.
 pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<Option<AnyImage<'static>>> {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut limits = Limits::default();
@@ -23,12 +24,19 @@ pub(super) fn read_plane(path: &Path, file: impl Read + Seek, max_pixels: u64) -
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
     let format = format.and_then(|formats| formats.first().copied());
     let is = |wanted: SampleFormat| format == Some(wanted.to_u16());
+    // A file without the tag has unsigned samples.
+    let unsigned = format.is_none() || is(SampleFormat::Uint);
     let (pixel, channels) = match decoder.colortype() {
         Ok(ColorType::Gray(32)) if is(SampleFormat::IEEEFP) => (PixelType::F32, 1),
         Ok(ColorType::Gray(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 1),
         Ok(ColorType::RGB(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 3),
         Ok(ColorType::RGBA(64)) if is(SampleFormat::IEEEFP) => (PixelType::F64, 4),
+        Ok(ColorType::Gray(8)) if is(SampleFormat::Int) => (PixelType::I8, 1),
         Ok(ColorType::Gray(16)) if is(SampleFormat::Int) => (PixelType::I16, 1),
+        Ok(ColorType::Gray(32)) if is(SampleFormat::Int) => (PixelType::I32, 1),
+        Ok(ColorType::Gray(64)) if is(SampleFormat::Int) => (PixelType::I64, 1),
+        Ok(ColorType::Gray(32)) if unsigned => (PixelType::U32, 1),
+        Ok(ColorType::Gray(64)) if unsigned => (PixelType::U64, 1),
         _ => return Ok(None),
     };
     let wrong = |error: tiff::TiffError| Error::decoding(path, error);
@@ -95,7 +103,10 @@ fn write_tags<W: Write + Seek, K: TiffKind>(
     let (format, colours) = match (pixel, channels) {
         (PixelType::U8 | PixelType::U16, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
         (PixelType::U8 | PixelType::U16, 3 | 4) => (SampleFormat::Uint, PhotometricInterpretation::RGB),
-        (PixelType::I16, 1) => (SampleFormat::Int, PhotometricInterpretation::BlackIsZero),
+        (PixelType::U32 | PixelType::U64, 1) => (SampleFormat::Uint, PhotometricInterpretation::BlackIsZero),
+        (PixelType::I8 | PixelType::I16 | PixelType::I32 | PixelType::I64, 1) => {
+            (SampleFormat::Int, PhotometricInterpretation::BlackIsZero)
+        }
         (PixelType::F32 | PixelType::F64, 1) => (SampleFormat::IEEEFP, PhotometricInterpretation::BlackIsZero),
         (PixelType::F32 | PixelType::F64, 3 | 4) => (SampleFormat::IEEEFP, PhotometricInterpretation::RGB),
         _ => return Err(format!("{channels} channel(s) of {pixel} fit no TIFF").into()),

@@ -117,7 +117,12 @@ impl Found {
         let pixel = match (bits, first, channels) {
             (8, 1, _) => PixelType::U8,
             (16, 1, _) => PixelType::U16,
+            (32, 1, 1) => PixelType::U32,
+            (64, 1, 1) => PixelType::U64,
+            (8, 2, 1) => PixelType::I8,
             (16, 2, 1) => PixelType::I16,
+            (32, 2, 1) => PixelType::I32,
+            (64, 2, 1) => PixelType::I64,
             (32, 3, _) => PixelType::F32,
             (64, 3, _) => PixelType::F64,
             _ => return Ok(None),

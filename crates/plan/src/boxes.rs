@@ -170,9 +170,7 @@ fn sliding(problem: &BoxFilter, variant: &Variant, machine: &Machine) -> Result<
         PixelType::U16 => 65535.0,
         // Signed sums have one bit less.
         PixelType::I16 => 65536.0,
-        PixelType::F16 | PixelType::F32 | PixelType::F64 => {
-            return Err(variant.refused(format!("{} pixels", problem.src)));
-        }
+        _ => return Err(variant.refused(format!("{} pixels", problem.src))),
     };
     windows(problem, most)?.slide(variant, machine)
 }

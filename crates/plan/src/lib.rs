@@ -42,7 +42,7 @@ pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
 pub use variant::Variant;
 
-use apron_core::{Error, FilterProblem, Problem, Result, check_doubles};
+use apron_core::{Error, FilterProblem, Problem, Result, check_computed};
 use recipe::Steps;
 use rewrite::{low_rank, widen};
 use tuning::{TABLE, Table, Work};
@@ -64,8 +64,9 @@ pub fn plan(problem: &Problem, variant: Option<&str>, machine: &Machine) -> Resu
 
 fn plan_from(table: &Table, problem: &Problem, variant: Option<&str>, machine: &Machine) -> Result<Recipe> {
     match problem {
-        Problem::Filter(FilterProblem::Pointwise(_)) => {}
-        Problem::Filter(filter) => check_doubles(filter.operation(), (filter.src(), filter.dst()))?,
+        // Conversions take other types, and padding only moves samples.
+        Problem::Filter(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) => {}
+        Problem::Filter(filter) => check_computed(filter.operation(), (filter.src(), filter.dst()))?,
         _ => {}
     }
     if let Some(of_floats) = widen::of_floats(problem) {

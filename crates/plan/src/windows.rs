@@ -52,7 +52,7 @@ impl Windows {
             PixelType::U16 => (0, 0.0, 65535.0),
             PixelType::I16 => (0, -32768.0, 32767.0),
             PixelType::F32 => (1, 0.0, 0.0),
-            PixelType::F16 | PixelType::F64 => return Err(variant.refused(format!("{} output", self.dst))),
+            _ => return Err(variant.refused(format!("{} output", self.dst))),
         };
         let params = SlidingParams {
             row_stride: self.shape.row_samples() as u32,

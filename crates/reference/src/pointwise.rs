@@ -1,7 +1,7 @@
 //! Pointwise operations.
 
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+    Accumulator, AnyImage, Cast, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
 };
 
 /// Applies a pointwise operation in plain loops, as [`PointOp`] defines it: in f64, rounded once.
@@ -29,6 +29,20 @@ pub fn pointwise<O: Pixel>(
     if let (PointOp::Alpha, Some(y)) = (problem.op, y) {
         return with_alpha(&typed::<O>(x)?, &typed(y)?);
     }
+    let converted: Option<Vec<O>> = each_type!(x, image => {
+        let samples = image.rows().flatten();
+        match problem.op {
+            PointOp::Cast(cast) => Some(samples.map(|sample| O::cast(sample.to_f64(), cast)).collect()),
+            // Exact: the output is f64.
+            PointOp::Below { last } => {
+                Some(samples.map(|sample| O::cast(sample.to_f64_below(last), Cast::default())).collect())
+            }
+            _ => None,
+        }
+    });
+    if let Some(samples) = converted {
+        return Image::new(x.shape().width, x.shape().height, x.shape().channels, samples);
+    }
     let numbers = |image: &AnyImage<'_>| -> Vec<f64> {
         each_type!(image, image => image.rows().flatten().map(|&sample| sample.to_f64()).collect())
     };
@@ -41,7 +55,8 @@ pub fn pointwise<O: Pixel>(
             (PointOp::Weighted { a, c, .. }, None) => a.mul_add(x, c),
             (PointOp::Magnitude, Some(y)) => (x * x + y * y).sqrt(),
             (PointOp::Direction, Some(y)) => direction(y, x, f64::mul_add),
-            (PointOp::Magnitude | PointOp::Direction | PointOp::Alpha, _) => unreachable!("checked above"),
+            (PointOp::Magnitude | PointOp::Direction, _) => unreachable!("two images were checked"),
+            (PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, _) => unreachable!("returned above"),
         }
     });
     let out: Vec<O> = values.map(|value| O::from_sum(O::Sum::from_f64(value))).collect();

@@ -1,6 +1,6 @@
 //! Cases: problems with their data.
 
-use apron::{AnyImage, Bins, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
+use apron::{AnyImage, Bins, Bool, Border, Image, Mask, Method, Pixel, PixelType, Shape, Taps, filters};
 use apron_core::{
     BoxFilter, ByteHistogram, Correlate, EdgeHistogram, Extent, FilterProblem, Problem, Scale, Separable, f16,
     join_extremes,
@@ -39,6 +39,18 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
         T::into_any(Image::new(shape.width, shape.height, shape.channels, samples).expect("a valid shape"))
     }
     const SPECIAL: [f32; 8] = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1e-40, f32::MAX, f32::MIN];
+    if !pixel.is_computed() {
+        // Every bit pattern of integers, and both values of bool.
+        let mut bits = || if data == Data::Constant { 77 } else { rng.random::<u64>() };
+        return match pixel {
+            PixelType::Bool => image(shape, || Bool::from(bits() & 1 == 1)),
+            PixelType::I8 => image(shape, || bits() as i8),
+            PixelType::U32 => image(shape, || bits() as u32),
+            PixelType::I32 => image(shape, || bits() as i32),
+            PixelType::U64 => image(shape, &mut bits),
+            _ => image(shape, || bits() as i64),
+        };
+    }
     match (pixel, data) {
         (PixelType::U8, Data::Constant) => image(shape, || 77u8),
         (PixelType::U16, Data::Constant) => image(shape, || 7700u16),
@@ -67,6 +79,7 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
             4 => f64::MAX,
             _ => rng.random_range(-1.0..1.0),
         }),
+        _ => unreachable!("returned above"),
     }
 }
 

@@ -52,6 +52,8 @@ impl fmt::Display for Case {
                     PointOp::Magnitude => "magnitude".into(),
                     PointOp::Direction => "direction".into(),
                     PointOp::Alpha => "alpha".into(),
+                    PointOp::Cast(cast) => format!("{:?} {:?}", cast.rounding, cast.overflow),
+                    PointOp::Below { last } => format!("not above, up to {last}"),
                 };
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)
             }

@@ -245,6 +245,8 @@ fn pointwise(op: PointOp, dst: PixelType, x: f64, y: Option<f64>) -> Exact {
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
         (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
         (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
+        (PointOp::Cast(cast), _) => crate::casts::exact(dst, x, cast),
+        (PointOp::Below { last }, _) => crate::casts::exact_below(x, last),
     }
 }
 

@@ -65,7 +65,7 @@ fn has<'p>(parts: &'p [(String, Probe)], device: &Device, feature: &str) -> Resu
     Ok(had)
 }
 
-const PIXELS: [PixelType; 6] = PixelType::ALL;
+const PIXELS: [PixelType; 12] = PixelType::ALL;
 const SIZE: (u32, u32) = (27, 20);
 
 fn image(pixel: PixelType, channels: u32) -> AnyImage<'static> {

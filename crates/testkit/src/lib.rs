@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod case;
+mod casts;
 mod check;
 mod describe;
 mod doubles;

@@ -228,6 +228,7 @@ pub(crate) fn describe(p: &Paired, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         PointOp::Magnitude => "magnitude",
         PointOp::Direction => "direction",
         PointOp::Alpha => "alpha",
+        PointOp::Cast(_) | PointOp::Below { .. } => "conversion",
     };
     write!(f, " {op} {}", p.border)
 }

@@ -46,7 +46,7 @@ type Types = (PixelType, Option<PixelType>, PixelType);
 
 /// Returns a random operation, with types for which there is a kernel.
 pub(crate) fn random_point(rng: &mut StdRng) -> (PointOp, Types) {
-    let dst = PixelType::ALL[rng.random_range(0..4)];
+    let dst = PixelType::COMPUTED[rng.random_range(0..4)];
     let mut weight = || rng.random_range(-3.0..3.0);
     let (a, b, c) = (weight(), weight(), 50.0 * weight());
     match rng.random_range(0..6) {

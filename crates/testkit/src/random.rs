@@ -35,7 +35,7 @@ pub fn random_case(seed: u64) -> Case {
     let rng = &mut StdRng::seed_from_u64(seed);
     let shape = (rng.random_range(1..=80), rng.random_range(1..=80), rng.random_range(1..=4));
     let src = if rng.random_ratio(1, 4) {
-        PixelType::ALL[rng.random_range(0..PixelType::ALL.len())]
+        PixelType::COMPUTED[rng.random_range(0..PixelType::COMPUTED.len())]
     } else if rng.random() {
         PixelType::U8
     } else {

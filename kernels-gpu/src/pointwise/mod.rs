@@ -10,10 +10,12 @@
 //! Computed in f64, which takes less time than the memory traffic, and rounded once.
 
 mod alpha;
+mod cast;
 mod convert;
 mod pad;
 
 pub use alpha::Alpha;
+pub use cast::{Below, Cast};
 pub use convert::Convert;
 pub use pad::Pad;
 

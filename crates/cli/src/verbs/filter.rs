@@ -27,7 +27,8 @@ pub(super) fn run(
 /// Sets the options of a filter.
 fn built<'a>(args: &'a FilterArgs, clamp: bool, out_type: PixelType, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
     let filter = filter.border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
-    filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref())
+    let filter = filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref());
+    args.stored(filter)
 }
 
 /// Runs a filter whose output type is derived from the input's.

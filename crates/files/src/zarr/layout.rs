@@ -7,10 +7,16 @@ use std::path::Path;
 use zarrs::array::DataType;
 
 /// Sample types, by Zarr's names.
-const TYPES: [(&str, PixelType); 6] = [
+const TYPES: [(&str, PixelType); 12] = [
+    ("bool", PixelType::Bool),
     ("uint8", PixelType::U8),
+    ("int8", PixelType::I8),
     ("uint16", PixelType::U16),
     ("int16", PixelType::I16),
+    ("uint32", PixelType::U32),
+    ("int32", PixelType::I32),
+    ("uint64", PixelType::U64),
+    ("int64", PixelType::I64),
     ("float16", PixelType::F16),
     ("float32", PixelType::F32),
     ("float64", PixelType::F64),
@@ -24,9 +30,15 @@ pub(super) fn name_of(pixel: PixelType) -> &'static str {
 /// Returns `zarrs`'s type.
 pub(super) fn data_type(pixel: PixelType) -> DataType {
     match pixel {
+        PixelType::Bool => DataType::Bool,
         PixelType::U8 => DataType::UInt8,
+        PixelType::I8 => DataType::Int8,
         PixelType::U16 => DataType::UInt16,
         PixelType::I16 => DataType::Int16,
+        PixelType::U32 => DataType::UInt32,
+        PixelType::I32 => DataType::Int32,
+        PixelType::U64 => DataType::UInt64,
+        PixelType::I64 => DataType::Int64,
         PixelType::F16 => DataType::Float16,
         PixelType::F32 => DataType::Float32,
         PixelType::F64 => DataType::Float64,

@@ -13,9 +13,9 @@ pub(crate) use read::Chunks;
 pub(crate) use target::Target;
 pub(crate) use write::{Writer, held_bytes, write};
 
+use crate::convert::convert;
 use crate::error::{Error, Result, check_pixels};
 use crate::metadata::Kept;
-use crate::narrow::convert;
 use crate::read::{Page, ReadOptions, guarded};
 use found::Found;
 use layout::Layout;

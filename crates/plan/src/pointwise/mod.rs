@@ -7,7 +7,8 @@ use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role, unsupported};
 use apron_abi::{
-    CONVERT_GROUPS, Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params, PointwiseParams,
+    CONVERT_GROUPS, ElementType, Family, Kernel, POINTWISE_AT_ONCE, POINTWISE_BLOCK, POINTWISE_BLOCKS, Params,
+    PointwiseParams,
 };
 use apron_core::{PixelType, PointOp, Pointwise, Result};
 
@@ -21,6 +22,7 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
     let second = problem.second.unwrap_or(problem.src);
     let stage = match (problem.op, second) {
         (PointOp::Alpha, _) => "alpha",
+        (PointOp::Cast(_) | PointOp::Below { .. }, _) => "cast",
         (PointOp::Weighted { .. }, _) if widens(problem) => "widened",
         (PointOp::Weighted { .. }, PixelType::F64) => "weighted-f64",
         (PointOp::Weighted { .. }, _) if problem.dst == PixelType::F64 && problem.second.is_none() => "weighted-f64",
@@ -62,7 +64,14 @@ pub(crate) fn is_of_f64(problem: &Pointwise) -> bool {
 pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointOp, second: Option<u64>) -> Launch {
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
-        PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => (0.0, 0.0, 0.0, 0.0),
+        PointOp::Below { last } => (0.0, 0.0, 0.0, last),
+        PointOp::Magnitude | PointOp::Direction | PointOp::Alpha | PointOp::Cast(_) => (0.0, 0.0, 0.0, 0.0),
+    };
+    let code = match op {
+        // To f64 the cast is the nearest number, which has no code.
+        PointOp::Cast(cast) if kernel.facts().dst != ElementType::F64 => cast.code(),
+        PointOp::Below { .. } => 1,
+        _ => 0,
     };
     let (two, second) = (second.is_some() as u32, second.unwrap_or(0));
     let at_once = match kernel.facts().stage {
@@ -87,7 +96,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
             two,
             channels,
             second_step: 0,
-            reserved: 0,
+            code,
         }),
         taps: Vec::new(),
     }
@@ -96,7 +105,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "pointwise",
     Family::Pointwise,
-    "u8, f32 and f64 pixels, the second image f32 or as the first; a single image between f64 and any",
+    "u8, f32 and f64 pixels, the second image f32 or as the first; a single image between f64 and any, i8 and i16, bool and u8",
     &For(plan),
 )];
 

@@ -4,8 +4,8 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, Machine, Role};
-use apron_abi::{Family, FromSum, Half, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
-use apron_core::{Pad, PixelType, Result};
+use apron_abi::{Family, PAD_ROWS, PadParams, Params, SIMPLE_BLOCK};
+use apron_core::{Pad, Result};
 
 /// Plans one launch, four samples of one column per thread.
 fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
@@ -13,7 +13,7 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     let (shape, out, element) = (problem.shape, window.out, problem.pixel.element());
     let kernel = kernels::find(variant.name, "", element.bits(), element.bits());
     let ((border_x, constants_x), (border_y, constants_y)) = (problem.borders.x.mode(), problem.borders.y.mode());
-    let bits = |constants: [f64; 4]| constants.map(|value| bits_of(problem.pixel, value));
+    let bits = |constants: [f64; 4]| constants.map(|value| problem.pixel.bits(value));
     let params = PadParams {
         row_stride: shape.row_samples() as u32,
         width: shape.width,
@@ -45,18 +45,6 @@ fn plan(problem: &Pad, variant: &Variant, _: &Machine) -> Result<Steps> {
     Ok((buffers, vec![launch]))
 }
 
-/// Returns the bits of a constant as a sample, in the low bits of a word.
-fn bits_of(pixel: PixelType, value: f64) -> u64 {
-    match pixel {
-        PixelType::U8 => u8::from_sum(value).into(),
-        PixelType::U16 => u16::from_sum(value).into(),
-        PixelType::I16 => (i16::from_sum(value) as u16).into(),
-        PixelType::F16 => Half::from_f32(value as f32).0.into(),
-        PixelType::F32 => (value as f32).to_bits().into(),
-        PixelType::F64 => value.to_bits(),
-    }
-}
-
 pub(crate) const VARIANTS: &[Variant] =
     &[Variant::new("pointwise-pad", Family::Pointwise, "all pixels, any region and borders", &For(plan))];
 
@@ -65,7 +53,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Recipe};
     use apron_abi::Kernel;
-    use apron_core::{Border, Borders, Constants, Problem, Region, Shape};
+    use apron_core::{Border, Borders, Constants, PixelType, Problem, Region, Shape};
 
     fn planned(pixel: PixelType, borders: Borders) -> Result<Recipe> {
         let (shape, region) = (Shape::new(100, 30, 3).unwrap(), Region { x: -2, y: 1, width: 96, height: 33 });

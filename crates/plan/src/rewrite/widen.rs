@@ -40,10 +40,11 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
             LocalStd { src, dst: written(p.dst), ..p }.into()
         }
         FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
-        // Alpha is left as it is; and the conversion itself is such a launch.
-        FilterProblem::Pointwise(p) if p.op == PointOp::Alpha || pointwise::widens(&p) || pointwise::is_of_f64(&p) => {
+        // Alpha is left as it is, and conversions are such launches themselves.
+        FilterProblem::Pointwise(Pointwise { op: PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, .. }) => {
             return None;
         }
+        FilterProblem::Pointwise(p) if pointwise::widens(&p) || pointwise::is_of_f64(&p) => return None,
         FilterProblem::Pointwise(p) => {
             // For mixed types the kernels take f32 as the second.
             let (src, second, dst) = (read(p.src), p.second.map(read), written(p.dst));

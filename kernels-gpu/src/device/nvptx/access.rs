@@ -6,7 +6,7 @@ macro_rules! load {
     ($T:ty, $space:literal, $address:expr, $class:ident, $($option:ident),*) => {{
         let address = $address;
         match <$T>::TYPE {
-            ElementType::U8 => {
+            ElementType::Bool | ElementType::U8 | ElementType::I8 => {
                 let value: u16;
                 asm!(concat!($space, ".u8 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
                 transmute_copy(&(value as u8))
@@ -16,7 +16,7 @@ macro_rules! load {
                 asm!(concat!($space, ".u16 {0}, [{1}];"), out(reg16) value, in($class) address, options($($option),*));
                 transmute_copy(&value)
             }
-            ElementType::U32 => {
+            ElementType::U32 | ElementType::I32 => {
                 let value: u32;
                 asm!(concat!($space, ".u32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
                 transmute_copy(&value)
@@ -26,7 +26,7 @@ macro_rules! load {
                 asm!(concat!($space, ".f32 {0}, [{1}];"), out(reg32) value, in($class) address, options($($option),*));
                 transmute_copy(&value)
             }
-            ElementType::U64 => {
+            ElementType::U64 | ElementType::I64 => {
                 let value: u64;
                 asm!(concat!($space, ".u64 {0}, [{1}];"), out(reg64) value, in($class) address, options($($option),*));
                 transmute_copy(&value)
@@ -44,7 +44,7 @@ macro_rules! store {
     ($T:ty, $space:literal, $address:expr, $class:ident, $value:expr) => {{
         let (address, value): (_, $T) = ($address, $value);
         match <$T>::TYPE {
-            ElementType::U8 => {
+            ElementType::Bool | ElementType::U8 | ElementType::I8 => {
                 let value = transmute_copy::<$T, u8>(&value) as u16;
                 asm!(concat!($space, ".u8 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
             }
@@ -52,7 +52,7 @@ macro_rules! store {
                 let value = transmute_copy::<$T, u16>(&value);
                 asm!(concat!($space, ".u16 [{1}], {0};"), in(reg16) value, in($class) address, options(nostack));
             }
-            ElementType::U32 => {
+            ElementType::U32 | ElementType::I32 => {
                 let value = transmute_copy::<$T, u32>(&value);
                 asm!(concat!($space, ".u32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
             }
@@ -60,7 +60,7 @@ macro_rules! store {
                 let value = transmute_copy::<$T, f32>(&value);
                 asm!(concat!($space, ".f32 [{1}], {0};"), in(reg32) value, in($class) address, options(nostack));
             }
-            ElementType::U64 => {
+            ElementType::U64 | ElementType::I64 => {
                 let value = transmute_copy::<$T, u64>(&value);
                 asm!(concat!($space, ".u64 [{1}], {0};"), in(reg64) value, in($class) address, options(nostack));
             }

@@ -77,6 +77,7 @@ impl Picture {
             (PixelType::U8, _) => self.bytewise(|byte| byte),
             (PixelType::U16, _) => self.bytewise(|byte| byte as u16 * 257),
             (PixelType::I16, _) => self.bytewise(|byte| byte as i16 - 128),
+            (other, _) => Ok(apron_files::convert(self.bytewise(|byte| byte)?, other)?),
         }
     }
 

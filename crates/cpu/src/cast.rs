@@ -1,0 +1,36 @@
+//! Conversion of the types that filters are not computed in.
+
+use crate::parallel;
+use apron_core::{AnyImage, Cast, ImageMut, Pixel, PointOp, Sample, each_type};
+
+/// Samples converted at a time, which fit the first-level cache.
+const PIECE: usize = 2048;
+
+/// Converts an image, in parallel, by [`PointOp::Cast`] or [`PointOp::Below`].
+pub(crate) fn cast_into<O: Pixel>(x: &AnyImage<'_>, op: PointOp, mut out: ImageMut<'_, O>) {
+    let (cast, below) = match op {
+        PointOp::Cast(cast) => (cast, None),
+        PointOp::Below { last } => (Cast::default(), Some(last)),
+        _ => return,
+    };
+    let (row, stride) = (x.shape().row_samples(), out.row_stride());
+    // Narrow images have many rows: each task takes several.
+    let rows = (1usize << 16).div_ceil(row);
+    parallel::chunks(out.spanned_mut(), stride * rows, &|band, out| {
+        let mut numbers = Vec::with_capacity(PIECE);
+        for (out, at) in out.chunks_mut(stride).zip((band * rows) as u32..) {
+            for (out, start) in out[..row].chunks_mut(PIECE).zip((0..).step_by(PIECE)) {
+                // By way of f64, so that n types need 2 n loops.
+                numbers.clear();
+                each_type!(x, image => {
+                    let samples = image.row(at)[start..start + out.len()].iter();
+                    match below {
+                        None => numbers.extend(samples.map(|sample| sample.to_f64())),
+                        Some(last) => numbers.extend(samples.map(|sample| sample.to_f64_below(last))),
+                    }
+                });
+                out.iter_mut().zip(&numbers).for_each(|(out, &number)| *out = O::cast(number, cast));
+            }
+        }
+    });
+}

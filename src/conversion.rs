@@ -1,0 +1,121 @@
+//! Conversion of an image before a filter, or of its result: to the types in which filters are computed, and from them.
+
+use crate::backend::Solved;
+use crate::choice::Choice;
+use crate::filter::{Filtering, Options};
+use crate::target::Room;
+use crate::{Cast, Error, Extent, Formula, PixelType, PointOp, Result, Shape, Source, Taps};
+use apron_core::{FilterProblem, Pointwise, filters};
+
+/// When samples are converted, and to or from which type.
+#[derive(Clone, Copy)]
+pub(crate) enum Conversion {
+    /// Before the filter, to this type.
+    Before(PixelType),
+    /// After the filter, from this type.
+    After(PixelType),
+}
+
+impl Conversion {
+    /// Returns whether and when the filter of a formula converts between these types: filters take the types that are
+    /// [computed](PixelType::computed), and those of f64 give f64. What is cast in another way than by default is f64, too.
+    pub(crate) fn of(formula: &Formula, (src, dst): (PixelType, PixelType), cast: Cast) -> Option<Conversion> {
+        let cast_from_doubles = !dst.is_float() && (cast != Cast::default() || dst == PixelType::Bool);
+        let (of_src, of_dst) = (src.computed(), if cast_from_doubles { PixelType::F64 } else { dst.computed() });
+        // Pointwise operations on the image alone convert by themselves, and directions of f64 are f32.
+        let mixes = matches!(formula, Formula::Image | Formula::Pointwise { op: PointOp::Direction, .. });
+        let doubles = !mixes && [of_src, of_dst].contains(&PixelType::F64);
+        let (of_src, of_dst) = if doubles { (PixelType::F64, PixelType::F64) } else { (of_src, of_dst) };
+        if dst != of_dst {
+            Some(Conversion::After(of_dst))
+        } else if src != of_src {
+            Some(Conversion::Before(if src.is_computed() { of_src } else { src.computed() }))
+        } else {
+            None
+        }
+    }
+}
+
+/// Returns the problem that converts samples.
+pub(crate) fn converted(shape: Shape, (src, dst): (PixelType, PixelType), cast: Cast) -> FilterProblem {
+    let casts = !dst.is_float() && cast != Cast::default();
+    let plain = src.is_computed() && dst.is_computed() && !casts;
+    let op = if plain { PointOp::AS_IT_IS } else { PointOp::Cast(cast) };
+    Pointwise { shape, src, second: None, dst, op }.into()
+}
+
+impl Filtering<'_> {
+    /// Converts the input, or the result; into `room`, if there is one.
+    pub(crate) fn solve_converted(
+        &self,
+        conversion: Conversion,
+        formula: &Formula,
+        dst: PixelType,
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        let convert = |source: &Source<'_>, dst, cast, mut room: Option<&mut Room<'_>>| {
+            let problem = converted(source.shape(), (source.pixel_type(), dst), cast);
+            self.device.with_fallback(|backend| {
+                backend.filter(&problem, "", source, None, &Choice::default(), room.as_deref_mut())
+            })
+        };
+        match conversion {
+            Conversion::Before(first) => {
+                let image = convert(&self.source, first, Cast::default(), None)?.into_image();
+                let mut result = self.of(Source::Device(&image)).solve(formula, dst, room)?;
+                result.made.report.copy_in += image.made.report.copy_in;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+            Conversion::After(last) => {
+                let image = self.solve(formula, last, None)?.into_image();
+                let mut result = convert(&Source::Device(&image), dst, self.options.cast, room)?;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+        }
+    }
+
+    /// Returns the two passes of a separable filter whose sums between them are stored: columns, then rows. `None` where they are
+    /// not stored, and for a filter of one pass.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a filter that has no passes, and for a region of the result.
+    pub(crate) fn passes(&self, formula: &Formula) -> Result<Option<[Formula; 2]>> {
+        let Options { stored: true, anchor, extent, .. } = self.options else { return Ok(None) };
+        let wrong = |value, limit: &str| Err(Error::parameter("filter", "store between passes", value, limit));
+        let (x, y) = match formula {
+            Formula::Separable(x, y) => (x.clone(), y.clone()),
+            &Formula::Mean(width, height) => (filters::mean(width)?, filters::mean(height)?),
+            _ => return wrong("asked for", "left out: used with separable filters and means"),
+        };
+        let (x, y) = match anchor {
+            Some((column, row)) => (x.with_anchor(column)?, y.with_anchor(row)?),
+            None => (x, y),
+        };
+        if x.len() == 1 && x.taps_f64() == [1.0] || y.len() == 1 && y.taps_f64() == [1.0] {
+            return Ok(None);
+        }
+        if let Extent::Region(_) = extent {
+            return wrong("asked for with a region", "left out, or used with the whole result");
+        }
+        let one = || Taps::new([1.0]);
+        Ok(Some([Formula::Separable(one()?, y), Formula::Separable(x, one()?)]))
+    }
+
+    /// Computes one pass after the other, each to the output's type; into `room`, if there is one.
+    pub(crate) fn solve_passes(
+        &self,
+        [first, second]: &[Formula; 2],
+        dst: PixelType,
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        // Their taps have the anchor.
+        let options = Options { stored: false, anchor: None, ..self.options };
+        let between = Filtering { options, ..self.of(self.source.view()) }.solve(first, dst, None)?.into_image();
+        let mut result = Filtering { options, ..self.of(Source::Device(&between)) }.solve(second, dst, room)?;
+        result.made.report.copy_in += between.made.report.copy_in;
+        result.made.before.push(between.made);
+        Ok(result)
+    }
+}
