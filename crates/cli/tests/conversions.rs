@@ -139,34 +139,39 @@ fn floats_fill_the_range_of_a_picture() {
 }
 
 #[test]
-fn numbers_that_a_type_of_images_holds_are_taken() {
+fn arrays_keep_their_type_unless_another_is_asked_for() {
     let folder = Folder::new();
     let taken = |name: &str, more: &[&str]| {
         folder.ok(&[&["pad", name, "out.npy", "--by", "0", "--json"], more].concat()).stdout
     };
     let is = |stdout: String, pixel: &str| assert!(stdout.contains(&format!("\"in_type\":\"{pixel}\"")), "{stdout}");
     folder.write("bool.npy", npy(&header("'|b1'", "(1, 2)"), &[1, 0]));
-    is(taken("bool.npy", &[]), "u8");
-    assert_eq!(folder.read::<u8>("out.npy"), (vec![1, 2], vec![1, 0]));
+    is(taken("bool.npy", &[]), "bool");
+    assert_eq!(folder.read::<bool>("out.npy"), (vec![1, 2], vec![true, false]));
     folder.array("i8.npy", &[1, 2], &[-128i8, 127]);
-    is(taken("i8.npy", &[]), "i16");
-    assert_eq!(folder.read::<i16>("out.npy").1, [-128, 127]);
-    folder.array("i32.npy", &[1, 3], &[0i32, 7, 255]);
-    is(taken("i32.npy", &[]), "u8");
-    folder.array("u32.npy", &[1, 2], &[0u32, 256]);
-    is(taken("u32.npy", &[]), "u16");
-    folder.array("i64.npy", &[1, 2], &[-1i64, 256]);
-    is(taken("i64.npy", &[]), "i16");
-    folder.array("u64.npy", &[1, 2], &[1u64 << 60, 3]);
-    is(taken("u64.npy", &[]), "f32");
-    assert_eq!(folder.read::<f32>("out.npy").1, [(1u64 << 60) as f32, 3.0]);
+    is(taken("i8.npy", &[]), "i8");
+    assert_eq!(folder.read::<i8>("out.npy").1, [-128, 127]);
+    folder.array("i32.npy", &[1, 3], &[0i32, i32::MIN, 255]);
+    is(taken("i32.npy", &[]), "i32");
+    assert_eq!(folder.read::<i32>("out.npy").1, [0, i32::MIN, 255]);
+    folder.array("u32.npy", &[1, 2], &[u32::MAX, 256]);
+    is(taken("u32.npy", &[]), "u32");
+    assert_eq!(folder.read::<u32>("out.npy").1, [u32::MAX, 256]);
+    folder.array("i64.npy", &[1, 2], &[-1i64, i64::MIN + 1]);
+    is(taken("i64.npy", &[]), "i64");
+    assert_eq!(folder.read::<i64>("out.npy").1, [-1, i64::MIN + 1]);
+    folder.array("u64.npy", &[1, 2], &[u64::MAX - 1, 3]);
+    is(taken("u64.npy", &[]), "u64");
+    assert_eq!(folder.read::<u64>("out.npy").1, [u64::MAX - 1, 3]);
+    is(taken("u64.npy", &["--in-type", "u16"]), "u16");
+    assert_eq!(folder.read::<u16>("out.npy").1, [65535, 3]);
     folder.array("f64.npy", &[1, 3], &[0.5f64, f64::NAN, f64::NEG_INFINITY]);
     is(taken("f64.npy", &[]), "f64");
     // In Fortran order and big-endian.
     let bytes: Vec<u8> = [1i32, 3, 5, 2, 4, 6].iter().flat_map(|item| item.to_be_bytes()).collect();
     folder.write("big.npy", npy("{'shape': (3, 2), 'fortran_order': True, 'descr': '>i4'}", &bytes));
-    is(taken("big.npy", &[]), "u8");
-    assert_eq!(folder.read::<u8>("out.npy"), (vec![3, 2], vec![1, 2, 3, 4, 5, 6]));
+    is(taken("big.npy", &[]), "i32");
+    assert_eq!(folder.read::<i32>("out.npy"), (vec![3, 2], vec![1, 2, 3, 4, 5, 6]));
     // With a requested type that rounds, or that is wider.
     folder.array("tenths.npy", &[1, 4], &[0.1f64, 2.5, -7.0, 1e9]);
     is(taken("tenths.npy", &["--in-type", "f32"]), "f32");

@@ -19,7 +19,10 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("--sigma", gaussian(&[])),
         ("border", gaussian(&["--sigma", "1", "--border", "mirror"])),
         ("border", gaussian(&["--sigma", "1", "--border", "constant:nan"])),
-        ("u8, u16, i16, f16, f32 or f64", gaussian(&["--sigma", "1", "--out-type", "f128"])),
+        (
+            "one of bool, u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64",
+            gaussian(&["--sigma", "1", "--out-type", "f128"]),
+        ),
         ("gpu:N", gaussian(&["--sigma", "1", "--device", "gpu:x"])),
         ("gpu:N", gaussian(&["--sigma", "1", "--device", "tpu"])),
         ("empty", correlate(&["--mask", ""])),

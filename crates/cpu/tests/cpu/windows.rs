@@ -177,7 +177,7 @@ fn deviations_of_all_small_sizes() {
         for (m, size) in (1..=3).flat_map(|w| (1..=5).map(move |h| (w, h))).enumerate() {
             for (k, border) in borders().enumerate() {
                 let shape = Shape::new(width, height, (n + m) as u32 % 4 + 1).unwrap();
-                check_deviation(rng, shape, PixelType::ALL[(n + m + k) % 5], size, border);
+                check_deviation(rng, shape, PixelType::COMPUTED[(n + m + k) % 5], size, border);
             }
         }
     }
@@ -203,7 +203,7 @@ fn deviations_of_many_windows() {
     ];
     for ((width, height, channels), window) in sizes {
         for border in borders() {
-            for src in PixelType::ALL {
+            for src in PixelType::COMPUTED {
                 check_deviation(rng, Shape::new(width, height, channels).unwrap(), src, window, border);
             }
         }

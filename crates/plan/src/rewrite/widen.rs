@@ -41,7 +41,9 @@ pub(crate) fn of_floats(problem: &Problem) -> Option<Problem> {
         }
         FilterProblem::Paired(p) => Paired { src: read(p.src), dst: written(p.dst), ..p }.into(),
         // Alpha is left as it is, and conversions are such launches themselves.
-        FilterProblem::Pointwise(Pointwise { op: PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, .. }) => {
+        FilterProblem::Pointwise(Pointwise {
+            op: PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, ..
+        }) => {
             return None;
         }
         FilterProblem::Pointwise(p) if pointwise::widens(&p) || pointwise::is_of_f64(&p) => return None,

@@ -1,0 +1,108 @@
+//! bool and integers of 8 to 64 bits, by hand: sums, casts, files, counts and statistics.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Folder, header, npy};
+
+const DEVICES: [&str; 3] = ["cpu", "emulator", "reference"];
+
+/// Runs a command on a device, which has to succeed; returns what it printed.
+fn on(device: &str, folder: &Folder, arguments: &[&str]) -> String {
+    let ended = folder.run(&[arguments, &["--device", device]].concat());
+    assert_eq!(ended.code, 0, "{arguments:?} on {device}: {ended:?}");
+    ended.stdout
+}
+
+#[test]
+fn sums_have_all_digits_of_f64() {
+    let folder = Folder::new();
+    folder.array("a.npy", &[1, 3], &[i32::MAX, i32::MAX, -7]);
+    for device in DEVICES {
+        let run = |more: &[&str]| on(device, &folder, &[&["correlate", "a.npy", "o.npy"], more].concat());
+        run(&["--mask", "1 1", "--border", "constant:0"]);
+        // Saturated; the exact sum in another type; and the sum modulo 2^32.
+        assert_eq!(folder.read::<i32>("o.npy").1, [i32::MAX, i32::MAX, i32::MAX - 7], "{device}");
+        run(&["--mask", "1 1", "--border", "constant:0", "--out-type", "i64"]);
+        assert_eq!(folder.read::<i64>("o.npy").1, [2147483647, 4294967294, 2147483640], "{device}");
+        run(&["--mask", "1 1", "--border", "constant:0", "--overflow", "wrap"]);
+        assert_eq!(folder.read::<i32>("o.npy").1, [i32::MAX, -2, i32::MAX - 7], "{device}");
+        run(&["--mask", "0.5", "--out-type", "u8", "--overflow", "wrap", "--rounding", "toward-zero"]);
+        // 1073741823.5 and -3.5.
+        assert_eq!(folder.read::<u8>("o.npy").1, [255, 255, 253], "{device}");
+        run(&["--mask", "0.5", "--out-type", "i8"]);
+        assert_eq!(folder.read::<i8>("o.npy").1, [127, 127, -4], "{device}");
+        run(&["--mask", "0.05", "--out-type", "bool"]);
+        assert_eq!(folder.read::<bool>("o.npy").1, [true, true, false], "{device}");
+    }
+}
+
+#[test]
+fn sums_between_passes_are_stored_as_scipy_stores_them() {
+    let folder = Folder::new();
+    // scipy.ndimage.uniform_filter(a, 3, mode="nearest") is [[1, 1, 1], [2, 1, 0]].
+    folder.array("a.npy", &[2, 3], &[0u8, 4, 1, 5, 1, 0]);
+    for device in DEVICES {
+        let run = |more: &[&str]| {
+            let mean = ["box", "a.npy", "o.npy", "--size", "3", "--border", "replicate"];
+            on(device, &folder, &[&mean[..], more].concat());
+            folder.read::<u8>("o.npy").1
+        };
+        // Columns first: of 0, 0, 5 and 4, 4, 1 and 1, 1, 0 the means 1, 3, 0; of 0, 5, 5 and 4, 1, 1 and 1, 0, 0: 3, 2, 0.
+        assert_eq!(run(&["--rounding", "toward-zero", "--store-between-passes"]), [1, 1, 1, 2, 1, 0], "{device}");
+        // By whole sums: 19, 16, 13 and 26, 17, 8 ninths.
+        assert_eq!(run(&["--rounding", "toward-zero"]), [2, 1, 1, 2, 1, 0], "{device}");
+        assert_eq!(run(&[]), [2, 2, 1, 3, 2, 1], "{device}");
+    }
+    let dense = ["correlate", "a.npy", "x.npy", "--mask", "1 2", "--store-between-passes"];
+    folder.fails(2, "store between passes is asked for", &dense);
+    let region = ["box", "a.npy", "x.npy", "--size", "3", "--region", "0,0,1x1", "--store-between-passes"];
+    folder.fails(2, "with a region", &region);
+}
+
+#[test]
+fn files_hold_them() {
+    let folder = Folder::new();
+    folder.array("i8.npy", &[2, 2], &[-128i8, 127, 0, -1]);
+    folder.array("u32.npy", &[2, 2], &[u32::MAX, 0, 1, 2]);
+    folder.array("i32.npy", &[2, 2], &[i32::MIN, i32::MAX, 1, 2]);
+    folder.array("u64.npy", &[2, 2], &[u64::MAX, 0, 1, 2]);
+    folder.array("i64.npy", &[2, 2], &[i64::MIN, i64::MAX, 1, 2]);
+    for name in ["i8", "u32", "i32", "u64", "i64"] {
+        let (array, tiff) = (format!("{name}.npy"), format!("{name}.tif"));
+        folder.ok(&["pad", &array, &tiff, "--by", "0"]);
+        folder.ok(&["pad", &tiff, "back.npy", "--by", "0"]);
+        // After the header.
+        let samples = |name: &str| std::fs::read(folder.path(name)).unwrap().split_off(128);
+        assert_eq!(samples("back.npy"), samples(&array), "{name}");
+        folder.fails(3, "; write .npy", &["pad", &array, "o.png", "--by", "0"]);
+    }
+    folder.write("bool.npy", npy(&header("'|b1'", "(1, 3)"), &[1, 0, 1]));
+    folder.fails(3, "bool", &["pad", "bool.npy", "o.tif", "--by", "0"]);
+    folder.ok(&["pad", "bool.npy", "o.png", "--by", "0", "--rescale", "auto"]);
+    folder.ok(&["pad", "o.png", "o.npy", "--by", "0"]);
+    assert_eq!(folder.read::<u8>("o.npy").1, [255, 0, 255]);
+}
+
+#[test]
+fn integers_are_counted_and_measured_in_all_bits() {
+    let folder = Folder::new();
+    const NEAR: i64 = 1 << 53;
+    // f64 does not tell NEAR + 1 from NEAR; the edge does.
+    folder.array("a.npy", &[1, 5], &[NEAR - 1, NEAR, NEAR + 1, NEAR + 2, NEAR + 3]);
+    let edges = ["--edges", "0,9007199254740992,9007199254740994"];
+    for device in DEVICES {
+        on(device, &folder, &[&["histogram", "a.npy", "--out", "c.npy"], &edges[..]].concat());
+        assert_eq!(folder.read::<i64>("c.npy").1, [1, 3], "{device}");
+        let told = on(device, &folder, &["stats", "a.npy", "--percentile", "50", "--json"]);
+        // As text: a parser of JSON may round the last digit.
+        let expected =
+            [r#""min":9007199254740991.0,"max":9007199254740996.0"#, r#""percent":50.0,"value":9007199254740992.0"#];
+        assert!(expected.iter().all(|part| told.contains(part)), "{device}: {told}");
+    }
+    folder.write("bool.npy", npy(&header("'|b1'", "(1, 3)"), &[1, 0, 1]));
+    for device in DEVICES {
+        on(device, &folder, &["histogram", "bool.npy", "--out", "c.npy", "--bins", "2"]);
+        assert_eq!(folder.read::<i64>("c.npy").1, [1, 2], "{device}");
+    }
+}
