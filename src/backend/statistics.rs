@@ -1,17 +1,18 @@
-//! Statistics of float samples, on the host or by kernels.
+//! Statistics of floats and of integers that are not counted by value, on the host or by kernels.
 
 use super::host::not_computed;
 use super::{Backend, HOST_WHY};
 use crate::choice::Choice;
 use crate::statistics::Taken;
-use crate::{Report, Result, Source, Statistics};
-use apron_core::{FloatStatistics, each_computed};
+use crate::{AnyImage, Image, Pixel, Report, Result, Source, Statistics};
+use apron_abi::TOTALS_WORDS;
+use apron_core::{FloatStatistics, IntegerTotals, Ordered, each_computed};
 use std::time::{Duration, Instant};
 
 const OPERATION: &str = "stats";
 
 impl Backend {
-    /// Computes statistics of float samples.
+    /// Computes statistics of floats and of integers of 32 and 64 bits.
     pub(crate) fn statistics(
         &self,
         source: &Source<'_>,
@@ -19,8 +20,8 @@ impl Backend {
         percentiles: &[f64],
         variant: Option<&str>,
     ) -> Result<Taken> {
-        if let Some(computed) = self.as_computed(source, None)? {
-            return self.statistics(&Source::Device(&computed), per_channel, percentiles, variant);
+        if let Some(taken) = self.statistics_of_integers(source, per_channel, percentiles)? {
+            return Ok(taken);
         }
         if self.machine().is_some() {
             // Uploaded once, for all kernels that read it.
@@ -51,6 +52,52 @@ impl Backend {
         Ok(Taken { statistics, report: Report { kernels: start.elapsed(), ..report } })
     }
 
+    /// Computes statistics of integers of 32 and 64 bits from their exact sums; percentiles from the nearest f64, of which they
+    /// consist. `None` for other types.
+    fn statistics_of_integers(
+        &self,
+        source: &Source<'_>,
+        per_channel: bool,
+        percentiles: &[f64],
+    ) -> Result<Option<Taken>> {
+        let (shape, src) = (source.shape(), source.pixel_type());
+        let channels = if per_channel { shape.channels } else { 1 };
+        let Some(recipe) = apron_plan::integer_totals(shape, src, channels) else { return Ok(None) };
+        let (totals, mut report) = match self.machine() {
+            Some(_) => {
+                source.check_alone(OPERATION)?;
+                let (written, made) = self.run_kernels(&recipe, source, None, None)?;
+                let words = written.expect("no room was given").read::<u64>()?;
+                let (blocks, _) = words.as_chunks::<{ TOTALS_WORDS as usize }>();
+                let of_channel = |blocks: &[_]| {
+                    blocks.iter().fold(IntegerTotals::NONE, |all, &words| all.and(IntegerTotals::of_words(words)))
+                };
+                (blocks.chunks(blocks.len() / channels as usize).map(of_channel).collect(), made.report()?)
+            }
+            None => {
+                let start = Instant::now();
+                let (name, totals) = self.by_host(OPERATION, source, None, |image, parallel| match image {
+                    AnyImage::U32(image) => totals(image, per_channel, parallel),
+                    AnyImage::I32(image) => totals(image, per_channel, parallel),
+                    AnyImage::U64(image) => totals(image, per_channel, parallel),
+                    AnyImage::I64(image) => totals(image, per_channel, parallel),
+                    _ => Vec::new(),
+                })?;
+                let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
+                (totals, Report { kernels: start.elapsed(), ..report })
+            }
+        };
+        let (count, least) = (shape.samples() / channels as u64, src.limits().map_or(0, |(least, _)| least));
+        let of = |totals| Statistics::from_totals(count, least, totals);
+        let mut statistics: Vec<Statistics> = totals.iter().map(of).collect();
+        if !percentiles.is_empty() {
+            let found = self.percentiles(source, per_channel, percentiles, None)?;
+            report.kernels += found.report.kernels;
+            statistics.iter_mut().zip(found.percentiles).for_each(|(of, found)| of.percentiles = found);
+        }
+        Ok(Some(Taken { statistics, report }))
+    }
+
     pub(super) fn statistics_by_kernels(
         &self,
         source: &Source<'_>,
@@ -66,4 +113,9 @@ impl Backend {
         let statistics = found.chunks_exact(4).map(of_channel).collect();
         Ok(Taken { statistics, report: made.report()? })
     }
+}
+
+/// Sums integers exactly, in parallel or as the reference.
+fn totals<T: Pixel + Ordered>(image: &Image<'_, T>, per_channel: bool, parallel: bool) -> Vec<IntegerTotals> {
+    if parallel { apron_cpu::totals(image, per_channel) } else { apron_reference::totals(image, per_channel) }
 }

@@ -12,6 +12,11 @@ fn rows() -> Vec<Row> {
             rows.push(row.shared(format!("SharedMemory::Bytes(summed_bytes({held}))"), 2));
         }
     }
+    for src in ["u32", "i32", "u64", "i64"] {
+        let body = format!("statistics::Totals<{src}>");
+        let row = kernel("totals", "", [src, "u64"], body, "TotalsParams").block("[TOTALS_BLOCK, 1]");
+        rows.push(row.shared("SharedMemory::Bytes(TOTALS_BLOCK * TOTALS_WORDS * 8)", 9));
+    }
     for (stage, squares, barriers) in [("means", false, 3), ("squares", true, 2)] {
         let body = format!("statistics::Fold<{squares}>");
         let row = kernel("row-sums", stage, ["f64", "f64"], body, "StatisticsParams").block("[FOLD_BLOCK, 1]");

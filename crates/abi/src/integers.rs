@@ -54,6 +54,40 @@ impl Sample for Bool {
     }
 }
 
+/// Integers of 32 and 64 bits in the order of unsigned ones.
+pub trait Ordered {
+    /// Returns the integer less the least of its type.
+    fn order(self) -> u64;
+}
+
+impl Ordered for u32 {
+    #[inline(always)]
+    fn order(self) -> u64 {
+        self as u64
+    }
+}
+
+impl Ordered for i32 {
+    #[inline(always)]
+    fn order(self) -> u64 {
+        (self as u32 ^ 1 << 31) as u64
+    }
+}
+
+impl Ordered for u64 {
+    #[inline(always)]
+    fn order(self) -> u64 {
+        self
+    }
+}
+
+impl Ordered for i64 {
+    #[inline(always)]
+    fn order(self) -> u64 {
+        self as u64 ^ 1 << 63
+    }
+}
+
 /// Rounds half to even.
 #[inline(always)]
 fn half_even(value: f64) -> f64 {

@@ -85,6 +85,7 @@ pub enum Params {
     EqualizeParams(EqualizeParams),
     TilesParams(TilesParams),
     StatisticsParams(StatisticsParams),
+    TotalsParams(TotalsParams),
     HistogramBinsParams(HistogramBinsParams),
     HistogramPlacesParams(HistogramPlacesParams),
     HistogramPairsParams(HistogramPairsParams),

@@ -41,13 +41,15 @@ mod scaled;
 mod statistics;
 mod strips;
 mod weighted;
+mod wide;
 mod window;
 
 pub use half::f16;
 
 pub use any_image::AnyImage;
 pub use apron_abi::{
-    Accumulator, BOX_CHUNK, Bool, Cast, FromSum, Overflow, Rounding, Sample, between_tiles, bilinear, direction,
+    Accumulator, BOX_CHUNK, Bool, Cast, FromSum, IntegerTotals, Ordered, Overflow, Rounding, Sample, between_tiles,
+    bilinear, direction,
 };
 pub use apron_abi::{f64_of_order, order_of, order_of_f64, sample_of_order};
 pub use binning::Binning;

@@ -1,6 +1,8 @@
 //! Minimum, maximum, mean, standard deviation and percentiles of samples.
 
+use crate::wide::Wide;
 use crate::{Error, Percentile, PixelType, Result, Shape, check_percentiles};
+use apron_abi::IntegerTotals;
 
 const OPERATION: &str = "stats";
 
@@ -36,7 +38,7 @@ pub struct Statistics {
     pub min: f64,
     /// The maximum; NaN if a sample is NaN. A zero is positive.
     pub max: f64,
-    /// The mean. For integers, the quotient of the exact sum; for floats, of the sum in f64: each row from the left,
+    /// The mean. For integers of all sizes, the quotient of the exact sum; for floats, of the sum in f64: each row from the left,
     /// then the row sums from the top.
     pub mean: f64,
     /// The population standard deviation, from the sum of the squared deviations from the mean: for integers exact up
@@ -94,6 +96,25 @@ impl Statistics {
         })
     }
 
+    /// Computes the statistics of `count` integers of 32 or 64 bits from the exact sums of their distances from `low`, the least
+    /// number of their type; no percentiles.
+    pub fn from_totals(count: u64, low: i128, totals: &IntegerTotals) -> Statistics {
+        let sum = totals.sum as i128 + low * count as i128;
+        let all = count as f64;
+        // The variance times the square of the count: count * squares - sum^2, the same of distances as of the integers.
+        let squares = Wide::of(totals.high_high).shifted(64).plus(Wide::of(totals.high_low).shifted(33));
+        let squares = squares.plus(Wide::of(totals.low_low));
+        let variance = squares.times(count).less(Wide::product(totals.sum, totals.sum));
+        Statistics {
+            count,
+            min: (low + totals.least as i128) as f64,
+            max: (low + totals.greatest as i128) as f64,
+            mean: sum as f64 / all,
+            std: variance.to_f64().sqrt() / all,
+            percentiles: Vec::new(),
+        }
+    }
+
     /// Computes the statistics of `count` floats from their extremes, mean and sum of squared deviations; no
     /// percentiles.
     pub fn from_sums(count: u64, (min, max): (f64, f64), mean: f64, squares: f64) -> Statistics {
@@ -122,6 +143,27 @@ mod tests {
         assert_eq!(one.percentiles, [2.0, 2.0, 2.0]);
         let two = Statistics::from_counts(0, &[1, 0, 0, 0, 1], &[0.0, 25.0, 100.0]).unwrap();
         assert_eq!(two.percentiles, [0.0, 1.0, 4.0]);
+    }
+
+    #[test]
+    fn large_integers_by_hand() {
+        let of = |low: i128, all: &[i128]| {
+            let order = |sample: &i128| (sample - low) as u64;
+            let totals = all.iter().map(order).fold(IntegerTotals::NONE, IntegerTotals::with);
+            Statistics::from_totals(all.len() as u64, low, &totals)
+        };
+        const LOW: i128 = i64::MIN as i128;
+        // Every f64 near these numbers is a multiple of 1024; their deviations are 1.
+        let near = of(LOW, &[LOW + 1, LOW + 3]);
+        assert_eq!((near.min, near.mean, near.std), (LOW as f64, LOW as f64, 1.0));
+        // The mean of the ends is -1/2, their deviation 2^63 - 1/2.
+        let ends = of(LOW, &[LOW, -LOW - 1]);
+        assert_eq!((ends.mean, ends.std), (-0.5, 9223372036854775808.0));
+        // Of 0, 0 and 2^64 - 1: a third, and sqrt(2) / 3.
+        let one = of(0, &[0, 0, u64::MAX as i128]);
+        assert_eq!((one.max, one.mean), (u64::MAX as f64, u64::MAX as f64 / 3.0));
+        assert!((one.std / u64::MAX as f64 - 2f64.sqrt() / 3.0).abs() < 1e-15);
+        assert_eq!(of(0, &[7; 5]).std, 0.0);
     }
 
     #[test]

@@ -51,6 +51,6 @@ pub use parallel::progress;
 pub use percentiles::percentiles;
 pub use pointwise::{pointwise, pointwise_into};
 pub use scaled::{scaled, scaled_into};
-pub use statistics::statistics;
+pub use statistics::{statistics, totals};
 pub use weigh::Fma;
 pub use weighted::{histogram2d, weighted};

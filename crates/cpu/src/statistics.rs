@@ -1,7 +1,7 @@
-//! Parallel statistics of float samples: rows in parallel, each in the reference's order.
+//! Parallel statistics: rows in parallel, sums of floats each in the reference's order.
 
 use crate::parallel;
-use apron_core::{Image, Pixel, Statistics, join_extremes};
+use apron_core::{Image, IntegerTotals, Ordered, Pixel, Statistics, join_extremes};
 
 pub(crate) const NONE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
@@ -31,6 +31,26 @@ pub fn statistics<T: Pixel>(image: &Image<T>, per_channel: bool) -> Vec<Statisti
         Statistics::from_sums(count, joined(&extremes), mean, of(&squares))
     };
     (0..channels).map(of_channel).collect()
+}
+
+/// Sums integers of 32 or 64 bits exactly, of all channels together or of each channel.
+///
+/// ```
+/// use apron_core::Image;
+///
+/// let image = Image::new(3, 1, 1, vec![i64::MIN, i64::MIN + 2, i64::MIN + 4])?;
+/// assert_eq!(apron_cpu::totals(&image, false)[0].sum, 6);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn totals<T: Pixel + Ordered>(image: &Image<T>, per_channel: bool) -> Vec<IntegerTotals> {
+    let channels = if per_channel { image.channels() as usize } else { 1 };
+    let of_row = |y: usize| {
+        let samples = |channel| image.row(y as u32).iter().skip(channel).step_by(channels);
+        let of = |channel| samples(channel).fold(IntegerTotals::NONE, |all, sample| all.with(sample.order()));
+        (0..channels).map(of).collect::<Vec<_>>()
+    };
+    let rows = parallel::map(image.height() as usize, &of_row);
+    (0..channels).map(|channel| rows.iter().fold(IntegerTotals::NONE, |all, row| all.and(row[channel]))).collect()
 }
 
 /// Folds each row's samples per channel, from the left.

@@ -191,7 +191,7 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
         "f4" => |b| f32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,
         "f8" => f64::from_ne_bytes,
         "i1" => |b| b[0] as i8 as f64,
-        "b1" | "u1" | "i1" => |b| b[0] as f64,
+        "u1" => |b| b[0] as f64,
         "i2" => |b| i16::from_ne_bytes([b[0], b[1]]) as f64,
         "u2" => |b| u16::from_ne_bytes([b[0], b[1]]) as f64,
         "i4" => |b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]) as f64,

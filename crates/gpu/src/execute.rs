@@ -305,6 +305,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::EqualizeParams(params) => (&raw mut *params).cast(),
         Params::TilesParams(params) => (&raw mut *params).cast(),
         Params::StatisticsParams(params) => (&raw mut *params).cast(),
+        Params::TotalsParams(params) => (&raw mut *params).cast(),
         Params::HistogramBinsParams(params) => (&raw mut *params).cast(),
         Params::HistogramPlacesParams(params) => (&raw mut *params).cast(),
         Params::HistogramPairsParams(params) => (&raw mut *params).cast(),

@@ -40,6 +40,7 @@ pub use histogram::places::places;
 pub use histogram::values::{Prefixes, digits, upper_halves};
 pub use machine::{Machine, Tuning};
 pub use recipe::{Buffer, Launch, MAX_GRID_ROWS, ROW_ALIGNMENT, Recipe, Role, batch_bytes, image_step};
+pub use statistics::integer_totals;
 pub use variant::Variant;
 
 use apron_core::{Error, FilterProblem, Problem, Result, check_computed};

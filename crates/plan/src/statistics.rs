@@ -4,9 +4,12 @@ use crate::kernels;
 use crate::recipe::Steps;
 use crate::recipe::launch;
 use crate::variant::{For, Variant};
-use crate::{Buffer, Launch, Machine, Role, unsupported};
-use apron_abi::{ElementType, FOUND_NUMBERS, Family, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams};
-use apron_core::{FloatStatistics, Result};
+use crate::{Buffer, Launch, Machine, Recipe, Role, unsupported};
+use apron_abi::{
+    ElementType, FOUND_NUMBERS, Family, Kernel, Params, SUMMED_PARTS, SUMMED_ROWS, StatisticsParams, TOTALS_BLOCK,
+    TOTALS_BLOCKS, TOTALS_WORDS, TotalsParams,
+};
+use apron_core::{FloatStatistics, PixelType, Result, Shape};
 
 const OPERATION: &str = "stats";
 
@@ -36,6 +39,33 @@ fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result
         numbers(Role::Output, (FOUND_NUMBERS * apart) as u64),
     ];
     Ok((buffers, launches))
+}
+
+/// Returns the recipe of the exact sums of integers of 32 or 64 bits, of `apart` channels: the words of
+/// [`IntegerTotals`](apron_abi::IntegerTotals) of each block, all blocks of a channel after the other. `None` for other types.
+pub fn integer_totals(shape: Shape, src: PixelType, apart: u32) -> Option<Recipe> {
+    let kernel = match src {
+        PixelType::U32 => Kernel::statistics_totals_u32_u64,
+        PixelType::I32 => Kernel::statistics_totals_i32_u64,
+        PixelType::U64 => Kernel::statistics_totals_u64_u64,
+        PixelType::I64 => Kernel::statistics_totals_i64_u64,
+        _ => return None,
+    };
+    let pixels = shape.samples() / apart as u64;
+    let blocks = pixels.div_ceil(16 * TOTALS_BLOCK as u64).clamp(1, TOTALS_BLOCKS as u64) as u32;
+    let params = Params::TotalsParams(TotalsParams { pixels, apart, blocks });
+    let buffer = |role, element, elems| Buffer { role, element, elems };
+    Some(Recipe {
+        operation: OPERATION,
+        variant: kernel.facts().variant,
+        why: "integers of 32 and 64 bits are summed exactly".into(),
+        buffers: vec![
+            buffer(Role::Input, src.element(), shape.samples()),
+            buffer(Role::Output, ElementType::U64, (apart * blocks * TOTALS_WORDS) as u64),
+        ],
+        launches: vec![Launch { blocks: [blocks, apart], ..launch(kernel, blocks, params) }],
+        images: 1,
+    })
 }
 
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(

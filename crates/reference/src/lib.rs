@@ -33,7 +33,7 @@ pub use paired::paired;
 pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
 pub use scaled::scaled;
-pub use statistics::{percentiles, statistics};
+pub use statistics::{percentiles, statistics, totals};
 pub use weighted::{histogram2d, weighted};
 
 use apron_core::Accumulator;

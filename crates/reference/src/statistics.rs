@@ -1,6 +1,16 @@
 //! Serial statistics of float samples.
 
-use apron_core::{Image, Percentile, Pixel, Statistics, join_extremes};
+use apron_core::{Image, IntegerTotals, Ordered, Percentile, Pixel, Statistics, join_extremes};
+
+/// Sums integers of 32 or 64 bits exactly, of all channels together or of each channel.
+pub fn totals<T: Pixel + Ordered>(image: &Image<T>, per_channel: bool) -> Vec<IntegerTotals> {
+    let channels = if per_channel { image.channels() } else { 1 } as usize;
+    let mut all = vec![IntegerTotals::NONE; channels];
+    for (at, sample) in image.rows().flatten().enumerate() {
+        all[at % channels] = all[at % channels].with(sample.order());
+    }
+    all
+}
 
 /// Computes statistics of float samples, of all channels together or of each channel.
 ///

@@ -2,6 +2,8 @@
 
 mod fold;
 mod rows;
+mod totals;
 
 pub use fold::Fold;
 pub use rows::Rows;
+pub use totals::Totals;
