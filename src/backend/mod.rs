@@ -36,6 +36,7 @@ pub(crate) use computed::computed;
 pub(crate) use histogram::Counting;
 pub(crate) use kernels::Written;
 pub(crate) use lookup::Tables;
+pub(crate) use statistics::totals_of;
 
 /// The implementation behind a device.
 #[derive(Clone)]

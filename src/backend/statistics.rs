@@ -76,13 +76,8 @@ impl Backend {
             }
             None => {
                 let start = Instant::now();
-                let (name, totals) = self.by_host(OPERATION, source, None, |image, parallel| match image {
-                    AnyImage::U32(image) => totals(image, per_channel, parallel),
-                    AnyImage::I32(image) => totals(image, per_channel, parallel),
-                    AnyImage::U64(image) => totals(image, per_channel, parallel),
-                    AnyImage::I64(image) => totals(image, per_channel, parallel),
-                    _ => Vec::new(),
-                })?;
+                let take = |image: &AnyImage<'_>, parallel| totals_of(image, per_channel, parallel);
+                let (name, totals) = self.by_host(OPERATION, source, None, take)?;
                 let report = self.report(OPERATION, name, HOST_WHY, Duration::ZERO);
                 (totals, Report { kernels: start.elapsed(), ..report })
             }
@@ -115,7 +110,17 @@ impl Backend {
     }
 }
 
-/// Sums integers exactly, in parallel or as the reference.
+/// Sums integers of 32 or 64 bits exactly, by channel; nothing for other types.
+pub(crate) fn totals_of(image: &AnyImage<'_>, per_channel: bool, parallel: bool) -> Vec<IntegerTotals> {
+    match image {
+        AnyImage::U32(image) => totals(image, per_channel, parallel),
+        AnyImage::I32(image) => totals(image, per_channel, parallel),
+        AnyImage::U64(image) => totals(image, per_channel, parallel),
+        AnyImage::I64(image) => totals(image, per_channel, parallel),
+        _ => Vec::new(),
+    }
+}
+
 fn totals<T: Pixel + Ordered>(image: &Image<'_, T>, per_channel: bool, parallel: bool) -> Vec<IntegerTotals> {
     if parallel { apron_cpu::totals(image, per_channel) } else { apron_reference::totals(image, per_channel) }
 }

@@ -109,7 +109,7 @@ fn all(device: &Device) {
                         rows.passes();
                     }
                 }
-                let percents = if pixel == PixelType::F64 { &[][..] } else { &[0.0, 12.5, 50.0, 100.0] };
+                let percents = [0.0, 12.5, 50.0, 100.0];
                 let whole = device.statistics(image).per_channel(per_channel).percentiles(percents);
                 let strips = device.statistics(source).per_channel(per_channel).percentiles(percents);
                 let (whole, (strips, _)) = (whole.run().unwrap(), strips.run_rows(memory).unwrap());

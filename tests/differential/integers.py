@@ -4,6 +4,8 @@ Taps are whole numbers or halves, so that all sums are exact, and results are eq
 """
 
 
+import math
+
 import numpy as np
 from scipy import ndimage
 
@@ -192,8 +194,13 @@ def extremes(rng):
         exact = [float(numbers.min()), float(numbers.max())]
         wrong = [] if [found["min"], found["max"]] == exact else [f"extremes {found}, expected {exact}"]
         mean = sum(int(x) for x in numbers.ravel()) / numbers.size
-        if abs(found["mean"] - mean) > 1e-14 * float(abs(numbers).max()) + 1e-300:
+        if found["mean"] != mean:
             wrong.append(f"mean {found['mean']}, expected {mean}")
+        # Python's whole numbers have no limits.
+        n, all = numbers.size, [int(x) for x in numbers.ravel()]
+        deviation = math.sqrt(n * sum(x * x for x in all) - sum(all) ** 2) / n
+        if abs(found["std"] - deviation) > 4e-16 * deviation:
+            wrong.append(f"deviation {found['std']}, expected {deviation}")
         of = [percentile["value"] for percentile in found["percentiles"]]
         expected = np.percentile(numbers, percents)
         if not np.array_equal(of, expected):

@@ -101,7 +101,7 @@ pub(crate) struct Orders<'a, T> {
 
 impl<T: Pixel> Orders<'_, T> {
     /// Folds parts of the samples in parallel, each from its own start.
-    fn each<S: Send>(&self, start: impl Fn() -> S + Sync, take: impl Fn(&mut S, T) + Sync) -> Vec<S> {
+    pub(crate) fn each<S: Send>(&self, start: impl Fn() -> S + Sync, take: impl Fn(&mut S, T) + Sync) -> Vec<S> {
         let pixels = self.samples.len() / self.channels;
         let pixels = pixels.div_ceil(parallel::threads() as usize).max(PART);
         let parts: Vec<&[T]> = self.samples.chunks(pixels * self.channels).collect();
