@@ -51,7 +51,10 @@ impl HistogramBuilder<'_> {
         };
         counted_by_parts(&binning, pixel, extremes, |between| {
             let mut all: Option<(Histogram, Report)> = None;
+            // The range that was found holds all samples, also where the greatest was rounded down.
+            let found = binning.seeks_range(pixel);
             let strips = each_strip(OPERATION, rows, memory, |strip| {
+                let strip = if found { computed(strip, Some(f64::INFINITY))? } else { strip };
                 let counting = HistogramBuilder::new(device, Source::Host(strip)).binning(between.clone());
                 let counting = HistogramBuilder { choice, ..counting.per_channel(per_channel) };
                 let (counted, part) = counting.run_reported()?;

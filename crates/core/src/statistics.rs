@@ -109,7 +109,7 @@ impl Statistics {
             count,
             min: (low + totals.least as i128) as f64,
             max: (low + totals.greatest as i128) as f64,
-            mean: sum as f64 / all,
+            mean: quotient(sum, count),
             std: variance.to_f64().sqrt() / all,
             percentiles: Vec::new(),
         }
@@ -124,9 +124,30 @@ impl Statistics {
     }
 }
 
+/// Returns the f64 nearest to a quotient: sums of more than 53 bits would be rounded twice.
+fn quotient(sum: i128, count: u64) -> f64 {
+    let size = sum.unsigned_abs();
+    if size == 0 {
+        return 0.0;
+    }
+    // At least 64 bits; a rest behind them makes the last one odd, so that it is no tie.
+    let shift = size.leading_zeros();
+    let (scaled, count) = (size << shift, count as u128);
+    let digits = scaled / count | (scaled % count != 0) as u128;
+    (digits as f64 * 0.5f64.powi(shift as i32)).copysign(sum as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quotients_are_rounded_once() {
+        assert_eq!((quotient((1 << 54) + 3, 1), quotient(-10, 4)), (18014398509481988.0, -2.5));
+        // Python's (2**62 + 128) / 3; float(2**62 + 128) / 3 is 1.5372286728091292e+18.
+        assert_eq!(quotient((1 << 62) + 128, 3), 1.5372286728091295e18);
+        assert_eq!((quotient(0, 7), quotient(1, 3), quotient(i128::MAX, 1)), (0.0, 1.0 / 3.0, 2f64.powi(127)));
+    }
 
     #[test]
     fn sums_of_large_numbers_are_exact() {
