@@ -183,7 +183,7 @@ def pairs(rng):
         return equal("numpy", out, expected.astype(np.int64))
 
     about = f"{dtype} {image.shape} channels {channels}"
-    return Job("histogram2d", about, options, image, judge, arrays, operations=["pairs"])
+    return Job("histogram2d", about, options, image, judge, arrays, operations=["histogramdd"])
 
 
 def statistics(rng):

@@ -87,7 +87,7 @@ pub enum Params {
     StatisticsParams(StatisticsParams),
     HistogramBinsParams(HistogramBinsParams),
     HistogramPlacesParams(HistogramPlacesParams),
-    HistogramPairsParams(HistogramPairsParams),
+    HistogramJointParams(HistogramJointParams),
     HistogramWeightsParams(HistogramWeightsParams),
 }
 
