@@ -161,14 +161,14 @@ def weights(rng):
 
 
 def pairs(rng):
-    """`numpy.histogram2d` of two channels: even bins of integers, uneven ones of any samples."""
+    """`numpy.histogram2d` of two channels: even bins, or uneven ones."""
     dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
     image = image_of(rng, dtype, shape_of(rng, channels=False) + (int(rng.integers(1, 5)),))
     channels = rng.integers(0, image.shape[2], 2)
     chosen = [planes(image)[channel] for channel in channels]
     options, arrays = {"channels": f"{channels[0]},{channels[1]}"}, {}
     extents = [(float(np.rint(plane.min())) - 2, float(np.rint(plane.max())) + 3) for plane in chosen]
-    if dtype in ("f32", "f64") or rng.random() < 0.4:
+    if rng.random() < 0.4:
         edges = [np.unique(rng.uniform(*extent, int(rng.integers(2, 40)))) for extent in extents]
         edges = [np.array(extent) if len(each) < 2 else each for each, extent in zip(edges, extents)]
         arrays.update(edges=edges[0], edges2=edges[1])
@@ -184,6 +184,54 @@ def pairs(rng):
 
     about = f"{dtype} {image.shape} channels {channels}"
     return Job("histogram2d", about, options, image, judge, arrays, operations=["histogramdd"])
+
+
+def joint(rng):
+    """`numpy.histogramdd` of one to eight columns: even bins, given or found, and edges; weights, in one block of NumPy's order."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
+    columns, rows = int(rng.integers(1, 9)), int(rng.integers(1, 3000 if rng.random() < 0.2 else 200))
+    image = image_of(rng, dtype, (rows, columns))
+    picked = rng.integers(0, columns, int(rng.integers(1, columns + 1)))
+    chosen = image[:, picked]
+    most = max(2, int(40000 ** (1 / picked.size)))
+    options, arrays, extent = {"columns": ",".join(str(column) for column in picked)}, {}, None
+    kind = rng.random()
+    if kind < 0.4:
+        edges = []
+        for column in chosen.T:
+            low, high = float(column.min()) - 2, float(column.max()) + 3
+            each = np.sort(rng.uniform(low, high, int(rng.integers(2, min(most, 40) + 2))))
+            # Edges on samples.
+            each[rng.random(each.size) < 0.3] = rng.choice(column)
+            edges.append(np.sort(each))
+        bins = edges
+        options["edges"] = ";".join(",".join(repr(float(edge)) for edge in each) for each in edges)
+    else:
+        bins = [int(count) for count in rng.integers(1, most + 1, picked.size)]
+        extents = [(float(column.min()) - 0.7, float(column.max()) - 0.1) for column in chosen.T]
+        found = kind < 0.6 and dtype != "f64"
+        if found and dtype == "f32":
+            # Where bins have no width NumPy gives one, and Apron none.
+            found = all(len(np.unique(np.linspace(c.min(), c.max(), n + 1))) == n + 1 for c, n in zip(chosen.T, bins) if c.min() < c.max())
+        options["bins"] = ",".join(str(count) for count in bins)
+        if not found:
+            extent = [(low, high) if low < high else (low, low + 2) for low, high in extents]
+            options["range"] = ",".join(repr(end) for pair in extent for end in pair)
+    weight = None
+    if rng.random() < 0.3:
+        weight = rng.standard_normal(rows) * 10.0 ** rng.integers(-8, 9, rows)
+        arrays["weights"] = weight
+    options["density"] = density = bool(weight is None and rng.random() < 0.3)
+
+    def judge(out):
+        with np.errstate(invalid="ignore"):
+            expected = np.histogramdd(chosen, bins, extent, density=density, weights=weight)[0]
+        if density and np.isnan(expected).all():
+            return [] if np.isnan(out).all() else ["numpy: no row lies in a bin"]
+        return equal("numpy", out, expected if density or weight is not None else expected.astype(np.int64))
+
+    about = f"{dtype} {image.shape} columns {picked}{' weighted' if weight is not None else ''}"
+    return Job("histogramdd", about, options, image, judge, arrays)
 
 
 def statistics(rng):
@@ -269,7 +317,7 @@ def match(rng):
     return Job("match", f"{image.shape} like {reference.shape}", {}, image, judge, arrays, operations=["lookup"])
 
 
-MAKERS = [counts, counts, statistics, weights, pairs]
+MAKERS = [counts, counts, statistics, weights, pairs, joint, joint]
 if cv2 is not None:
     # Some problem in a few hundred should be for each of the operations.
     MAKERS += [equalize, clahe, clahe, otsu]

@@ -376,6 +376,7 @@ fn every_verb_helps_with_an_example() {
     let others = [
         "histogram",
         "histogram2d",
+        "histogramdd",
         "info",
         "kernels",
         "verify",

@@ -285,8 +285,8 @@ impl SparseHistogram {
     }
 }
 
-/// Writes the bin of a cell in each dimension.
-fn find_bins(edges: &[Edges], mut cell: u64, bins: &mut [usize]) {
+/// Writes the bin of a cell in each dimension; there is one number for each.
+pub fn find_bins(edges: &[Edges], mut cell: u64, bins: &mut [usize]) {
     for (bin, edges) in bins.iter_mut().zip(edges).rev() {
         (*bin, cell) = ((cell % edges.bins() as u64) as usize, cell / edges.bins() as u64);
     }

@@ -65,6 +65,7 @@ pub use image_mut::{AnyImageMut, ImageMut, check_room};
 pub use information::Information;
 pub use joint::{
     Amount, Columns, HistogramDd, JointHistogram, MAX_COLUMNS, SparseHistogram, check_sparse_cells, dense_cells,
+    find_bins,
 };
 pub use limit::Limit;
 pub use local_std::LocalStd;

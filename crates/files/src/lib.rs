@@ -31,6 +31,7 @@ mod bulk;
 mod draft;
 mod error;
 mod grey_bmp;
+mod joint;
 mod metadata;
 mod narrow;
 mod output;
