@@ -235,6 +235,48 @@ def joint(rng):
     return Job("histogramdd", about, options, image, judge, arrays)
 
 
+class Images(Told):
+    """A job on two images."""
+
+    def line(self, folder, index):
+        line, result = super().line(folder, index)
+        other = folder / f"{index}.other.npy"
+        np.save(other, self.other)
+        job = json.loads(line)
+        job["in"] = [job["in"], str(other)]
+        return json.dumps(job), result
+
+
+def information(rng):
+    """Entropies and mutual information of the joint histogram of two images, as scikit-image normalizes it."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    first = image_of(rng, dtype, shape_of(rng, channels=False))
+    # Independent, or the first one with some noise.
+    second = image_of(rng, dtype, first.shape) if rng.random() < 0.5 else np.where(rng.random(first.shape) < 0.2, first[::-1], first)
+    bins = int(rng.choice([2, 10, 64]))
+    pairs = np.stack([first.reshape(-1), second.reshape(-1)], 1)
+    ends = [(float(column.min()) - 1, float(column.max()) + 1) for column in pairs.T]
+    options = {"bins": bins, "range": ",".join(repr(end) for pair in ends for end in pair), "information": True}
+
+    def judge(report):
+        share = np.histogramdd(pairs, bins, ends)[0] / len(pairs)
+        entropy = lambda p: -float(sum(p[p > 0] * np.log(p[p > 0])))
+        single = [entropy(share.sum(1)), entropy(share.sum(0))]
+        joint = entropy(share)
+        found = report["information"]
+        near = lambda a, b: abs(a - b) <= 1e-12 * max(1, joint)
+        exact = [("count", found["count"] == len(pairs)), ("joint", near(found["joint"], joint))]
+        exact += [("entropies", all(near(a, b) for a, b in zip(found["entropies"], single, strict=True)))]
+        exact += [("mutual", near(found["mutual"], max(0.0, sum(single) - joint)))]
+        if joint > 0:
+            exact += [("normalized", abs(found["normalized"] - sum(single) / joint) <= 1e-9)]
+        return [f"numpy: {name} of {found}" for name, same in exact if not same]
+
+    job = Images("histogramdd", f"{dtype} {first.shape} and another", options, first, judge, kind="information")
+    job.other = second
+    return job
+
+
 def statistics(rng):
     """Extremes and percentiles are exact; NumPy rounds sums of its own order."""
     dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
@@ -318,7 +360,7 @@ def match(rng):
     return Job("match", f"{image.shape} like {reference.shape}", {}, image, judge, arrays, operations=["lookup"])
 
 
-MAKERS = [counts, counts, statistics, weights, pairs, joint, joint]
+MAKERS = [counts, counts, statistics, weights, pairs, joint, joint, information]
 if cv2 is not None:
     # Some problem in a few hundred should be for each of the operations.
     MAKERS += [equalize, clahe, clahe, otsu]

@@ -75,6 +75,9 @@ fn two_images_tell_how_they_agree() {
     let all = json!({ "count": 4, "entropies": [nat, nat], "joint": nat, "mutual": nat, "normalized": 2.0 });
     assert_eq!(report["information"], all);
     assert!(folder.ok(&asked).stdout.ends_with("normalized,2.0\n"));
+    folder.write("jobs.jsonl", r#"{"verb": "histogramdd", "in": ["a.npy", "b.npy"], "bins": 2, "out": "j.npy"}"#);
+    folder.ok(&["batch", "jobs.jsonl"]);
+    assert_eq!(folder.read::<i64>("j.npy"), (vec![2, 2], vec![0, 2, 2, 0]));
     folder.fails(2, "number of dimensions is 1", &["histogramdd", "a.npy", "--columns", "0", "--information"]);
     folder.array("c.npy", &[1, 4], &[0u8; 4]);
     folder.fails(3, "size is 4x1, but must be 2x2", &["histogramdd", "a.npy", "c.npy"]);
