@@ -351,7 +351,7 @@ fn counting() -> Vec<Feature> {
         },
         Feature {
             name: "histograms of many dimensions",
-            parts: each(PIXELS, |device, pixel| {
+            parts: each(PIXELS, move |device, pixel| {
                 let histogram = device.histogramdd(&image(pixel, 3)).run()?;
                 Ok(histogram
                     .edges
