@@ -20,6 +20,7 @@ pub mod filters;
 mod formula;
 mod histogram;
 mod histogram256;
+mod joint;
 mod kernels;
 mod limits;
 mod lookup;
@@ -35,9 +36,9 @@ mod weighted;
 
 pub use apron_core::{
     AnyImage, AnyImageMut, AxisBorder, Binning, Bins, Bool, Border, Borders, Cast, Constants, DeviceInfo, Edges, Error,
-    ErrorKind, Extent, Formula, Histogram, Histogram2d, Image, ImageMut, Limit, MAX_MASK_SIDE, MAX_SIDE, Mask, Method,
-    Named, Overflow, Pixel, PixelType, PointOp, Region, Result, Rounding, Shape, Statistics, Taps, WeightedHistogram,
-    f16, multi_otsu, otsu,
+    ErrorKind, Extent, Formula, Histogram, Histogram2d, HistogramDd, Image, ImageMut, Information, Limit,
+    MAX_MASK_SIDE, MAX_SIDE, Mask, Method, Named, Overflow, Pixel, PixelType, PointOp, Region, Result, Rounding, Shape,
+    SparseHistogram, Statistics, Taps, WeightedHistogram, f16, multi_otsu, otsu,
 };
 pub use apron_cpu::progress as cpu_progress;
 /// The crate by which Apron calls CUDA, for the types of the caller's streams and memory. Call [`Device::gpu`] first:
@@ -54,6 +55,7 @@ pub use device_name::{DeviceName, GpuSet};
 pub use filter::FilterBuilder;
 pub use histogram::{DeviceHistogram, HistogramBuilder};
 pub use histogram256::Histogram256;
+pub use joint::{HistogramDdBuilder, Table};
 pub use kernels::{KernelInfo, SharedSize, kernels};
 pub use limits::LimitRun;
 pub use lookup::LookupBuilder;

@@ -1,11 +1,14 @@
-//! Histograms of weights, and of pairs of channels: their builders.
+//! Histograms of weights, and of two channels: their builders.
 
 use crate::auto::{Estimate, Job};
 use crate::choice::Choice;
+use crate::joint::Asked;
 use crate::setters::setters;
 use crate::{
-    AnyImage, Binning, Bins, Device, DeviceImage, Histogram2d, Image, Pixel, Report, Result, Source, WeightedHistogram,
+    AnyImage, Binning, Bins, Device, DeviceImage, Histogram2d, Image, Pixel, PixelType, Report, Result, Source,
+    WeightedHistogram,
 };
+use apron_core::{Columns, check_channel};
 
 /// One weight per pixel of an image, converted from what holds the weights.
 #[derive(Debug)]
@@ -146,12 +149,22 @@ impl Histogram2dBuilder<'_> {
     /// # Errors
     /// As [`run`](Histogram2dBuilder::run).
     pub fn run_reported(self) -> Result<(Histogram2d, Report)> {
-        let Histogram2dBuilder { device, source, channels, binning: [first, second], choice } = self;
-        let job = || Some(Job::counting(&source));
-        let counted = device.by_cost(&[&source], &choice, job, |device| {
-            device.with_fallback(|backend| backend.pairs(&source, channels, [&first, &second], choice.variant))
-        })?;
-        Ok((counted.result, counted.report))
+        let Histogram2dBuilder { device, source, channels, binning, choice } = self;
+        let (shape, pixel) = (source.shape(), source.pixel_type());
+        channels.iter().try_for_each(|&channel| check_channel(shape, channel))?;
+        let columns = Columns::new(shape.channels, channels.to_vec())?;
+        // By default the bins of bytes are those of all values, not of those that occur.
+        let of_bytes = |binning| match binning {
+            Binning::Even(Bins { count, range: None }) if pixel == PixelType::U8 => {
+                Bins { count, range: Some((0.0, 256.0)) }.into()
+            }
+            other => other,
+        };
+        let binning = binning.map(of_bytes).to_vec();
+        columns.check_binning(&binning)?;
+        let asked = Asked { source, columns, binning, choice };
+        let (histogram, report) = asked.on(device, |device| device.with_fallback(|backend| backend.joint(&asked)))?;
+        Ok((Histogram2d::of(histogram), report))
     }
 }
 
@@ -191,7 +204,8 @@ impl Device {
         WeightedHistogramBuilder { device: self, source, weights, binning, per_channel: false, choice }
     }
 
-    /// Counts an image's pixels by the bins of two of its channels: `numpy.histogram2d`.
+    /// Counts an image's pixels by the bins of two of its channels: `numpy.histogram2d`. It is
+    /// [`histogramdd`](Device::histogramdd) of two columns, with more bins by default.
     ///
     /// ```
     /// use apron::{Device, Image};

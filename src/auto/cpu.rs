@@ -73,7 +73,7 @@ fn work_ms(work: &Work, rows: &[Row], threads: f64) -> f64 {
 fn like(operation: &'static str) -> &'static str {
     match operation {
         "paired" => "separable",
-        "weighted" | "pairs" | "stats" => "histogram",
+        "weighted" | "histogramdd" | "stats" => "histogram",
         "pad" | "lookup" | "equalize" | "clahe" => "pointwise",
         other => other,
     }

@@ -5,7 +5,7 @@ use super::{Backend, HOST_WHY, host, host_image};
 use crate::choice::Choice;
 use crate::device_image::Made;
 use crate::histogram::Counts;
-use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Edges, Error, PixelType, Report, Result, Shape, Source};
+use crate::{Binning, Bins, DeviceHistogram, DeviceImage, Edges, Error, PixelType, Report, Result, Source};
 use apron_core::{
     ByteHistogram, CellHistogram, CountProblem, EdgeHistogram, PointOp, Pointwise, check_roi, join_extremes,
 };
@@ -190,8 +190,8 @@ impl Backend {
         // Uploaded once, for the search of the range and for the bins.
         let (image, copy_in) = self.import_timed(source, OPERATION)?;
         let source = Source::Device(&image);
-        let edges = self.edges_of(&source, binning, None)?;
-        let numbers = self.places(&source, &edges, None)?;
+        let edges = self.edges_of(&source, binning)?;
+        let numbers = self.places(&source, &edges)?;
         let binning = Binning::Even(whole_numbers(&edges));
         let counting =
             Counting { binning, per_channel: *per_channel, roi: roi.as_ref().map(Source::view), waits: *waits };
@@ -204,18 +204,11 @@ impl Backend {
         Ok(counted)
     }
 
-    /// Replaces f64 samples by the numbers of their bins, as f32; NaN for none. With a pair, those of one channel and of
-    /// another one, which has edges of its own.
-    pub(super) fn places(
-        &self,
-        source: &Source<'_>,
-        edges: &Edges,
-        pair: Option<([u32; 2], &Edges)>,
-    ) -> Result<DeviceImage> {
-        let machine = self.machine().expect("a device that runs kernels");
-        let recipe = apron_plan::places(source.shape(), edges, pair, &machine);
+    /// Replaces f64 samples by the numbers of their bins, as f32; NaN for none.
+    pub(super) fn places(&self, source: &Source<'_>, edges: &Edges) -> Result<DeviceImage> {
+        let (machine, shape) = (self.machine().expect("a device that runs kernels"), source.shape());
+        let recipe = apron_plan::places(shape, edges, &machine);
         let (written, made) = self.run_kernels(&recipe, source, None, None)?;
-        let shape = Shape { channels: if pair.is_some() { 2 } else { source.shape().channels }, ..source.shape() };
         let storage = written.expect("no room was given").into_storage(PixelType::F32, shape)?;
         Ok(DeviceImage::new(shape, PixelType::F32, 1, storage, made))
     }

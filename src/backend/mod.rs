@@ -5,6 +5,7 @@ mod digits;
 mod filter;
 mod histogram;
 mod host;
+mod joint;
 mod kernels;
 mod lookup;
 #[cfg(feature = "gpu")]
@@ -361,6 +362,12 @@ fn placed(outputs: Vec<AnyImage<'static>>, room: Option<&mut Room<'_>>) -> Resul
         Some(room) => outputs.iter().enumerate().try_for_each(|(index, image)| room.put(index, image)).map(|()| None),
         None => Ok(Some(Storage::Host(outputs))),
     }
+}
+
+/// Returns an image on the host: the source's, or a copy of it.
+pub(crate) fn host_whole<'a>(source: &'a Source<'_>) -> Result<AnyImage<'a>> {
+    source.check_alone("histogramdd")?;
+    host_image(source, 0)
 }
 
 /// Returns one image of a source on the host; it is copied only if it is elsewhere.

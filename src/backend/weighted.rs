@@ -1,4 +1,4 @@
-//! Histograms of weights and of pairs of channels, on the host or by kernels.
+//! Histograms of weights, on the host or by kernels.
 
 use super::histogram::{UNKNOWN, whole_numbers};
 use super::host::not_computed;
@@ -6,17 +6,14 @@ use super::{Backend, Counting, HOST_WHY, host_image};
 use crate::choice::Choice;
 use crate::weighted::Counted;
 use crate::{
-    AnyImage, Binning, Bins, Edges, Histogram2d, Image, PixelType, Report, Result, Shape, Source, Statistics,
-    WeightedHistogram, Weights,
+    AnyImage, Binning, Bins, Edges, Image, PixelType, Report, Result, Shape, Source, Statistics, WeightedHistogram,
+    Weights,
 };
-use apron_core::{
-    PairHistogram, Sample, WeightedBins, check_beside, check_channel, check_weights, each_computed, each_type,
-};
+use apron_core::{Sample, WeightedBins, check_beside, check_weights, each_computed, each_type};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 const WEIGHTED: &str = "weighted";
-const PAIRS: &str = "pairs";
 
 impl Backend {
     /// Sums weights by bins.
@@ -60,9 +57,9 @@ impl Backend {
         // Uploaded once, for all kernels that read it.
         let (image, copy_in) = self.import_timed(source, WEIGHTED)?;
         let source = Source::Device(&image);
-        let edges = self.edges_of(&source, binning, None)?;
+        let edges = self.edges_of(&source, binning)?;
         let single = matches!(weights, Weights::Image(image) if image.pixel_type() != PixelType::F64);
-        let doubles = (src == PixelType::F64).then(|| self.places(&source, &edges, None)).transpose()?;
+        let doubles = (src == PixelType::F64).then(|| self.places(&source, &edges)).transpose()?;
         let source = doubles.as_ref().map_or(source, Source::Device);
         let of_numbers = if doubles.is_some() { numbered(&edges)? } else { edges.clone() };
         let src = source.pixel_type();
@@ -85,54 +82,8 @@ impl Backend {
         Ok(Counted { result: WeightedHistogram { edges, channels, sums }, report })
     }
 
-    /// Counts pixels by the bins of two channels.
-    pub(crate) fn pairs(
-        &self,
-        source: &Source<'_>,
-        channels: [u32; 2],
-        binning: [&Binning; 2],
-        variant: Option<&str>,
-    ) -> Result<Counted<Histogram2d>> {
-        let last = binning[0].last().max(binning[1].last());
-        if let Some(computed) = self.as_computed(source, Some(last))? {
-            let [first, second] = binning.map(|binning| binning.of_type(source.pixel_type()));
-            return self.pairs(&Source::Device(&computed), channels, [&first, &second], variant);
-        }
-        if self.machine().is_none() {
-            return self.counted_by_host(PAIRS, source, variant, |image, parallel| {
-                each_computed!(image, image => match parallel {
-                    true => apron_cpu::histogram2d(image, channels, binning),
-                    false => apron_reference::histogram2d(image, channels, binning),
-                }, else Err(not_computed(PAIRS, image.pixel_type())))
-            });
-        }
-        let (shape, src) = (source.shape(), source.pixel_type());
-        channels.iter().try_for_each(|&channel| check_channel(shape, channel))?;
-        let (image, copy_in) = self.import_timed(source, PAIRS)?;
-        let source = Source::Device(&image);
-        let first = self.edges_of(&source, binning[0], Some(channels[0]))?;
-        let second = self.edges_of(&source, binning[1], Some(channels[1]))?;
-        let doubles = match src {
-            PixelType::F64 => Some(self.places(&source, &first, Some((channels, &second)))?),
-            _ => None,
-        };
-        let problem = match &doubles {
-            Some(numbers) => {
-                let edges = [numbered(&first)?, numbered(&second)?];
-                PairHistogram { shape: numbers.shape(), src: PixelType::F32, channels: [0, 1], edges }
-            }
-            None => PairHistogram { shape, src, channels, edges: [first.clone(), second.clone()] },
-        };
-        let source = doubles.as_ref().map_or(source, Source::Device);
-        let recipe = self.planned(&problem.into(), &Choice { variant, tuning: None })?;
-        let (written, made) = self.run_kernels(&recipe, &source, None, None)?;
-        let counts = written.expect("no room was given").read()?;
-        let report = made.report()?;
-        let report = Report { copy_in: report.copy_in + copy_in, ..report };
-        Ok(Counted { result: Histogram2d { first, second, counts }, report })
-    }
-
-    fn counted_by_host<T>(
+    /// Runs on the host, and times it.
+    pub(super) fn counted_by_host<T>(
         &self,
         operation: &'static str,
         source: &Source<'_>,
@@ -145,20 +96,19 @@ impl Backend {
         Ok(Counted { result: result?, report: Report { kernels: start.elapsed(), ..report } })
     }
 
-    /// Returns the edges of the bins for one channel, or for all. If they depend on the range of the samples, the
-    /// device finds it.
-    pub(super) fn edges_of(&self, source: &Source<'_>, binning: &Binning, channel: Option<u32>) -> Result<Edges> {
+    /// Returns the edges of the bins of all channels. If they depend on the range of the samples, the device finds it.
+    pub(super) fn edges_of(&self, source: &Source<'_>, binning: &Binning) -> Result<Edges> {
         let pixel = source.pixel_type();
         binning.check()?;
         if !binning.seeks_range(pixel) {
             return binning.edges(pixel, || UNKNOWN);
         }
-        let ranges = self.ranges(source, channel.is_some())?;
-        binning.edges(pixel, || ranges[channel.unwrap_or(0) as usize])
+        let ranges = self.ranges(source, false)?;
+        binning.edges(pixel, || ranges[0])
     }
 
     /// Finds the smallest and the largest sample, of all channels together or per channel.
-    fn ranges(&self, source: &Source<'_>, per_channel: bool) -> Result<Vec<(f64, f64)>> {
+    pub(super) fn ranges(&self, source: &Source<'_>, per_channel: bool) -> Result<Vec<(f64, f64)>> {
         let pixel = source.pixel_type();
         let statistics = match (pixel.values(), Bins::of_values(pixel)) {
             (Some((low, _)), Some(bins)) => {
@@ -179,7 +129,7 @@ fn numbered(edges: &Edges) -> Result<Edges> {
 }
 
 /// Converts all samples of an image to f64.
-fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
+pub(super) fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
     each_type!(image, image => image.packed().iter().map(|&sample| sample.to_f64()).collect())
 }
 
@@ -187,4 +137,9 @@ fn numbers(image: &AnyImage<'_>) -> Vec<f64> {
 fn words(shape: Shape, weights: &[f64]) -> Result<AnyImage<'_>> {
     let words: &[f32] = bytemuck::cast_slice(weights);
     Image::new(shape.width, shape.height, 2, words).map(AnyImage::F32)
+}
+
+/// As [`words`], of weights of any number.
+pub(super) fn words_of_rows(weights: &[f64]) -> Result<AnyImage<'_>> {
+    words(Shape::new(u32::try_from(weights.len()).unwrap_or(u32::MAX), 1, 1)?, weights)
 }

@@ -4,6 +4,7 @@
 mod batches;
 mod chain;
 mod edge_cases;
+mod joint;
 mod library;
 mod limits;
 mod march;

@@ -161,14 +161,14 @@ def weights(rng):
 
 
 def pairs(rng):
-    """`numpy.histogram2d` of two channels: even bins of integers, uneven ones of any samples."""
+    """`numpy.histogram2d` of two channels: even bins, or uneven ones."""
     dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
     image = image_of(rng, dtype, shape_of(rng, channels=False) + (int(rng.integers(1, 5)),))
     channels = rng.integers(0, image.shape[2], 2)
     chosen = [planes(image)[channel] for channel in channels]
     options, arrays = {"channels": f"{channels[0]},{channels[1]}"}, {}
     extents = [(float(np.rint(plane.min())) - 2, float(np.rint(plane.max())) + 3) for plane in chosen]
-    if dtype in ("f32", "f64") or rng.random() < 0.4:
+    if rng.random() < 0.4:
         edges = [np.unique(rng.uniform(*extent, int(rng.integers(2, 40)))) for extent in extents]
         edges = [np.array(extent) if len(each) < 2 else each for each, extent in zip(edges, extents)]
         arrays.update(edges=edges[0], edges2=edges[1])
@@ -183,7 +183,106 @@ def pairs(rng):
         return equal("numpy", out, expected.astype(np.int64))
 
     about = f"{dtype} {image.shape} channels {channels}"
-    return Job("histogram2d", about, options, image, judge, arrays, operations=["pairs"])
+    return Job("histogram2d", about, options, image, judge, arrays, operations=["histogramdd"])
+
+
+def joint(rng):
+    """`numpy.histogramdd` of one to eight columns: even bins, given or found, and edges; weights, in one block of NumPy's order."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32", "f64"]))
+    columns, rows = int(rng.integers(1, 9)), int(rng.integers(1, 3000 if rng.random() < 0.2 else 200))
+    image = image_of(rng, dtype, (rows, columns))
+    picked = rng.integers(0, columns, int(rng.integers(1, columns + 1)))
+    chosen = image[:, picked]
+    most = max(2, int(40000 ** (1 / picked.size)))
+    options, arrays, extent = {"columns": ",".join(str(column) for column in picked)}, {}, None
+    kind = rng.random()
+    if kind < 0.4:
+        edges = []
+        for column in chosen.T:
+            low, high = float(column.min()) - 2, float(column.max()) + 3
+            each = np.sort(rng.uniform(low, high, int(rng.integers(2, min(most, 40) + 2))))
+            # Edges on samples.
+            each = np.where(rng.random(each.size) < 0.3, rng.choice(column, each.size), each)
+            edges.append(np.sort(each))
+        bins = edges
+        options["edges"] = ";".join(",".join(repr(float(edge)) for edge in each) for each in edges)
+    else:
+        bins = [int(count) for count in rng.integers(1, most + 1, picked.size)]
+        extents = [(float(column.min()) - 0.7, float(column.max()) - 0.1) for column in chosen.T]
+        found = kind < 0.6 and dtype != "f64"
+        if found and dtype == "f32":
+            # Where bins have no width NumPy gives one, and Apron none.
+            found = all(len(np.unique(np.linspace(c.min(), c.max(), n + 1))) == n + 1 for c, n in zip(chosen.T, bins) if c.min() < c.max())
+        options["bins"] = ",".join(str(count) for count in bins)
+        if not found:
+            extent = [(low, high) if low < high else (low, low + 2) for low, high in extents]
+            options["range"] = ",".join(repr(end) for pair in extent for end in pair)
+    weight = None
+    if rng.random() < 0.3:
+        weight = rng.standard_normal(rows) * 10.0 ** rng.integers(-8, 9, rows)
+        arrays["weights"] = weight
+    options["density"] = density = bool(weight is None and rng.random() < 0.3)
+
+    def judge(out):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            expected, ends = np.histogramdd(chosen, bins, extent, density=density, weights=weight)
+            if density and ends[0].dtype == np.float32:
+                # NumPy rounds the widths between edges of f32 to f32, and Apron does not.
+                expected = np.histogramdd(chosen, bins, extent)[0]
+                total = expected.sum()
+                for axis, each in enumerate(ends):
+                    widths = np.diff(each.astype(np.float64))
+                    expected = expected / widths.reshape([-1 if of == axis else 1 for of in range(len(ends))])
+                expected /= total
+        if density:
+            # Bins between equal edges, and all if no row lies in one, have none.
+            out, expected = (np.where(np.isnan(each), -1.0, each) for each in (out, expected))
+        return equal("numpy", out, expected if density or weight is not None else expected.astype(np.int64))
+
+    about = f"{dtype} {image.shape} columns {picked}{' weighted' if weight is not None else ''}"
+    return Job("histogramdd", about, options, image, judge, arrays)
+
+
+class Images(Told):
+    """A job on two images."""
+
+    def line(self, folder, index):
+        line, result = super().line(folder, index)
+        other = folder / f"{index}.other.npy"
+        np.save(other, self.other)
+        job = json.loads(line)
+        job["in"] = [job["in"], str(other)]
+        return json.dumps(job), result
+
+
+def information(rng):
+    """Entropies and mutual information of the joint histogram of two images, as scikit-image normalizes it."""
+    dtype = str(rng.choice(["u8", "u16", "i16", "f32"]))
+    first = image_of(rng, dtype, shape_of(rng, channels=False))
+    # Independent, or the first one with some noise.
+    second = image_of(rng, dtype, first.shape) if rng.random() < 0.5 else np.where(rng.random(first.shape) < 0.2, first[::-1], first)
+    bins = int(rng.choice([2, 10, 64]))
+    pairs = np.stack([first.reshape(-1), second.reshape(-1)], 1)
+    ends = [(float(column.min()) - 1, float(column.max()) + 1) for column in pairs.T]
+    options = {"bins": bins, "range": ",".join(repr(end) for pair in ends for end in pair), "information": True}
+
+    def judge(report):
+        share = np.histogramdd(pairs, bins, ends)[0] / len(pairs)
+        entropy = lambda p: -float(sum(p[p > 0] * np.log(p[p > 0])))
+        single = [entropy(share.sum(1)), entropy(share.sum(0))]
+        joint = entropy(share)
+        found = report["information"]
+        near = lambda a, b: abs(a - b) <= 1e-12 * max(1, joint)
+        exact = [("count", found["count"] == len(pairs)), ("joint", near(found["joint"], joint))]
+        exact += [("entropies", all(near(a, b) for a, b in zip(found["entropies"], single, strict=True)))]
+        exact += [("mutual", near(found["mutual"], max(0.0, sum(single) - joint)))]
+        if joint > 0:
+            exact += [("normalized", abs(found["normalized"] - sum(single) / joint) <= 1e-9)]
+        return [f"numpy: {name} of {found}" for name, same in exact if not same]
+
+    job = Images("histogramdd", f"{dtype} {first.shape} and another", options, first, judge, kind="information")
+    job.other = second
+    return job
 
 
 def statistics(rng):
@@ -269,7 +368,7 @@ def match(rng):
     return Job("match", f"{image.shape} like {reference.shape}", {}, image, judge, arrays, operations=["lookup"])
 
 
-MAKERS = [counts, counts, statistics, weights, pairs]
+MAKERS = [counts, counts, statistics, weights, pairs, joint, joint, information]
 if cv2 is not None:
     # Some problem in a few hundred should be for each of the operations.
     MAKERS += [equalize, clahe, clahe, otsu]

@@ -14,6 +14,15 @@ fn slices(
     row.shared("SharedMemory::Bytes(SLICE_CELLS * 4)", 2)
 }
 
+/// Returns a kernel that adds to totals in global memory.
+fn scattered(variant: &'static str, stage: &'static str, src: &'static str, masked: bool) -> Row {
+    let body = format!("histogram::Scattered<{src}, {masked}>");
+    let row = kernel(variant, stage, [src, "u64"], body, "HistogramScatterParams");
+    // The taps are the edges of the bins.
+    let row = row.taps("Global").block("[SCATTER_BLOCK, 1]");
+    row.shared("SharedMemory::Bytes(SCATTER_KEPT * 8)", 3)
+}
+
 fn extremes(variant: &'static str, masked: bool) -> Row {
     let body = format!("histogram::Extremes<{masked}>");
     let row = kernel(variant, "extremes", ["f32", "f32"], body, "HistogramExtremesParams");
@@ -83,11 +92,7 @@ fn rows() -> Vec<Row> {
     rows.push(cells("f32", "all", false));
     rows.extend(["u8", "u16", "i16", "f32"].map(|src| cells(src, "masked", true)));
     for (stage, masked) in [("scattered", false), ("scattered-masked", true)] {
-        let body = format!("histogram::Scattered<{masked}>");
-        let row = kernel("slices", stage, ["f32", "u64"], body, "HistogramScatterParams");
-        // The taps are the edges of the bins.
-        let row = row.taps("Global").block("[SCATTER_BLOCK, 1]");
-        rows.push(row.shared("SharedMemory::Bytes(SCATTER_KEPT * 8)", 3));
+        rows.push(scattered("slices", stage, "f32", masked));
     }
     let sums = |variant, types @ [src, dst]: [&'static str; 2]| {
         let body = format!("histogram::Sums<{src}, {dst}>");
@@ -95,24 +100,27 @@ fn rows() -> Vec<Row> {
     };
     rows.push(sums("slices", ["u32", "u64"]));
 
-    for (variant, stage, body, params) in
-        [("weighted", "bins", "Bins", "HistogramBinsParams"), ("pairs", "cells", "Pairs", "HistogramPairsParams")]
-    {
-        for src in ["u8", "u16", "i16", "Half", "f32"] {
-            let row = kernel(variant, stage, [src, "u32"], format!("histogram::{body}<{src}>"), params);
-            rows.push(row.taps("Global").block("[BINS_BLOCK, 1]"));
-        }
-        if variant == "weighted" {
-            for (stage, weight) in [("weights", "f64"), ("f32-weights", "f32")] {
-                let body = format!("histogram::Weights<{weight}>");
-                let row = kernel(variant, stage, ["u32", "f64"], body, "HistogramWeightsParams");
-                // Bin and weight of each sample of a batch, 4 and 8 bytes.
-                rows.push(row.block("[WEIGHTS_BLOCK, 1]").shared("SharedMemory::Bytes(WEIGHTS_BATCH * 12)", 2));
-            }
-            rows.push(sums(variant, ["f64", "f64"]));
-        }
+    for src in ["u8", "u16", "i16", "Half", "f32"] {
+        let row = kernel("weighted", "bins", [src, "u32"], format!("histogram::Bins<{src}>"), "HistogramBinsParams");
+        rows.push(row.taps("Global").block("[BINS_BLOCK, 1]"));
+    }
+    for (stage, weight) in [("weights", "f64"), ("f32-weights", "f32")] {
+        let body = format!("histogram::Weights<{weight}>");
+        let row = kernel("weighted", stage, ["u32", "f64"], body, "HistogramWeightsParams");
+        // Bin and weight of each sample of a batch, 4 and 8 bytes.
+        rows.push(row.block("[WEIGHTS_BLOCK, 1]").shared("SharedMemory::Bytes(WEIGHTS_BATCH * 12)", 2));
+    }
+    rows.push(sums("weighted", ["f64", "f64"]));
+
+    for src in ["u8", "u16", "i16", "Half", "f32", "f64"] {
+        let row = kernel("joint", "cells", [src, "u32"], format!("histogram::Cells<{src}>"), "HistogramJointParams");
+        // The taps are the edges of the bins, column by column.
+        rows.push(row.taps("Global").block("[BINS_BLOCK, 1]"));
     }
     let body = "histogram::Slices<u32, false>".into();
-    rows.push(slices("pairs", "counts", ["u32", "u32"], body, "HistogramCellsParams"));
+    rows.push(slices("joint", "counts", ["u32", "u32"], body, "HistogramCellsParams"));
+    rows.push(scattered("joint", "scattered", "u32", false));
+    let body = "histogram::Joint".into();
+    rows.push(slices("joint-slices", "counts", ["f32", "u32"], body, "HistogramJointParams").taps("Global"));
     rows
 }

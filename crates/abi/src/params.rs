@@ -88,7 +88,7 @@ pub enum Params {
     TotalsParams(TotalsParams),
     HistogramBinsParams(HistogramBinsParams),
     HistogramPlacesParams(HistogramPlacesParams),
-    HistogramPairsParams(HistogramPairsParams),
+    HistogramJointParams(HistogramJointParams),
     HistogramWeightsParams(HistogramWeightsParams),
 }
 

@@ -113,13 +113,16 @@ pub(crate) enum Made {
         #[serde(skip_serializing_if = "Option::is_none")]
         histogram: Option<serde_json::Value>,
     },
-    /// Counts by the bins of two channels, and where they were written.
-    Pairs {
-        bins: [usize; 2],
-        low: [f64; 2],
-        high: [f64; 2],
-        /// Number of pixels that lie in a pair of bins.
-        total: u64,
+    /// Counts or sums by the bins of several columns, and where they were written.
+    Joint {
+        bins: Vec<usize>,
+        low: Vec<f64>,
+        high: Vec<f64>,
+        /// Number of rows, or the sum of the weights, that lie in a cell.
+        total: serde_json::Value,
+        /// Entropies and mutual information, if they were asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        information: Option<serde_json::Value>,
         output: Option<String>,
         /// Content of a .json file, if no file was asked for.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,8 +238,12 @@ impl Report {
             }
             Made::Counts { bins, total, .. } => format!("{} in {}", counted(*total, "sample"), counted(*bins, "bin")),
             Made::Sums { bins, .. } => format!("sums of weights in {}", counted(*bins, "bin")),
-            Made::Pairs { bins: [first, second], total, .. } => {
-                format!("{} in {first}x{second} bins", counted(*total, "pixel"))
+            Made::Joint { bins, total, .. } => {
+                let bins = bins.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+                match total.is_u64() {
+                    true => format!("{} in {bins} bins", counted(total, "row")),
+                    false => format!("sums of weights in {bins} bins"),
+                }
             }
             Made::Thresholds { thresholds, .. } => match thresholds[..] {
                 [threshold] => format!("threshold {threshold}"),

@@ -17,7 +17,9 @@ mod formula;
 mod histogram;
 mod image;
 mod image_mut;
+mod information;
 mod interop;
+mod joint;
 mod limit;
 mod local_std;
 mod lookup;
@@ -64,6 +66,11 @@ pub use formula::{Formula, Named};
 pub use histogram::{Bins, Edges, Histogram, join_extremes};
 pub use image::{Image, MAX_SIDE, Shape};
 pub use image_mut::{AnyImageMut, ImageMut, check_room};
+pub use information::Information;
+pub use joint::{
+    Amount, Columns, HistogramDd, JointHistogram, MAX_COLUMNS, SparseHistogram, check_sparse_cells, dense_cells,
+    find_bins,
+};
 pub use limit::Limit;
 pub use local_std::LocalStd;
 pub use lookup::{Equalize, Lookup, equalizing};
@@ -86,7 +93,6 @@ pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
 pub use weighted::{
-    Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,
-    check_weights,
+    Histogram2d, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel, check_weights,
 };
 pub use window::{Extent, Region, Window};

@@ -2,7 +2,7 @@
 
 use crate::{
     BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
-    LocalStd, Lookup, LowRank, Pad, PairHistogram, Paired, Pixel, PixelType, Pointwise, Result, Scaled, Separable,
+    JointHistogram, LocalStd, Lookup, LowRank, Pad, Paired, Pixel, PixelType, Pointwise, Result, Scaled, Separable,
     Shape, WeightedBins, Window,
 };
 
@@ -179,11 +179,11 @@ problems! {
 }
 
 problems! {
-    /// Problems with numbers as result: statistics, sums of weights by bin, joint histograms of two channels.
+    /// Problems with numbers as result: statistics, sums of weights by bin, histograms of many dimensions.
     MeasureProblem in Measure {
         Statistics(FloatStatistics) = "stats",
         Weighted(WeightedBins) = "weighted",
-        Pairs(PairHistogram) = "pairs",
+        Joint(JointHistogram) = "histogramdd",
     }
 }
 
@@ -219,7 +219,7 @@ impl Problem {
             Problem::Map(MapProblem::Clahe(problem)) => problem.src,
             Problem::Measure(MeasureProblem::Statistics(problem)) => problem.src,
             Problem::Measure(MeasureProblem::Weighted(problem)) => problem.src,
-            Problem::Measure(MeasureProblem::Pairs(problem)) => problem.src,
+            Problem::Measure(MeasureProblem::Joint(problem)) => problem.src,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Weighted histograms, and joint histograms of two channels.
+//! Weighted histograms, and histograms of two channels.
 
-use crate::{Edges, Error, Image, Pixel, PixelType, Result, Shape};
+use crate::{Edges, Error, HistogramDd, Image, Pixel, PixelType, Result, Shape};
 
 /// Samples per block of partial sums: weights are summed per block, then blocks are added, in the block size of NumPy.
 pub const WEIGHTED_BLOCK: usize = 65536;
@@ -27,19 +27,6 @@ impl WeightedBins {
     }
 }
 
-/// Counts of pixels by the bins of two channels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PairHistogram {
-    /// Shape of the input.
-    pub shape: Shape,
-    /// Sample type of the input.
-    pub src: PixelType,
-    /// Indices of the two channels.
-    pub channels: [u32; 2],
-    /// The edges of each channel's bins.
-    pub edges: [Edges; 2],
-}
-
 /// Sums of weights by bin, of all channels together or of each channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedHistogram {
@@ -63,6 +50,15 @@ pub struct Histogram2d {
 }
 
 impl Histogram2d {
+    /// Names the dimensions of a histogram of two.
+    ///
+    /// # Panics
+    /// For another number of dimensions.
+    pub fn of(HistogramDd { edges, cells: counts }: HistogramDd) -> Histogram2d {
+        let [first, second] = <[Edges; 2]>::try_from(edges).expect("two dimensions");
+        Histogram2d { first, second, counts }
+    }
+
     /// Returns the count of a bin of the first channel and a bin of the second, both in range.
     pub fn count(&self, first: usize, second: usize) -> u64 {
         self.counts[first * self.second.bins() + second]

@@ -1,11 +1,8 @@
-//! Parallel weighted histograms, and joint histograms of two channels.
+//! Parallel weighted histograms.
 
 use crate::histogram::extremes;
 use crate::parallel;
-use apron_core::{
-    Binning, Histogram2d, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, channel_of, check_memory,
-    check_weights,
-};
+use apron_core::{Binning, Image, Pixel, Result, WEIGHTED_BLOCK, WeightedHistogram, check_weights};
 
 /// Sums weights, one per pixel, by the bins of the samples: `numpy.histogram` with weights. Blocks are computed in
 /// parallel and added in NumPy's order.
@@ -44,30 +41,4 @@ pub fn weighted<T: Pixel>(
         }
     }
     Ok(WeightedHistogram { edges, channels: apart as u32, sums })
-}
-
-/// Counts pixels by the bins of two channels: `numpy.histogram2d`.
-///
-/// # Errors
-/// As [`Binning::edges`], and [`Error::Parameter`](apron_core::Error::Parameter) for a channel that does not exist.
-pub fn histogram2d<T: Pixel>(image: &Image<T>, channels: [u32; 2], binning: [&Binning; 2]) -> Result<Histogram2d> {
-    let [first, second] = [channel_of(image, channels[0])?, channel_of(image, channels[1])?];
-    let first_edges = binning[0].edges(T::PIXEL, || extremes(&first, None))?;
-    let second_edges = binning[1].edges(T::PIXEL, || extremes(&second, None))?;
-    let cells = first_edges.bins() * second_edges.bins();
-    let threads = parallel::threads();
-    check_memory::<u64>(cells as u64 * (threads + 1), "pairs of bins, for each thread")?;
-    let parts = parallel::split(image.height(), threads);
-    let counts = parallel::map(parts.len(), &|part| {
-        let mut counts = vec![0u64; cells];
-        for y in parts[part].clone() {
-            for (a, b) in first.row(y).iter().zip(second.row(y)) {
-                if let (Some(a), Some(b)) = (first_edges.bin(a.to_f64()), second_edges.bin(b.to_f64())) {
-                    counts[a * second_edges.bins() + b] += 1;
-                }
-            }
-        }
-        counts
-    });
-    Ok(Histogram2d { first: first_edges, second: second_edges, counts: parallel::add_counts(counts) })
 }

@@ -32,6 +32,7 @@ mod convert;
 mod draft;
 mod error;
 mod grey_bmp;
+mod joint;
 mod metadata;
 mod output;
 mod pages;

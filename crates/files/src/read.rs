@@ -4,7 +4,7 @@ use crate::convert::convert;
 use crate::error::{Error, Result};
 use crate::output::extension;
 use crate::{array, bulk, picture};
-use apron_core::{AnyImage, Edges, Mask, PixelType, Shape, Taps};
+use apron_core::{AnyImage, Edges, Mask, PixelType, Taps};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -196,15 +196,16 @@ pub fn read_edges(path: &Path) -> Result<Edges> {
     Edges::new(edges).map_err(|error| Error::content(path, error))
 }
 
-/// Reads weights, one per pixel of an image of this shape, from a `.npy` file of real numbers of shape (height, width).
+/// Reads weights from a `.npy` file: real numbers of this shape, one for each pixel or row.
 ///
 /// # Errors
-/// As [`read_mask`].
-pub fn read_weights(path: &Path, of: Shape) -> Result<Vec<f64>> {
-    let (shape, weights) = numbers_up_to(path, &mut open(path)?, of.pixels().max(MAX_TAPS))?;
-    if shape[..] != [of.height as u64, of.width as u64] {
-        let what = format!("its shape is {shape:?}, but weights must have [{}, {}], one a pixel", of.height, of.width);
-        return Err(Error::content(path, what));
+/// [`Error::Read`]; [`Error::Content`] for a file that is no such array.
+pub fn read_weights(path: &Path, of: &[u64]) -> Result<Vec<f64>> {
+    let count = of.iter().product::<u64>();
+    let (shape, weights) = numbers_up_to(path, &mut open(path)?, count.max(MAX_TAPS))?;
+    if shape[..] != *of {
+        let one = if of.len() == 1 { "row" } else { "pixel" };
+        return Err(Error::content(path, format!("its shape is {shape:?}, but weights must have {of:?}, one a {one}")));
     }
     Ok(weights)
 }

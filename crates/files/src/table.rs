@@ -2,19 +2,21 @@
 
 use crate::error::{Error, Result};
 use crate::{OutputPath, array, extension};
-use apron_core::{Edges, Histogram, Histogram2d, WeightedHistogram};
+use apron_core::{Histogram, WeightedHistogram};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
+pub use crate::joint::{Cells, csv_of_cells, csv_of_sparse, json_of_cells, json_of_sparse};
+
 /// The file of a histogram's counts or sums.
 pub struct TableOutput<'a> {
-    path: OutputPath<'a>,
-    format: Format,
+    pub(crate) path: OutputPath<'a>,
+    pub(crate) format: Format,
 }
 
-enum Format {
+pub(crate) enum Format {
     Csv,
     Json,
     Array,
@@ -73,22 +75,6 @@ impl<'a> TableOutput<'a> {
             Ok(())
         })
     }
-
-    /// Writes counts of pairs of bins; as an array they are int64 of shape (bins of the first, bins of the second).
-    ///
-    /// # Errors
-    /// As [`write`](Self::write).
-    pub fn write_pairs(&self, histogram: &Histogram2d) -> Result<()> {
-        let bins = [&histogram.first, &histogram.second].map(|edges| edges.bins() as u64);
-        self.path.write(|file| {
-            match self.format {
-                Format::Csv => file.write_all(csv_of_pairs(histogram).as_bytes())?,
-                Format::Json => writeln!(file, "{}", json_of_pairs(histogram))?,
-                Format::Array => array::write_integers(file, &bins, &histogram.counts)?,
-            }
-            Ok(())
-        })
-    }
 }
 
 /// Returns the shape of the array: channels and bins, or bins only if channels are not kept apart, as NumPy's.
@@ -116,27 +102,6 @@ pub fn csv_of_sums(histogram: &WeightedHistogram, per_channel: bool) -> String {
     lines("sum", histogram.edges.values(), &histogram.sums, per_channel)
 }
 
-/// Formats a line per pair of bins, with a header.
-///
-/// ```
-/// use apron_core::{Edges, Histogram2d};
-///
-/// let (first, second) = (Edges::new(vec![0.0, 1.0])?, Edges::new(vec![0.0, 2.0, 4.0])?);
-/// let csv = "bin,low,high,bin2,low2,high2,count\n0,0,1,0,0,2,5\n0,0,1,1,2,4,6\n";
-/// assert_eq!(apron_files::table::csv_of_pairs(&Histogram2d { first, second, counts: vec![5, 6] }), csv);
-/// # Ok::<(), apron_core::Error>(())
-/// ```
-pub fn csv_of_pairs(histogram: &Histogram2d) -> String {
-    let mut text = String::from("bin,low,high,bin2,low2,high2,count\n");
-    let (edges, others) = (histogram.first.values(), histogram.second.values());
-    for (cell, count) in histogram.counts.iter().enumerate() {
-        let (bin, other) = (cell / histogram.second.bins(), cell % histogram.second.bins());
-        let (low, high, other_low, other_high) = (edges[bin], edges[bin + 1], others[other], others[other + 1]);
-        let _ = writeln!(text, "{bin},{low},{high},{other},{other_low},{other_high},{count}");
-    }
-    text
-}
-
 /// Formats a line per bin between edges, channel by channel.
 fn lines<T: std::fmt::Display>(name: &str, edges: &[f64], values: &[T], per_channel: bool) -> String {
     let mut text = format!("{}bin,low,high,{name}\n", if per_channel { "channel," } else { "" });
@@ -162,12 +127,4 @@ pub fn json_of_sums(histogram: &WeightedHistogram) -> Value {
     let bins = histogram.edges.bins();
     let sums: Vec<&[f64]> = histogram.sums.chunks(bins).collect();
     json!({ "bins": bins, "edges": histogram.edges.values(), "sums": sums })
-}
-
-/// Makes an object for pairs of bins: both numbers of bins, both edges, and the counts as a matrix, with a row for each
-/// bin of the first.
-pub fn json_of_pairs(histogram: &Histogram2d) -> Value {
-    let edges = [&histogram.first, &histogram.second];
-    let counts: Vec<&[u64]> = histogram.counts.chunks(histogram.second.bins()).collect();
-    json!({ "bins": edges.map(Edges::bins), "edges": edges.map(Edges::values), "counts": counts })
 }

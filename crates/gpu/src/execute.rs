@@ -308,7 +308,7 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::TotalsParams(params) => (&raw mut *params).cast(),
         Params::HistogramBinsParams(params) => (&raw mut *params).cast(),
         Params::HistogramPlacesParams(params) => (&raw mut *params).cast(),
-        Params::HistogramPairsParams(params) => (&raw mut *params).cast(),
+        Params::HistogramJointParams(params) => (&raw mut *params).cast(),
         Params::HistogramWeightsParams(params) => (&raw mut *params).cast(),
     }
 }

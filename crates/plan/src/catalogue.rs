@@ -25,6 +25,7 @@ const FAMILIES: &[&[Variant]] = &[
     histogram::edges::VARIANTS,
     histogram::slices::VARIANTS,
     histogram::weighted::VARIANTS,
+    histogram::joint::VARIANTS,
     local::VARIANTS,
     pointwise::VARIANTS,
     pointwise::pad::VARIANTS,
@@ -81,8 +82,9 @@ mod tests {
     use apron_abi::Kernel;
     use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
     use apron_core::{
-        Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, LocalStd, Mask,
-        PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, WeightedBins,
+        Bins, Border, BoxFilter, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
+        JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
+        WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -201,11 +203,13 @@ mod tests {
             Problem::from(WeightedBins { shape, src, edges, per_channel: true, single: true })
         };
         last.push((weighted(1 << 17), "histogram-weighted", weighted((1 << 17) + 1)));
-        let pairs = |bins| {
-            let (shape, edges) = (Shape::new(20, 10, 2).unwrap(), [rising(bins), rising(1 << 13)]);
-            Problem::from(PairHistogram { shape, src: F32, channels: [0, 1], edges })
+        let joint = |src, bins: [u32; 2]| {
+            let (shape, columns) = (Shape::new(20, 10, 2).unwrap(), Columns::all(2).unwrap());
+            let edges = bins.map(rising).to_vec();
+            Problem::from(JointHistogram { shape, src, columns, edges, weights: None })
         };
-        last.push((pairs(1 << 13), "histogram-pairs", pairs((1 << 13) + 1)));
+        last.push((joint(F32, [1 << 13; 2]), "histogram-joint", joint(F32, [1 << 13, (1 << 13) + 1])));
+        last.push((joint(F32, [256, 908]), "histogram-joint-slices", joint(F32, [256, 909])));
         let cells = |src, edges| {
             let (shape, per_channel, masked) = (Shape::new(20, 10, 1).unwrap(), false, false);
             Problem::from(CellHistogram { shape, src, edges, per_channel, masked })

@@ -9,6 +9,7 @@ mod box_filter;
 mod conv1d;
 mod conv2d;
 mod histogram;
+mod joint;
 mod local_std;
 mod lookup;
 mod low_rank;
@@ -25,6 +26,7 @@ pub use box_filter::box_filter;
 pub use conv1d::separable;
 pub use conv2d::correlate;
 pub use histogram::{byte_histogram, count, histogram};
+pub use joint::{joint, joint_sparse, joint_weighted};
 pub use local_std::local_std;
 pub use lookup::{clahe, equalize, lookup};
 pub use low_rank::low_rank;
@@ -34,7 +36,7 @@ pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
 pub use scaled::scaled;
 pub use statistics::{percentiles, statistics, totals};
-pub use weighted::{histogram2d, weighted};
+pub use weighted::weighted;
 
 use apron_core::Accumulator;
 

@@ -93,9 +93,9 @@ fn describe_measure(problem: &MeasureProblem, f: &mut fmt::Formatter<'_>) -> fmt
             let (weights, bins) = (if p.single { "f32" } else { "f64" }, p.edges.bins());
             write!(f, "{} {} {weights} weights in {bins} uneven bins{}", p.shape, p.src, apart(p.per_channel))
         }
-        MeasureProblem::Pairs(p) => {
-            let ([first, second], [bins, others]) = (p.channels, [0, 1].map(|which| p.edges[which].bins()));
-            write!(f, "{} {} channels {first} and {second} in {bins}x{others} uneven bins", p.shape, p.src)
+        MeasureProblem::Joint(p) => {
+            let sides: Vec<usize> = p.edges.iter().map(apron::Edges::bins).collect();
+            write!(f, "{} {} columns {:?} in {sides:?} uneven bins", p.shape, p.src, p.columns.picked())
         }
         MeasureProblem::Statistics(p) => write!(f, "{} {}{}", p.shape, p.src, apart(p.per_channel)),
     }

@@ -4,7 +4,7 @@ use crate::case::{Data, SINGLES, random_image};
 use crate::named;
 use apron::{
     AnyImage, Bins, Border, Borders, Constants, Device, DeviceImage, Error, Extent, FilterBuilder, Formula, ImageMut,
-    Mask, Method, PixelType, Region, Result, Shape, Taps, filters,
+    Mask, Method, PixelType, Region, Result, Shape, Table, Taps, filters,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -348,6 +348,36 @@ fn counting() -> Vec<Feature> {
                     Ok(numbers(&device.histogram2d(&photo(), [0, 2]).bins([16, 16]).run()?.counts))
                 }),
             ],
+        },
+        Feature {
+            name: "histograms of many dimensions",
+            parts: each(PIXELS, move |device, pixel| {
+                let histogram = device.histogramdd(&image(pixel, 3)).run()?;
+                Ok(histogram
+                    .edges
+                    .iter()
+                    .flat_map(apron::Edges::values)
+                    .copied()
+                    .chain(numbers(&histogram.cells))
+                    .collect())
+            })
+            .into_iter()
+            .chain([
+                part("weights", |device| {
+                    let weights: Vec<f64> = (0..SIZE.0 * SIZE.1).map(|i| f64::from(i) / 7.0).collect();
+                    Ok(device.histogramdd(&photo()).bins(4).run_weighted(&weights)?.0.cells)
+                }),
+                part("mutual information of two images", |device| {
+                    let histogram = device.histogramdd(Table::of_images([&photo(), &photo()])).columns([0, 4]).run()?;
+                    let information = histogram.information()?;
+                    Ok(vec![information.mutual, information.normalized])
+                }),
+                part("sparse", |device| {
+                    let (histogram, _) = device.histogramdd(&photo()).bins(2000).run_sparse()?;
+                    Ok(histogram.cells.iter().flat_map(|&(cell, count)| [cell as f64, count as f64]).collect())
+                }),
+            ])
+            .collect(),
         },
         Feature {
             name: "minimum, maximum, mean, deviation",

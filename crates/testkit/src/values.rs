@@ -8,8 +8,8 @@ use apron::{
     Statistics, Weights,
 };
 use apron_core::{
-    CellHistogram, Clahe, CountProblem, Equalize, FloatStatistics, Lookup, MapProblem, MeasureProblem, PairHistogram,
-    Problem, WeightedBins, each_type,
+    CellHistogram, Clahe, Columns, CountProblem, Equalize, FloatStatistics, JointHistogram, Lookup, MapProblem,
+    MeasureProblem, Problem, WeightedBins, each_type,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -78,11 +78,11 @@ pub(crate) fn numbers_of(
             };
             Ok((histogram.sums, report.variant))
         }
-        MeasureProblem::Pairs(problem) => {
-            let binning = problem.edges.clone().map(Binning::Between);
-            let counting = device.histogram2d(image, problem.channels).bins(binning).variant(variant);
-            let (histogram, report) = counting.run_reported()?;
-            Ok((counts(&histogram.counts), report.variant))
+        MeasureProblem::Joint(problem) => {
+            // All cases are pixels, whose columns are channels.
+            let counting = device.histogramdd(image).columns(problem.columns.picked()).bins_of(problem.edges.clone());
+            let (histogram, report) = counting.variant(variant).run_reported()?;
+            Ok((counts(&histogram.cells), report.variant))
         }
     }
 }
@@ -146,10 +146,9 @@ pub(crate) fn expected_numbers(problem: &MeasureProblem, image: &AnyImage<'stati
             let (binning, weights) = (Binning::Between(p.edges.clone()), weights(p));
             each_type!(image, image => apron_reference::weighted(image, &binning, p.per_channel, &weights))?.sums
         }
-        MeasureProblem::Pairs(p) => {
-            let [first, second] = p.edges.clone().map(Binning::Between);
-            let of = each_type!(image, image => apron_reference::histogram2d(image, p.channels, [&first, &second]));
-            counts(&of?.counts)
+        MeasureProblem::Joint(p) => {
+            let binning: Vec<Binning> = p.edges.iter().cloned().map(Binning::Between).collect();
+            counts(&each_type!(image, image => apron_reference::joint(image, &p.columns, &binning))?.cells)
         }
     }))
 }
@@ -241,7 +240,7 @@ pub(crate) fn cases(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Ve
     cases.push(case(next(), PixelType::U16, Data::Constant, problem));
     statistics(scale, next, cases);
     weighted(scale, next, cases);
-    pairs(scale, next, cases);
+    joint(scale, next, cases);
     if scale == Scale::Full {
         for src in counted() {
             cases.push(cells(next(), shape(2049, 1031, 3), src, 70_000, true, true, Data::Uniform));
@@ -319,26 +318,31 @@ fn weighted(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>)
     }
 }
 
-/// Adds every type, few pairs of bins and more than a slice has, and the same channel twice.
-fn pairs(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
-    let mut push = |width, height, channels: u32, src, bins: [usize; 2], data| {
+/// Adds every type, one to eight columns of few cells and of more than a slice has, and the same channel twice.
+fn joint(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    let mut push = |width, height, channels: u32, src, bins: &[usize], data| {
         let (seed, shape) = (next(), Shape::new(width, height, channels).expect("a valid shape"));
         let rng = &mut StdRng::seed_from_u64(seed);
-        let edges = bins.map(|bins| uneven(rng, around(src), bins));
-        let of = [rng.random_range(0..channels), rng.random_range(0..channels)];
-        cases.push(case(seed, src, data, PairHistogram { shape, src, channels: of, edges }));
+        let edges = bins.iter().map(|&bins| uneven(rng, around(src), bins)).collect();
+        let picked = bins.iter().map(|_| rng.random_range(0..channels)).collect();
+        let columns = Columns::new(channels, picked).expect("channels of the image");
+        cases.push(case(seed, src, data, JointHistogram { shape, src, columns, edges, weights: None }));
     };
-    for (n, src) in SINGLES.into_iter().enumerate() {
-        for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21)].into_iter().enumerate() {
+    for (n, src) in SINGLES.into_iter().chain([PixelType::F64]).enumerate() {
+        for (m, (width, height)) in [(1, 1), (5, 1), (1, 6), (53, 21), (19, 7)].into_iter().enumerate() {
             let data = [Data::Uniform, Data::Special][m / 3];
-            push(width, height, (n + m) as u32 % 4 + 1, src, [[1, 1], [3, 40], [300, 2], [16, 16]][m], data);
+            let bins = [&[1, 1][..], &[3, 40], &[300], &[16, 2, 9], &[3, 1, 2, 3, 2, 4, 1, 2]][m];
+            push(width, height, (n + m) as u32 % 4 + 1, src, bins, data);
         }
-        push(9, 5, 2, src, [4, 4], Data::Constant);
+        push(9, 5, 2, src, &[4, 4], Data::Constant);
     }
-    push(61, 47, 3, PixelType::F32, [150, 151], Data::Uniform);
+    push(61, 47, 3, PixelType::F32, &[150, 151], Data::Uniform);
+    // More cells than are counted by slices.
+    push(61, 47, 3, PixelType::U8, &[260, 260], Data::Uniform);
+    push(31, 47, 3, PixelType::F32, &[60, 60, 70], Data::Uniform);
     if scale == Scale::Full {
         for (n, src) in SINGLES.into_iter().enumerate() {
-            push(1031, 1029, n as u32 % 4 + 1, src, [256, 300], Data::Uniform);
+            push(1031, 1029, n as u32 % 4 + 1, src, &[256, 300], Data::Uniform);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Histograms of bytes, of other samples between edges, and of any samples by slices: partial histograms in shared
-//! memory, and their sums. Sums of weights by bin.
+//! memory, and their sums. Sums of weights by bin. Histograms of many
+//! dimensions.
 
 mod bins;
 mod columns;
 mod digits;
 mod edges;
 mod extremes;
+mod joint;
 mod merge;
 mod one_launch;
 mod partial;
@@ -18,17 +20,18 @@ mod totals;
 mod values;
 mod weights;
 
-pub use bins::{Bins, Pairs};
+pub use bins::Bins;
 pub use columns::Columns;
 pub use digits::Digits;
 pub use edges::{Edges, Nearest, Search};
 pub use extremes::Extremes;
+pub use joint::{Cells, Columned, Joint};
 pub use merge::Merge;
 pub use one_launch::OneLaunch;
 pub use partial::Partial;
 pub use places::Places;
 pub use reads::Numbered;
-pub use scattered::Scattered;
+pub use scattered::{Scattered, Totalled};
 pub use slices::{Celled, Slices};
 pub use sums::Sums;
 pub use values::{ByPlace, ByUpperHalf, ByValue, Placed, Values};

@@ -8,11 +8,10 @@ use crate::device::{Device, Global};
 use crate::{div_rem, Body};
 use apron_abi::{HistogramPlacesParams, BINS_BLOCK};
 
-/// The kernel: writes for each pixel and channel the bin of its sample, NaN for none. With two sets of edges it writes two
-/// channels: the bins of the first set's channel, and those of the second set's.
+/// The kernel: writes the bin of each sample, NaN for none.
 ///
-/// Launch contract: the input holds `pixels * channels` samples, the output `pixels * out_channels` numbers; the taps are the
-/// sets of edges, f64, ascending, `bins + 1` and `other_bins + 1` of them.
+/// Launch contract: the input and the output hold `samples` numbers; the taps are the edges, f64, ascending, `bins + 1` of
+/// them.
 pub struct Places;
 
 impl Body for Places {
@@ -26,25 +25,11 @@ impl Body for Places {
             // A surplus row of blocks.
             return;
         }
-        let mut pixel = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
-        while pixel < p.pixels {
-            for channel in 0..p.out_channels {
-                let of_other = p.other_bins > 0 && channel == 1;
-                let from = match (p.other_bins > 0, of_other) {
-                    (false, _) => channel,
-                    (true, false) => p.channel,
-                    (true, true) => p.other_channel,
-                };
-                let (first, bins, per_width) =
-                    if of_other { (p.bins + 1, p.other_bins, p.other_per_width) } else { (0, p.bins, p.per_width) };
-                // SAFETY: one of the pixel's samples; the taps are as in the launch contract; each number is one thread's.
-                unsafe {
-                    let sample = d.load(src, pixel * p.channels as u64 + from as u64);
-                    let place = place(d, sample, first, bins, per_width);
-                    d.store(dst, pixel * p.out_channels as u64 + channel as u64, place);
-                }
-            }
-            pixel += (d.blocks_x() * BINS_BLOCK) as u64;
+        let mut sample = (d.block_x() * BINS_BLOCK + d.thread_x()) as u64;
+        while sample < p.samples {
+            // SAFETY: one of the samples; the taps are as in the launch contract; each number is one thread's.
+            unsafe { d.store(dst, sample, place(d, d.load(src, sample), p.bins, p.per_width)) };
+            sample += (d.blocks_x() * BINS_BLOCK) as u64;
         }
     }
 }
@@ -53,11 +38,11 @@ impl Body for Places {
 /// made where the bins have one width, `1 / per_width`.
 ///
 /// # Safety
-/// The taps hold `bins + 1` edges from `first` on.
+/// The taps hold `bins + 1` edges.
 #[inline(always)]
-unsafe fn place<D: Device>(d: D, sample: f64, first: u32, bins: u32, per_width: f64) -> f32 {
+unsafe fn place<D: Device>(d: D, sample: f64, bins: u32, per_width: f64) -> f32 {
     // SAFETY: called for 0 to `bins`.
-    let edge = |index: u32| unsafe { d.tap_f64(first + index) };
+    let edge = |index: u32| unsafe { d.tap_f64(index) };
     let (low, high) = (edge(0), edge(bins));
     // The comparisons are false for NaN.
     if !(sample >= low && sample <= high) {

@@ -1,4 +1,4 @@
-//! Counts of f32 samples in many bins, of all pixels or of the pixels that a mask selects: each thread adds to the totals in
+//! Counts of f32 samples, or of numbers of cells, in many bins, of all pixels or of the pixels that a mask selects: each thread adds to the totals in
 //! global memory; the most frequent bins are counted in shared memory first.
 //!
 //! ```text
@@ -21,28 +21,61 @@
 use super::slices::bin_of;
 use crate::device::{Device, Global, Shared};
 use crate::{div_rem, Body};
-use apron_abi::{Between, HistogramScatterParams, SCATTER_BLOCK, SCATTER_KEPT};
+use apron_abi::{Between, Element, HistogramScatterParams, SCATTER_BLOCK, SCATTER_KEPT};
+use core::marker::PhantomData;
 
 /// The kernel, with a mask or without.
 ///
 /// Launch contract: the input holds `samples` samples, the mask one byte per pixel; the output holds `channels * bins` totals,
-/// below 2^32 - 1, to which the counts are added; the taps are the least f32 in each bin, ascending. The grid has one row of
+/// below 2^32 - 1, to which the counts are added; for f32 the taps are the least f32 in each bin, ascending. The grid has one row of
 /// blocks and is a multiple of the channels, and `rounds` rounds of its threads, at least one, cover the samples. Where bins are
 /// of one width, the [spacing](apron_abi::Spacing::find) is proved for them. No block counts 2^32 samples or more.
-pub struct Scattered<const MASKED: bool>;
+pub struct Scattered<T, const MASKED: bool>(PhantomData<T>);
+
+/// A sample that has a bin, or the number of its bin.
+pub trait Totalled: Element {
+    /// Returns the number of the bin; `p.bins` or more for none.
+    ///
+    /// # Safety
+    /// The launch is as [`Scattered`] requires it.
+    unsafe fn bin<D: Device>(self, d: D, p: &HistogramScatterParams) -> u32;
+}
+
+impl Totalled for u32 {
+    #[inline(always)]
+    unsafe fn bin<D: Device>(self, _: D, _: &HistogramScatterParams) -> u32 {
+        self
+    }
+}
+
+impl Totalled for f32 {
+    #[inline(always)]
+    unsafe fn bin<D: Device>(self, d: D, p: &HistogramScatterParams) -> u32 {
+        if p.spacing.per_unit == 0.0 {
+            // SAFETY: the caller's promise.
+            return unsafe { bin_of(d, self, 0, p.bins, p.spacing.last) };
+        }
+        match p.spacing.find(self, p.bins) {
+            Between::Bin(bin) => bin,
+            // SAFETY: a bin's lower edge.
+            Between::Edge(edge) => edge - (self < unsafe { d.tap(edge) }) as u32,
+            Between::Outside => u32::MAX,
+        }
+    }
+}
 
 /// The kept bins, plus 1; 0 for none.
 const KEPT: Shared<u32> = Shared::at(0);
 /// Their counters.
 const COUNTERS: Shared<u32> = Shared::at(SCATTER_KEPT * 4);
 
-impl<const MASKED: bool> Body for Scattered<MASKED> {
-    type Src = f32;
+impl<T: Totalled, const MASKED: bool> Body for Scattered<T, MASKED> {
+    type Src = T;
     type Dst = u64;
     type Params = HistogramScatterParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, totals: Global<u64>, p: &HistogramScatterParams) {
+    unsafe fn run<D: Device>(d: D, src: Global<T>, totals: Global<u64>, p: &HistogramScatterParams) {
         if d.block_y() > 0 {
             // A surplus row of blocks.
             return;
@@ -70,7 +103,7 @@ impl<const MASKED: bool> Body for Scattered<MASKED> {
             // SAFETY: samples of the input, each with a byte of the mask; the taps are as in the launch contract.
             unsafe {
                 if sample < p.samples && (!MASKED || d.load(mask, pixel) != 0) {
-                    let bin = bin(d, d.load(src, sample), p);
+                    let bin = d.load(src, sample).bin(d, p);
                     if bin < p.bins {
                         return first + bin;
                     }
@@ -135,20 +168,5 @@ impl<const MASKED: bool> Body for Scattered<MASKED> {
             }
             at += SCATTER_BLOCK;
         }
-    }
-}
-
-/// Returns the bin of a sample; `u32::MAX` for none.
-#[inline(always)]
-unsafe fn bin<D: Device>(d: D, sample: f32, p: &HistogramScatterParams) -> u32 {
-    if p.spacing.per_unit == 0.0 {
-        // SAFETY: the caller's promise.
-        return unsafe { bin_of(d, sample, 0, p.bins, p.spacing.last) };
-    }
-    match p.spacing.find(sample, p.bins) {
-        Between::Bin(bin) => bin,
-        // SAFETY: a bin's lower edge.
-        Between::Edge(edge) => edge - (sample < unsafe { d.tap(edge) }) as u32,
-        Between::Outside => u32::MAX,
     }
 }

@@ -225,48 +225,72 @@ pub struct HistogramBinsParams {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct HistogramPlacesParams {
-    /// Number of pixels of the image.
-    pub pixels: u64,
+    /// Number of samples.
+    pub samples: u64,
     /// Bins per unit, where they are of one width; otherwise 0.
     pub per_width: f64,
-    /// As `per_width`, of the second set of edges.
-    pub other_per_width: f64,
-    /// Interleaved channels of the input.
-    pub channels: u32,
-    /// Interleaved channels of the output.
-    pub out_channels: u32,
-    /// With two sets of edges, the channel of the first one.
-    pub channel: u32,
-    /// The channel of the second set.
-    pub other_channel: u32,
     /// Number of bins.
     pub bins: u32,
-    /// Number of bins of the second set; 0 without one.
-    pub other_bins: u32,
-}
-
-/// Parameters of the kernels that write the cell of each pixel: a pair of bins.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct HistogramPairsParams {
-    /// Number of pixels of the image.
-    pub pixels: u64,
-    /// Interleaved channels.
-    pub channels: u32,
-    /// First channel, whose bin is the major index of a cell.
-    pub channel: u32,
-    /// Second channel, whose bin is the minor index.
-    pub other_channel: u32,
-    /// Number of bins of the first channel.
-    pub bins: u32,
-    /// Number of bins of the second channel.
-    pub other_bins: u32,
-    /// Largest sample of the first channel's last bin.
-    pub last: f32,
-    /// Largest sample of the second channel's last bin.
-    pub other_last: f32,
     /// Keeps the size a multiple of 8 bytes; 0.
     pub reserved: u32,
+}
+
+/// A column of a histogram of many dimensions. A launch finds it among its taps, before the edges.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct JointColumn {
+    /// Bins of one width; those of others, and of f64 samples, are searched.
+    pub spacing: Spacing,
+    /// Number of the sample in its row.
+    pub column: u32,
+    /// Number of bins.
+    pub bins: u32,
+    /// Number of the tap that is the first bin's lower edge, of f64 in pairs of taps.
+    pub first: u32,
+}
+
+/// Taps of a [`JointColumn`].
+pub const JOINT_TAPS: u32 = 8;
+
+impl JointColumn {
+    /// Returns the column as taps: some are the bits of integers.
+    ///
+    /// ```
+    /// use apron_abi::{JointColumn, Spacing};
+    ///
+    /// let spacing = Spacing { low: -1.0, last: 3.5, per_unit: 2.0, margin: 0.0 };
+    /// let column = JointColumn { spacing, column: 2, bins: 9, first: 16 };
+    /// let [spacing, rest] = column.taps();
+    /// assert_eq!(JointColumn::of_taps(spacing, rest), column);
+    /// ```
+    pub const fn taps(&self) -> [[f32; 4]; 2] {
+        let Spacing { low, last, per_unit, margin } = self.spacing;
+        let [column, bins, first] =
+            [f32::from_bits(self.column), f32::from_bits(self.bins), f32::from_bits(self.first)];
+        [[low, last, per_unit, margin], [column, bins, first, 0.0]]
+    }
+
+    /// Returns the column of these taps.
+    #[inline(always)]
+    pub const fn of_taps([low, last, per_unit, margin]: [f32; 4], [column, bins, first, _]: [f32; 4]) -> JointColumn {
+        let spacing = Spacing { low, last, per_unit, margin };
+        JointColumn { spacing, column: column.to_bits(), bins: bins.to_bits(), first: first.to_bits() }
+    }
+}
+
+/// Parameters of the kernels that find the cell of each row of samples: a bin of each column.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct HistogramJointParams {
+    /// Number of rows.
+    pub rows: u64,
+    /// Samples of a row.
+    pub row: u32,
+    /// Number of columns, at least one.
+    pub columns: u32,
+    /// Number of cells.
+    pub cells: u32,
+    /// Cells per slice, in the kernel that counts by slices.
+    pub slice: u32,
 }
 
 /// Parameters of the kernel that sums weights by bin.

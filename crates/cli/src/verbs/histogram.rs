@@ -144,7 +144,7 @@ fn sum(args: &Args, weights: &Path, devices: &mut Devices) -> Result<(Report, We
     devices.at(format!("reading {}", args.input.display()));
     Input::open(&args.common, &args.input, Some("--weights"))?;
     let image = args.common.read(&args.input)?;
-    let weights = apron_files::read_weights(weights, image.shape())?;
+    let weights = apron_files::read_weights(weights, &[image.shape().height.into(), image.shape().width.into()])?;
     let (device, variant) = (devices.get(args.common.device)?, args.common.variant.as_deref());
     devices.at(format!("histogram on {}", device.name()));
     let sums = device.weighted_histogram(&image, &weights).binning(binning).per_channel(args.per_channel);

@@ -5,7 +5,7 @@ use crate::args::{self, Common, Devices};
 use crate::error::Result;
 use crate::report::{Made, Ran, Report, print};
 use apron::{Binning, Bins, Edges, Histogram2d};
-use apron_files::table::{self, TableOutput};
+use apron_files::table::{self, Cells, TableOutput};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<(Report, &Common)> {
     let (report, histogram) = count(args, &mut Devices::watched(&args.common))?;
     if args.out.is_none() && !args.common.json {
-        print(&table::csv_of_pairs(&histogram))?;
+        print(&table::csv_of_cells(&edges(&histogram), Cells::Counts(&histogram.counts)))?;
     }
     Ok((report, &args.common))
 }
@@ -88,17 +88,22 @@ pub(super) fn count(args: &Args, devices: &mut Devices) -> Result<(Report, Histo
     let (channels, variant) = ([args.channels.0, args.channels.1], args.common.variant.as_deref());
     let counting = device.histogram2d(&image, channels).bins(binning).variant(variant);
     let (histogram, ran) = counting.run_reported()?;
-    out.map_or(Ok(()), |out| out.write_pairs(&histogram))?;
+    let (edges, cells) = (edges(&histogram), Cells::Counts(&histogram.counts));
+    out.map_or(Ok(()), |out| out.write_cells(&edges, cells))?;
     let of = (image.shape(), image.pixel_type());
     let ran = Ran::of("histogram2d", &args.input, of, ran, Duration::ZERO, start);
-    let edges = [&histogram.first, &histogram.second];
-    let made = Made::Pairs {
-        bins: edges.map(Edges::bins),
-        low: edges.map(|edges| edges.values()[0]),
-        high: edges.map(|edges| edges.values()[edges.bins()]),
-        total: histogram.counts.iter().sum(),
+    let made = Made::Joint {
+        bins: edges.iter().map(Edges::bins).collect(),
+        low: edges.iter().map(|edges| edges.values()[0]).collect(),
+        high: edges.iter().map(|edges| edges.values()[edges.bins()]).collect(),
+        total: histogram.counts.iter().sum::<u64>().into(),
+        information: None,
         output: args.out.as_deref().map(Path::display).map(|path| path.to_string()),
-        histogram: args.out.is_none().then(|| table::json_of_pairs(&histogram)),
+        histogram: args.out.is_none().then(|| table::json_of_cells(&edges, cells)),
     };
     Ok((Report { ran, made }, histogram))
+}
+
+fn edges(histogram: &Histogram2d) -> [Edges; 2] {
+    [histogram.first.clone(), histogram.second.clone()]
 }

@@ -21,7 +21,13 @@ pub(super) fn arguments(mut job: Map<String, Value>) -> Result<Vec<OsString>> {
     let mut files = Vec::new();
     // Verbs such as info read no file.
     if known.get_positionals().next().is_some() {
-        files.push(text("in", job.remove("in").unwrap_or_default())?);
+        match job.remove("in").unwrap_or_default() {
+            // The only verb that takes several images together.
+            Value::Array(several) if verb == "histogramdd" => {
+                files.extend(several.into_iter().map(|one| text("in", one)).collect::<Result<Vec<_>>>()?);
+            }
+            one => files.push(text("in", one)?),
+        }
     }
     // The only verb with a second input file.
     if verb == "match" {

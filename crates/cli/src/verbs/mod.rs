@@ -10,6 +10,7 @@ mod filters;
 mod gaussian;
 mod histogram;
 mod histogram2d;
+mod histogramdd;
 mod image;
 mod info;
 mod job;
@@ -63,6 +64,8 @@ pub(crate) enum Verb {
     Histogram(histogram::Args),
     /// Histogram of two channels: how many pixels lie in each pair of bins
     Histogram2d(histogram2d::Args),
+    /// Histogram of many dimensions: of the channels of images, or of the columns of a table
+    Histogramdd(histogramdd::Args),
     /// List the GPUs that are there
     Info(info::Args),
     /// List every variant of the GPU's operations, with its kernels and its limits
@@ -116,6 +119,7 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Man(args) => man::run(args),
         Verb::Histogram(args) => histogram::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Histogram2d(args) => histogram2d::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Histogramdd(args) => histogramdd::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Match(args) => {
@@ -156,6 +160,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Named(args) => named::run(args, devices),
         Verb::Histogram(args) => histogram::take(args, devices).map(|(report, _)| report),
         Verb::Histogram2d(args) => histogram2d::count(args, devices).map(|(report, _)| report),
+        Verb::Histogramdd(args) => histogramdd::take(args, devices).map(|(report, _)| report),
         Verb::Pad(args) => pad::run(args, devices),
         Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Stats(args) => stats::take(args, devices),
@@ -163,7 +168,10 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Equalize(args) => lookup::equalize(args, devices),
         Verb::Clahe(args) => lookup::clahe(args, devices),
         Verb::Match(args) => lookup::match_histogram(args, devices),
-        _ => Err(Error::Usage("a job is one of the image verbs, stats, otsu, histogram, histogram2d or info".into())),
+        _ => {
+            let jobs = "a job is one of the image verbs, stats, otsu, histogram, histogram2d, histogramdd or info";
+            Err(Error::Usage(jobs.into()))
+        }
     }
 }
 

@@ -113,19 +113,6 @@ fn weights_are_summed_in_one_order() {
 }
 
 #[test]
-fn pairs_of_channels() {
-    let rng = &mut StdRng::seed_from_u64(55);
-    for shape in [(1, 1, 2), (37, 11, 3), (129, 70, 4)] {
-        let photo = image(rng, shape, |rng| rng.random::<i16>());
-        let even = Binning::Even(Bins { count: 9, range: None });
-        let uneven = Binning::Between(Edges::new(vec![-1000.0, 0.0, 0.5, 30000.0]).unwrap());
-        let found = apron_cpu::histogram2d(&photo, [1, 0], [&even, &uneven]).unwrap();
-        assert_eq!(found, apron_reference::histogram2d(&photo, [1, 0], [&even, &uneven]).unwrap());
-        assert!(apron_cpu::histogram2d(&photo, [0, shape.2], [&even, &uneven]).is_err());
-    }
-}
-
-#[test]
 fn statistics_of_floats() {
     let rng = &mut StdRng::seed_from_u64(56);
     for shape in [(1, 1, 1), (37, 11, 3), (129, 70, 4)] {

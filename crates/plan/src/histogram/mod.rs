@@ -1,7 +1,8 @@
-//! Recipes of histograms: of bytes, between edges, by slices of bins, weighted; and their common parts.
+//! Recipes of histograms: of bytes, between edges, by slices of bins, weighted, of many dimensions; and their common parts.
 
 pub(crate) mod bytes;
 pub(crate) mod edges;
+pub(crate) mod joint;
 pub(crate) mod places;
 pub(crate) mod slices;
 pub(crate) mod values;

@@ -20,7 +20,7 @@ pub(super) const RESIDENTS: u32 = 2;
 /// Most cells of f32 that are searched for in slices: of more, the image would be searched more than once.
 const MOST_SLICED: u64 = SLICE_CELLS as u64;
 /// Resident blocks per multiprocessor of the kernels that add to totals.
-const SCATTER_RESIDENTS: u32 = 8;
+pub(super) const SCATTER_RESIDENTS: u32 = 8;
 /// Most counts in the rows of all columns of blocks together.
 pub(super) const MAX_ROW_CELLS: u64 = 1 << 26;
 
@@ -66,7 +66,7 @@ fn scattered(problem: &CellHistogram, variant: &Variant, machine: &Machine) -> R
 }
 
 /// Returns the bins of one width with these least samples; others are to be searched.
-fn spacing_of(lower: &[f32], last: f32) -> Spacing {
+pub(super) fn spacing_of(lower: &[f32], last: f32) -> Spacing {
     let ends: Vec<f32> = lower.iter().copied().chain([last]).collect();
     spacing(&ends).unwrap_or(Spacing { low: lower[0], last, ..Spacing::default() })
 }

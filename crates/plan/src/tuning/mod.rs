@@ -95,7 +95,7 @@ impl Work {
             Problem::Map(MapProblem::Lookup(_) | MapProblem::Equalize(_) | MapProblem::Clahe(_)) => (shape.channels, 1),
             Problem::Measure(MeasureProblem::Statistics(p)) => (p.channels(), 1),
             Problem::Measure(MeasureProblem::Weighted(p)) => (p.channels(), number(p.edges.bins())),
-            Problem::Measure(MeasureProblem::Pairs(p)) => (shape.channels, number(p.edges[0].bins())),
+            Problem::Measure(MeasureProblem::Joint(p)) => (shape.channels, number(p.edges[0].bins())),
         };
         // Channels that are counted together count as columns.
         let width = shape.width.saturating_mul(shape.channels / channels);
