@@ -56,12 +56,13 @@ macro_rules! filter {
             input: &AnyImage<'_>,
             second: Option<&AnyImage<'_>>,
         ) -> Result<AnyImage<'static>> {
-            // Pointwise operations convert.
-            if !matches!(problem, FilterProblem::Pointwise(_)) {
+            // Pointwise operations and filters of volumes convert.
+            if !matches!(problem, FilterProblem::Pointwise(_) | FilterProblem::Volume(_)) {
                 check_doubles(problem.operation(), (input.pixel_type(), problem.dst()))?;
             }
             Ok(match problem {
                 FilterProblem::Pointwise(p) => each_output!(p.dst, $device::pointwise(input, second, p)?),
+                FilterProblem::Volume(p) => each_output!(p.dst, $device::volume(input, p)?),
                 FilterProblem::Correlate(p) => each_pair!(input, p.dst, image => $device::correlate(image, p)?),
                 FilterProblem::Separable(p) => each_pair!(input, p.dst, image => $device::separable(image, p)?),
                 FilterProblem::Box(p) => each_pair!(input, p.dst, image => $device::box_filter(image, p)?),
@@ -155,6 +156,10 @@ pub(super) fn cpu_filter_into(
         FilterProblem::Pointwise(p) => match out {
             AnyImageMut::F64(out) => apron_cpu::pointwise_into(input, second, p, out),
             _ => single_into!(out => apron_cpu::pointwise_into(input, second, p, out)),
+        },
+        FilterProblem::Volume(p) => match out {
+            AnyImageMut::F64(out) => apron_cpu::volume_into(input, p, out),
+            _ => single_into!(out => apron_cpu::volume_into(input, p, out)),
         },
         FilterProblem::Paired(p) => {
             each_single!(input, image => single_into!(out => apron_cpu::paired_into(image, p, out)), _image => Err(no_doubles(problem)))

@@ -25,6 +25,7 @@ mod pointwise;
 pub mod reciprocal;
 mod rgba;
 mod statistics;
+mod volumes;
 mod windows;
 mod words;
 
@@ -48,5 +49,6 @@ pub use pixel::{Accumulator, FromSum, Pixel, Sample};
 pub use pointwise::*;
 pub use rgba::*;
 pub use statistics::*;
+pub use volumes::*;
 pub use windows::*;
 pub use words::*;

@@ -62,6 +62,7 @@ pub enum Params {
     PiecesParams(PiecesParams),
     Conv1dParams(Conv1dParams),
     DoublesParams(DoublesParams),
+    VolumesParams(VolumesParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     PairedParams(PairedParams),

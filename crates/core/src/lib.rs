@@ -40,6 +40,7 @@ mod restate;
 mod scaled;
 mod statistics;
 mod strips;
+mod volume;
 mod weighted;
 mod window;
 
@@ -81,6 +82,10 @@ pub use problem::{
 pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
+pub use volume::{
+    AnyVolume, Pass, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
+    VolumeWindow, sums_of, unstacked,
+};
 pub use weighted::{
     Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,
     check_weights,

@@ -31,6 +31,7 @@ mod simd;
 mod statistics;
 mod tiles;
 mod weigh;
+mod volume;
 mod weighted;
 mod windows;
 
@@ -52,4 +53,5 @@ pub use pointwise::{pointwise, pointwise_into};
 pub use scaled::{scaled, scaled_into};
 pub use statistics::statistics;
 pub use weigh::Fma;
+pub use volume::{volume, volume_into};
 pub use weighted::{histogram2d, weighted};

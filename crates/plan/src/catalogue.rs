@@ -4,7 +4,7 @@ use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
     boxes, conv1d, conv2d, doubles, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
-    statistics, words,
+    statistics, volumes, words,
 };
 use apron_abi::Family;
 use std::sync::LazyLock;
@@ -30,6 +30,7 @@ const FAMILIES: &[&[Variant]] = &[
     pointwise::pad::VARIANTS,
     lookup::VARIANTS,
     statistics::VARIANTS,
+    volumes::VARIANTS,
 ];
 
 /// All variants, grouped by operation; within an operation in the order of their ranks, which holds where nothing was

@@ -19,6 +19,7 @@ mod pointwise;
 mod rgba;
 mod scaled;
 mod statistics;
+mod volume;
 mod weighted;
 
 pub use box_filter::box_filter;
@@ -34,6 +35,7 @@ pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
 pub use scaled::scaled;
 pub use statistics::{percentiles, statistics};
+pub use volume::volume;
 pub use weighted::{histogram2d, weighted};
 
 use apron_core::Accumulator;

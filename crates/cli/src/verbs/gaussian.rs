@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// Cut the bell off at this many standard deviations
     #[arg(long, value_name = "T", default_value_t = 4.0, allow_hyphen_values = true)]
     truncate: f64,
-    /// Order of the derivative, 0 to 2, for both axes or for x and y
+    /// Order of the derivative, 0 to 3, for both axes or for x and y
     #[arg(long, value_name = "N[,NY]", value_parser = args::order, default_value = "0", allow_hyphen_values = true)]
     order: (u32, u32),
     #[command(flatten)]
