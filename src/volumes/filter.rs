@@ -190,8 +190,16 @@ impl Filtering<'_> {
                     return Ok(result);
                 }
                 let of_parts = sums_of(src, dst);
+                // Kernels take operands of one type, which is the result's, too.
+                let by_kernels = self.device.machine().is_some();
+                if by_kernels && dst != of_parts {
+                    let image = self.solve(formula, of_parts, None)?.into_image();
+                    let mut result = self.pointwise(PointOp::AS_IT_IS, &Source::Device(&image), None, dst, room)?;
+                    result.made.before.push(image.made);
+                    return Ok(result);
+                }
                 let operand = |formula: &VolumeFormula| match formula {
-                    VolumeFormula::Volume => Ok(None),
+                    VolumeFormula::Volume if !by_kernels || src == of_parts => Ok(None),
                     formula => self.solve(formula, of_parts, None).map(|solved| Some(solved.into_image())),
                 };
                 let (made_x, made_y) = (operand(x)?, y.as_deref().map(operand).transpose()?.flatten());

@@ -20,4 +20,5 @@ mod strips;
 mod targets;
 mod team;
 mod threads;
+mod volumes;
 mod words;

@@ -15,7 +15,7 @@ fn rows() -> Vec<Row> {
         let row = kernel("dense", stage, [sum, sum], format!("volumes::{body}<{sum}>"), "VolumesParams");
         row.taps("Global").block("VOLUMES_BLOCK")
     };
-    let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 5 } else { 3 }));
+    let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 4 } else { 3 }));
     let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
     dense.into_iter().chain(line).collect()
 }
