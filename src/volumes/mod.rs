@@ -19,7 +19,7 @@ mod filter;
 mod formulas;
 mod named;
 
-pub use apron_core::{AnyVolume, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights};
+pub use apron_core::{AnyVolume, Slice, Volume, VolumeBorders, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights};
 pub use filter::VolumeFilterBuilder;
 pub use formulas::*;
 pub use named::{formula, is_value, names};

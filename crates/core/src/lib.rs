@@ -83,7 +83,7 @@ pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
 pub use volume::{
-    AnyVolume, Pass, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
+    AnyVolume, Pass, Slice, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
     VolumeWindow, sums_of, unstacked,
 };
 pub use weighted::{

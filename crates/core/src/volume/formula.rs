@@ -73,6 +73,18 @@ impl VolumeFormula {
         VolumeFormula::of(PointOp::Magnitude, VolumeFormula::of(PointOp::Magnitude, x, Some(y)), Some(z))
     }
 
+    /// Returns the width, height and depth of the largest window.
+    pub fn window(&self) -> [u32; 3] {
+        match self {
+            VolumeFormula::Volume => [1; 3],
+            VolumeFormula::Sums { weights, .. } => weights.size(),
+            VolumeFormula::Pointwise { x, y, .. } => {
+                let (first, second) = (x.window(), y.as_ref().map_or([1; 3], |y| y.window()));
+                [0, 1, 2].map(|axis| first[axis].max(second[axis]))
+            }
+        }
+    }
+
     /// Returns the multiply-adds per output sample.
     pub fn taps(&self) -> u64 {
         match self {

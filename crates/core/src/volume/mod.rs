@@ -5,12 +5,14 @@ mod filter;
 mod formula;
 mod mask;
 mod shape;
+mod slice;
 
 pub use borders::VolumeBorders;
 pub use filter::{Pass, VolumeFilter, VolumeWeights, VolumeWindow, sums_of};
 pub use formula::VolumeFormula;
 pub use mask::VolumeMask;
 pub use shape::VolumeShape;
+pub use slice::Slice;
 
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape, check_memory};
 use std::borrow::Cow;
