@@ -22,6 +22,7 @@ import doubles
 import histograms
 import named
 import pixels
+import volumes
 from common import NEAR, SCIPY_MODES, Job, compare
 from masks import cv2, gaussian, histogram, masked, opencv, rgba, separable, small_mean
 
@@ -37,6 +38,7 @@ MAKERS = [
     (histograms.histograms, 0.5),
     (pixels.pixels, 0.3),
     (doubles.doubles, 0.3),
+    (volumes.volumes, 0.4),
 ]
 
 
