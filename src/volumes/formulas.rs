@@ -1,6 +1,6 @@
 //! The named filters of volumes, as SciPy's `ndimage` computes them.
 
-use super::{VolumeFormula, wrong_axis};
+use super::{VolumeFormula, VolumeMask, wrong_axis};
 use crate::filters;
 use crate::{PointOp, Result, Taps};
 
@@ -78,14 +78,17 @@ pub fn gradient() -> Result<VolumeFormula> {
     Ok(VolumeFormula::magnitude([sobel(0)?, sobel(1)?, sobel(2)?]))
 }
 
-/// The sum of the second differences along the axes, of the voxel and its six neighbours: SciPy's `laplace`.
+/// The sum of the second differences along the axes, of the voxel and its six neighbours, as one mask: SciPy's `laplace`.
 ///
 /// # Errors
 /// None.
 pub fn laplacian() -> Result<VolumeFormula> {
-    let along = |on: u32| Taps::from_f64(if on == 1 { vec![1.0, -2.0, 1.0] } else { vec![1.0] });
-    let second = |[x, y, z]: [u32; 3]| Ok(VolumeFormula::separable([along(x)?, along(y)?, along(z)?]));
-    Ok(VolumeFormula::sum(along_each(second)?))
+    let mut taps = vec![0.0; 27];
+    // The middle, and its neighbours along x, y and z.
+    for (beside, tap) in [(0, -6.0), (1, 1.0), (3, 1.0), (9, 1.0)] {
+        (taps[13 - beside], taps[13 + beside]) = (tap, tap);
+    }
+    VolumeMask::new(3, 3, 3, taps).map(VolumeFormula::dense)
 }
 
 /// The mean over windows of this width, height and depth; of integers the exact quotient, rounded: SciPy's `uniform_filter`.
