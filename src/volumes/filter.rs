@@ -5,8 +5,8 @@ use crate::backend::Solved;
 use crate::choice::Choice;
 use crate::setters::setters;
 use crate::target::{Room, Target};
-use crate::{Device, Error, Extent, PixelType, PointOp, Result, Source};
-use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of};
+use crate::{Border, Device, Error, Extent, PixelType, PointOp, Result, Source};
+use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, voxels};
 
 /// A filter of a volume that is ready to [`run`](VolumeFilterBuilder::run), with defaults that may be changed before.
 #[derive(Debug)]
@@ -149,6 +149,14 @@ fn stated(
     Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, borders, extent }))
 }
 
+/// Returns the sums over windows.
+fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
+    match VolumeFormula::mean(size)? {
+        VolumeFormula::Sums { weights, .. } => Ok(VolumeFormula::Sums { weights, divisor: 1.0 }),
+        other => Ok(other),
+    }
+}
+
 /// Returns the number of planes of a result.
 fn depth_of(
     formula: &VolumeFormula,
@@ -156,6 +164,10 @@ fn depth_of(
     (src, dst): (PixelType, PixelType),
     options: &Options<'_>,
 ) -> Result<u32> {
+    if let VolumeFormula::Deviation(size) = formula {
+        let types = (PixelType::F64, PixelType::F64);
+        return depth_of(&plain_sums(*size)?, (shape, depth), types, options);
+    }
     if let Some(problem) = stated(formula, (shape, depth), (src, dst), options)? {
         return Ok(problem.window()?.out.depth);
     }
@@ -213,6 +225,7 @@ impl Filtering<'_> {
                 result.made.before = made.into_iter().flatten().map(|part| part.made.clone()).collect();
                 Ok(result)
             }
+            VolumeFormula::Deviation(size) => self.deviation(*size, dst, room),
             VolumeFormula::Sums { .. } => {
                 let types = (src, dst);
                 let Some(problem) = stated(formula, (shape, self.depth), types, &self.options)? else {
@@ -221,6 +234,39 @@ impl Filtering<'_> {
                 self.sums(problem, room)
             }
         }
+    }
+
+    /// Computes standard deviations of sums in f64.
+    fn deviation(&self, size: [u32; 3], dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let (doubles, sums) = (PixelType::F64, plain_sums(size)?);
+        let numbers = self.pointwise(PointOp::AS_IT_IS, &self.stack, None, doubles, None)?.into_image();
+        let numbers = Source::Device(&numbers);
+        let squares = self.pointwise(PointOp::Product, &numbers, Some(&numbers), doubles, None)?.into_image();
+        let squared = |border| match border {
+            Border::Constant(value) => Border::Constant(value * value),
+            other => other,
+        };
+        let VolumeBorders { x, y, z } = self.options.borders;
+        let borders = VolumeBorders { x: squared(x), y: squared(y), z: squared(z) };
+        let of_squares = Filtering {
+            stack: Source::Device(&squares),
+            options: Options { borders, ..self.options },
+            ..*self
+        };
+        let of_numbers = Filtering { stack: numbers.view(), ..*self };
+        let of_squares = of_squares.solve(&sums, doubles, None)?.into_image();
+        let of_numbers = of_numbers.solve(&sums, doubles, None)?.into_image();
+        let (op, y) = (PointOp::Deviation { n: voxels(size) }, Source::Device(&of_numbers));
+        let (x, y) = (Source::Device(&of_squares), Some(&y));
+        let by_kernels = self.device.machine().is_some() && dst != doubles;
+        let mut result = if by_kernels {
+            let image = self.pointwise(op, &x, y, doubles, None)?.into_image();
+            self.pointwise(PointOp::AS_IT_IS, &Source::Device(&image), None, dst, room)?
+        } else {
+            self.pointwise(op, &x, y, dst, room)?
+        };
+        result.made.before = vec![of_squares.made, of_numbers.made];
+        Ok(result)
     }
 
     /// Solves a problem. Kernels are of the type of the sums: other samples are converted before and after, which on other

@@ -99,6 +99,17 @@ pub fn mean(size: [u32; 3]) -> Result<VolumeFormula> {
     VolumeFormula::mean(size)
 }
 
+/// The standard deviation of the population in windows of this width, height and depth: `sqrt(n * sum(x^2) - sum(x)^2) / n`, with
+/// sums in f64, which are exact for integers while they are below 2^53.
+///
+/// # Errors
+/// As [`mean`].
+pub fn deviation(size: [u32; 3]) -> Result<VolumeFormula> {
+    // Checks the sides.
+    VolumeFormula::mean(size)?;
+    Ok(VolumeFormula::Deviation(size))
+}
+
 /// Unsharp masking: volume + amount * (volume - blurred), where they differ by `threshold` or more.
 ///
 /// # Errors

@@ -28,6 +28,7 @@ const NAMED: &[Named] = &[
     ("laplacian", &[], |_| super::laplacian()),
     ("box", &["size"], |of| super::mean(of.size()?)),
     ("local-mean", &["size"], |of| super::mean(of.size()?)),
+    ("local-std", &["size"], |of| super::deviation(of.size()?)),
     ("unsharp", &["sigma", "amount", "threshold"], |of| {
         super::unsharp(of.each("sigma", ',', 0.0)?, of.one("amount", 1.0)?, of.one("threshold", 0.0)?)
     }),

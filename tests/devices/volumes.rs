@@ -9,7 +9,8 @@ use rand::{RngExt, SeedableRng};
 /// Draws a volume whose samples need rounding.
 fn random_volume(rng: &mut StdRng, pixel: PixelType) -> AnyVolume<'static> {
     let mut side = |most: u32| rng.random_range(1..=most);
-    let (width, height, depth, channels) = (side(70), side(20), side(12), side(4));
+    let (width, height, depth, channels) = (side(70), side(40), side(12), side(4));
+    let channels = if channels == 3 { 1 } else { channels };
     let shape = VolumeShape::new(width, height, depth, channels).unwrap();
     AnyVolume::new(random_image(rng, pixel, shape.stacked(), Data::Special), depth).unwrap()
 }
@@ -40,7 +41,8 @@ fn random_formula(rng: &mut StdRng) -> VolumeFormula {
             VolumeFormula::separable(taps)
         }
         4 => volumes::mean(size).unwrap(),
-        _ => match rng.random_range(0..5) {
+        _ => match rng.random_range(0..6) {
+            5 => volumes::deviation(size).unwrap(),
             0 => volumes::gaussian([0.7, 0.4, 1.1], [0, 1, 0], 2.0).unwrap(),
             1 => volumes::laplacian_of_gaussian([0.5, 0.7, 0.9], 2.0).unwrap(),
             2 => volumes::gradient().unwrap(),

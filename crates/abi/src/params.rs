@@ -63,6 +63,7 @@ pub enum Params {
     Conv1dParams(Conv1dParams),
     DoublesParams(DoublesParams),
     VolumesParams(VolumesParams),
+    VolumesMarchParams(VolumesMarchParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     PairedParams(PairedParams),

@@ -37,3 +37,51 @@ pub struct VolumesParams {
     /// Numbers of the [`BorderMode`](crate::BorderMode)s along x, y and z.
     pub borders: [u32; 3],
 }
+
+/// Threads per block of the kernels that march through the planes.
+pub const VOLUMES_MARCH_BLOCK: u32 = 512;
+
+/// Output columns and rows of such a block.
+pub const VOLUMES_MARCH_TILE: [u32; 2] = [64, 32];
+
+/// Rows per thread of such a kernel.
+pub const VOLUMES_MARCH_DOWN: u32 = 4;
+
+/// Most taps per axis of such kernels.
+pub const VOLUMES_MARCH_TAPS: [u32; 4] = [3, 5, 9, 17];
+
+/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps: rows are whole groups of four samples.
+pub const fn volumes_march_tile(taps: u32) -> [u32; 2] {
+    [VOLUMES_MARCH_TILE[0] + (taps - 1).next_multiple_of(4), VOLUMES_MARCH_TILE[1] + taps - 1]
+}
+
+/// Returns the shared memory of such a kernel, in bytes: the input tile, and the sums along its rows.
+pub const fn volumes_march_bytes(taps: u32) -> u32 {
+    let [columns, rows] = volumes_march_tile(taps);
+    (columns + VOLUMES_MARCH_TILE[0]) * rows * 4
+}
+
+/// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at the end of their
+/// places, each with places for as many as the kernel takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct VolumesMarchParams {
+    /// Values outside the volume along x, y and z, where the border is constant.
+    pub constants: [f32; 3],
+    /// Sums are divided by this, if it is not 1.
+    pub divisor: f32,
+    /// Width, height and depth of the input, in samples.
+    pub sides: [u32; 3],
+    /// Width, height and depth of the output.
+    pub out: [u32; 3],
+    /// Taps along x, y and z.
+    pub taps: [u32; 3],
+    /// Column, row and plane of the input under the first taps at the first output.
+    pub origin: [i32; 3],
+    /// Numbers of the [`BorderMode`](crate::BorderMode)s along x, y and z.
+    pub borders: [u32; 3],
+    /// Rows of blocks per part of the planes.
+    pub bands: u32,
+    /// Output planes per block.
+    pub planes: u32,
+}

@@ -75,7 +75,7 @@ pub use padding::Padded;
 pub use paired::{Paired, Part};
 pub use percentile::{Percentile, check_percentiles};
 pub use pixel::{Pixel, PixelType};
-pub use pointwise::{PointOp, Pointwise};
+pub use pointwise::{PointOp, Pointwise, deviation};
 pub use problem::{
     CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_doubles, check_pixels,
 };
@@ -84,7 +84,7 @@ pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
 pub use volume::{
     AnyVolume, Pass, Slice, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
-    VolumeWindow, sums_of, unstacked,
+    VolumeWindow, sums_of, unstacked, voxels,
 };
 pub use weighted::{
     Histogram2d, PairHistogram, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel,

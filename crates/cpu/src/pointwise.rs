@@ -3,7 +3,8 @@
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, direction, each_type,
+    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, deviation, direction,
+    each_type,
 };
 use std::ops::Range;
 
@@ -155,7 +156,9 @@ impl<S: Accumulator, O: Pixel> Work for Points<'_, S, O> {
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
             (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
-            (PointOp::Magnitude | PointOp::Direction | PointOp::Alpha, _) => unreachable!("checked before"),
+            (PointOp::Product, Some(y)) => two(x, y, out, |x, y| x * y),
+            (PointOp::Deviation { n }, Some(y)) => two(x, y, out, |x, y| deviation(n, x, y)),
+            _ => unreachable!("checked before"),
         }
     }
 }

@@ -28,7 +28,9 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
         }
         PointOp::Magnitude => (PointwiseParams::default(), PairedOp::Magnitude),
         PointOp::Direction => (PointwiseParams::default(), PairedOp::Direction),
-        PointOp::Alpha => return Err(variant.refused("alpha".into())),
+        PointOp::Product | PointOp::Deviation { .. } | PointOp::Alpha => {
+            return Err(variant.refused("alpha, products or deviations".into()));
+        }
     };
     let mut fitting = PAIRED_SIDES.iter().filter_map(|side| Some((*side, kernel(problem, variant, *side)?)));
     let Some((side, (kernel, [left, top], parts))) = fitting.next() else {

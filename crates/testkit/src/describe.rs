@@ -53,6 +53,8 @@ impl fmt::Display for Case {
                     }
                     PointOp::Magnitude => "magnitude".into(),
                     PointOp::Direction => "direction".into(),
+                    PointOp::Product => "product".into(),
+                    PointOp::Deviation { n } => format!("deviation of {n}"),
                     PointOp::Alpha => "alpha".into(),
                 };
                 write!(f, "{} {types}->{} {op}", p.shape, p.dst)

@@ -246,7 +246,14 @@ fn pointwise(op: PointOp, dst: PixelType, x: f64, y: Option<f64>) -> Exact {
         }
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
         (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
-        (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
+        (PointOp::Product, Some(y)) => rounded_once(x * y, (x * y).abs()),
+        (PointOp::Deviation { n }, Some(y)) => {
+            // The square of the sum may cancel: there is a bound where it does not.
+            let (squares, of_sum) = (n * x, y * y);
+            let value = (squares - of_sum).max(0.0).sqrt() / n;
+            rounded_once(if squares > 2.0 * of_sum { value } else { f64::NAN }, value)
+        }
+        _ => unreachable!("two images"),
     }
 }
 

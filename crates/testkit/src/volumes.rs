@@ -55,6 +55,12 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), size, pixel, (m % 2 == 0, [2, 1, 4]), other, Data::Uniform));
         }
     }
+    // Every number of taps that the marching kernels have places for, and one more; several parts of the planes.
+    for (n, size) in [[2, 3, 3], [3, 3, 3], [5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [18, 3, 3]].into_iter().enumerate() {
+        let (border, shape) = (borders()[n % 6], [(70, 37, 30, 1), (64, 32, 20, 1), (30, 65, 50, 1)][n % 3]);
+        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), border, Data::Uniform));
+        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), Border::Constant(-0.3), Data::Special));
+    }
     if scale == Scale::Full {
         for (n, size) in [(300, 200, 40, 1), (101, 67, 60, 3)].into_iter().enumerate() {
             let border = borders()[n];

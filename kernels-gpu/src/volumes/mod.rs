@@ -1,13 +1,15 @@
-//! Masks of three dimensions over volumes: dense ones, and a row of taps.
+//! Masks of three dimensions over volumes: dense ones, a row of taps, and taps along all axes at once.
 //!
 //! A volume's planes lie one below the other. A pass along the columns or the planes of a separable filter is a dense mask of one
 //! column: along the planes it is that of an image whose rows are the planes.
 
 mod dense;
 mod line;
+mod march;
 
 pub use dense::Dense;
 pub use line::Line;
+pub use march::March;
 
 use crate::device::{Device, Global};
 use crate::div_rem;

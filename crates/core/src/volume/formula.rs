@@ -18,6 +18,8 @@ pub enum VolumeFormula {
         /// What sums are divided by: 1, or the number of voxels of a mean.
         divisor: f64,
     },
+    /// The standard deviation over windows of this width, height and depth, of sums in f64.
+    Deviation([u32; 3]),
     /// A pointwise operation on one or two results.
     Pointwise {
         /// The operation.
@@ -52,7 +54,7 @@ impl VolumeFormula {
             Taps::from_f64(vec![1.0; side as usize])
         };
         let weights = VolumeWeights::Separable([ones(size[0])?, ones(size[1])?, ones(size[2])?]);
-        Ok(VolumeFormula::Sums { weights, divisor: size.iter().map(|&side| f64::from(side)).product() })
+        Ok(VolumeFormula::Sums { weights, divisor: voxels(size) })
     }
 
     /// Creates a pointwise operation on one or two results.
@@ -78,6 +80,7 @@ impl VolumeFormula {
         match self {
             VolumeFormula::Volume => [1; 3],
             VolumeFormula::Sums { weights, .. } => weights.size(),
+            VolumeFormula::Deviation(size) => *size,
             VolumeFormula::Pointwise { x, y, .. } => {
                 let (first, second) = (x.window(), y.as_ref().map_or([1; 3], |y| y.window()));
                 [0, 1, 2].map(|axis| first[axis].max(second[axis]))
@@ -90,7 +93,13 @@ impl VolumeFormula {
         match self {
             VolumeFormula::Volume => 1,
             VolumeFormula::Sums { weights, .. } => weights.count(),
+            VolumeFormula::Deviation(size) => 2 * size.iter().map(|&side| u64::from(side)).sum::<u64>(),
             VolumeFormula::Pointwise { x, y, .. } => x.taps() + y.as_ref().map_or(0, |y| y.taps()),
         }
     }
+}
+
+/// Returns the number of voxels of a window.
+pub fn voxels(size: [u32; 3]) -> f64 {
+    size.iter().map(|&side| f64::from(side)).product()
 }

@@ -9,7 +9,7 @@ mod slice;
 
 pub use borders::VolumeBorders;
 pub use filter::{Pass, VolumeFilter, VolumeWeights, VolumeWindow, sums_of};
-pub use formula::VolumeFormula;
+pub use formula::{VolumeFormula, voxels};
 pub use mask::VolumeMask;
 pub use shape::VolumeShape;
 pub use slice::Slice;

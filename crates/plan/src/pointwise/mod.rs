@@ -28,6 +28,8 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
         (PointOp::Weighted { .. }, PixelType::F32) => "weighted-f32",
         (PointOp::Magnitude, PixelType::F32 | PixelType::F64) => "magnitude",
         (PointOp::Direction, PixelType::F32 | PixelType::F64) => "direction",
+        (PointOp::Product, PixelType::F64) => "product",
+        (PointOp::Deviation { .. }, PixelType::F64) => "deviation",
         _ => "none",
     };
     let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
@@ -62,7 +64,8 @@ pub(crate) fn is_of_f64(problem: &Pointwise) -> bool {
 pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointOp, second: Option<u64>) -> Launch {
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
-        PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => (0.0, 0.0, 0.0, 0.0),
+        PointOp::Deviation { n } => (n, 0.0, 0.0, 0.0),
+        PointOp::Magnitude | PointOp::Direction | PointOp::Product | PointOp::Alpha => (0.0, 0.0, 0.0, 0.0),
     };
     let (two, second) = (second.is_some() as u32, second.unwrap_or(0));
     let at_once = match kernel.facts().stage {
