@@ -239,8 +239,8 @@ impl Filtering<'_> {
     /// Computes standard deviations of sums in f64.
     fn deviation(&self, size: [u32; 3], dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
         let (doubles, sums) = (PixelType::F64, plain_sums(size)?);
-        let numbers = self.pointwise(PointOp::AS_IT_IS, &self.stack, None, doubles, None)?.into_image();
-        let numbers = Source::Device(&numbers);
+        let converted = self.pointwise(PointOp::AS_IT_IS, &self.stack, None, doubles, None)?.into_image();
+        let numbers = Source::Device(&converted);
         let squares = self.pointwise(PointOp::Product, &numbers, Some(&numbers), doubles, None)?.into_image();
         let squared = |border| match border {
             Border::Constant(value) => Border::Constant(value * value),
@@ -248,24 +248,23 @@ impl Filtering<'_> {
         };
         let VolumeBorders { x, y, z } = self.options.borders;
         let borders = VolumeBorders { x: squared(x), y: squared(y), z: squared(z) };
-        let of_squares = Filtering {
-            stack: Source::Device(&squares),
-            options: Options { borders, ..self.options },
-            ..*self
-        };
+        let of_squares =
+            Filtering { stack: Source::Device(&squares), options: Options { borders, ..self.options }, ..*self };
         let of_numbers = Filtering { stack: numbers.view(), ..*self };
         let of_squares = of_squares.solve(&sums, doubles, None)?.into_image();
         let of_numbers = of_numbers.solve(&sums, doubles, None)?.into_image();
         let (op, y) = (PointOp::Deviation { n: voxels(size) }, Source::Device(&of_numbers));
         let (x, y) = (Source::Device(&of_squares), Some(&y));
         let by_kernels = self.device.machine().is_some() && dst != doubles;
+        let mut before = [&converted, &squares, &of_squares, &of_numbers].map(|part| part.made.clone()).to_vec();
         let mut result = if by_kernels {
             let image = self.pointwise(op, &x, y, doubles, None)?.into_image();
+            before.push(image.made.clone());
             self.pointwise(PointOp::AS_IT_IS, &Source::Device(&image), None, dst, room)?
         } else {
             self.pointwise(op, &x, y, dst, room)?
         };
-        result.made.before = vec![of_squares.made, of_numbers.made];
+        result.made.before = before;
         Ok(result)
     }
 
@@ -319,8 +318,6 @@ impl Filtering<'_> {
         }
         let (shape, src, second) = (x.shape(), x.pixel_type(), y.map(Source::pixel_type));
         let problem = FilterProblem::Pointwise(Pointwise { shape, src, second, dst, op });
-        self.device.with_fallback(|backend| {
-            backend.filter(&problem, "", x, y, &Choice::default(), room.as_deref_mut())
-        })
+        self.device.with_fallback(|backend| backend.filter(&problem, "", x, y, &Choice::default(), room.as_deref_mut()))
     }
 }

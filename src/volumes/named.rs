@@ -144,7 +144,8 @@ mod tests {
     use super::*;
 
     fn of(name: &str, given: &[(&str, &str)]) -> Result<VolumeFormula> {
-        let given: Vec<(String, String)> = given.iter().map(|(key, text)| (key.to_string(), text.to_string())).collect();
+        let given: Vec<(String, String)> =
+            given.iter().map(|(key, text)| (key.to_string(), text.to_string())).collect();
         formula(name, |name| given.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone()))
     }
 

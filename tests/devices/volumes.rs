@@ -150,12 +150,12 @@ fn the_laws_hold() {
     let dense = run(&volume, VolumeFormula::dense(mask.clone()), Border::Wrap);
     near(&dense, &run(&volume, VolumeFormula::separable(axes), Border::Wrap));
     // A periodic volume that is shifted gives the shifted result.
-    let turned = Volume::from_fn(9, 7, 6, 1, |x, y, z, _| {
-        volume.get((x + 2) % 9, (y + 3) % 7, (z + 1) % 6, 0).unwrap()
-    });
+    let turned =
+        Volume::from_fn(9, 7, 6, 1, |x, y, z, _| volume.get((x + 2) % 9, (y + 3) % 7, (z + 1) % 6, 0).unwrap());
     let shifted = run(&turned.unwrap(), VolumeFormula::dense(mask.clone()), Border::Wrap);
     let dense = Volume::new(9, 7, 6, 1, dense).unwrap();
-    let expected = Volume::from_fn(9, 7, 6, 1, |x, y, z, _| dense.get((x + 2) % 9, (y + 3) % 7, (z + 1) % 6, 0).unwrap());
+    let expected =
+        Volume::from_fn(9, 7, 6, 1, |x, y, z, _| dense.get((x + 2) % 9, (y + 3) % 7, (z + 1) % 6, 0).unwrap());
     assert_eq!(shifted, expected.unwrap().packed()[..]);
     // Twice the volume gives twice the result.
     let twice = Volume::new(9, 7, 6, 1, volume.packed().iter().map(|sample| 2.0 * sample).collect::<Vec<_>>()).unwrap();

@@ -22,9 +22,14 @@ fn rows() -> Vec<Row> {
     let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
     // Taps along each axis in one launch.
     let march = MARCH_TAPS.map(|taps| {
-        let row = kernel("march", taps.to_string(), ["f32", "f32"], format!("volumes::March<{taps}>"), "VolumesMarchParams");
+        let row =
+            kernel("march", taps.to_string(), ["f32", "f32"], format!("volumes::March<{taps}>"), "VolumesMarchParams");
         let row = row.taps("FewestParameter").block("[VOLUMES_MARCH_BLOCK, 1]");
-        row.shared(format!("SharedMemory::Bytes(volumes_march_bytes({taps}))"), 2).residents(if taps > 5 { 1 } else { 2 })
+        row.shared(format!("SharedMemory::Bytes(volumes_march_bytes({taps}))"), 2).residents(if taps > 5 {
+            1
+        } else {
+            2
+        })
     });
     dense.into_iter().chain(line).chain(march).collect()
 }

@@ -84,9 +84,12 @@ impl Anchor {
     /// For one of three numbers.
     pub(crate) fn flat(&self) -> Result<Option<(u32, u32)>, apron::Error> {
         match self.at {
-            Some(AskedAnchor(x, y, Some(z))) => {
-                Err(apron::Error::parameter("anchor", "anchor", format!("{x},{y},{z}"), "X,Y, unless --volume is given"))
-            }
+            Some(AskedAnchor(x, y, Some(z))) => Err(apron::Error::parameter(
+                "anchor",
+                "anchor",
+                format!("{x},{y},{z}"),
+                "X,Y, unless --volume is given",
+            )),
             at => Ok(at.map(|AskedAnchor(x, y, _)| (x, y))),
         }
     }
@@ -133,11 +136,7 @@ where
 ///
 /// # Errors
 /// For a text of three values.
-pub(crate) fn flat<T>(
-    parameter: &'static str,
-    text: &str,
-    parse: fn(&str) -> Result<T, String>,
-) -> Result<T> {
+pub(crate) fn flat<T>(parameter: &'static str, text: &str, parse: fn(&str) -> Result<T, String>) -> Result<T> {
     parse(text).map_err(|wrong| Error::Usage(format!("--{parameter} {text}: {wrong}; three values are for --volume")))
 }
 

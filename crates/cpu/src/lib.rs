@@ -30,8 +30,8 @@ mod scaled;
 mod simd;
 mod statistics;
 mod tiles;
-mod weigh;
 mod volume;
+mod weigh;
 mod weighted;
 mod windows;
 
@@ -52,6 +52,6 @@ pub use percentiles::percentiles;
 pub use pointwise::{pointwise, pointwise_into};
 pub use scaled::{scaled, scaled_into};
 pub use statistics::statistics;
-pub use weigh::Fma;
 pub use volume::{volume, volume_into};
+pub use weigh::Fma;
 pub use weighted::{histogram2d, weighted};

@@ -225,8 +225,8 @@ fn run<S: Fma + Default + Div<Output = S>, O: Pixel>(
     let bands = (stages.out.height as usize).div_ceil(height);
     let parts = (stages.out.depth as usize).div_ceil(depth);
     let mut tasks: Vec<Task<'_, O>> = Vec::with_capacity(columns * bands * parts);
-    for (part, band, column) in
-        (0..parts).flat_map(|part| (0..bands).flat_map(move |band| (0..columns).map(move |column| (part, band, column))))
+    for (part, band, column) in (0..parts)
+        .flat_map(|part| (0..bands).flat_map(move |band| (0..columns).map(move |column| (part, band, column))))
     {
         let first = [column * width / stages.channels(), band * height, part * depth];
         let height = height.min(stages.out.height as usize - first[1]);

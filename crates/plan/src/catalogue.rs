@@ -83,7 +83,8 @@ mod tests {
     use apron_core::PixelType::{self, F32, F64, I16, U8, U16};
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Correlate, EdgeHistogram, Edges, Error, Extent, LocalStd, Mask,
-        PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, VolumeFilter, VolumeWeights, WeightedBins,
+        PairHistogram, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps, VolumeFilter,
+        VolumeWeights, WeightedBins,
     };
     use std::collections::BTreeSet;
 

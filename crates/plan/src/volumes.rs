@@ -155,7 +155,12 @@ fn launch(pass: &Pass, element: ElementType) -> Launch {
 pub(crate) const VARIANTS: &[Variant] = &[
     Variant {
         rank: 10,
-        ..Variant::new("volumes-march", Family::Volumes, "f32 samples of one channel, 2 to 17 taps an axis", &For(march))
+        ..Variant::new(
+            "volumes-march",
+            Family::Volumes,
+            "f32 samples of one channel, 2 to 17 taps an axis",
+            &For(march),
+        )
     },
     Variant {
         rank: 20,

@@ -2,9 +2,10 @@
 
 use crate::case::{Case, Data, random_image, random_taps};
 use crate::exact::{Exact, Numbers, Sum};
+use crate::features::{Probe, part, values};
 use crate::suite::{Scale, borders};
-use apron::volumes::{VolumeBorders, VolumeMask, VolumeWeights};
-use apron::{AnyImage, Border, Extent, PixelType, Taps};
+use apron::volumes::{self, AnyVolume, VolumeBorders, VolumeFormula, VolumeMask, VolumeWeights};
+use apron::{AnyImage, Border, Device, Extent, PixelType, Result, Taps};
 use apron_core::{Problem, Sample, VolumeFilter, VolumeShape, each_type};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -27,9 +28,9 @@ impl Case {
                 let mask = VolumeMask::new(size[0], size[1], size[2], random_taps(rng, size.iter().product()));
                 VolumeWeights::Dense(mask.expect("a valid mask"))
             }
-            false => VolumeWeights::Separable(
-                size.map(|side| Taps::from_f64(random_taps(rng, side)).expect("finite taps")),
-            ),
+            false => {
+                VolumeWeights::Separable(size.map(|side| Taps::from_f64(random_taps(rng, side)).expect("finite taps")))
+            }
         };
         let weights = weights.with_anchor(anchor).expect("in the window");
         let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), Extent::Same);
@@ -56,7 +57,9 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
         }
     }
     // Every number of taps that the marching kernels have places for, and one more; several parts of the planes.
-    for (n, size) in [[2, 3, 3], [3, 3, 3], [5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [18, 3, 3]].into_iter().enumerate() {
+    for (n, size) in
+        [[2, 3, 3], [3, 3, 3], [5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [18, 3, 3]].into_iter().enumerate()
+    {
         let (border, shape) = (borders()[n % 6], [(70, 37, 30, 1), (64, 32, 20, 1), (30, 65, 50, 1)][n % 3]);
         cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), border, Data::Uniform));
         cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), Border::Constant(-0.3), Data::Special));
@@ -75,7 +78,11 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
 pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
     let window = problem.window().expect("checked by the caller");
     let (out, [width, height, depth]) = (window.out, problem.volume().expect("checked by the caller").sides());
-    let at = [x as i32 + window.origin[0], (y % out.height) as i32 + window.origin[1], (y / out.height) as i32 + window.origin[2]];
+    let at = [
+        x as i32 + window.origin[0],
+        (y % out.height) as i32 + window.origin[1],
+        (y / out.height) as i32 + window.origin[2],
+    ];
     let numbers = Numbers::of(problem.sums());
     let modes = problem.borders.axes().map(|border| border.mode_of(problem.sums()));
     let sample = |i: usize, j: usize, k: usize| {
@@ -123,4 +130,34 @@ pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>, x: u32, y: u32
     };
     let Exact { value, bound } = numbers.exact(count + 1, sum.value(), sum.magnitude, denormals, false);
     Exact { value: value / problem.divisor, bound: bound / problem.divisor.abs() + numbers.denormal }
+}
+
+/// Returns the parts of the table of features: small calls on volumes of each type.
+pub(crate) fn probes() -> Vec<(String, Probe)> {
+    let types = PixelType::ALL.map(|pixel| {
+        let probe = move |device: &Device| filtered(device, pixel, volumes::gaussian([1.5, 0.8, 1.0], [0; 3], 4.0)?);
+        part(&pixel.to_string(), probe)
+    });
+    let others = [
+        part("masks of three dimensions", |device| {
+            let taps: Vec<f64> = (0..60).map(|tap| f64::from(tap * 37 % 101) / 64.0 - 0.5).collect();
+            filtered(device, PixelType::F32, VolumeFormula::dense(VolumeMask::new(3, 4, 5, taps)?))
+        }),
+        part("means and deviations in windows", |device| {
+            let mean = filtered(device, PixelType::U8, volumes::mean([3, 4, 2])?)?;
+            Ok([mean, filtered(device, PixelType::U16, volumes::deviation([2, 3, 3])?)?].concat())
+        }),
+        part("derivatives", |device| {
+            let sobel = filtered(device, PixelType::I16, volumes::sobel(2)?)?;
+            Ok([sobel, filtered(device, PixelType::F64, volumes::gaussian_gradient([1.0; 3], 3.0)?)?].concat())
+        }),
+    ];
+    types.into_iter().chain(others).collect()
+}
+
+fn filtered(device: &Device, pixel: PixelType, formula: VolumeFormula) -> Result<Vec<f64>> {
+    let shape = VolumeShape::new(13, 9, 6, 1)?;
+    let stack = random_image(&mut StdRng::seed_from_u64(7), pixel, shape.stacked(), Data::Uniform);
+    let volume = AnyVolume::new(stack, shape.depth)?;
+    Ok(values(&device.filter_volume(&volume, formula).run()?.into_host()?.stack()))
 }

@@ -22,7 +22,9 @@ pub(super) fn run(
 ) -> Result<Report> {
     let start = Instant::now();
     let Some((input, output)) = devices.files() else {
-        return Err(Error::Usage("--volume is from a file to a file, not a step of a pipe or the standard output".into()));
+        return Err(Error::Usage(
+            "--volume is from a file to a file, not a step of a pipe or the standard output".into(),
+        ));
     };
     devices.place()?;
     let (common, borders) = (&args.common, args.border.deep()?);
@@ -63,8 +65,7 @@ pub(super) fn run(
     draft.finish()?;
     ran.total_ms = milliseconds(start.elapsed());
     let (output, out_type) = (output.display().to_string(), result.pixel_type().to_string());
-    let made =
-        Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth: out.depth };
+    let made = Made::Volume { output, out_type, out_width: out.width, out_height: out.height, out_depth: out.depth };
     Ok(Report { ran, made })
 }
 
@@ -79,7 +80,8 @@ pub(super) fn read(common: &Common, path: &Path) -> Result<(AnyVolume<'static>, 
     let (shape, pixel) = (first.shape(), first.pixel_type());
     let voxels = shape.pixels().saturating_mul(depth.into());
     if voxels > common.max_pixels {
-        let what = format!("the volume has {voxels} voxels; {} are taken, or what --max-pixels says", common.max_pixels);
+        let what =
+            format!("the volume has {voxels} voxels; {} are taken, or what --max-pixels says", common.max_pixels);
         return Err(Error::input(path, what));
     }
     let stacked = apron::volumes::VolumeShape::new(shape.width, shape.height, depth, shape.channels)?.stacked();
@@ -87,9 +89,12 @@ pub(super) fn read(common: &Common, path: &Path) -> Result<(AnyVolume<'static>, 
     let stack = AnyImage::from_bytes(pixel, stacked, |bytes| {
         let plane = bytes.len() / depth as usize;
         for (bytes, page) in bytes.chunks_exact_mut(plane).zip(1..) {
-            let read = if page == 1 { Ok(first.view()) } else { common.read_one(&mut file, page).map(|(image, _)| image) };
+            let read =
+                if page == 1 { Ok(first.view()) } else { common.read_one(&mut file, page).map(|(image, _)| image) };
             match read {
-                Ok(image) if (image.shape(), image.pixel_type()) == (shape, pixel) => bytes.copy_from_slice(&image.bytes()),
+                Ok(image) if (image.shape(), image.pixel_type()) == (shape, pixel) => {
+                    bytes.copy_from_slice(&image.bytes())
+                }
                 Ok(image) => {
                     let (other, of) = (image.shape(), image.pixel_type());
                     let what = format!("page {page} is {other} {of}, and the first is {shape} {pixel}: no volume");

@@ -61,7 +61,8 @@ impl FromStr for VolumeBorders {
 
     /// Parses one border for all axes, or one for each, such as `wrap,wrap,replicate`.
     fn from_str(text: &str) -> Result<VolumeBorders> {
-        let wrong = || Error::parameter("volume", "border", format!("'{text}'"), "one border, or three: for x, y and z");
+        let wrong =
+            || Error::parameter("volume", "border", format!("'{text}'"), "one border, or three: for x, y and z");
         let borders: Vec<Border> = text.split(',').map(|one| one.trim().parse()).collect::<Result<_>>()?;
         match borders[..] {
             [all] => Ok(all.into()),

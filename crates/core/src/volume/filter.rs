@@ -157,7 +157,11 @@ impl VolumeFilter {
                 }
                 (Border::Crop, Extent::Same) => out[axis] = side - taps + 1,
                 (Border::Crop, _) => {
-                    return wrong("border", "crop".into(), "another, where the output is full: crop sees nothing outside");
+                    return wrong(
+                        "border",
+                        "crop".into(),
+                        "another, where the output is full: crop sees nothing outside",
+                    );
                 }
                 (_, Extent::Full) => (out[axis], origin[axis]) = (side + taps - 1, 1 - taps as i32),
                 _ => origin[axis] = -(anchor[axis] as i32),
@@ -180,7 +184,17 @@ impl VolumeFilter {
             VolumeWeights::Dense(mask) => {
                 let (taps, size) = (mask.taps_for(sums), mask.size());
                 let VolumeWindow { out, origin } = window;
-                return Ok(vec![Pass { axis: None, input: volume, out, origin, size, taps, modes, constants, divisor }]);
+                return Ok(vec![Pass {
+                    axis: None,
+                    input: volume,
+                    out,
+                    origin,
+                    size,
+                    taps,
+                    modes,
+                    constants,
+                    divisor,
+                }]);
             }
             VolumeWeights::Separable(all) => all,
         };

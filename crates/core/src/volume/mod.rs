@@ -187,7 +187,8 @@ impl<'a, T: Pixel> Volume<'a, T> {
     /// [`Error::Shape`] for a part that is empty or not entirely inside the volume.
     pub fn region(&self, corner: [u32; 3], size: [u32; 3]) -> Result<Volume<'_, T>> {
         let whats = ["columns of the region", "rows of the region", "planes of the region"];
-        for (what, ((from, count), limit)) in whats.into_iter().zip(corner.into_iter().zip(size).zip(self.shape.sides()))
+        for (what, ((from, count), limit)) in
+            whats.into_iter().zip(corner.into_iter().zip(size).zip(self.shape.sides()))
         {
             let to = from as u64 + count as u64;
             if count == 0 || to > limit as u64 {

@@ -80,7 +80,9 @@ mod tests {
     fn nan_is_passed_over_and_what_there_is_not_is_refused() {
         let volume = Volume::new(1, 1, 3, 1, vec![f32::NAN, 2.0, f32::NAN]).unwrap();
         assert_eq!(volume.slice(2, Slice::Largest).unwrap().row(0), [2.0]);
-        for (axis, slice, part) in [(3, Slice::Largest, "axis is 3"), (2, Slice::At(3), "place is 3, but must be 0 to 2")] {
+        for (axis, slice, part) in
+            [(3, Slice::Largest, "axis is 3"), (2, Slice::At(3), "place is 3, but must be 0 to 2")]
+        {
             let error = volume.slice(axis, slice).unwrap_err();
             assert!(error.to_string().contains(part), "{error}");
         }
