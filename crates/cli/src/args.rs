@@ -411,7 +411,6 @@ mod tests {
 
     #[test]
     fn values() {
-        assert_eq!(anchor("1,0"), Ok((1, 0)));
         assert_eq!((bins("8"), bins("8, 3"), channels("2,0")), (Ok((8, 8)), Ok((8, 3)), Ok((2, 0))));
         assert!(bins("8,3,1").is_err() && channels("1").is_err());
         assert_eq!(ranges("-1,1"), Ok([(-1.0, 1.0); 2]));
