@@ -169,6 +169,25 @@ def mean(rng):
     return problem.job("box", f"window {size}", options, judge)
 
 
+def deviation(rng):
+    size, _ = window(rng, 5)
+    problem = Problem(rng, size)
+    size, middle = tuple(int(side) for side in size), tuple(side // 2 for side in size)
+    options = {"size": "x".join(str(side) for side in size[::-1]) if len(set(size)) > 1 else str(size[0])}
+
+    def judge(out):
+        numbers = problem.seen(size, middle)
+        count = WIDE(np.prod(size))
+        total, squares = slide(numbers, np.ones(size))[0] / count, slide(numbers**2, np.ones(size))[0] / count
+        reference = np.sqrt(np.maximum(squares - total**2, 0))
+        # Sums are of f64, and their difference may cancel.
+        error = (sum(size) + 8) * UNIT * 2 * squares
+        bound = np.minimum(np.sqrt(error), error / np.maximum(reference, 1e-300))
+        return problem.judged("numpy", out, reference, bound)
+
+    return problem.job("local-std", f"window {size}", options, judge, operations=["volume"])
+
+
 def sigmas(rng):
     """Standard deviations as (z, y, x), and the option."""
     sigma = [round(float(rng.uniform(0.4, 2.2)), 2) for _ in range(3)]
@@ -250,7 +269,7 @@ def unsharp(rng):
     return by_scipy(problem, "unsharp", f"sigma {sigma} amount {amount}", {"sigma": text, "amount": amount}, make, 8)
 
 
-MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (wave, 0.2), (difference, 0.12), (unsharp, 0.08)]
+MAKERS = [(dense, 0.25), (separable, 0.2), (mean, 0.15), (deviation, 0.08), (wave, 0.2), (difference, 0.12), (unsharp, 0.08)]
 
 
 def volumes(rng):
