@@ -32,6 +32,7 @@ mod setters;
 mod solve;
 mod statistics;
 mod target;
+pub mod volumes;
 mod weighted;
 
 pub use apron_core::{
@@ -64,6 +65,7 @@ pub use pinned::Pinned;
 pub use report::Report;
 pub use statistics::{PercentilesBuilder, StatisticsBuilder};
 pub use target::Target;
+pub use volumes::DeviceVolume;
 pub use weighted::{Histogram2dBuilder, WeightedHistogramBuilder, Weights};
 
 /// Compiles the examples of the page as tests.

@@ -4,7 +4,7 @@
 #[allow(unused_imports)]
 use crate::{
     boxes, conv1d, conv2d, device::Global, doubles, histogram, limits, local, lookup, march, paired, patch, pointwise,
-    rgba, samples, statistics, windows, words, Body,
+    rgba, samples, statistics, volumes, windows, words, Body,
 };
 use apron_abi::*;
 

@@ -31,6 +31,7 @@ pub mod rgba;
 pub mod samples;
 pub mod statistics;
 mod taps;
+pub mod volumes;
 pub mod windows;
 pub mod words;
 

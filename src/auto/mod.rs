@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// machine of docs/decisions/auto.md.
 const START_MS: f64 = 250.0;
 
+/// Multiply-adds of a filter of a volume from which on `auto` takes the GPU: about the time to start it, on two cores.
+const LARGE_VOLUME: u64 = 1 << 30;
+
 /// What `auto` estimated for a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -186,6 +189,12 @@ impl Device {
             }
             Err(why) => Device { chosen: Some(format!("auto: {why}")), ..self.settled() },
         }
+    }
+
+    /// Returns the device that `auto` chooses for a filter of a volume with so many multiply-adds: the GPU for large ones, and for
+    /// those that are on a device already. Nothing was measured yet that would estimate the times.
+    pub(crate) fn for_volume(&self, products: u64, on_device: bool) -> Device {
+        if on_device || products >= LARGE_VOLUME { self.for_data() } else { self.settled() }
     }
 
     /// Returns this device without a choice: the CPU, if `auto` chooses.

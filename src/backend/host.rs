@@ -49,12 +49,17 @@ macro_rules! filter {
             input: &AnyImage<'_>,
             second: Option<&AnyImage<'_>>,
         ) -> Result<AnyImage<'static>> {
-            // Pointwise operations convert, and padding only moves samples.
-            if !matches!(problem, FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) {
+            // Pointwise operations and filters of volumes convert, and padding only moves samples.
+            let converts = matches!(problem, FilterProblem::Pointwise(_) | FilterProblem::Volume(_));
+            if !converts && !matches!(problem, FilterProblem::Pad(_)) {
                 check_computed(problem.operation(), (input.pixel_type(), problem.dst()))?;
             }
             Ok(match problem {
                 FilterProblem::Pointwise(p) => each_pixel!(p.dst, T => T::into_any($device::pointwise(input, second, p)?)),
+                FilterProblem::Volume(p) => match p.dst {
+                    PixelType::F64 => f64::into_any($device::volume(input, p)?),
+                    single => each_single_output!(single, $device::volume(input, p)?),
+                },
                 FilterProblem::Correlate(p) => each_pair!(input, p.dst, image => $device::correlate(image, p)?),
                 FilterProblem::Separable(p) => each_pair!(input, p.dst, image => $device::separable(image, p)?),
                 FilterProblem::Box(p) => each_pair!(input, p.dst, image => $device::box_filter(image, p)?),
@@ -151,6 +156,10 @@ pub(super) fn cpu_filter_into(
         FilterProblem::Box(p) => each_pair_into!(image, out => apron_cpu::box_filter_into(image, p, out)),
         FilterProblem::LocalStd(p) => each_pair_into!(image, out => apron_cpu::local_std_into(image, p, out)),
         FilterProblem::Pointwise(p) => each_type_mut!(out, out => apron_cpu::pointwise_into(input, second, p, out)),
+        FilterProblem::Volume(p) => match out {
+            AnyImageMut::F64(out) => apron_cpu::volume_into(input, p, out),
+            _ => single_into!(out => apron_cpu::volume_into(input, p, out)),
+        },
         FilterProblem::Paired(p) => {
             each_single!(input, image => single_into!(out => apron_cpu::paired_into(image, p, out)), _image => Err(no_doubles(problem)))
         }

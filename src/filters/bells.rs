@@ -6,7 +6,7 @@ use crate::{Error, Formula, PointOp, Result};
 filters! {
     /// Derivative of a Gaussian blur.
     ///
-    /// A Gaussian blur with a standard deviation for each axis, or its first or second derivative along each. With orders of
+    /// A Gaussian blur with a standard deviation for each axis, or its first, second or third derivative along each. With orders of
     /// 0 it is the blur itself. Of a ramp that rises to the right, order 1,0 is positive. OpenCV's `GaussianBlur` has order 0
     /// alone, and cuts the bell off elsewhere.
     ///
@@ -16,7 +16,7 @@ filters! {
         /// Standard deviation, for both axes or for x and y.
         sigma: Sigma, NotNegative, "pixels";
         /// Order of the derivative, for both axes or for x and y.
-        order: Orders, OneOf(&[0, 1, 2]);
+        order: Orders, OneOf(&[0, 1, 2, 3]);
     ) -> Gaussian {
         /// Cut the bell off at this many standard deviations.
         truncate: f64 = 4.0, NotNegative;
@@ -47,6 +47,23 @@ filters! {
         "photo.png spots.npy --sigma 2 --out-type f32",
         "photo.png spots.npy --sigma 1.2,0.8 --truncate 3 --border wrap --out-type f32",
     ]
+
+    /// Magnitude of the gradient of a Gaussian blur.
+    ///
+    /// The root of the sum of the squares of the blur's first derivatives. Both derivatives are computed to f32, each within the
+    /// bound of a separable filter, and the root is rounded once.
+    ///
+    /// # Errors
+    /// As [`gaussian_derivative`](super::gaussian_derivative), also for a sigma of 0.
+    gaussian_gradient(
+        /// Standard deviation, for both axes or for x and y.
+        sigma: Sigma, NotNegative, "pixels";
+    ) -> GaussianGradient {
+        /// Cut the bell off at this many standard deviations.
+        truncate: f64 = 4.0, NotNegative;
+    }
+    source "SciPy's `gaussian_gradient_magnitude`"
+    examples ["photo.png edges.npy --sigma 1.5 --out-type f32"]
 
     /// Difference of two Gaussian blurs.
     ///
@@ -86,6 +103,14 @@ impl LaplacianOfGaussian {
     }
 }
 
+impl GaussianGradient {
+    fn build(self) -> Result<Formula> {
+        let GaussianGradient { sigma, truncate } = self;
+        let first = |order: (u32, u32)| Gaussian { sigma, order: order.into(), truncate }.build();
+        Ok(Formula::of(PointOp::Magnitude, first((1, 0))?, Some(first((0, 1))?)))
+    }
+}
+
 impl Dog {
     fn build(self) -> Result<Formula> {
         let blur = |sigma| gaussian(sigma, self.truncate).map(|taps| Formula::Separable(taps.clone(), taps));
@@ -108,7 +133,7 @@ mod tests {
         let of = |sigma, order| Gaussian::new((1.0, sigma), (0, order)).formula();
         let dog = |low, high| Dog::new(low, high).formula();
         for (formula, part) in [
-            (of(1.0, 3), "order is 3, but must be 0, 1 or 2"),
+            (of(1.0, 4), "order is 4, but must be 0, 1, 2 or 3"),
             (of(0.0, 1), "above 0 with order 1"),
             (of(-1.0, 0), "sigma is -1"),
             (of(1e-30, 2), "finite"),

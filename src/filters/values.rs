@@ -61,7 +61,7 @@ pairs! {
     /// ```
     Sigma(f64, ','): "S[,SY]", "S or S,SY: pixels";
     /// Orders of a derivative: one for both axes, or one per axis.
-    Orders(u32, ','): "N[,NY]", "N or N,NY: 0, 1 or 2";
+    Orders(u32, ','): "N[,NY]", "N or N,NY: 0 to 3";
     /// Width and height of a window, in pixels: one number for both, or one for each.
     Size(u32, 'x'): "WxH", "WxH or N: pixels";
 }

@@ -21,4 +21,5 @@ mod strips;
 mod targets;
 mod team;
 mod threads;
+mod volumes;
 mod words;

@@ -23,6 +23,7 @@ import histograms
 import integers
 import named
 import pixels
+import volumes
 from common import NEAR, SCIPY_MODES, Job, compare
 from masks import cv2, gaussian, histogram, masked, opencv, rgba, separable, small_mean
 
@@ -39,6 +40,7 @@ MAKERS = [
     (pixels.pixels, 0.3),
     (doubles.doubles, 0.3),
     (integers.integers, 0.5),
+    (volumes.volumes, 0.4),
 ]
 
 

@@ -272,6 +272,8 @@ def wave(rng, verb):
         options["order"] = f"{order[1]},{order[0]}"
     elif verb == "laplacian-of-gaussian":
         parts = [(1, sigma, (0, 2)), (1, sigma, (2, 0))]
+    elif verb == "gaussian-gradient":
+        parts = [(1, sigma, (0, 1)), (1, sigma, (1, 0))]
     else:
         low, high = sorted(sigma)
         parts = [(1, (low, low), (0, 0)), (-1, (high, high), (0, 0))]
@@ -286,10 +288,15 @@ def wave(rng, verb):
     def judge(out):
         done = [blurred(problem, *part[1:], truncate) for part in parts]
         reference = sum(part[0] * total for part, (total, _, _) in zip(parts, done))
+        if verb == "gaussian-gradient":
+            reference = np.hypot(done[0][0], done[1][0])
         bound = sum(bound for _, bound, _ in done) + EPS * abs(reference)
         peers = [peer for _, _, peer in done]
         peer = None
-        if all(peer is not None for peer in peers):
+        if all(peer is not None for peer in peers) and verb == "gaussian-gradient":
+            along = dict(sigma=sigma, truncate=truncate, mode=SCIPY_MODES[problem.border])
+            peer = problem.by_planes(lambda plane: ndimage.gaussian_gradient_magnitude(plane, **along))
+        elif all(peer is not None for peer in peers):
             peer = sum(part[0] * peer for part, peer in zip(parts, peers))
             if verb == "laplacian-of-gaussian":
                 along = dict(sigma=sigma, truncate=truncate, mode=SCIPY_MODES[problem.border])
@@ -409,6 +416,7 @@ PROBLEMS = {
     "motion-blur": (effect, 0.04),
     "gaussian-derivative": (wave, 0.08),
     "laplacian-of-gaussian": (wave, 0.06),
+    "gaussian-gradient": (wave, 0.04),
     "dog": (wave, 0.06),
     "unsharp": (unsharp, 0.1),
     "gradient": (gradient, 0.1),

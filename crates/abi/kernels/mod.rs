@@ -18,6 +18,7 @@ mod patch;
 mod pointwise;
 mod rgba;
 mod statistics;
+mod volumes;
 mod words;
 
 use std::fmt::Write;
@@ -39,6 +40,7 @@ const FAMILIES: &[Family] = &[
     conv1d::FAMILY,
     conv2d::FAMILY,
     doubles::FAMILY,
+    volumes::FAMILY,
     march::FAMILY,
     paired::FAMILY,
     patch::FAMILY,

@@ -34,6 +34,8 @@ fn rows() -> Vec<Row> {
     rows.push(row("magnitude", ["f64", "f64"], "Magnitude<f64, f64>".into()));
     rows.push(row("direction", ["f32", "f32"], "Direction<f32>".into()));
     rows.push(row("direction", ["f64", "f32"], "Direction<f64>".into()));
+    rows.push(row("product", ["f64", "f64"], "Product".into()));
+    rows.push(row("deviation", ["f64", "f64"], "Deviation".into()));
     // Samples that are only copied are copied as integers of their size.
     rows.extend(["u8", "u16", "u32", "u64"].map(|bits| row("alpha", [bits, bits], format!("Alpha<{bits}>"))));
     let pad = |bits| kernel("pad", "", [bits, bits], format!("pointwise::Pad<{bits}>"), "PadParams");

@@ -29,6 +29,7 @@ pub mod reciprocal;
 mod rgba;
 mod statistics;
 mod totals;
+mod volumes;
 mod windows;
 mod words;
 
@@ -55,5 +56,6 @@ pub use pointwise::*;
 pub use rgba::*;
 pub use statistics::*;
 pub use totals::*;
+pub use volumes::*;
 pub use windows::*;
 pub use words::*;

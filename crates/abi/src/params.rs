@@ -62,6 +62,8 @@ pub enum Params {
     PiecesParams(PiecesParams),
     Conv1dParams(Conv1dParams),
     DoublesParams(DoublesParams),
+    VolumesParams(VolumesParams),
+    VolumesMarchParams(VolumesMarchParams),
     FusedParams(FusedParams),
     MarchParams(MarchParams),
     PairedParams(PairedParams),

@@ -3,9 +3,11 @@
 use crate::output::OutputArgs;
 use crate::place::{Files, Place};
 use crate::progress::Progress;
+use crate::volume::{AskedBorders, VolumeArgs};
+use apron::volumes::VolumeFilterBuilder;
 use apron::{
-    Borders, Device, DeviceName, Edges, Error, Extent, FilterBuilder, Mask, Method, Overflow, PixelType, Region,
-    Rounding, Taps, filters,
+    Device, DeviceName, Edges, Error, Extent, FilterBuilder, Mask, Method, Overflow, PixelType, Region, Rounding, Taps,
+    filters,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -104,7 +106,9 @@ pub(crate) struct FilterArgs {
     /// Outside the image: constant[:V], constant:V:V:V for each channel, replicate, reflect, reflect101, wrap, or crop
     /// for none; or one for each axis, as wrap,replicate
     #[arg(long, value_name = "B[,BY]", default_value = "reflect101", allow_hyphen_values = true)]
-    pub(crate) border: Borders,
+    pub(crate) border: AskedBorders,
+    #[command(flatten)]
+    pub(crate) volume: VolumeArgs,
     /// Compute a sum wherever the window touches the image: mask - 1 more in each axis
     #[arg(long, conflicts_with = "region")]
     full: bool,
@@ -143,6 +147,17 @@ impl FilterArgs {
         (self.border, self.extent(), self.keep_alpha, self.method, stored)
     }
 
+    /// Sets how sums of a volume become samples.
+    ///
+    /// # Errors
+    /// For sums that are stored between passes.
+    pub(crate) fn stored_volume<'a>(&self, filter: VolumeFilterBuilder<'a>) -> apron::Result<VolumeFilterBuilder<'a>> {
+        if self.store_between_passes {
+            return Err(Error::parameter("volume", "store between passes", "asked for", "left out: used with images"));
+        }
+        Ok(filter.rounding(self.rounding).overflow(self.overflow))
+    }
+
     /// Sets how sums become samples.
     pub(crate) fn stored<'a>(&self, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
         filter.rounding(self.rounding).overflow(self.overflow).store_between_passes(self.store_between_passes)
@@ -154,27 +169,6 @@ impl FilterArgs {
             Some(region) => Extent::Region(region),
             None if self.full => Extent::Full,
             None => Extent::Same,
-        }
-    }
-}
-
-/// Where the window of a filter lies.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Anchor {
-    /// Column and row of the tap over the output pixel [default: the middle, size/2]
-    #[arg(long = "anchor", value_name = "X,Y", value_parser = anchor, allow_hyphen_values = true)]
-    pub(crate) at: Option<(u32, u32)>,
-}
-
-impl Anchor {
-    /// Sets the anchor on the taps of both axes.
-    ///
-    /// # Errors
-    /// For an anchor outside the taps.
-    pub(crate) fn taps(&self, taps_x: Taps, taps_y: Taps) -> Result<(Taps, Taps), Error> {
-        match self.at {
-            Some((x, y)) => Ok((taps_x.with_anchor(x)?, taps_y.with_anchor(y)?)),
-            None => Ok((taps_x, taps_y)),
         }
     }
 }
@@ -345,11 +339,6 @@ pub(crate) fn expected(error: &(dyn std::error::Error + 'static)) -> Option<(Str
     Some((error.to_string(), expected))
 }
 
-/// Parses `X,Y`.
-pub(crate) fn anchor(text: &str) -> Result<(u32, u32), String> {
-    pair(text, ',').ok_or_else(|| "must be X,Y: column and row of a tap, from 0".into())
-}
-
 /// Parses a method's name, or `auto`.
 fn method(text: &str) -> Result<AskedMethod, String> {
     if text == "auto" {
@@ -462,7 +451,6 @@ mod tests {
 
     #[test]
     fn values() {
-        assert_eq!(anchor("1,0"), Ok((1, 0)));
         assert_eq!((bins("8"), bins("8, 3"), channels("2,0")), (Ok((8, 8)), Ok((8, 3)), Ok((2, 0))));
         assert!(bins("8,3,1").is_err() && channels("1").is_err());
         assert_eq!(ranges("-1,1"), Ok([(-1.0, 1.0); 2]));
@@ -470,7 +458,6 @@ mod tests {
         assert!(ranges("1").is_err() && ranges("1,2,3").is_err() && ranges("a,b").is_err());
         assert_eq!((method("auto"), method("box")), (Ok(AskedMethod(None)), Ok(AskedMethod(Some(Method::Box)))));
         assert!(method("fft").is_err());
-        assert!(anchor("-1,0").is_err() && anchor("1").is_err());
         assert_eq!(sigma("3"), Ok((3.0, 3.0)));
         assert_eq!(sigma("3, 0.5"), Ok((3.0, 0.5)));
         assert_eq!((size("5"), size("3x7")), (Ok((5, 5)), Ok((3, 7))));

@@ -18,6 +18,7 @@ mod room;
 mod signals;
 mod threads;
 mod verbs;
+mod volume;
 mod words;
 
 use clap::Parser;

@@ -85,6 +85,10 @@ pub(crate) struct Report {
 pub(crate) enum Made {
     /// An image.
     Image { output: String, out_type: String, out_width: u32, out_height: u32 },
+    /// An image of a volume.
+    Slice { output: String, out_type: String, out_width: u32, out_height: u32 },
+    /// A volume.
+    Volume { output: String, out_type: String, out_width: u32, out_height: u32, out_depth: u32 },
     /// An image made by several steps; in their reports `-` stands for the files.
     Piped { output: String, out_type: String, out_width: u32, out_height: u32, steps: Vec<Report> },
     /// Counts, and where they were written.
@@ -235,6 +239,12 @@ impl Report {
             | Made::Piped { output, out_type, out_width, out_height, .. } => {
                 let pages = ran.pages.map(|pages| format!(", {}", counted(pages, "page"))).unwrap_or_default();
                 format!("{output} {out_width}x{out_height}x{} {out_type}{pages}", ran.channels)
+            }
+            Made::Slice { output, out_type, out_width, out_height } => {
+                format!("{output} {out_width}x{out_height}x{} {out_type}", ran.channels)
+            }
+            Made::Volume { output, out_type, out_width, out_height, out_depth } => {
+                format!("{output} {out_width}x{out_height}x{out_depth}x{} {out_type}", ran.channels)
             }
             Made::Counts { bins, total, .. } => format!("{} in {}", counted(*total, "sample"), counted(*bins, "bin")),
             Made::Sums { bins, .. } => format!("sums of weights in {}", counted(*bins, "bin")),

@@ -134,7 +134,7 @@ fn values_that_can_never_be_right_are_found_without_the_input() {
         ("WxH", "local-std missing.png b.npy --size 3x"),
         ("size is 0", "local-std missing.png b.npy --size 0"),
         ("size is 65537", "local-mean missing.png b.npy --size 3x65537"),
-        ("order is 3", "gaussian missing.png b.npy --sigma 1 --order 3"),
+        ("order is 4", "gaussian missing.png b.npy --sigma 1 --order 4"),
         ("N or N,NY", "gaussian missing.png b.npy --sigma 1 --order x"),
     ] {
         folder.fails(2, part, &verb.split(' ').collect::<Vec<_>>());

@@ -274,6 +274,11 @@ impl<'a, T: Pixel> Image<'a, T> {
         }
     }
 
+    /// Returns all samples, padding between rows included.
+    pub(crate) fn into_samples(self) -> Cow<'a, [T]> {
+        self.data
+    }
+
     /// Returns the samples as an owned vector, without padding.
     pub fn into_packed(self) -> Vec<T> {
         if self.row_stride == self.shape.row_samples() && self.data.len() as u64 == self.shape.samples() {

@@ -42,6 +42,7 @@ mod restate;
 mod scaled;
 mod statistics;
 mod strips;
+mod volume;
 mod weighted;
 mod wide;
 mod window;
@@ -85,13 +86,17 @@ pub use padding::Padded;
 pub use paired::{Paired, Part};
 pub use percentile::{Percentile, check_percentiles};
 pub use pixel::{Pixel, PixelType};
-pub use pointwise::{PointOp, Pointwise};
+pub use pointwise::{PointOp, Pointwise, deviation};
 pub use problem::{
     CountProblem, FilterProblem, Kind, MapProblem, MeasureProblem, Problem, check_beside, check_computed, check_pixels,
 };
 pub use scaled::{Scaled, Weights};
 pub use statistics::{FloatStatistics, Statistics};
 pub use strips::Strip;
+pub use volume::{
+    AnyVolume, Pass, Slice, Volume, VolumeBorders, VolumeFilter, VolumeFormula, VolumeMask, VolumeShape, VolumeWeights,
+    VolumeWindow, sums_of, unstacked, voxels,
+};
 pub use weighted::{
     Histogram2d, WEIGHTED_BLOCK, WeightedBins, WeightedHistogram, channel_of, check_channel, check_weights,
 };

@@ -81,7 +81,8 @@ impl FilterProblem {
             FilterProblem::LocalStd(_)
             | FilterProblem::Pointwise(_)
             | FilterProblem::Paired(_)
-            | FilterProblem::Pad(_) => None,
+            | FilterProblem::Pad(_)
+            | FilterProblem::Volume(_) => None,
         }
     }
 

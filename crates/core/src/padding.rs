@@ -68,7 +68,10 @@ impl FilterProblem {
             FilterProblem::Scaled(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::Box(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
             FilterProblem::LocalStd(p) => of(p.sides(), &mut p.shape, p.src, &mut p.border, &mut p.extent),
-            FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => return None,
+            FilterProblem::Pointwise(_)
+            | FilterProblem::Paired(_)
+            | FilterProblem::Pad(_)
+            | FilterProblem::Volume(_) => return None,
         })
     }
 }

@@ -82,7 +82,10 @@ impl Paired {
             let value = format!("a filter of {} {} to {}", filter.shape(), filter.src(), filter.dst());
             return wrong("part", value, "one of the image, to f32");
         }
-        if matches!(filter, FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) {
+        if matches!(
+            filter,
+            FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_)
+        ) {
             return wrong("part", filter.operation().to_string(), "a filter");
         }
         filter.window()

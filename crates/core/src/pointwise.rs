@@ -32,6 +32,13 @@ pub enum PointOp {
         /// The last edge of the bins.
         last: f64,
     },
+    /// `x * y`.
+    Product,
+    /// `sqrt(max(0, n * x - y^2)) / n`: the standard deviation of `n` numbers, of the sum of their squares and their sum.
+    Deviation {
+        /// How many numbers.
+        n: f64,
+    },
     /// `y` in the last of two or four channels, `x` in the others, unchanged: the filtered image with the input's
     /// alpha.
     Alpha,
@@ -50,10 +57,19 @@ impl PointOp {
     fn needs_two(self) -> bool {
         match self {
             PointOp::Weighted { b, threshold, .. } => b != 0.0 || threshold != 0.0,
-            PointOp::Magnitude | PointOp::Direction | PointOp::Alpha => true,
+            PointOp::Magnitude | PointOp::Direction | PointOp::Product | PointOp::Deviation { .. } | PointOp::Alpha => {
+                true
+            }
             PointOp::Cast(_) | PointOp::Below { .. } => false,
         }
     }
+}
+
+/// Returns the standard deviation of `n` numbers, of the sum of their squares and their sum.
+#[inline(always)]
+pub fn deviation(n: f64, squares: f64, sum: f64) -> f64 {
+    let spread = n.mul_add(squares, -(sum * sum));
+    (if spread < 0.0 { 0.0 } else { spread }).sqrt() / n
 }
 
 /// A pointwise operation on one or two images of the same shape.
@@ -92,6 +108,11 @@ impl Pointwise {
             if threshold.is_nan() || threshold < 0.0 {
                 return wrong("threshold", threshold.to_string(), "0 or more");
             }
+        }
+        if let PointOp::Deviation { n } = self.op
+            && !(n.is_finite() && n >= 1.0)
+        {
+            return wrong("n", n.to_string(), "1 or more");
         }
         if self.op.needs_two() && self.second.is_none() {
             return wrong("images", "one".into(), "two");

@@ -3,7 +3,7 @@
 use crate::{
     BoxFilter, ByteHistogram, CellHistogram, Clahe, Correlate, EdgeHistogram, Equalize, Error, FloatStatistics, Image,
     JointHistogram, LocalStd, Lookup, LowRank, Pad, Paired, Pixel, PixelType, Pointwise, Result, Scaled, Separable,
-    Shape, WeightedBins, Window,
+    Shape, VolumeFilter, WeightedBins, Window,
 };
 
 /// Checks that an image and the output's sample type match a problem.
@@ -157,6 +157,7 @@ problems! {
         Pointwise(Pointwise) = Pointwise::NAME,
         Paired(Paired) = Paired::NAME,
         Pad(Pad) = Pad::NAME,
+        Volume(VolumeFilter) = VolumeFilter::NAME,
     }
 }
 
@@ -237,6 +238,7 @@ impl FilterProblem {
             FilterProblem::Pointwise(problem) => problem.src,
             FilterProblem::Paired(problem) => problem.src,
             FilterProblem::Pad(problem) => problem.pixel,
+            FilterProblem::Volume(problem) => problem.src,
         }
     }
 
@@ -252,6 +254,7 @@ impl FilterProblem {
             FilterProblem::Pointwise(problem) => problem.dst,
             FilterProblem::Paired(problem) => problem.dst,
             FilterProblem::Pad(problem) => problem.pixel,
+            FilterProblem::Volume(problem) => problem.dst,
         }
     }
 
@@ -275,6 +278,10 @@ impl FilterProblem {
             FilterProblem::Paired(problem) => problem.window(),
             FilterProblem::Pointwise(problem) => Ok(Window { out: problem.shape, origin_x: 0, origin_y: 0 }),
             FilterProblem::Pad(problem) => problem.window(),
+            // In the planes, one below the other.
+            FilterProblem::Volume(problem) => {
+                Ok(Window { out: problem.window()?.out.stacked(), origin_x: 0, origin_y: 0 })
+            }
         }
     }
 
@@ -291,6 +298,7 @@ impl FilterProblem {
                 let sizes = problem.parts().filter_map(|part| problem.filter(part)).map(|filter| filter.size());
                 sizes.fold((1, 1), |most, size| (most.0.max(size.0), most.1.max(size.1)))
             }
+            FilterProblem::Volume(problem) => (problem.weights.size()[0], problem.weights.size()[1]),
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => (1, 1),
         }
     }
@@ -304,6 +312,7 @@ impl FilterProblem {
             FilterProblem::Scaled(problem) => problem.sides().anchor,
             FilterProblem::Box(problem) => problem.sides().anchor,
             FilterProblem::LocalStd(problem) => problem.sides().anchor,
+            FilterProblem::Volume(problem) => (problem.weights.anchor()[0], problem.weights.anchor()[1]),
             FilterProblem::Pointwise(_) | FilterProblem::Paired(_) | FilterProblem::Pad(_) => (0, 0),
         }
     }

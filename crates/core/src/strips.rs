@@ -90,7 +90,7 @@ impl FilterProblem {
                 }
                 reads
             }
-            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => return Ok(None),
+            FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => return Ok(None),
         }))
     }
 
@@ -114,7 +114,7 @@ impl FilterProblem {
             FilterProblem::LocalStd(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Paired(p) => on(&mut p.shape, &mut p.border, &mut p.extent),
             FilterProblem::Pointwise(p) => p.shape.height = height,
-            FilterProblem::Pad(_) => unreachable!("a padding has no strips"),
+            FilterProblem::Pad(_) | FilterProblem::Volume(_) => unreachable!("it has no strips"),
         }
         problem
     }

@@ -89,6 +89,8 @@ fn filtered<I: Pixel>(
         FilterProblem::Box(p) => box_windows(image, p, window, out),
         FilterProblem::LocalStd(p) => local_std_windows(image, p, window, out),
         FilterProblem::Paired(p) => paired_rows(image, p, rows, &mut Default::default(), out),
-        FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => unreachable!("no part"),
+        FilterProblem::Scaled(_) | FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_) => {
+            unreachable!("no part")
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::cast::cast_into;
 use crate::simd::{self, Level, Work};
 use crate::{pages, parallel};
 use apron_core::{
-    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, direction,
+    Accumulator, AnyImage, Error, Image, ImageMut, Pixel, PixelType, PointOp, Pointwise, Result, deviation, direction,
     each_computed,
 };
 use std::ops::Range;
@@ -161,8 +161,9 @@ impl<S: Accumulator, O: Pixel> Work for Points<'_, S, O> {
             }
             (PointOp::Magnitude, Some(y)) => two(x, y, out, |x, y| (x * x + y * y).sqrt()),
             (PointOp::Direction, Some(y)) => two(x, y, out, |x, y| direction(y, x, f64::mul_add)),
-            (PointOp::Magnitude | PointOp::Direction, _) => unreachable!("two images were checked"),
-            (PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, _) => unreachable!("returned before"),
+            (PointOp::Product, Some(y)) => two(x, y, out, |x, y| x * y),
+            (PointOp::Deviation { n }, Some(y)) => two(x, y, out, |x, y| deviation(n, x, y)),
+            _ => unreachable!("two images were checked, and other operations returned before"),
         }
     }
 }

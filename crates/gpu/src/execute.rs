@@ -284,6 +284,8 @@ fn params_pointer(params: &mut Params) -> *mut c_void {
         Params::SlidingParams(params) => (&raw mut *params).cast(),
         Params::Conv1dParams(params) => (&raw mut *params).cast(),
         Params::DoublesParams(params) => (&raw mut *params).cast(),
+        Params::VolumesParams(params) => (&raw mut *params).cast(),
+        Params::VolumesMarchParams(params) => (&raw mut *params).cast(),
         Params::FusedParams(params) => (&raw mut *params).cast(),
         Params::MarchParams(params) => (&raw mut *params).cast(),
         Params::PairedParams(params) => (&raw mut *params).cast(),

@@ -4,7 +4,7 @@ use crate::machine::Tuning;
 use crate::variant::Variant;
 use crate::{
     boxes, conv1d, conv2d, doubles, histogram, local, lookup, march, paired, patch, pointwise, rgba, scaled,
-    statistics, words,
+    statistics, volumes, words,
 };
 use apron_abi::Family;
 use std::sync::LazyLock;
@@ -31,6 +31,7 @@ const FAMILIES: &[&[Variant]] = &[
     pointwise::pad::VARIANTS,
     lookup::VARIANTS,
     statistics::VARIANTS,
+    volumes::VARIANTS,
 ];
 
 /// All variants, grouped by operation; within an operation in the order of their ranks, which holds where nothing was
@@ -84,7 +85,7 @@ mod tests {
     use apron_core::{
         Bins, Border, BoxFilter, CellHistogram, Clahe, Columns, Correlate, EdgeHistogram, Edges, Error, Extent,
         JointHistogram, LocalStd, Mask, Paired, Part, PointOp, Pointwise, Problem, Scale, Separable, Shape, Taps,
-        WeightedBins,
+        VolumeFilter, VolumeWeights, WeightedBins,
     };
     use std::collections::BTreeSet;
 
@@ -181,6 +182,16 @@ mod tests {
         last.push((edges(4, (1.0, 1.0000005), 1), "histogram-nearest-edge", edges(4, (-1e-39, 1e-39), 1)));
         last.push((edges(11620, (1.0, 1.0), 4), "histogram-edge-search", edges(11621, (1.0, 1.0), 4)));
         let singles = |taps| Problem::from(Separable { src: F32, ..noun(taps) });
+        let volume = |pixel, taps: usize| {
+            let taps = Taps::new(vec![0.5; taps]).unwrap();
+            let weights = VolumeWeights::Separable([taps.clone(), taps.clone(), taps]);
+            let (shape, borders, extent) = (Shape::new(20, 10, 1).unwrap(), Border::Wrap.into(), Extent::Same);
+            let (src, dst, divisor) = (pixel, pixel, 1.0);
+            Problem::from(VolumeFilter { shape, depth: 5, src, dst, weights, divisor, borders, extent })
+        };
+        last.push((volume(F32, 17), "volumes-march", volume(F32, 18)));
+        last.push((volume(F32, 3), "volumes-march", volume(F64, 3)));
+        last.push((volume(F64, 5000), "volumes-dense", volume(U8, 3)));
         let doubles = |taps| Problem::from(Separable { src: F64, dst: F64, ..noun(taps) });
         last.push((correlate(3, F64, (200, 3)), "doubles-dense", correlate(3, F32, (1, 1))));
         last.push((doubles(5000), "doubles-separable", singles(3)));

@@ -31,6 +31,7 @@ mod summation;
 mod timing;
 pub mod tuning;
 mod variant;
+mod volumes;
 mod windows;
 mod words;
 

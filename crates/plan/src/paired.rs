@@ -28,7 +28,7 @@ fn plan(problem: &Paired, variant: &Variant, machine: &Machine) -> Result<Steps>
         }
         PointOp::Magnitude => (PointwiseParams::default(), PairedOp::Magnitude),
         PointOp::Direction => (PointwiseParams::default(), PairedOp::Direction),
-        PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. } => {
+        PointOp::Alpha | PointOp::Product | PointOp::Deviation { .. } | PointOp::Cast(_) | PointOp::Below { .. } => {
             return Err(variant.refused(format!("{:?}", problem.op)));
         }
     };

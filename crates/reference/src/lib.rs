@@ -20,6 +20,7 @@ mod pointwise;
 mod rgba;
 mod scaled;
 mod statistics;
+mod volume;
 mod weighted;
 
 pub use box_filter::box_filter;
@@ -36,6 +37,7 @@ pub use pointwise::pointwise;
 pub use rgba::rgba3x3;
 pub use scaled::scaled;
 pub use statistics::{percentiles, statistics, totals};
+pub use volume::volume;
 pub use weighted::weighted;
 
 use apron_core::Accumulator;

@@ -1,7 +1,8 @@
 //! Pointwise operations.
 
 use apron_core::{
-    Accumulator, AnyImage, Cast, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, direction, each_type,
+    Accumulator, AnyImage, Cast, Error, Image, Pixel, PointOp, Pointwise, Result, Sample, deviation, direction,
+    each_type,
 };
 
 /// Applies a pointwise operation in plain loops, as [`PointOp`] defines it: in f64, rounded once.
@@ -55,8 +56,9 @@ pub fn pointwise<O: Pixel>(
             (PointOp::Weighted { a, c, .. }, None) => a.mul_add(x, c),
             (PointOp::Magnitude, Some(y)) => (x * x + y * y).sqrt(),
             (PointOp::Direction, Some(y)) => direction(y, x, f64::mul_add),
-            (PointOp::Magnitude | PointOp::Direction, _) => unreachable!("two images were checked"),
-            (PointOp::Alpha | PointOp::Cast(_) | PointOp::Below { .. }, _) => unreachable!("returned above"),
+            (PointOp::Product, Some(y)) => x * y,
+            (PointOp::Deviation { n }, Some(y)) => deviation(n, x, y),
+            _ => unreachable!("two images were checked, and other operations returned above"),
         }
     });
     let out: Vec<O> = values.map(|value| O::from_sum(O::Sum::from_f64(value))).collect();

@@ -84,7 +84,7 @@ pub fn random_image(rng: &mut StdRng, pixel: PixelType, shape: Shape, data: Data
 }
 
 /// Returns random taps, from -1 to 1.
-fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f64> {
+pub(crate) fn random_taps(rng: &mut StdRng, count: u32) -> Vec<f64> {
     (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
 

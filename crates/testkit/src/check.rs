@@ -106,6 +106,7 @@ impl Case {
             }
             Some(FilterProblem::Box(problem)) => (problem.width + problem.height) as u64,
             Some(FilterProblem::LocalStd(problem)) => problem.width as u64 * problem.height as u64,
+            Some(FilterProblem::Volume(problem)) => problem.weights.count(),
             Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => 1,
         };
         self.image.shape().samples() * taps > SERIAL_PRODUCTS

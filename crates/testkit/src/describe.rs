@@ -3,7 +3,9 @@
 use crate::Case;
 use crate::extents::Over;
 use apron::PointOp;
-use apron_core::{CellHistogram, CountProblem, Extent, FilterProblem, MapProblem, MeasureProblem, Problem, Scale};
+use apron_core::{
+    CellHistogram, CountProblem, Extent, FilterProblem, MapProblem, MeasureProblem, Problem, Scale, VolumeWeights,
+};
 use std::fmt;
 
 impl fmt::Display for Case {
@@ -51,6 +53,8 @@ impl fmt::Display for Case {
                     }
                     PointOp::Magnitude => "magnitude".into(),
                     PointOp::Direction => "direction".into(),
+                    PointOp::Product => "product".into(),
+                    PointOp::Deviation { n } => format!("deviation of {n}"),
                     PointOp::Alpha => "alpha".into(),
                     PointOp::Cast(cast) => format!("{:?} {:?}", cast.rounding, cast.overflow),
                     PointOp::Below { last } => format!("not above, up to {last}"),
@@ -59,6 +63,12 @@ impl fmt::Display for Case {
             }
             Problem::Filter(FilterProblem::Scaled(p)) => crate::scaled::describe(p, f),
             Problem::Filter(FilterProblem::Paired(p)) => crate::paired::describe(p, f),
+            Problem::Filter(FilterProblem::Volume(p)) => {
+                let [width, height, depth] = p.weights.size();
+                let kind = if let VolumeWeights::Dense(_) = p.weights { "mask" } else { "taps" };
+                write!(f, "{} of {} planes {}->{} {kind} ", p.shape, p.depth, p.src, p.dst)?;
+                write!(f, "{width}x{height}x{depth} {} {}", p.borders, p.extent)
+            }
             Problem::Filter(FilterProblem::Pad(p)) => {
                 let over = Over(Extent::Region(p.region), p.shape);
                 write!(f, "{over} {} {}", p.pixel, p.borders)

@@ -26,13 +26,13 @@ fn sample(image: &AnyImage<'_>, border: Border, x: i32, y: i32, channel: u32) ->
 
 /// The numbers in which a filter sums.
 #[derive(Clone, Copy)]
-struct Numbers {
+pub(crate) struct Numbers {
     /// Sums whose magnitude is below this cannot overflow on the way, even if they cancel.
-    largest: f64,
+    pub(crate) largest: f64,
     /// Largest relative error of a rounding.
     unit: f64,
     /// Largest error of rounding to a denormal number: half of its step, or the step of f64, whose half f64 does not hold.
-    denormal: f64,
+    pub(crate) denormal: f64,
 }
 
 /// Sums to f32. Integer results are sums in f64 whose bound is a half.
@@ -46,14 +46,14 @@ const DOUBLE: Numbers =
     Numbers { largest: f64::MAX / 2.0, unit: f64::from_bits((1023 - 53) << 52), denormal: f64::from_bits(1) };
 
 impl Numbers {
-    fn of(pixel: PixelType) -> Numbers {
+    pub(crate) fn of(pixel: PixelType) -> Numbers {
         if pixel == PixelType::F64 { DOUBLE } else { SINGLE }
     }
 
     /// Makes the bound `(taps + 3) * unit * magnitude + denormals`, with the magnitude the sum of |tap * sample|, and
     /// `denormals` the possible error of denormal sums. The value is NaN if the sum may overflow on the way: then there
     /// is no bound, but the bits still have to equal the reference's.
-    fn exact(self, taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
+    pub(crate) fn exact(self, taps: usize, value: f64, magnitude: f64, denormals: f64, clamp: bool) -> Exact {
         let value = match magnitude <= self.largest {
             true if clamp => value.clamp(0.0, 1.0),
             true => value,
@@ -73,16 +73,16 @@ impl Numbers {
 
 /// A sum and its rounding error so far: as if it had twice the digits of f64.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(crate) struct Sum {
     sum: f64,
     error: f64,
     /// The sum of the magnitudes.
-    magnitude: f64,
+    pub(crate) magnitude: f64,
 }
 
 impl Sum {
     /// Adds the product of a factor and a number with its own error.
-    fn add(&mut self, factor: f64, number: Sum) {
+    pub(crate) fn add(&mut self, factor: f64, number: Sum) {
         let product = factor * number.sum;
         let rounded = factor.mul_add(number.sum, -product) + factor * number.error;
         let before = self.sum;
@@ -92,11 +92,11 @@ impl Sum {
         self.magnitude += factor.abs() * number.magnitude;
     }
 
-    fn of(number: f64) -> Sum {
+    pub(crate) fn of(number: f64) -> Sum {
         Sum { sum: number, error: 0.0, magnitude: number.abs() }
     }
 
-    fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         // Next to infinity the errors are NaN.
         if self.error.is_finite() { self.sum + self.error } else { self.sum }
     }
@@ -128,6 +128,7 @@ pub(crate) fn taps(problem: &FilterProblem) -> u64 {
             let filters = problem.parts().filter_map(|part| problem.filter(part));
             filters.map(|filter| taps(&filter)).sum::<u64>().max(1)
         }
+        FilterProblem::Volume(p) => p.weights.count(),
         FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
     }
 }
@@ -153,6 +154,7 @@ pub(crate) fn filter(problem: &FilterProblem, case: &Case, x: u32, y: u32, chann
         }
         FilterProblem::Paired(problem) => paired(problem, case, x, y, channel),
         FilterProblem::Pad(problem) => crate::pad::exact(problem, image, x, y, channel),
+        FilterProblem::Volume(problem) => crate::volumes::exact(problem, image, x, y, channel),
     }
 }
 
@@ -244,9 +246,16 @@ fn pointwise(op: PointOp, dst: PixelType, x: f64, y: Option<f64>) -> Exact {
         }
         (PointOp::Direction, Some(y)) => rounded_once(y.atan2(x), y.atan2(x).abs()),
         (PointOp::Alpha, y) => rounded_once(y.unwrap_or(x), 0.0),
-        (PointOp::Magnitude | PointOp::Direction, None) => unreachable!("two images"),
         (PointOp::Cast(cast), _) => crate::casts::exact(dst, x, cast),
         (PointOp::Below { last }, _) => crate::casts::exact_below(x, last),
+        (PointOp::Product, Some(y)) => rounded_once(x * y, (x * y).abs()),
+        (PointOp::Deviation { n }, Some(y)) => {
+            // The square of the sum may cancel: there is a bound where it does not.
+            let (squares, of_sum) = (n * x, y * y);
+            let value = (squares - of_sum).max(0.0).sqrt() / n;
+            rounded_once(if squares > 2.0 * of_sum { value } else { f64::NAN }, value)
+        }
+        _ => unreachable!("two images"),
     }
 }
 

@@ -18,7 +18,7 @@ impl Case {
             Some(FilterProblem::LocalStd(problem)) => problem.extent = extent,
             Some(FilterProblem::Scaled(problem)) => problem.extent = extent,
             Some(FilterProblem::Paired(problem)) => problem.extent = extent,
-            Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_)) | None => {}
+            Some(FilterProblem::Pointwise(_) | FilterProblem::Pad(_) | FilterProblem::Volume(_)) | None => {}
         }
         self
     }

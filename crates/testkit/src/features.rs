@@ -16,7 +16,7 @@ struct Feature {
 }
 
 /// A probe: runs a call on a device, and returns all numbers of its result.
-type Probe = Box<dyn Fn(&Device) -> Result<Vec<f64>>>;
+pub(crate) type Probe = Box<dyn Fn(&Device) -> Result<Vec<f64>>>;
 
 /// Makes the table in Markdown: a line per feature, and a column per named group of devices.
 ///
@@ -82,7 +82,7 @@ fn samples(image: Result<DeviceImage>) -> Result<Vec<f64>> {
     Ok(values(&image?.download_any()?))
 }
 
-fn values(image: &AnyImage<'_>) -> Vec<f64> {
+pub(crate) fn values(image: &AnyImage<'_>) -> Vec<f64> {
     apron_core::each_type!(image, image => image.packed().iter().map(|&sample| apron_core::Sample::to_f64(sample)).collect())
 }
 
@@ -113,7 +113,7 @@ fn each<T: std::fmt::Display + Clone + 'static>(
     values.into_iter().map(part).collect()
 }
 
-fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (String, Probe) {
+pub(crate) fn part(name: &str, probe: impl Fn(&Device) -> Result<Vec<f64>> + 'static) -> (String, Probe) {
     (name.into(), Box::new(probe))
 }
 
@@ -127,6 +127,7 @@ fn of_photo(
 
 fn features() -> Vec<Feature> {
     let mut features = filtering();
+    features.push(Feature { name: "volumes", parts: crate::volumes::probes() });
     features.extend(counting());
     features
 }

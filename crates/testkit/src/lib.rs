@@ -26,6 +26,7 @@ mod random;
 mod scaled;
 mod suite;
 mod values;
+mod volumes;
 mod watchdog;
 
 pub use case::{Case, Data, random_image};

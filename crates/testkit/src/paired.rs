@@ -227,6 +227,8 @@ pub(crate) fn describe(p: &Paired, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         PointOp::Weighted { .. } => "weights",
         PointOp::Magnitude => "magnitude",
         PointOp::Direction => "direction",
+        PointOp::Product => "product",
+        PointOp::Deviation { .. } => "deviation",
         PointOp::Alpha => "alpha",
         PointOp::Cast(_) | PointOp::Below { .. } => "conversion",
     };

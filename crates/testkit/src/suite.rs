@@ -1,7 +1,7 @@
 //! The suite: every variant, every border, every type, at ordinary and at hostile sizes.
 
 use crate::case::{Case, Data, SINGLES};
-use crate::{casts, doubles, methods, pad, paired, pointwise, scaled, values};
+use crate::{casts, doubles, methods, pad, paired, pointwise, scaled, values, volumes};
 use apron::{Bins, Border, PixelType};
 
 /// Size of the suite's images.
@@ -186,6 +186,7 @@ pub fn suite(scale: Scale, seed: u64) -> Vec<Case> {
     }
     doubles::doubles(scale, &mut next, &mut cases);
     casts::casts(&mut next, &mut cases);
+    volumes::volumes(scale, &mut next, &mut cases);
     small_means(&mut cases, &mut next);
     crate::extents::extents(&mut cases, &mut next);
     for mask in [(64, 64), (64, 32), (5, 5)] {

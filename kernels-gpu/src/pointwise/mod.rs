@@ -37,6 +37,12 @@ pub struct Magnitude<X, O>(PhantomData<(X, O)>);
 /// The kernel of angles of vectors.
 pub struct Direction<X>(PhantomData<X>);
 
+/// The kernel of products of f64.
+pub struct Product;
+
+/// The kernel of standard deviations, of the sums of squares and the sums of `a` numbers of f64.
+pub struct Deviation;
+
 /// Stores the result of `of` for each pair of samples.
 ///
 /// # Safety
@@ -140,5 +146,33 @@ impl<X: Element + Sample> Body for Direction<X> {
         let of = |x, y| direction(d, x, y);
         // SAFETY: the launch contract.
         unsafe { each::<D, X, X, f32>(d, src, dst, p, of) };
+    }
+}
+
+impl Body for Product {
+    type Src = f64;
+    type Dst = f64;
+    type Params = PointwiseParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<f64>, p: &PointwiseParams) {
+        // SAFETY: the launch contract.
+        unsafe { each::<D, f64, f64, f64>(d, src, dst, p, |x, y| x * y) };
+    }
+}
+
+impl Body for Deviation {
+    type Src = f64;
+    type Dst = f64;
+    type Params = PointwiseParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f64>, dst: Global<f64>, p: &PointwiseParams) {
+        let of = |x: f64, y: f64| {
+            let spread = d.fma(p.a, x, -(y * y));
+            d.sqrt(if spread < 0.0 { 0.0 } else { spread }) / p.a
+        };
+        // SAFETY: the launch contract.
+        unsafe { each::<D, f64, f64, f64>(d, src, dst, p, of) };
     }
 }

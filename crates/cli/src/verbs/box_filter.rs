@@ -3,27 +3,34 @@
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
-use apron::filters;
+use crate::volume::{self, Anchor};
+use apron::{filters, volumes};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Example:
-  apron box photo.png mean.png --size 5x3")]
+Examples:
+  apron box photo.png mean.png --size 5x3
+  apron box scan.npy mean.npy --size 5x5x3 --volume")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Width and height of the window in pixels, or one number for both
-    #[arg(long, value_name = "WxH", value_parser = args::size, allow_hyphen_values = true)]
-    size: (u32, u32),
+    /// Width and height of the window in pixels, and its depth for a volume, or one number for all
+    #[arg(long, value_name = "WxH[xD]", value_parser = volume::each(args::size), allow_hyphen_values = true)]
+    size: String,
     #[command(flatten)]
-    anchor: args::Anchor,
+    anchor: Anchor,
 }
 
 pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
-    let (width, height) = args.size;
+    if args.filter.volume.volume {
+        let formula = volumes::formula("box", |name| (name == "size").then(|| args.size.clone()))?;
+        return super::volume::run("box", &args.filter, &formula, args.anchor.deep()?, devices);
+    }
+    let (width, height) = volume::flat("size", &args.size, args::size)?;
     // Checks size and anchor before the input is read.
     args.anchor.taps(filters::mean(width)?, filters::mean(height)?)?;
+    let anchor = args.anchor.flat()?;
     super::filter::run("box", &args.filter, false, devices, |device, image| {
-        device.box_filter(image, width, height).anchor(args.anchor.at)
+        device.box_filter(image, width, height).anchor(anchor)
     })
 }

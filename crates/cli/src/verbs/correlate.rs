@@ -3,6 +3,8 @@
 use crate::args::{self, Devices, FilterArgs};
 use crate::error::Result;
 use crate::report::Report;
+use crate::volume::Anchor;
+use apron::volumes::VolumeFormula;
 use apron::{Error, Formula};
 
 #[derive(clap::Args)]
@@ -11,7 +13,8 @@ Examples:
   apron correlate photo.png edges.npy --mask \"-1 0 1; -2 0 2; -1 0 1\" --out-type f32
   apron correlate photo.png part.png --mask sharpen --region 100,50,640x480
   apron correlate photo.png relief.png --mask \"-2 -1 0; -1 0 1; 0 1 2\" --divisor 4 --offset 128
-  apron convolve photo.png soft.png --mask \"1 2 1; 2 4 2; 1 2 1\" --normalize --border replicate")]
+  apron convolve photo.png soft.png --mask \"1 2 1; 2 4 2; 1 2 1\" --normalize --border replicate
+  apron correlate scan.npy out.npy --mask cube.npy --volume --border reflect")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
@@ -22,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long)]
     normalize: bool,
     #[command(flatten)]
-    anchor: args::Anchor,
+    anchor: Anchor,
     /// Limit each sum to 0 to 1; the output is f32
     #[arg(long)]
     clamp: bool,
@@ -35,8 +38,20 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(verb: &'static str, args: &Args, devices: &mut Devices) -> Result<Report> {
+    if args.filter.volume.volume {
+        if args.clamp || args.divisor != 1.0 || args.offset != 0.0 {
+            let limit = "left out, as are --divisor and --offset";
+            return Err(Error::parameter(verb, "clamp", "asked for with --volume", limit).into());
+        }
+        let mut mask = super::volume::mask(&args.mask, args.normalize)?;
+        if let Some(anchor) = args.anchor.deep()? {
+            mask = mask.with_anchor(anchor)?;
+        }
+        let mask = if verb == "convolve" { mask.flipped() } else { mask };
+        return super::volume::run(verb, &args.filter, &VolumeFormula::dense(mask), None, devices);
+    }
     let mut mask = args::mask(&args.mask, args.normalize)?;
-    if let Some((x, y)) = args.anchor.at {
+    if let Some((x, y)) = args.anchor.flat()? {
         mask = mask.with_anchor(x, y)?;
     }
     if args.divisor != 1.0 || args.offset != 0.0 {

@@ -25,10 +25,15 @@ pub(super) fn run(
 }
 
 /// Sets the options of a filter.
-fn built<'a>(args: &'a FilterArgs, clamp: bool, out_type: PixelType, filter: FilterBuilder<'a>) -> FilterBuilder<'a> {
-    let filter = filter.border(args.border).extent(args.extent()).out_type(out_type).clamp(clamp);
+fn built<'a>(
+    args: &'a FilterArgs,
+    clamp: bool,
+    out_type: PixelType,
+    filter: FilterBuilder<'a>,
+) -> Result<FilterBuilder<'a>> {
+    let filter = filter.border(args.border.flat()?).extent(args.extent()).out_type(out_type).clamp(clamp);
     let filter = filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref());
-    args.stored(filter)
+    Ok(args.stored(filter))
 }
 
 /// Runs a filter whose output type is derived from the input's.
@@ -42,6 +47,7 @@ pub(super) fn run_to(
     if let Extent::Region(region) = args.extent() {
         args::check_region(verb, region, &args.common)?;
     }
+    args.border.flat()?;
     let scales = args.output.rescale.is_some();
     let types = PixelType::ALL.map(out_type);
     // The output type, if it does not depend on the input. Results that are rescaled are not rounded before.
@@ -54,7 +60,7 @@ pub(super) fn run_to(
         devices.place()?;
         let device = devices.get(args.common.device)?;
         let out_type = out_type(job.input.pixel_type());
-        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()));
+        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()))?;
         limits::filter(verb, job.input.shape(), filter.formula(), args)?;
         let what = format!("{:?} {:?} {clamp} {out_type}", filter.formula(), args.asked());
         return job.run(verb, &what, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
@@ -62,7 +68,7 @@ pub(super) fn run_to(
     super::image::run(verb, &args.common, &target, devices, |device, image| {
         let (shape, src) = (image.shape(), image.pixel_type());
         let out_type = if scales { PixelType::F32 } else { out_type(src) };
-        let filter = built(args, clamp, out_type, make(device, image));
+        let filter = built(args, clamp, out_type, make(device, image))?;
         limits::filter(verb, shape, filter.formula(), args)?;
         Ok(filter.run()?)
     })

@@ -24,10 +24,12 @@ mod pad;
 mod pages;
 pub(crate) mod pipe;
 mod separable;
+mod slice;
 mod stats;
 mod strips;
 mod tune;
 mod verify;
+mod volume;
 
 use crate::args::{Common, Devices};
 use crate::error::{Error, Result};
@@ -84,6 +86,8 @@ pub(crate) enum Verb {
     Named(named::NamedArgs),
     /// Add what lies outside an image, or cut a part out of it
     Pad(pad::Args),
+    /// An image of a volume: one of its planes, along any axis, or the largest samples along it
+    Slice(slice::Args),
     /// Run several verbs in a row, with the image on the device from the first to the last
     Pipe(pipe::Args),
     /// Print what a shell needs to complete verbs and options
@@ -122,6 +126,10 @@ pub(crate) fn run(verb: &Verb) -> Result<()> {
         Verb::Histogramdd(args) => histogramdd::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Stats(args) => stats::run(args).and_then(|(report, common)| tell(&report, common)),
         Verb::Otsu(args) => otsu::run(args).and_then(|(report, common)| tell(&report, common)),
+        Verb::Slice(args) => {
+            let report = slice::run(args, &mut Devices::watched(&args.common))?;
+            tell(&report, &args.common)
+        }
         Verb::Match(args) => {
             let report = work(verb, &mut Devices::watched(&args.common))?;
             tell(&report, &args.common)
@@ -162,6 +170,7 @@ fn work(verb: &Verb, devices: &mut Devices) -> Result<Report> {
         Verb::Histogram2d(args) => histogram2d::count(args, devices).map(|(report, _)| report),
         Verb::Histogramdd(args) => histogramdd::take(args, devices).map(|(report, _)| report),
         Verb::Pad(args) => pad::run(args, devices),
+        Verb::Slice(args) => slice::run(args, devices),
         Verb::Pipe(args) => pipe::run(args, devices),
         Verb::Stats(args) => stats::take(args, devices),
         Verb::Otsu(args) => otsu::find(args, devices),

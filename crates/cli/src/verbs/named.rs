@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::report::Report;
 use apron::Formula;
 use apron::filters::{Definition, Parameter, definitions};
+use apron::volumes;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
@@ -42,7 +43,10 @@ fn option(parameter: &'static Parameter) -> Arg {
     }
     let option = option.value_name(parameter.shape).allow_hyphen_values(true);
     let option = match parameter.choices {
-        [] => option.value_parser(|text: &str| parameter.check(text).map(|()| text.to_string())),
+        [] => option.value_parser(|text: &str| match parameter.check(text) {
+            Err(wrong) if !volumes::is_value(text) => Err(wrong),
+            _ => Ok(text.to_string()),
+        }),
         choices => option.value_parser(PossibleValuesParser::new(choices)),
     };
     match parameter.default() {
@@ -88,6 +92,12 @@ impl FromArgMatches for NamedArgs {
 /// Runs a named filter. Invalid parameters are found before the input is read.
 pub(super) fn run(args: &NamedArgs, devices: &mut Devices) -> Result<Report> {
     let given = |name: &str| args.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let volume = &args.filter.volume;
+    if volume.volume {
+        let given = |name: &str| if name == "dz" { volume.dz.map(|dz| dz.to_string()) } else { given(name) };
+        let formula = volumes::formula(args.definition.name, given)?;
+        return super::volume::run(args.definition.name, &args.filter, &formula, None, devices);
+    }
     apply(args.definition.name, &args.filter, args.definition.formula(given)?, devices)
 }
 

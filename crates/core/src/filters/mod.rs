@@ -40,9 +40,9 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
     Ok(weights.iter().map(|weight| weight / sum).collect())
 }
 
-/// Returns the taps of a sampled Gaussian's derivative of order 0, 1 or 2, as SciPy's `gaussian_filter1d` has them with
-/// `order`: the f64 taps of [`gaussian`] times the derivative's polynomial `x / sigma^2` or `(x^2 - sigma^2) /
-/// sigma^4`. On a rising ramp, the first derivative is positive.
+/// Returns the taps of a sampled Gaussian's derivative of order 0 to 3, as SciPy's `gaussian_filter1d` has them with
+/// `order`: the f64 taps of [`gaussian`] times the derivative's polynomial `x / sigma^2`, `(x^2 - sigma^2) / sigma^4` or
+/// `(x^3 - 3 sigma^2 x) / sigma^6`. On a rising ramp, the first derivative is positive.
 ///
 /// ```
 /// use apron_core::filters::gaussian_derivative;
@@ -53,11 +53,11 @@ fn bell(sigma: f64, truncate: f64) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// As [`gaussian`]; [`Error::Parameter`] for an order above 2, for a sigma of 0 with an order above 0, and for a sigma
+/// As [`gaussian`]; [`Error::Parameter`] for an order above 3, for a sigma of 0 with an order above 0, and for a sigma
 /// so small that taps overflow.
 pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps> {
-    if order > 2 {
-        return Err(Error::parameter("gaussian", "order", order, "0, 1 or 2"));
+    if order > 3 {
+        return Err(Error::parameter("gaussian", "order", order, "0, 1, 2 or 3"));
     }
     if order > 0 && sigma == 0.0 {
         return Err(Error::parameter("gaussian", "sigma", sigma, format!("above 0 with order {order}")));
@@ -67,7 +67,8 @@ pub fn gaussian_derivative(sigma: f64, order: u32, truncate: f64) -> Result<Taps
     let derivative = |x: f64| match order {
         0 => 1.0,
         1 => x / square,
-        _ => (x * x - square) / (square * square),
+        2 => (x * x - square) / (square * square),
+        _ => (x * x - 3.0 * square) * x / (square * square * square),
     };
     let taps = bell.iter().zip(-radius..).map(|(tap, x)| tap * derivative(x as f64));
     Taps::from_f64(taps.collect::<Vec<_>>())

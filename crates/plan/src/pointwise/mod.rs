@@ -30,6 +30,8 @@ fn plan(problem: &Pointwise, variant: &Variant, _: &Machine) -> Result<Steps> {
         (PointOp::Weighted { .. }, PixelType::F32) => "weighted-f32",
         (PointOp::Magnitude, PixelType::F32 | PixelType::F64) => "magnitude",
         (PointOp::Direction, PixelType::F32 | PixelType::F64) => "direction",
+        (PointOp::Product, PixelType::F64) => "product",
+        (PointOp::Deviation { .. }, PixelType::F64) => "deviation",
         _ => "none",
     };
     let moved = if problem.op == PointOp::Alpha { (src.bits(), dst.bits()) } else { (src, dst) };
@@ -65,7 +67,10 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
     let (a, b, c, threshold) = match op {
         PointOp::Weighted { a, b, c, threshold } => (a, b, c, threshold),
         PointOp::Below { last } => (0.0, 0.0, 0.0, last),
-        PointOp::Magnitude | PointOp::Direction | PointOp::Alpha | PointOp::Cast(_) => (0.0, 0.0, 0.0, 0.0),
+        PointOp::Deviation { n } => (n, 0.0, 0.0, 0.0),
+        PointOp::Magnitude | PointOp::Direction | PointOp::Product | PointOp::Alpha | PointOp::Cast(_) => {
+            (0.0, 0.0, 0.0, 0.0)
+        }
     };
     let code = match op {
         // To f64 the cast is the nearest number, which has no code.

@@ -8,7 +8,7 @@ mod text;
 pub use crate::catalogue::candidates;
 use crate::rewrite::rounding;
 use crate::{Machine, Tuning, Variant};
-use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem};
+use apron_core::{CountProblem, FilterProblem, MapProblem, MeasureProblem, PixelType, Problem, VolumeWeights};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -125,6 +125,11 @@ impl Work {
                 let filters = p.parts().filter_map(|part| p.filter(part));
                 filters.map(|filter| Self::side(&filter)).max().unwrap_or(1)
             }
+            // The cube of as many taps; of separable ones, the mean of the axes.
+            FilterProblem::Volume(p) => match &p.weights {
+                VolumeWeights::Dense(mask) => (mask.count() as f64).cbrt().round() as u32,
+                VolumeWeights::Separable(_) => p.weights.size().iter().sum::<u32>().div_ceil(3),
+            },
             FilterProblem::Pointwise(_) | FilterProblem::Pad(_) => 1,
         }
     }

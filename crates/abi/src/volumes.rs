@@ -1,0 +1,87 @@
+//! Filters of volumes: parameters, and the tile of a block.
+
+/// Threads per block of the kernels of volumes.
+pub const VOLUMES_BLOCK: [u32; 2] = [32, 4];
+
+/// Samples per thread and row, a block's width apart.
+pub const VOLUMES_ACROSS: u32 = 4;
+
+/// Rows per thread of the kernel of dense masks.
+pub const VOLUMES_DOWN: u32 = 8;
+
+/// Output samples per row of a block, and rows per block of dense masks.
+pub const VOLUMES_TILE: [u32; 2] = [VOLUMES_BLOCK[0] * VOLUMES_ACROSS, VOLUMES_BLOCK[1] * VOLUMES_DOWN];
+
+/// Parameters of correlation of a volume with a mask of three dimensions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct VolumesParams {
+    /// Values outside the volume along x, y and z, where the border is constant.
+    pub constants: [f64; 3],
+    /// Sums are divided by this, if it is not 1.
+    pub divisor: f64,
+    /// Width, height and depth of the input, in voxels.
+    pub sides: [u32; 3],
+    /// Samples between the starts of two rows of the input.
+    pub row_stride: u32,
+    /// Width, height and depth of the output, in voxels.
+    pub out: [u32; 3],
+    /// Interleaved channels, of input and output.
+    pub channels: u32,
+    /// Mask width, height and depth, in taps.
+    pub mask: [u32; 3],
+    /// Rows of blocks per plane of the output.
+    pub rows_of_blocks: u32,
+    /// Column, row and plane of the input under the mask's first tap at the first output.
+    pub origin: [i32; 3],
+    /// Numbers of the [`BorderMode`](crate::BorderMode)s along x, y and z.
+    pub borders: [u32; 3],
+}
+
+/// Threads per block of the kernels that march through the planes.
+pub const VOLUMES_MARCH_BLOCK: u32 = 512;
+
+/// Output columns and rows of such a block.
+pub const VOLUMES_MARCH_TILE: [u32; 2] = [64, 32];
+
+/// Rows per thread of such a kernel.
+pub const VOLUMES_MARCH_DOWN: u32 = 4;
+
+/// Most taps per axis of such kernels.
+pub const VOLUMES_MARCH_TAPS: [u32; 4] = [3, 5, 9, 17];
+
+/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps: rows are whole groups of four samples.
+pub const fn volumes_march_tile(taps: u32) -> [u32; 2] {
+    [VOLUMES_MARCH_TILE[0] + (taps - 1).next_multiple_of(4), VOLUMES_MARCH_TILE[1] + taps - 1]
+}
+
+/// Returns the shared memory of such a kernel, in bytes: the input tile, and the sums along its rows.
+pub const fn volumes_march_bytes(taps: u32) -> u32 {
+    let [columns, rows] = volumes_march_tile(taps);
+    (columns + VOLUMES_MARCH_TILE[0]) * rows * 4
+}
+
+/// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at the end of their
+/// places, each with places for as many as the kernel takes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct VolumesMarchParams {
+    /// Values outside the volume along x, y and z, where the border is constant.
+    pub constants: [f32; 3],
+    /// Sums are divided by this, if it is not 1.
+    pub divisor: f32,
+    /// Width, height and depth of the input, in samples.
+    pub sides: [u32; 3],
+    /// Width, height and depth of the output.
+    pub out: [u32; 3],
+    /// Taps along x, y and z.
+    pub taps: [u32; 3],
+    /// Column, row and plane of the input under the first taps at the first output.
+    pub origin: [i32; 3],
+    /// Numbers of the [`BorderMode`](crate::BorderMode)s along x, y and z.
+    pub borders: [u32; 3],
+    /// Rows of blocks per part of the planes.
+    pub bands: u32,
+    /// Output planes per block.
+    pub planes: u32,
+}

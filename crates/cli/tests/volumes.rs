@@ -1,0 +1,123 @@
+//! Volumes from files to files: verbs with `--volume`, and `apron slice`.
+
+mod common;
+
+use common::{Folder, decode};
+
+/// Writes a volume of 2 planes of 2 rows of 3 voxels, whose samples are 100 z + 10 y + x.
+fn scan(folder: &Folder) {
+    let samples = [0u8, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112];
+    folder.array("scan.npy", &[2, 2, 3], &samples);
+}
+
+#[test]
+fn each_axis_is_filtered_by_its_own_parameters() {
+    let folder = Folder::new();
+    scan(&folder);
+    // The second voxel is taken from the last, and the other way round.
+    let mut mask = [0.0f32, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    folder.array("m.npy", &[2, 2, 3], &mask);
+    mask.iter_mut().for_each(|tap| *tap = -*tap);
+    folder.array("n.npy", &[2, 2, 3], &mask);
+    for (verb, expected) in [
+        // Along x alone, along z alone, and the mean of all voxels.
+        ("box --size 3x1x1 --border crop", vec![1, 11, 101, 111]),
+        ("box --size 1x1x2 --border crop", vec![50, 51, 52, 60, 61, 62]),
+        ("box --size 3x2x2 --border crop", vec![56]),
+        ("sobel --dz 1 --border crop,crop,replicate --out-type i16", vec![]),
+        ("correlate --mask m.npy --border crop", vec![112 - 1]),
+        ("convolve --mask n.npy --anchor 0,0,0 --border crop", vec![111]),
+        ("separable --taps-x 1 --taps-y 1 --taps-z=-1,1 --border crop", vec![100; 6]),
+        ("gaussian --sigma 0,0,0", vec![0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112]),
+    ] {
+        let words: Vec<&str> = verb.split(' ').collect();
+        if expected.is_empty() {
+            folder.fails(
+                3,
+                "height is 2, but must be 3 or more",
+                &[&[words[0], "scan.npy", "o.npy", "--volume"], &words[1..]].concat(),
+            );
+            continue;
+        }
+        for device in ["cpu", "emulator", "reference"] {
+            let arguments = [&[words[0], "scan.npy", "o.npy", "--volume", "--device", device], &words[1..]].concat();
+            let ended = folder.run(&arguments);
+            assert_eq!(ended.code, 0, "{ended:?}");
+            assert_eq!(folder.read::<u8>("o.npy").1, expected, "{verb} on {device}");
+        }
+    }
+    let (shape, _) = folder.read::<u8>("o.npy");
+    assert_eq!(shape, [2, 2, 3]);
+}
+
+#[test]
+fn pages_of_a_tiff_are_a_volume() {
+    let folder = Folder::new();
+    scan(&folder);
+    folder.ok(&["gaussian", "scan.npy", "scan.tif", "--sigma", "0", "--volume"]);
+    folder.ok(&["box", "scan.tif", "mean.tif", "--size", "1x1x2", "--border", "crop", "--volume"]);
+    let report = folder.ok(&["box", "mean.tif", "mean.npy", "--size", "1", "--volume", "--json"]).stdout;
+    assert_eq!(folder.read::<u8>("mean.npy").1, [50, 51, 52, 60, 61, 62]);
+    assert!(report.contains("\"out_depth\":1") && report.contains("\"pages\":1"), "{report}");
+}
+
+#[test]
+fn slices_along_each_axis() {
+    let folder = Folder::new();
+    scan(&folder);
+    for (options, expected) in [
+        ("--at 0", vec![0, 1, 2, 10, 11, 12]),
+        ("", vec![100, 101, 102, 110, 111, 112]),
+        ("--axis y --at 1", vec![10, 11, 12, 110, 111, 112]),
+        ("--axis x --at 2", vec![2, 12, 102, 112]),
+        ("--axis y --max", vec![10, 11, 12, 110, 111, 112]),
+    ] {
+        let words: Vec<&str> = options.split_whitespace().collect();
+        folder.ok(&[&["slice", "scan.npy", "s.png"], &words[..]].concat());
+        assert_eq!(decode(&folder.path("s.png")).as_bytes(), expected, "{options}");
+    }
+}
+
+#[test]
+fn what_can_never_be_right_is_refused_and_leaves_no_file() {
+    let folder = Folder::new();
+    scan(&folder);
+    folder.array("flat.npy", &[2, 3], &[0u8; 6]);
+    folder.array("uneven.npy", &[2, 1, 1, 5], &[0u8; 10]);
+    folder.png("photo.png", 2, 1, &[1, 2]);
+    let mut cut = std::fs::read(folder.path("scan.npy")).unwrap();
+    cut.truncate(cut.len() - 1);
+    std::fs::write(folder.path("cut.npy"), cut).unwrap();
+    for (code, part, line) in [
+        (2, "sigma is '1,2'", "gaussian scan.npy o.npy --sigma 1,2 --volume"),
+        (2, "three values are for --volume", "gaussian scan.npy o.npy --sigma 1,2,3"),
+        (2, "sigma is '1,2,3'", "unsharp scan.npy o.npy --sigma 1,2,3"),
+        (2, "border is of two axes", "box scan.npy o.npy --size 3 --border wrap,wrap --volume"),
+        (2, "number of borders is 3", "box scan.npy o.npy --size 3 --border wrap,wrap,wrap"),
+        (2, "anchor is 0,0", "box scan.npy o.npy --size 3 --anchor 0,0 --volume"),
+        (2, "anchor is 0,0,3", "box scan.npy o.npy --size 3 --anchor 0,0,3 --volume"),
+        (2, "filter is 'emboss'", "emboss scan.npy o.npy --volume"),
+        (2, "ksize is 5", "sobel scan.npy o.npy --dx 1 --ksize 5 --volume"),
+        (2, "dz is 1", "unsharp scan.npy o.npy --sigma 1 --dz 1 --volume"),
+        (2, "--volume", "sobel scan.npy o.npy --dz 1"),
+        (2, "clamp", "correlate scan.npy o.npy --mask sharpen --divisor 2 --volume"),
+        (2, "--region", "box scan.npy o.npy --size 3 --region 0,0,1x1 --volume"),
+        (2, "number of taps", "box scan.npy o.npy --size 60000 --volume --max-pixels 12"),
+        (2, "full output", "box scan.npy o.npy --size 3 --full --volume --max-pixels 12"),
+        (3, "height is 2", "box scan.npy o.npy --size 3 --border crop --volume"),
+        (3, "12 voxels", "box scan.npy o.npy --size 3 --volume --max-pixels 6"),
+        (3, "flat.npy", "box flat.npy o.npy --size 3 --volume"),
+        (3, "uneven.npy", "box uneven.npy o.npy --size 3 --volume"),
+        (3, "cut.npy", "box cut.npy o.npy --size 3 --volume"),
+        (3, "photo.png", "box photo.png o.npy --size 3 --volume"),
+        (3, "missing.npy", "box missing.npy o.npy --size 3 --volume"),
+        (2, "o.png", "box scan.npy o.png --size 3 --volume"),
+        (2, "place is 2", "slice scan.npy o.png --at 2"),
+        (2, "x, y or z", "slice scan.npy o.png --axis w"),
+        (3, "flat.npy", "slice flat.npy o.png"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        folder.fails(code, part, &words);
+        assert!(!folder.path("o.npy").exists() && !folder.path("o.png").exists(), "{line}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Cases of volumes: masks of three dimensions, taps along the axes, and means.
+
+use crate::case::{Case, Data, random_image, random_taps};
+use crate::exact::{Exact, Numbers, Sum};
+use crate::features::{Probe, part, values};
+use crate::suite::{Scale, borders};
+use apron::volumes::{self, AnyVolume, VolumeBorders, VolumeFormula, VolumeMask, VolumeWeights};
+use apron::{AnyImage, Border, Device, Extent, PixelType, Result, Taps};
+use apron_core::{Problem, Sample, VolumeFilter, VolumeShape, each_type};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+impl Case {
+    /// Filters a random volume: by a dense mask with a random anchor, or along each axis.
+    pub fn volume(
+        seed: u64,
+        (width, height, depth, channels): (u32, u32, u32, u32),
+        pixel: PixelType,
+        (dense, size): (bool, [u32; 3]),
+        borders: impl Into<VolumeBorders>,
+        data: Data,
+    ) -> Case {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let shape = VolumeShape::new(width, height, depth, channels).expect("a valid shape").stacked();
+        let anchor = size.map(|side| rng.random_range(0..side));
+        let weights = match dense {
+            true => {
+                let mask = VolumeMask::new(size[0], size[1], size[2], random_taps(rng, size.iter().product()));
+                VolumeWeights::Dense(mask.expect("a valid mask"))
+            }
+            false => {
+                VolumeWeights::Separable(size.map(|side| Taps::from_f64(random_taps(rng, side)).expect("finite taps")))
+            }
+        };
+        let weights = weights.with_anchor(anchor).expect("in the window");
+        let (divisor, borders, extent) = (if dense { 1.0 } else { 3.0 }, borders.into(), Extent::Same);
+        let problem = VolumeFilter { shape, depth, src: pixel, dst: pixel, weights, divisor, borders, extent };
+        let image = random_image(rng, pixel, shape, data);
+        Case { problem: Problem::Filter(problem.into()), image, second: None, chosen: None }
+    }
+}
+
+/// Adds the cases.
+pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec<Case>) {
+    // Tiles of 128 samples and 32 rows: whole ones, barely another, and volumes within one.
+    let sizes = [(128, 32, 3), (129, 33, 2), (65, 3, 31), (7, 40, 5), (1, 1, 9), (1, 9, 1), (67, 1, 1)];
+    for (n, (width, height, depth)) in sizes.into_iter().enumerate() {
+        for (m, border) in borders().into_iter().enumerate() {
+            let is_small = width < 5 || height < 4 || depth < 3;
+            let border = if border == Border::Crop && is_small { Border::Wrap } else { border };
+            let pixel = if (n + m) % 2 == 0 { PixelType::F32 } else { PixelType::F64 };
+            let (size, data) = ((width, height, depth, (n + m) as u32 % 4 + 1), [Data::Uniform, Data::Special][m % 2]);
+            let other = VolumeBorders::by_axis(border, Border::Reflect, Border::Constant(0.7));
+            cases.push(Case::volume(next(), size, pixel, (true, [5, 4, 3]), border, data));
+            cases.push(Case::volume(next(), size, pixel, (false, [5, 3, 2]), border, data));
+            cases.push(Case::volume(next(), size, pixel, (m % 2 == 0, [2, 1, 4]), other, Data::Uniform));
+        }
+    }
+    // Every number of taps that the marching kernels have places for, and one more; several parts of the planes.
+    for (n, size) in
+        [[2, 3, 3], [3, 3, 3], [5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [18, 3, 3]].into_iter().enumerate()
+    {
+        let (border, shape) = (borders()[n % 6], [(70, 37, 30, 1), (64, 32, 20, 1), (30, 65, 50, 1)][n % 3]);
+        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), border, Data::Uniform));
+        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), Border::Constant(-0.3), Data::Special));
+    }
+    if scale == Scale::Full {
+        for (n, size) in [(300, 200, 40, 1), (101, 67, 60, 3)].into_iter().enumerate() {
+            let border = borders()[n];
+            cases.push(Case::volume(next(), size, PixelType::F32, (true, [3, 3, 3]), border, Data::Uniform));
+            cases.push(Case::volume(next(), size, PixelType::F32, (false, [17, 17, 17]), border, Data::Uniform));
+            cases.push(Case::volume(next(), size, PixelType::F64, (false, [9, 1, 33]), border, Data::Uniform));
+        }
+    }
+}
+
+/// Computes the exact result at a sample of the output, whose planes lie one below the other.
+pub(crate) fn exact(problem: &VolumeFilter, stack: &AnyImage<'_>, x: u32, y: u32, channel: u32) -> Exact {
+    let window = problem.window().expect("checked by the caller");
+    let (out, [width, height, depth]) = (window.out, problem.volume().expect("checked by the caller").sides());
+    let at = [
+        x as i32 + window.origin[0],
+        (y % out.height) as i32 + window.origin[1],
+        (y / out.height) as i32 + window.origin[2],
+    ];
+    let numbers = Numbers::of(problem.sums());
+    let modes = problem.borders.axes().map(|border| border.mode_of(problem.sums()));
+    let sample = |i: usize, j: usize, k: usize| {
+        let map = |axis: usize, offset: usize, side| {
+            let (mode, constant) = modes[axis];
+            mode.map(at[axis] + offset as i32, side as i32).ok_or(constant)
+        };
+        let place = map(2, k, depth).and_then(|z| Ok((map(0, i, width), map(1, j, height)?, z)));
+        match place {
+            Ok((Ok(x), y, z)) => each_type!(stack, stack => {
+                stack.sample(x as u32, z as u32 * height + y as u32, channel).to_f64()
+            }),
+            Ok((Err(constant), _, _)) | Err(constant) => constant,
+        }
+    };
+    let size = problem.weights.size().map(|side| side as usize);
+    let (mut sum, count, denormals) = (Sum::default(), problem.weights.count() as usize, numbers.denormal);
+    let denormals = match &problem.weights {
+        VolumeWeights::Dense(mask) => {
+            for (index, tap) in mask.taps_for::<f64>(problem.sums()).into_iter().enumerate() {
+                let (i, j, k) = (index % size[0], index / size[0] % size[1], index / size[0] / size[1]);
+                sum.add(tap, Sum::of(sample(i, j, k)));
+            }
+            denormals * count as f64
+        }
+        VolumeWeights::Separable(taps) => {
+            let taps = taps.each_ref().map(|taps| taps.taps_for::<f64>(problem.sums()));
+            let mut fits = true;
+            for (k, &tap_z) in taps[2].iter().enumerate() {
+                let mut plane = Sum::default();
+                for (j, &tap_y) in taps[1].iter().enumerate() {
+                    let mut row = Sum::default();
+                    taps[0].iter().enumerate().for_each(|(i, &tap)| row.add(tap, Sum::of(sample(i, j, k))));
+                    fits &= row.magnitude <= numbers.largest;
+                    plane.add(tap_y, row);
+                }
+                fits &= plane.magnitude <= numbers.largest;
+                sum.add(tap_z, plane);
+            }
+            sum.magnitude = if fits { sum.magnitude } else { f64::NAN };
+            let total = |axis: usize| taps[axis].iter().map(|tap| tap.abs()).sum::<f64>();
+            let [x, y, z] = size.map(|side| side as f64);
+            denormals * ((x * total(1) + y) * total(2) + z)
+        }
+    };
+    let Exact { value, bound } = numbers.exact(count + 1, sum.value(), sum.magnitude, denormals, false);
+    Exact { value: value / problem.divisor, bound: bound / problem.divisor.abs() + numbers.denormal }
+}
+
+/// Returns the parts of the table of features: small calls on volumes of each type.
+pub(crate) fn probes() -> Vec<(String, Probe)> {
+    let types = PixelType::ALL.map(|pixel| {
+        let probe = move |device: &Device| filtered(device, pixel, volumes::gaussian([1.5, 0.8, 1.0], [0; 3], 4.0)?);
+        part(&pixel.to_string(), probe)
+    });
+    let others = [
+        part("masks of three dimensions", |device| {
+            let taps: Vec<f64> = (0..60).map(|tap| f64::from(tap * 37 % 101) / 64.0 - 0.5).collect();
+            filtered(device, PixelType::F32, VolumeFormula::dense(VolumeMask::new(3, 4, 5, taps)?))
+        }),
+        part("means and deviations in windows", |device| {
+            let mean = filtered(device, PixelType::U8, volumes::mean([3, 4, 2])?)?;
+            Ok([mean, filtered(device, PixelType::U16, volumes::deviation([2, 3, 3])?)?].concat())
+        }),
+        part("derivatives", |device| {
+            let sobel = filtered(device, PixelType::I16, volumes::sobel(2)?)?;
+            Ok([sobel, filtered(device, PixelType::F64, volumes::gaussian_gradient([1.0; 3], 3.0)?)?].concat())
+        }),
+    ];
+    types.into_iter().chain(others).collect()
+}
+
+fn filtered(device: &Device, pixel: PixelType, formula: VolumeFormula) -> Result<Vec<f64>> {
+    let shape = VolumeShape::new(13, 9, 6, 1)?;
+    let stack = random_image(&mut StdRng::seed_from_u64(7), pixel, shape.stacked(), Data::Uniform);
+    let volume = AnyVolume::new(stack, shape.depth)?;
+    Ok(values(&device.filter_volume(&volume, formula).run()?.into_host()?.stack()))
+}

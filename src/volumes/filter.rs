@@ -1,0 +1,383 @@
+//! Filters of volumes: their builder, and how it is run.
+
+use super::{DeviceVolume, VolumeBorders, VolumeFormula, VolumeSource};
+use crate::backend::Solved;
+use crate::choice::Choice;
+use crate::conversion::Conversion;
+use crate::setters::setters;
+use crate::target::{Room, Target};
+use crate::{Border, Cast, Device, Error, Extent, Overflow, PixelType, PointOp, Result, Rounding, Source};
+use apron_core::{FilterProblem, Pointwise, VolumeFilter, sums_of, voxels};
+
+/// A filter of a volume that is ready to [`run`](VolumeFilterBuilder::run), with defaults that may be changed before.
+#[derive(Debug)]
+#[must_use = "a filter does nothing until it is run"]
+pub struct VolumeFilterBuilder<'a> {
+    device: &'a Device,
+    source: VolumeSource<'a>,
+    formula: VolumeFormula,
+    out_type: Option<PixelType>,
+    options: Options<'a>,
+}
+
+/// Options of a filter, independent of what it computes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Options<'a> {
+    borders: VolumeBorders,
+    extent: Extent,
+    anchor: Option<[u32; 3]>,
+    /// How sums become integers.
+    cast: Cast,
+    choice: Choice<'a>,
+}
+
+setters! { ['a] VolumeFilterBuilder<'a>: variant(options.choice) }
+
+impl<'a> VolumeFilterBuilder<'a> {
+    pub(super) fn new(device: &'a Device, source: VolumeSource<'a>, formula: VolumeFormula) -> Self {
+        VolumeFilterBuilder { device, source, formula, out_type: None, options: Options::default() }
+    }
+
+    /// Sets what lies outside the volume, along all axes or [each](VolumeBorders);
+    /// [`Border::Reflect101`](crate::Border::Reflect101) by default.
+    pub fn border(mut self, border: impl Into<VolumeBorders>) -> Self {
+        self.options.borders = border.into();
+        self
+    }
+
+    /// Sets which voxels are computed: the volume's own, or all whose window touches it, [`Extent::Full`].
+    pub fn extent(mut self, extent: Extent) -> Self {
+        self.options.extent = extent;
+        self
+    }
+
+    /// Sets the sample type of the output; by default it is the input's. Integer results are rounded half to even and
+    /// saturate.
+    pub fn out_type(mut self, pixel: PixelType) -> Self {
+        self.out_type = Some(pixel);
+        self
+    }
+
+    /// Sets how a sum becomes an integer, as for [images](crate::FilterBuilder::rounding).
+    pub fn rounding(mut self, rounding: Rounding) -> Self {
+        self.options.cast.rounding = rounding;
+        self
+    }
+
+    /// Sets what becomes of a sum that the output's integer type does not hold, as for
+    /// [images](crate::FilterBuilder::overflow).
+    pub fn overflow(mut self, overflow: Overflow) -> Self {
+        self.options.cast.overflow = overflow;
+        self
+    }
+
+    /// Sets the tap over the output voxel, along x, y and z from 0; by default the mask's own, or the middle, side / 2. For
+    /// masks, separable taps and means alone.
+    ///
+    /// ```
+    /// use apron::{Border, Device, volumes::{self, Volume}};
+    ///
+    /// let volume = Volume::new(1, 1, 3, 1, vec![3u8, 6, 9])?;
+    /// let mean = |z| {
+    ///     let mean = volumes::mean([1, 1, 3])?;
+    ///     Device::cpu().filter_volume(&volume, mean).border(Border::Constant(0.0)).anchor([0, 0, z]).run()
+    /// };
+    /// assert_eq!(mean(0)?.download::<u8>()?.packed()[..], [6, 5, 3]); // windows begin at the voxel
+    /// assert_eq!(mean(2)?.download::<u8>()?.packed()[..], [1, 3, 6]); // and end at it
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    pub fn anchor(mut self, anchor: impl Into<Option<[u32; 3]>>) -> Self {
+        self.options.anchor = anchor.into();
+        self
+    }
+
+    /// Runs the filter. On a GPU it returns when the work is enqueued, and intermediate volumes stay there.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for parameters out of range, [`Error::Shape`] for a volume smaller than a window where the
+    /// border is crop and for full output that is too large, [`Error::Unsupported`] for what the device does not support,
+    /// and errors of the device itself.
+    pub fn run(self) -> Result<DeviceVolume> {
+        let depth = self.depth()?;
+        let stack = self.solved(None)?.into_image();
+        Ok(DeviceVolume { stack, depth })
+    }
+
+    /// Runs the filter, and writes its result into an existing volume of the result's shape and type, which must not be shared.
+    ///
+    /// ```
+    /// use apron::{Device, volumes::{self, Volume}};
+    ///
+    /// let (device, volume) = (Device::cpu(), Volume::new(1, 1, 3, 1, vec![3u8, 3, 9])?);
+    /// let mut mean = device.upload_volume(&volume)?;
+    /// device.filter_volume(&volume, volumes::mean([1, 1, 3])?).run_into(&mut mean)?;
+    /// assert_eq!(mean.download::<u8>()?.packed()[..], [3, 5, 5]);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](VolumeFilterBuilder::run), and [`Error::Parameter`] or [`Error::Shape`] for a volume of another shape or type,
+    /// or a shared one.
+    pub fn run_into(self, out: &mut DeviceVolume) -> Result<()> {
+        let depth = self.depth()?;
+        if out.depth != depth {
+            let (value, limit) = (out.depth.to_string(), format!("{depth}, as the result's"));
+            return Err(Error::Shape { what: "depth", value, limit });
+        }
+        Target::from(&mut out.stack).fill(|mut room| self.solved(Some(&mut room)).map(|solved| solved.made))
+    }
+
+    fn out_type_of(&self) -> PixelType {
+        self.out_type.unwrap_or(self.source.pixel_type())
+    }
+
+    /// Returns the number of planes of the result; finds errors before anything runs.
+    fn depth(&self) -> Result<u32> {
+        let (shape, types) = (self.source.shape()?, (self.source.pixel_type(), self.out_type_of()));
+        if let (Some([x, y, z]), false) = (self.options.anchor, matches!(self.formula, VolumeFormula::Sums { .. })) {
+            let limit = "used with a mask, with taps or with a mean";
+            return Err(Error::parameter("volume", "anchor", format!("{x},{y},{z}"), limit));
+        }
+        depth_of(&self.formula, (shape.stacked(), shape.depth), types, &self.options)
+    }
+
+    fn solved(self, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let dst = self.out_type_of();
+        let VolumeFilterBuilder { device, source: VolumeSource { stack, depth }, formula, options, .. } = self;
+        let on_device = matches!(stack, Source::Device(_));
+        let device = &device.for_volume(stack.shape().samples().saturating_mul(formula.taps()), on_device);
+        Filtering { device, stack: stack.view(), depth, options }.solve(&formula, dst, room)
+    }
+}
+
+/// States the problem of weights.
+fn stated(
+    formula: &VolumeFormula,
+    (shape, depth): (apron_core::Shape, u32),
+    (src, dst): (PixelType, PixelType),
+    options: &Options<'_>,
+) -> Result<Option<VolumeFilter>> {
+    let VolumeFormula::Sums { weights, divisor } = formula else { return Ok(None) };
+    let (mut weights, divisor, Options { borders, extent, .. }) = (weights.clone(), *divisor, *options);
+    if let Some(anchor) = options.anchor {
+        weights = weights.with_anchor(anchor)?;
+    }
+    Ok(Some(VolumeFilter { shape, depth, src, dst, weights, divisor, borders, extent }))
+}
+
+/// Returns the sums over windows.
+fn plain_sums(size: [u32; 3]) -> Result<VolumeFormula> {
+    match VolumeFormula::mean(size)? {
+        VolumeFormula::Sums { weights, .. } => Ok(VolumeFormula::Sums { weights, divisor: 1.0 }),
+        other => Ok(other),
+    }
+}
+
+/// Returns the number of planes of a result.
+fn depth_of(
+    formula: &VolumeFormula,
+    (shape, depth): (apron_core::Shape, u32),
+    (src, dst): (PixelType, PixelType),
+    options: &Options<'_>,
+) -> Result<u32> {
+    if let VolumeFormula::Deviation(size) = formula {
+        let types = (PixelType::F64, PixelType::F64);
+        return depth_of(&plain_sums(*size)?, (shape, depth), types, options);
+    }
+    if let Some(problem) = stated(formula, (shape, depth), (src, dst), options)? {
+        return Ok(problem.window()?.out.depth);
+    }
+    let VolumeFormula::Pointwise { x, y, .. } = formula else { return Ok(depth) };
+    let types = (src, sums_of(src, dst));
+    let first = depth_of(x, (shape, depth), types, options)?;
+    y.as_ref().map_or(Ok(first), |y| depth_of(y, (shape, depth), types, options)).map(|_| first)
+}
+
+/// The input and the options of a filter.
+struct Filtering<'a> {
+    device: &'a Device,
+    stack: Source<'a>,
+    depth: u32,
+    options: Options<'a>,
+}
+
+impl Filtering<'_> {
+    /// Computes the formula's samples, of type `dst`; into `room`, if there is one.
+    fn solve(&self, formula: &VolumeFormula, dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let (shape, src) = (self.stack.shape(), self.stack.pixel_type());
+        if let Some(conversion) = self.conversion(dst) {
+            return self.solve_converted(conversion, formula, dst, room);
+        }
+        match formula {
+            VolumeFormula::Volume => self.pointwise(PointOp::AS_IT_IS, &self.stack, None, dst, room),
+            VolumeFormula::Pointwise { op, x, y } => {
+                if let Source::Host(_) = &self.stack
+                    && let Some(uploaded) = self.device.uploaded(&self.stack)?
+                {
+                    // Uploaded once, for all operations that read it.
+                    let on_device = Filtering { device: self.device, stack: Source::Device(&uploaded), ..*self };
+                    let mut result = on_device.solve(formula, dst, room)?;
+                    result.made.report.copy_in += uploaded.made.report.copy_in;
+                    return Ok(result);
+                }
+                let of_parts = sums_of(src, dst);
+                // Kernels take operands of one type, which is the result's, too.
+                let by_kernels = self.device.machine().is_some();
+                if by_kernels && dst != of_parts {
+                    let image = self.solve(formula, of_parts, None)?.into_image();
+                    let mut result = self.pointwise(PointOp::AS_IT_IS, &Source::Device(&image), None, dst, room)?;
+                    result.made.before.push(image.made);
+                    return Ok(result);
+                }
+                let operand = |formula: &VolumeFormula| match formula {
+                    VolumeFormula::Volume if !by_kernels || src == of_parts => Ok(None),
+                    formula => self.solve(formula, of_parts, None).map(|solved| Some(solved.into_image())),
+                };
+                let (made_x, made_y) = (operand(x)?, y.as_deref().map(operand).transpose()?.flatten());
+                let seen = |made| match made {
+                    Some(image) => Source::Device(image),
+                    None => self.stack.view(),
+                };
+                let (x, y) = (seen(made_x.as_ref()), y.as_ref().map(|_| seen(made_y.as_ref())));
+                let mut result = self.pointwise(*op, &x, y.as_ref(), dst, room)?;
+                let made = [&made_x, &made_y];
+                result.made.before = made.into_iter().flatten().map(|part| part.made.clone()).collect();
+                Ok(result)
+            }
+            VolumeFormula::Deviation(size) => self.deviation(*size, dst, room),
+            VolumeFormula::Sums { .. } => {
+                let types = (src, dst);
+                let Some(problem) = stated(formula, (shape, self.depth), types, &self.options)? else {
+                    unreachable!("sums are a problem")
+                };
+                self.sums(problem, room)
+            }
+        }
+    }
+
+    /// Returns whether samples of a type that is not computed, or that are cast in another way than by default, are converted.
+    fn conversion(&self, dst: PixelType) -> Option<Conversion> {
+        let src = self.stack.pixel_type();
+        let casts = !dst.is_float() && self.options.cast != Cast::default();
+        if casts || !dst.is_computed() {
+            Some(Conversion::After(PixelType::F64))
+        } else if !src.is_computed() {
+            Some(Conversion::Before(src.computed()))
+        } else {
+            None
+        }
+    }
+
+    /// Converts the input, or the result; into `room`, if there is one.
+    fn solve_converted(
+        &self,
+        conversion: Conversion,
+        formula: &VolumeFormula,
+        dst: PixelType,
+        room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        match conversion {
+            Conversion::Before(first) => {
+                let cast = PointOp::Cast(Cast::default());
+                let image = self.pointwise(cast, &self.stack, None, first, None)?.into_image();
+                let computed = Filtering { device: self.device, stack: Source::Device(&image), ..*self };
+                let mut result = computed.solve(formula, dst, room)?;
+                result.made.report.copy_in += image.made.report.copy_in;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+            Conversion::After(last) => {
+                let image = self.solve(formula, last, None)?.into_image();
+                let cast = PointOp::Cast(self.options.cast);
+                let mut result = self.pointwise(cast, &Source::Device(&image), None, dst, room)?;
+                result.made.before.push(image.made);
+                Ok(result)
+            }
+        }
+    }
+
+    /// Computes standard deviations of sums in f64.
+    fn deviation(&self, size: [u32; 3], dst: PixelType, room: Option<&mut Room<'_>>) -> Result<Solved> {
+        let (doubles, sums) = (PixelType::F64, plain_sums(size)?);
+        let converted = self.pointwise(PointOp::AS_IT_IS, &self.stack, None, doubles, None)?.into_image();
+        let numbers = Source::Device(&converted);
+        let squares = self.pointwise(PointOp::Product, &numbers, Some(&numbers), doubles, None)?.into_image();
+        let squared = |border| match border {
+            Border::Constant(value) => Border::Constant(value * value),
+            other => other,
+        };
+        let VolumeBorders { x, y, z } = self.options.borders;
+        let borders = VolumeBorders { x: squared(x), y: squared(y), z: squared(z) };
+        let of_squares =
+            Filtering { stack: Source::Device(&squares), options: Options { borders, ..self.options }, ..*self };
+        let of_numbers = Filtering { stack: numbers.view(), ..*self };
+        let of_squares = of_squares.solve(&sums, doubles, None)?.into_image();
+        let of_numbers = of_numbers.solve(&sums, doubles, None)?.into_image();
+        let (op, y) = (PointOp::Deviation { n: voxels(size) }, Source::Device(&of_numbers));
+        let (x, y) = (Source::Device(&of_squares), Some(&y));
+        let by_kernels = self.device.machine().is_some() && dst != doubles;
+        let mut before = [&converted, &squares, &of_squares, &of_numbers].map(|part| part.made.clone()).to_vec();
+        let mut result = if by_kernels {
+            let image = self.pointwise(op, &x, y, doubles, None)?.into_image();
+            before.push(image.made.clone());
+            self.pointwise(PointOp::AS_IT_IS, &Source::Device(&image), None, dst, room)?
+        } else {
+            self.pointwise(op, &x, y, dst, room)?
+        };
+        result.made.before = before;
+        Ok(result)
+    }
+
+    /// Solves a problem. Kernels are of the type of the sums: other samples are converted before and after, which on other
+    /// devices happens as they are read and written.
+    fn sums(&self, problem: VolumeFilter, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
+        problem.window()?;
+        let (sums, src, dst) = (problem.sums(), problem.src, problem.dst);
+        let convert = |source: &Source<'_>, dst, room: Option<&mut Room<'_>>| {
+            self.pointwise(PointOp::AS_IT_IS, source, None, dst, room)
+        };
+        if self.device.machine().is_none() || (src, dst) == (sums, sums) {
+            let problem = FilterProblem::Volume(problem);
+            return self.device.with_fallback(|backend| {
+                backend.filter(&problem, "", &self.stack, None, &self.options.choice, room.as_deref_mut())
+            });
+        }
+        let converted = (src != sums).then(|| convert(&self.stack, sums, None)).transpose()?.map(Solved::into_image);
+        let stack = converted.as_ref().map_or(self.stack.view(), Source::Device);
+        let within = VolumeFilter { src: sums, dst: sums, ..problem };
+        let on_sums = Filtering { device: self.device, stack, ..*self };
+        let mut result = if dst == sums {
+            on_sums.sums(within, room)?
+        } else {
+            let image = on_sums.sums(within, None)?.into_image();
+            let mut result = convert(&Source::Device(&image), dst, room)?;
+            result.made.before.push(image.made);
+            result
+        };
+        if let Some(image) = converted {
+            result.made.report.copy_in += image.made.report.copy_in;
+            result.made.before.insert(0, image.made);
+        }
+        Ok(result)
+    }
+
+    fn pointwise(
+        &self,
+        op: PointOp,
+        x: &Source<'_>,
+        y: Option<&Source<'_>>,
+        dst: PixelType,
+        mut room: Option<&mut Room<'_>>,
+    ) -> Result<Solved> {
+        if let Some(y) = y.filter(|y| y.shape() != x.shape()) {
+            let limit = format!("another: the parts of the filter have {} and {} voxels", x.shape(), y.shape());
+            return Err(match self.options.extent {
+                Extent::Full => Error::parameter("volume", "extent", "full", limit),
+                _ => Error::parameter("volume", "border", self.options.borders, limit),
+            });
+        }
+        let (shape, src, second) = (x.shape(), x.pixel_type(), y.map(Source::pixel_type));
+        let problem = FilterProblem::Pointwise(Pointwise { shape, src, second, dst, op });
+        self.device.with_fallback(|backend| backend.filter(&problem, "", x, y, &Choice::default(), room.as_deref_mut()))
+    }
+}
