@@ -97,6 +97,7 @@ impl Backend {
     ) -> Result<(Vec<Edges>, Written, Made, Duration)> {
         let (shape, src) = (source.shape(), source.pixel_type());
         columns.rows(shape)?;
+        source.check_alone(OPERATION)?;
         // Uploaded once, for all kernels that read it.
         let (image, copy_in) = self.import_timed(source, OPERATION)?;
         let ranges = match binning.iter().any(seeks) {

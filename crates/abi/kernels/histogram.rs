@@ -121,6 +121,6 @@ fn rows() -> Vec<Row> {
     rows.push(slices("joint", "counts", ["u32", "u32"], body, "HistogramCellsParams"));
     rows.push(scattered("joint", "scattered", "u32", false));
     let body = "histogram::Joint".into();
-    rows.push(slices("joint-slices", "counts", ["f32", "u32"], body, "HistogramJointParams").taps("Global"));
+    rows.push(slices("joint", "slices", ["f32", "u32"], body, "HistogramJointParams").taps("Global"));
     rows
 }

@@ -105,7 +105,7 @@ fn strips_of_them_have_the_bytes_of_the_whole() {
         let [whole, strips] = ["whole.npy", "strips.npy"].map(|name| std::fs::read(folder.path(name)).unwrap());
         assert!(whole == strips, "{verb} {options:?}");
     }
-    let asked = ["stats", "a.npy", "--percentile", "0,12.5,50", "--device", "cpu", "--json"];
+    let asked = ["stats", "a.npy", "--percentile", "0,12.5,50", "--json"];
     let of =
         |ended: common::Ended| serde_json::from_str::<serde_json::Value>(&ended.stdout).unwrap()["statistics"].take();
     let strips = of(folder.ok(&[&asked[..], &["--memory", "0.6MB"]].concat()));

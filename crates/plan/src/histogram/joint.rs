@@ -69,11 +69,16 @@ impl Joint {
     }
 }
 
-/// Finds the cell of each row, and counts the cells by slices, or where there are many by adding to totals; or sums the
-/// weights of each 65536 rows by cell, and adds those sums, both in order.
-fn cells(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
+/// Finds the cell of each row of f32, and counts the cells in the same launch, where four times the counters that shared memory
+/// holds suffice. Otherwise the cells are written, and counted by slices, or where there are many by adding to totals; or the
+/// weights of each 65536 rows are summed by cell, and then those sums, both in order.
+fn joint(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Steps> {
     let joint = Joint::of(problem)?;
     let Joint { rows, cells, .. } = joint;
+    let slices = cells.div_ceil(u64::from(machine.shared_bytes / 4)) as u32;
+    if problem.src == PixelType::F32 && problem.weights.is_none() && slices <= MOST_SLICES {
+        return by_slices(problem, joint, slices, machine);
+    }
     let finding = joint.finding(problem.src, machine)?;
     let mut buffers = vec![
         buffer(Role::Input, problem.src.element(), problem.shape.samples()),
@@ -124,19 +129,8 @@ fn cells(problem: &JointHistogram, _: &Variant, machine: &Machine) -> Result<Ste
 }
 
 /// Finds the cells and counts them in one launch, by slices as large as shared memory.
-fn slices(problem: &JointHistogram, variant: &Variant, machine: &Machine) -> Result<Steps> {
-    let joint = Joint::of(problem)?;
+fn by_slices(problem: &JointHistogram, joint: Joint, slices: u32, machine: &Machine) -> Result<Steps> {
     let Joint { rows, cells, .. } = joint;
-    if problem.src != PixelType::F32 {
-        return Err(variant.refused(format!("{} columns", problem.src)));
-    }
-    if problem.weights.is_some() {
-        return Err(variant.refused("weights".into()));
-    }
-    let slices = cells.div_ceil(u64::from(machine.shared_bytes / 4)) as u32;
-    if slices > MOST_SLICES {
-        return Err(variant.refused(format!("{cells} cells in {} bytes of shared memory", machine.shared_bytes)));
-    }
     let slice = cells.div_ceil(u64::from(slices)) as u32;
     let most = u64::from(machine.multiprocessors / slices).min(MAX_ROW_CELLS / cells).max(1);
     let columns = rows.div_ceil(u64::from(SLICES_BLOCK) * ROWS_PER_THREAD).clamp(1, most) as u32;
@@ -146,7 +140,7 @@ fn slices(problem: &JointHistogram, variant: &Variant, machine: &Machine) -> Res
         blocks: [columns, slices],
         shared_bytes: slice * 4,
         taps: joint.taps,
-        ..launch(Kernel::histogram_joint_slices_counts_f32_u32, columns, params)
+        ..launch(Kernel::histogram_joint_slices_f32_u32, columns, params)
     };
     let buffers = vec![
         buffer(Role::Input, ElementType::F32, problem.shape.samples()),
@@ -163,26 +157,12 @@ fn sums(rows: u32, cells: u64) -> Launch {
     launch(Kernel::histogram_slices_sums_u32_u64, blocks, Params::HistogramMergeParams(params))
 }
 
-pub(crate) const VARIANTS: &[Variant] = &[
-    Variant {
-        rank: 10,
-        ..Variant::new(
-            "histogram-joint-slices",
-            Family::Histogram,
-            "f32 columns, counts; up to four times as many cells as shared memory holds counters for: H100 232448",
-            &For(slices),
-        )
-    },
-    Variant {
-        rank: 20,
-        ..Variant::new(
-            "histogram-joint",
-            Family::Histogram,
-            "up to 2^26 cells; of weights up to 2^27 sums in all, of each cell for each 65536 rows",
-            &For(cells),
-        )
-    },
-];
+pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
+    "histogram-joint",
+    Family::Histogram,
+    "up to 2^26 cells, and 2^27 sums of weights in all",
+    &For(joint),
+)];
 
 #[cfg(test)]
 mod tests {
@@ -202,7 +182,7 @@ mod tests {
     #[test]
     fn a_million_rows_in_32768_cells_take_one_launch_and_sums() {
         let recipe = plan(&problem(PixelType::F32, &[32; 3], 1 << 20).into(), None, &Machine::EMULATED).unwrap();
-        assert_eq!((recipe.variant, recipe.launches.len()), ("histogram-joint-slices", 2));
+        assert_eq!(recipe.launches.len(), 2);
         let Params::HistogramJointParams(params) = recipe.launches[0].params else { panic!("{recipe:?}") };
         assert_eq!(
             (params.rows, params.row, params.columns, params.cells, params.slice),
