@@ -257,8 +257,10 @@ fn tile<S: Fma>(stages: &Stages<'_, S>) -> [usize; 3] {
     let (rows, planes) = (stages.out.height as usize, stages.out.depth as usize);
     let held = RING_BYTES / size_of::<S>() / (stages.seen[2] + GROUP);
     let [_, down] = stages.within();
-    let least = (2 * down.max(stages.seen[1])).clamp(8, 128);
-    let width = (held / least).max(256).next_multiple_of(LANES * channels);
+    // Of masks deeper than any cache, the ring is as small as it can be.
+    let is_deep = stages.seen[2] > 1024;
+    let least = if is_deep { 1 } else { (2 * down.max(stages.seen[1])).clamp(8, 128) };
+    let width = (held / least).max(if is_deep { LANES } else { 256 }).next_multiple_of(LANES * channels);
     let width = if width >= row { row } else { row.div_ceil(row.div_ceil(width)).next_multiple_of(channels) };
     let height = (held / width).max(least).min(rows);
     let threads = parallel::threads() as usize;

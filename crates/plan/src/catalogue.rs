@@ -66,11 +66,11 @@ impl Variant {
     }
 
     /// Returns whether a sweep times it: not where it is alone, where its problems alone decide (deviations slide if their
-    /// sums are exact), or the type f64 does, nor where rows of the table have no place for its problems: a mask of one row would share its row
-    /// with a square of as many taps, and histograms by cells with one of bins.
+    /// sums are exact), or the type f64 does, nor where rows of the table have no place for its problems: volumes have three
+    /// sides, a mask of one row would share its row with a square of as many taps, and histograms by cells with one of bins.
     pub fn is_swept(&self) -> bool {
         let unswept = self.operation == "local-std"
-            || self.family == Family::Doubles
+            || matches!(self.family, Family::Doubles | Family::Volumes)
             || ["words-line", "conv1d-line", "histogram-slices", "histogram-scattered"].contains(&self.name);
         !self.is_alone() && !unswept
     }
