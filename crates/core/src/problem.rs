@@ -177,7 +177,7 @@ problems! {
     MeasureProblem in Measure {
         Statistics(FloatStatistics) = "stats",
         Weighted(WeightedBins) = "weighted",
-        Joint(JointHistogram) = "histogramdd",
+        Joint(JointHistogram) = "joint",
     }
 }
 
