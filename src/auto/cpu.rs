@@ -73,7 +73,7 @@ fn work_ms(work: &Work, rows: &[Row], threads: f64) -> f64 {
 fn like(operation: &'static str) -> &'static str {
     match operation {
         "paired" => "separable",
-        "weighted" | "histogramdd" | "stats" => "histogram",
+        "weighted" | "joint" | "stats" => "histogram",
         "pad" | "lookup" | "equalize" | "clahe" => "pointwise",
         other => other,
     }

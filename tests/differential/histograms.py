@@ -183,7 +183,7 @@ def pairs(rng):
         return equal("numpy", out, expected.astype(np.int64))
 
     about = f"{dtype} {image.shape} channels {channels}"
-    return Job("histogram2d", about, options, image, judge, arrays, operations=["histogramdd"])
+    return Job("histogram2d", about, options, image, judge, arrays, operations=["joint"])
 
 
 def joint(rng):
@@ -240,7 +240,7 @@ def joint(rng):
         return equal("numpy", out, expected if density or weight is not None else expected.astype(np.int64))
 
     about = f"{dtype} {image.shape} columns {picked}{' weighted' if weight is not None else ''}"
-    return Job("histogramdd", about, options, image, judge, arrays)
+    return Job("histogramdd", about, options, image, judge, arrays, operations=["joint"])
 
 
 class Images(Told):
@@ -280,7 +280,7 @@ def information(rng):
             exact += [("normalized", abs(found["normalized"] - sum(single) / joint) <= 1e-9)]
         return [f"numpy: {name} of {found}" for name, same in exact if not same]
 
-    job = Images("histogramdd", f"{dtype} {first.shape} and another", options, first, judge, kind="information")
+    job = Images("histogramdd", f"{dtype} {first.shape} and another", options, first, judge, kind="information", operations=["joint"])
     job.other = second
     return job
 

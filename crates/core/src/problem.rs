@@ -184,7 +184,7 @@ problems! {
     MeasureProblem in Measure {
         Statistics(FloatStatistics) = "stats",
         Weighted(WeightedBins) = "weighted",
-        Joint(JointHistogram) = "histogramdd",
+        Joint(JointHistogram) = "joint",
     }
 }
 

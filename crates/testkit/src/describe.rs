@@ -104,8 +104,8 @@ fn describe_measure(problem: &MeasureProblem, f: &mut fmt::Formatter<'_>) -> fmt
             write!(f, "{} {} {weights} weights in {bins} uneven bins{}", p.shape, p.src, apart(p.per_channel))
         }
         MeasureProblem::Joint(p) => {
-            let sides: Vec<usize> = p.edges.iter().map(apron::Edges::bins).collect();
-            write!(f, "{} {} columns {:?} in {sides:?} uneven bins", p.shape, p.src, p.columns.picked())
+            let sides: Vec<String> = p.edges.iter().map(|edges| edges.bins().to_string()).collect();
+            write!(f, "{} {} columns in {} uneven bins", p.shape, p.src, sides.join("x"))
         }
         MeasureProblem::Statistics(p) => write!(f, "{} {}{}", p.shape, p.src, apart(p.per_channel)),
     }
