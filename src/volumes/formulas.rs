@@ -13,7 +13,7 @@ use crate::{PointOp, Result, Taps};
 /// let spot = Volume::from_fn(5, 5, 5, 1, |x, y, z, _| if [x, y, z] == [2; 3] { 100u8 } else { 0 })?;
 /// let blurred = Device::cpu().filter_volume(&spot, volumes::gaussian([0.0, 0.0, 1.0], [0; 3], 4.0)?).run()?;
 /// let found = blurred.download::<u8>()?;
-/// assert_eq!([0, 1, 2].map(|z| found.get(2, 2, z, 0)), [Some(11), Some(24), Some(40)]);
+/// assert_eq!([0, 1, 2].map(|z| found.get(2, 2, z, 0)), [Some(11), Some(25), Some(40)]);
 /// # Ok::<(), apron::Error>(())
 /// ```
 ///

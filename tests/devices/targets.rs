@@ -4,7 +4,7 @@ use apron::{
     AnyImage, AnyImageMut, Border, Borders, Device, DeviceImage, Error, Extent, Image, ImageMut, Mask, Pixel,
     PixelType, Result, Shape, Target,
 };
-use apron_core::{Sample, each_type};
+use apron_core::each_type;
 use apron_testkit::{Data, first_mismatch, gpu_or_skip, random_image};
 use rand::SeedableRng;
 use rand::rngs::StdRng;

@@ -357,7 +357,7 @@ fn verify_counts_by_variant_in_json() {
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut checks = 0;
     let exact = ["histogram", "lookup", "equalize", "clahe", "pad", "stats", "weighted", "joint", "scaled"];
-    let within = ["correlate", "separable", "box", "local-std", "pointwise", "paired"];
+    let within = ["correlate", "separable", "box", "local-std", "pointwise", "paired", "volume"];
     for operation in within.into_iter().chain(exact) {
         let tally = &report["variants"][operation]["parallel"];
         assert_eq!(tally["failed"], 0, "{report}");

@@ -36,7 +36,7 @@ fn check(filter: &BoxFilter, seed: u64) -> u32 {
                 PixelType::I16 => filtered::<u8, i16>(samples.clone(), filter),
                 PixelType::F16 => filtered::<u8, apron_core::f16>(samples.clone(), filter),
                 PixelType::F32 => filtered::<u8, f32>(samples.clone(), filter),
-                PixelType::F64 => unreachable!("f64 from bytes"),
+                other => unreachable!("{other} from bytes"),
             };
             (samples, expected)
         }
