@@ -26,21 +26,23 @@ impl Case {
     }
 }
 
-/// Returns constants that every sample type can represent, a different one per channel.
-fn constants(channels: u32) -> Constants {
-    Constants::new(&[7.0, 0.0, 255.0, 77.0][..channels as usize]).expect("a constant for each channel")
+/// Returns constants that are samples of a type, in most types a different one per channel.
+fn constants(channels: u32, pixel: PixelType) -> Constants {
+    let samples = [7.0, 0.0, 255.0, 77.0].map(|value| pixel.sample(value));
+    Constants::new(&samples[..channels as usize]).expect("a constant for each channel")
 }
 
 /// Returns all borders: each mapping, and constants of both kinds.
-fn outsides(channels: u32) -> [AxisBorder; 6] {
-    let all = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, Border::Constant(9.0)];
+fn outsides(channels: u32, pixel: PixelType) -> [AxisBorder; 6] {
+    let constant = Border::Constant(pixel.sample(9.0));
+    let all = [Border::Replicate, Border::Reflect, Border::Reflect101, Border::Wrap, constant];
     let [a, b, c, d, e] = all.map(AxisBorder::from);
-    [a, b, c, d, e, constants(channels).into()]
+    [a, b, c, d, e, constants(channels, pixel).into()]
 }
 
 /// Makes a case with random borders and a random region.
 pub(crate) fn random_pad(rng: &mut StdRng, seed: u64, shape: (u32, u32, u32), pixel: PixelType, data: Data) -> Case {
-    let outsides = outsides(shape.2);
+    let outsides = outsides(shape.2, pixel);
     let mut axis = |side: u32| {
         let outside = outsides[rng.random_range(0..outsides.len())];
         (outside, rng.random_range(-100..side as i32 + 20), rng.random_range(1..=side + 60))
@@ -57,8 +59,8 @@ pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec
     for (n, pixel) in PixelType::ALL.into_iter().enumerate() {
         for (m, region) in regions.into_iter().enumerate() {
             let channels = (n + m) as u32 % 4 + 1;
-            for (k, x) in outsides(channels).into_iter().enumerate() {
-                let borders = Borders { x, y: outsides(channels)[(k + n + m) % 6] };
+            for (k, x) in outsides(channels, pixel).into_iter().enumerate() {
+                let borders = Borders { x, y: outsides(channels, pixel)[(k + n + m) % 6] };
                 let data = if k == 0 { Data::Special } else { Data::Uniform };
                 cases.push(Case::pad(next(), (37, 35, channels), pixel, borders, region, data));
             }
@@ -74,7 +76,7 @@ pub(crate) fn pads(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut Vec
     if scale == Scale::Full {
         for pixel in [PixelType::U8, PixelType::U16, PixelType::F32] {
             let all = (-9, -7, 4127, 1051);
-            cases.push(Case::pad(next(), (4099, 1031, 3), pixel, constants(3), all, Data::Uniform));
+            cases.push(Case::pad(next(), (4099, 1031, 3), pixel, constants(3, pixel), all, Data::Uniform));
             // More rows of blocks than the grid's y axis allows.
             cases.push(Case::pad(
                 next(),
