@@ -92,7 +92,13 @@ impl<const TAPS: usize> March<TAPS> {
     /// # Safety
     /// The tile is complete, and no thread reads the sums of the plane before any more.
     #[inline(always)]
-    unsafe fn across<D: Device>(d: D, thread: u32, tile: Shared<f32>, sums: Shared<f32>, p: &VolumesMarchParams) {
+    unsafe fn across<D: Device, const ALL: bool>(
+        d: D,
+        thread: u32,
+        tile: Shared<f32>,
+        sums: Shared<f32>,
+        p: &VolumesMarchParams,
+    ) {
         let units = Self::TILE[1] * COLUMNS / 4;
         let mut unit = thread;
         while unit < units {
@@ -109,7 +115,7 @@ impl<const TAPS: usize> March<TAPS> {
             }
             let mut four = [0.0; 4];
             for i in 0..TAPS {
-                if (i as u32) < p.taps[0] {
+                if ALL || (i as u32) < p.taps[0] {
                     // SAFETY: there are places for `TAPS` taps.
                     let tap = unsafe { d.tap(i as u32) };
                     for x in 0..4 {
@@ -128,7 +134,7 @@ impl<const TAPS: usize> March<TAPS> {
     /// # Safety
     /// The sums along x are complete.
     #[inline(always)]
-    unsafe fn down<D: Device>(
+    unsafe fn down<D: Device, const ALL: bool>(
         d: D,
         (column, row): (u32, u32),
         sums: Shared<f32>,
@@ -139,7 +145,7 @@ impl<const TAPS: usize> March<TAPS> {
             // SAFETY: in the rows of sums.
             let sample = unsafe { d.shared_load(sums, (row + j as u32) * COLUMNS + column) };
             for r in 0..DOWN {
-                if j >= r && j - r < TAPS && ((j - r) as u32) < p.taps[1] {
+                if j >= r && j - r < TAPS && (ALL || ((j - r) as u32) < p.taps[1]) {
                     // SAFETY: there are places for `TAPS` taps.
                     let tap = unsafe { d.tap((TAPS + j - r) as u32) };
                     of_rows[r] = d.fma(tap, sample, of_rows[r]);
@@ -148,15 +154,13 @@ impl<const TAPS: usize> March<TAPS> {
         }
         of_rows
     }
-}
 
-impl<const TAPS: usize> Body for March<TAPS> {
-    type Src = f32;
-    type Dst = f32;
-    type Params = VolumesMarchParams;
-
+    /// Goes through the planes; with `ALL`, an axis has `TAPS` taps, and no tap is compared with their number.
+    ///
+    /// # Safety
+    /// The launch contract holds.
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
+    unsafe fn planes<D: Device, const ALL: bool>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
         let thread = d.thread_x();
         // SAFETY: a plane has rows.
         let (part, band) = unsafe { div_rem(d.block_y(), p.bands) };
@@ -188,15 +192,16 @@ impl<const TAPS: usize> Body for March<TAPS> {
                     samples = Self::fetch(d, src, places, first + k as i32 + 1, p);
                 }
                 d.barrier();
-                Self::across(d, thread, tile, sums, p);
+                Self::across::<D, ALL>(d, thread, tile, sums, p);
                 d.barrier();
                 let thread = d.anew(thread);
                 let (column, row) = (thread % COLUMNS, thread / COLUMNS * VOLUMES_MARCH_DOWN);
-                let plane = Self::down(d, (column, row), sums, p);
+                let plane = Self::down::<D, ALL>(d, (column, row), sums, p);
                 let left = d.anew(d.block_x()) * COLUMNS;
                 for r in 0..DOWN {
                     for s in (0..TAPS).rev() {
-                        let before = if s == 0 || s as u32 == unused { 0.0 } else { ring[r][s - 1] };
+                        let first = s == 0 || (!ALL && s as u32 == unused);
+                        let before = if first { 0.0 } else { ring[r][s - 1] };
                         ring[r][s] = d.fma(d.tap((2 * TAPS + s) as u32), plane[r], before);
                     }
                     let (x, y) = (left + column, top + row + r as u32);
@@ -208,6 +213,25 @@ impl<const TAPS: usize> Body for March<TAPS> {
                         d.store(dst, at, sum);
                     }
                 }
+            }
+        }
+    }
+}
+
+impl<const TAPS: usize> Body for March<TAPS> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = VolumesMarchParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
+        let most = TAPS as u32;
+        // SAFETY: the launch contract.
+        unsafe {
+            if p.taps[0] == most && p.taps[1] == most && p.taps[2] == most {
+                Self::planes::<D, true>(d, src, dst, p);
+            } else {
+                Self::planes::<D, false>(d, src, dst, p);
             }
         }
     }
