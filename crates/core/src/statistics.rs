@@ -133,7 +133,7 @@ fn quotient(sum: i128, count: u64) -> f64 {
     // At least 64 bits; a rest behind them makes the last one odd, so that it is no tie.
     let shift = size.leading_zeros();
     let (scaled, count) = (size << shift, count as u128);
-    let digits = scaled / count | (scaled % count != 0) as u128;
+    let digits = (scaled / count) | (scaled % count != 0) as u128;
     (digits as f64 * 0.5f64.powi(shift as i32)).copysign(sum as f64)
 }
 
