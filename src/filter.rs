@@ -156,7 +156,8 @@ impl<'a, F> FilterBuilder<'a, F> {
     ///
     /// let image = Image::new(2, 1, 1, vec![200u8, 100])?;
     /// let double = Device::cpu().correlate(&image, Mask::from_rows([[2.0]])?).overflow(Overflow::Wrap).run()?;
-    /// assert_eq!(double.download::<u8>()?.row(0), [400 - 256, 200]);
+    /// // 400 less 256.
+    /// assert_eq!(double.download::<u8>()?.row(0), [144, 200]);
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn overflow(mut self, overflow: Overflow) -> Self {

@@ -14,7 +14,7 @@ fn rows() -> Vec<Row> {
     }
     for src in ["u32", "i32", "u64", "i64"] {
         let body = format!("statistics::Totals<{src}>");
-        let row = kernel("totals", "", [src, "u64"], body, "TotalsParams").block("[TOTALS_BLOCK, 1]");
+        let row = kernel("row-sums", "totals", [src, "u64"], body, "TotalsParams").block("[TOTALS_BLOCK, 1]");
         rows.push(row.shared("SharedMemory::Bytes(TOTALS_BLOCK * TOTALS_WORDS * 8)", 9));
     }
     for (stage, squares, barriers) in [("means", false, 3), ("squares", true, 2)] {

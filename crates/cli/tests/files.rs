@@ -93,7 +93,6 @@ fn arrays_in_either_order() {
 #[test]
 fn arrays_that_are_not_taken_are_named() {
     let folder = Folder::new();
-    folder.array("i64.npy", &[1, 1], &[9007199254740993i64]);
     folder.array("line.npy", &[4], &[0u8; 4]);
     folder.array("five.npy", &[1, 1, 5], &[0u8; 5]);
     folder.array("deep.npy", &[1, 1, 1, 1], &[0u8]);
@@ -121,7 +120,6 @@ fn arrays_that_are_not_taken_are_named() {
         folder.write(name, bytes);
     }
     let made = [
-        ("i64.npy", "9007199254740992 of dtype 'i8'"),
         ("line.npy", "(4,)"),
         ("five.npy", "(1, 1, 5)"),
         ("deep.npy", "(1, 1, 1, 1)"),

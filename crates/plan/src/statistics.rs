@@ -45,10 +45,10 @@ fn row_sums(problem: &FloatStatistics, variant: &Variant, _: &Machine) -> Result
 /// [`IntegerTotals`](apron_abi::IntegerTotals) of each block, all blocks of a channel after the other. `None` for other types.
 pub fn integer_totals(shape: Shape, src: PixelType, apart: u32) -> Option<Recipe> {
     let kernel = match src {
-        PixelType::U32 => Kernel::statistics_totals_u32_u64,
-        PixelType::I32 => Kernel::statistics_totals_i32_u64,
-        PixelType::U64 => Kernel::statistics_totals_u64_u64,
-        PixelType::I64 => Kernel::statistics_totals_i64_u64,
+        PixelType::U32 => Kernel::statistics_row_sums_totals_u32_u64,
+        PixelType::I32 => Kernel::statistics_row_sums_totals_i32_u64,
+        PixelType::U64 => Kernel::statistics_row_sums_totals_u64_u64,
+        PixelType::I64 => Kernel::statistics_row_sums_totals_i64_u64,
         _ => return None,
     };
     let pixels = shape.samples() / apart as u64;
@@ -71,7 +71,7 @@ pub fn integer_totals(shape: Shape, src: PixelType, apart: u32) -> Option<Recipe
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "statistics-row-sums",
     Family::Statistics,
-    "f32, f64 and f16 pixels; channels together or apart",
+    "f32, f64 and f16 pixels, summed in order; integers of 32 and 64 bits, summed exactly; channels together or apart",
     &For(row_sums),
 )];
 
