@@ -33,7 +33,7 @@ impl<'a> Table<'a> {
     /// // Three rows of two columns.
     /// let image = Image::new(2, 3, 1, vec![0.0f32, 5.0, 0.5, 1.0, 1.0, 6.0])?;
     /// let histogram = Device::cpu().histogramdd(Table::of_rows(&image)).bins(2).run()?;
-    /// assert_eq!(histogram.cells, [1, 1, 0, 1]);
+    /// assert_eq!(histogram.cells, [0, 1, 1, 1]);
     /// # Ok::<(), apron::Error>(())
     /// ```
     pub fn of_rows(image: impl Into<Source<'a>>) -> Table<'a> {

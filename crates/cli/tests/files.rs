@@ -119,11 +119,7 @@ fn arrays_that_are_not_taken_are_named() {
     for (name, bytes, _) in files {
         folder.write(name, bytes);
     }
-    let made = [
-        ("line.npy", "(4,)"),
-        ("five.npy", "(1, 1, 5)"),
-        ("deep.npy", "(1, 1, 1, 1)"),
-    ];
+    let made = [("line.npy", "(4,)"), ("five.npy", "(1, 1, 5)"), ("deep.npy", "(1, 1, 1, 1)")];
     let made = made.into_iter().chain([("empty.npy", "(0, 0)"), ("flat.npy", "(0, 5)")]);
     for (name, part) in made.chain(files.iter().map(|(name, _, part)| (*name, *part))) {
         folder.fails(3, part, &[&["correlate", name, "out.npy"], IDENTITY].concat());

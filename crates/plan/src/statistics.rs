@@ -71,7 +71,7 @@ pub fn integer_totals(shape: Shape, src: PixelType, apart: u32) -> Option<Recipe
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "statistics-row-sums",
     Family::Statistics,
-    "f32, f64 and f16 pixels, summed in order; integers of 32 and 64 bits, summed exactly; channels together or apart",
+    "f16, f32 and f64 in order; integers of 32 and 64 bits exactly",
     &For(row_sums),
 )];
 

@@ -110,7 +110,7 @@ pub(crate) fn launch(kernel: Kernel, (samples, channels): (u64, u32), op: PointO
 pub(crate) const VARIANTS: &[Variant] = &[Variant::new(
     "pointwise",
     Family::Pointwise,
-    "u8, f32 and f64 pixels, the second image f32 or as the first; a single image between f64 and any, i8 and i16, bool and u8",
+    "u8, f32 and f64, the second image f32 or as the first; one image between f64 and any",
     &For(plan),
 )];
 
