@@ -61,7 +61,10 @@ fn described(layout: &Layout, kept: Option<&Kept>) -> Map<String, Value> {
     array.insert("chunk_grid".into(), chunks);
     let keys = keys.unwrap_or_else(|| json!({ "name": "default", "configuration": { "separator": "/" } }));
     array.insert("chunk_key_encoding".into(), keys);
-    array.insert("fill_value".into(), fill.unwrap_or_else(|| 0.into()));
+    array.insert(
+        "fill_value".into(),
+        fill.unwrap_or_else(|| if layout.pixel == PixelType::Bool { false.into() } else { 0.into() }),
+    );
     array.insert("codecs".into(), codecs);
     for field in ["attributes", "dimension_names"] {
         array.extend(of_input(field).map(|value| (field.into(), value)));

@@ -58,7 +58,7 @@ fn hostile_metadata_are_refused() {
         (with("/chunk_key_encoding/name", json!("default_suffix")), "chunk key encoding 'default_suffix'"),
         (
             with("/data_type", json!("complex64")),
-            "data type 'complex64' is not taken; taken are uint8, uint16, int16, float16",
+            "data type 'complex64' is not taken; taken are bool, uint8, int8, uint16",
         ),
         (with("/fill_value", json!(70000)), ""),
         (with("/codecs", json!([])), "no codec makes bytes"),
