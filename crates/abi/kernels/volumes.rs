@@ -25,7 +25,7 @@ fn rows() -> Vec<Row> {
         let row =
             kernel("march", taps.to_string(), ["f32", "f32"], format!("volumes::March<{taps}>"), "VolumesMarchParams");
         let row = row.taps("FewestParameter").block("[VOLUMES_MARCH_BLOCK, 1]");
-        row.shared(format!("SharedMemory::Bytes(volumes_march_bytes({taps}))"), 2).residents(if taps > 5 {
+        row.shared(format!("SharedMemory::Bytes(volumes_march_bytes({taps}))"), 4).residents(if taps > 5 {
             1
         } else {
             2
