@@ -10,8 +10,12 @@ pub(crate) const FAMILY: Family = Family {
 /// Types of samples and sums. Other types are converted before and after.
 const TYPES: [&str; 2] = ["f32", "f64"];
 
-/// Most taps per axis of the kernels that march: `VOLUMES_MARCH_TAPS`.
-const MARCH_TAPS: [u32; 4] = [3, 5, 9, 17];
+/// Most taps per axis of the kernels that march, `VOLUMES_MARCH_TAPS`, and their blocks per multiprocessor.
+const MARCH_TAPS: [(u32, u32); 4] = [(3, 2), (5, 2), (9, 1), (17, 1)];
+
+/// Most sides of the masks of the kernels that march, `VOLUMES_CUBE_SIDES`, their blocks per multiprocessor, and their ways
+/// through the planes: one for masks of this side, one for others.
+const CUBE_SIDES: [(u32, u32, u32); 2] = [(3, 2, 1), (5, 1, 2)];
 
 fn rows() -> Vec<Row> {
     let of = |stage: &str, body: &str, sum| {
@@ -20,16 +24,13 @@ fn rows() -> Vec<Row> {
     };
     let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 4 } else { 3 }));
     let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
-    // Taps along each axis in one launch.
-    let march = MARCH_TAPS.map(|taps| {
-        let row =
-            kernel("march", taps.to_string(), ["f32", "f32"], format!("volumes::March<{taps}>"), "VolumesMarchParams");
+    let marching = |method, body: &str, (taps, blocks, ways): (u32, u32, u32), shared: &str| {
+        let body = format!("volumes::{body}<{taps}>");
+        let row = kernel(method, taps.to_string(), ["f32", "f32"], body, "VolumesMarchParams");
         let row = row.taps("FewestParameter").block("[VOLUMES_MARCH_BLOCK, 1]");
-        row.shared(format!("SharedMemory::Bytes(volumes_march_bytes({taps}))"), 4).residents(if taps > 5 {
-            1
-        } else {
-            2
-        })
-    });
-    dense.into_iter().chain(line).chain(march).collect()
+        row.shared(format!("SharedMemory::Bytes({shared}({taps}))"), ways).residents(blocks)
+    };
+    let march = MARCH_TAPS.map(|(taps, blocks)| marching("march", "March", (taps, blocks, 2), "volumes_march_bytes"));
+    let cube = CUBE_SIDES.map(|of| marching("cube", "Cube", of, "volumes_cube_bytes"));
+    dense.into_iter().chain(line).chain(march).chain(cube).collect()
 }

@@ -55,14 +55,28 @@ pub const fn volumes_march_tile(taps: u32) -> [u32; 2] {
     [VOLUMES_MARCH_TILE[0] + (taps - 1).next_multiple_of(4), VOLUMES_MARCH_TILE[1] + taps - 1]
 }
 
-/// Returns the shared memory of such a kernel, in bytes: the input tile, and the sums along its rows.
+/// Most sides of the masks of three dimensions that march.
+pub const VOLUMES_CUBE_SIDES: [u32; 2] = [3, 5];
+
+/// Returns the input tiles of such a kernel: one in use, and those that are filled meanwhile, as many as fit 64 KiB with the sums.
+pub const fn volumes_march_stages(taps: u32) -> u32 {
+    if taps > 9 { 2 } else { 3 }
+}
+
+/// Returns the shared memory of the kernels for taps along each axis, in bytes: the input tiles, and the sums along the rows of two.
 pub const fn volumes_march_bytes(taps: u32) -> u32 {
-    let [columns, rows] = volumes_march_tile(taps);
-    (columns + VOLUMES_MARCH_TILE[0]) * rows * 4
+    let [_, rows] = volumes_march_tile(taps);
+    volumes_cube_bytes(taps) + 2 * VOLUMES_MARCH_TILE[0] * rows * 4
+}
+
+/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles.
+pub const fn volumes_cube_bytes(side: u32) -> u32 {
+    let [columns, rows] = volumes_march_tile(side);
+    volumes_march_stages(side) * columns * rows * 4
 }
 
 /// Parameters of the kernels that march through the planes. The taps are those along x and y, and those along z at the end of their
-/// places, each with places for as many as the kernel takes.
+/// places, each with places for as many as the kernel takes; or those of a mask, whose planes are at the end of their places.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct VolumesMarchParams {

@@ -5,8 +5,8 @@ use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, MAX_GRID_ROWS, Machine, Role};
 use apron_abi::{
-    ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_MARCH_TAPS, VOLUMES_MARCH_TILE, VOLUMES_TILE,
-    VolumesMarchParams, VolumesParams,
+    BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_TAPS,
+    VOLUMES_MARCH_TILE, VOLUMES_TILE, VolumesMarchParams, VolumesParams,
 };
 use apron_core::{Pass, PixelType, Result, VolumeFilter};
 
@@ -35,25 +35,66 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
     let [x, y, z] = &passes[..] else {
         return Err(variant.refused("other than taps along three axes".into()));
     };
-    if (problem.src, problem.dst) != (PixelType::F32, PixelType::F32) || x.input.channels != 1 {
-        let (src, dst, channels) = (problem.src, problem.dst, x.input.channels);
-        return Err(variant.refused(format!("{channels} channels of {src} to {dst} samples")));
-    }
     let counts = problem.weights.size();
-    let most = counts.into_iter().max().unwrap_or(1);
-    let fitting = VOLUMES_MARCH_TAPS.into_iter().zip([
+    let kernels = [
         Kernel::volumes_march_3_f32_f32,
         Kernel::volumes_march_5_f32_f32,
         Kernel::volumes_march_9_f32_f32,
         Kernel::volumes_march_17_f32_f32,
-    ]);
-    let Some((places, kernel)) = fitting.into_iter().find(|(places, _)| *places >= most) else {
-        return Err(variant.refused(format!("{most} taps along an axis")));
+    ];
+    let (places, kernel) = smallest(counts, VOLUMES_MARCH_TAPS.into_iter().zip(kernels))
+        .ok_or_else(|| variant.refused(format!("{counts:?} taps along the axes")))?;
+    let mut taps = vec![0.0; 3 * places];
+    for (pass, at) in [(x, 0), (y, places), (z, 3 * places - counts[2] as usize)] {
+        taps[at..at + pass.taps.len()].iter_mut().zip(&pass.taps).for_each(|(to, &tap)| *to = tap as f32);
+    }
+    marching(problem, variant, machine, (kernel, z.modes, taps))
+}
+
+/// Plans one launch for a mask of three dimensions.
+fn cube(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result<Steps> {
+    let passes = problem.passes()?;
+    let [Pass { axis: None, taps: mask, modes, .. }] = &passes[..] else {
+        return Err(variant.refused("taps along axes".into()));
     };
+    let sides = problem.weights.size();
+    let kernels = [Kernel::volumes_cube_3_f32_f32, Kernel::volumes_cube_5_f32_f32];
+    // The first one is for masks of its side alone.
+    let first = if sides == [VOLUMES_CUBE_SIDES[0]; 3] { 0 } else { 1 };
+    let (places, kernel) = smallest(sides, VOLUMES_CUBE_SIDES.into_iter().zip(kernels).skip(first))
+        .ok_or_else(|| variant.refused(format!("a mask of {sides:?} taps")))?;
+    let mut taps = vec![0.0; places.pow(3)];
+    let [columns, rows, planes] = sides.map(|side| side as usize);
+    for (row, of_row) in mask.chunks(columns).enumerate() {
+        let (k, j) = (places - planes + row / rows, row % rows);
+        taps[(k * places + j) * places..].iter_mut().zip(of_row).for_each(|(to, &tap)| *to = tap as f32);
+    }
+    marching(problem, variant, machine, (kernel, *modes, taps))
+}
+
+/// Returns the first of `kernels`, with their most taps along an axis, that has places for as many taps.
+fn smallest(taps: [u32; 3], mut kernels: impl Iterator<Item = (u32, Kernel)>) -> Option<(usize, Kernel)> {
+    let (places, kernel) = kernels.find(|(places, _)| taps.iter().all(|taps| taps <= places))?;
+    Some((places as usize, kernel))
+}
+
+/// Plans the launch of a kernel that marches through the planes.
+fn marching(
+    problem: &VolumeFilter,
+    variant: &Variant,
+    machine: &Machine,
+    (kernel, modes, taps): (Kernel, [BorderMode; 3], Vec<f32>),
+) -> Result<Steps> {
+    let input = problem.volume()?;
+    if (problem.src, problem.dst) != (PixelType::F32, PixelType::F32) || input.channels != 1 {
+        let (src, dst, channels) = (problem.src, problem.dst, input.channels);
+        return Err(variant.refused(format!("{channels} channels of {src} to {dst} samples")));
+    }
     let window = problem.window()?;
-    if x.input.plane().samples() >= MOST_COLUMNS || window.out.plane().samples() >= MOST_COLUMNS {
+    if input.plane().samples() >= MOST_COLUMNS || window.out.plane().samples() >= MOST_COLUMNS {
         return Err(variant.refused(format!("planes of {}", window.out.plane())));
     }
+    let counts = problem.weights.size();
     let out = window.out.sides();
     let [columns, bands] = [0, 1].map(|axis| out[axis].div_ceil(VOLUMES_MARCH_TILE[axis]));
     // Enough blocks for all multiprocessors, of planes enough that those that are read twice are few.
@@ -64,21 +105,16 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
         // What lies outside, before the first pass.
         constants: problem.borders.axes().map(|border| border.mode_of(PixelType::F32).1 as f32),
         divisor: problem.divisor as f32,
-        sides: x.input.sides(),
+        sides: input.sides(),
         out,
         taps: counts,
         origin: window.origin,
-        borders: z.modes.map(|mode| mode as u32),
+        borders: modes.map(|mode| mode as u32),
         bands,
         planes,
     };
-    let mut taps = vec![0.0; 3 * places as usize];
-    let places = places as usize;
-    for (pass, at) in [(x, 0), (y, places), (z, 3 * places - counts[2] as usize)] {
-        taps[at..at + pass.taps.len()].iter_mut().zip(&pass.taps).for_each(|(to, &tap)| *to = tap as f32);
-    }
     let buffer = |role, elems| Buffer { role, element: ElementType::F32, elems };
-    let buffers = vec![buffer(Role::Input, problem.shape.samples()), buffer(Role::Output, window.out.samples())];
+    let buffers = vec![buffer(Role::Input, input.samples()), buffer(Role::Output, window.out.samples())];
     let launch = Launch {
         kernel,
         blocks: [columns, bands * out[2].div_ceil(planes)],
@@ -161,6 +197,10 @@ pub(crate) const VARIANTS: &[Variant] = &[
             "f32 samples of one channel, 2 to 17 taps an axis",
             &For(march),
         )
+    },
+    Variant {
+        rank: 12,
+        ..Variant::new("volumes-cube", Family::Volumes, "f32 samples of one channel, masks of up to 5x5x5", &For(cube))
     },
     Variant {
         rank: 20,

@@ -3,10 +3,13 @@
 //! A volume's planes lie one below the other. A pass along the columns or the planes of a separable filter is a dense mask of one
 //! column: along the planes it is that of an image whose rows are the planes.
 
+mod cube;
 mod dense;
 mod line;
 mod march;
+mod tiles;
 
+pub use cube::Cube;
 pub use dense::Dense;
 pub use line::Line;
 pub use march::March;

@@ -1,0 +1,166 @@
+//! A dense mask of up to 5x5x5 taps over f32, in one launch that marches through the planes.
+//!
+//! ```text
+//! each block: 64 x 32 outputs, in some planes; each plane of the input from front to back, one barrier for each:
+//!     start copying the tile of a later plane into shared memory
+//!     four outputs of a column per thread: the samples of this plane under them, row by row, in registers
+//!     add their products to the sums of all outputs that see this plane: a ring in registers; the oldest is done
+//! ```
+//!
+//! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps plane by plane from
+//! the front, row by row, from the left.
+
+use super::tiles::{Part, Tiles};
+use crate::device::{Device, Global, Shared};
+use crate::Body;
+use apron_abi::{
+    volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_DOWN,
+    VOLUMES_MARCH_TILE,
+};
+
+/// The kernel for masks of `SIDE` taps along each axis; for 5, also of fewer.
+///
+/// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say; the taps
+/// are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the first rows and columns.
+pub struct Cube<const SIDE: usize>;
+
+const COLUMNS: u32 = VOLUMES_MARCH_TILE[0];
+const DOWN: usize = VOLUMES_MARCH_DOWN as usize;
+
+impl<const SIDE: usize> Cube<SIDE> {
+    /// Columns and rows of the tile.
+    const TILE: [u32; 2] = volumes_march_tile(SIDE as u32);
+    const STAGES: u32 = volumes_march_stages(SIDE as u32);
+    /// Whether no mask has fewer taps.
+    const ONLY: bool = SIDE as u32 == VOLUMES_CUBE_SIDES[0];
+
+    /// Adds the products of a plane: those with plane `s` of the mask to `ring[..][s]`.
+    ///
+    /// # Safety
+    /// The tile is complete.
+    #[inline(always)]
+    unsafe fn add<D: Device, const ALL: bool>(
+        d: D,
+        (column, row): (u32, u32),
+        tile: Shared<f32>,
+        ring: &mut [[f32; SIDE]; DOWN],
+        p: &VolumesMarchParams,
+    ) {
+        let [columns, rows] = [d.anew(p.taps[0]), d.anew(p.taps[1])];
+        let unused = SIDE as u32 - d.anew(p.taps[2]);
+        for j in 0..SIDE + DOWN - 1 {
+            let mut samples = [0.0; SIDE];
+            for i in 0..SIDE {
+                // SAFETY: in the tile.
+                samples[i] = unsafe { d.shared_load(tile, (row + j as u32) * Self::TILE[0] + column + i as u32) };
+            }
+            for r in 0..DOWN {
+                // Row `j` of the tile is under row `j - r` of the mask at output row `r`.
+                if j >= r && j - r < SIDE && (ALL || ((j - r) as u32) < rows) {
+                    for s in 0..SIDE {
+                        for i in 0..SIDE {
+                            if ALL || (s as u32 >= unused && (i as u32) < columns) {
+                                // SAFETY: there are places for `SIDE` taps along each axis.
+                                let tap = unsafe { d.tap(((s * SIDE + j - r) * SIDE + i) as u32) };
+                                ring[r][s] = d.fma(tap, samples[i], ring[r][s]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes through the planes; with `ALL`, an axis has `SIDE` taps, and no tap is compared with their number.
+    ///
+    /// # Safety
+    /// The launch contract holds.
+    #[inline(always)]
+    unsafe fn planes<D: Device, const ALL: bool>(
+        d: D,
+        (part, tiles): (&Part, &Tiles<D, SIDE>),
+        dst: Global<f32>,
+        p: &VolumesMarchParams,
+    ) {
+        let tile = |stage: u32| Shared::<f32>::at(stage * Self::TILE[0] * Self::TILE[1] * 4);
+        // The first planes are only copied; the last steps copy nothing.
+        let (inputs, ahead) = (part.planes + p.taps[2] - 1, Self::STAGES - 1);
+        let mut ring = [[0.0; SIDE]; DOWN];
+        let mut stage = 0;
+        for k in 0..inputs + ahead {
+            // SAFETY: the launch contract. A stage is copied to after the barrier that follows its last use.
+            unsafe {
+                d.wait_copies::<1>();
+                d.barrier();
+                let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
+                if k < inputs {
+                    tiles.start(k, tile(stage));
+                }
+                d.end_copies();
+                stage = oldest;
+                if k >= ahead {
+                    let finished = (k - ahead + 1).checked_sub(p.taps[2]);
+                    Self::finish::<D, ALL>(d, (part, finished), tile(oldest), &mut ring, dst, p);
+                }
+            }
+        }
+    }
+
+    /// Adds a plane's products; stores output plane `finished` of the block.
+    ///
+    /// # Safety
+    /// The tile is complete.
+    #[inline(always)]
+    unsafe fn finish<D: Device, const ALL: bool>(
+        d: D,
+        (part, finished): (&Part, Option<u32>),
+        tile: Shared<f32>,
+        ring: &mut [[f32; SIDE]; DOWN],
+        dst: Global<f32>,
+        p: &VolumesMarchParams,
+    ) {
+        // What depends on the thread alone is recomputed, and takes no registers of the ring's.
+        let place = || {
+            let thread = d.anew(d.thread_x());
+            (thread % COLUMNS, thread / COLUMNS * VOLUMES_MARCH_DOWN)
+        };
+        // The mask's planes are at the end of their places.
+        let unused = SIDE as u32 - d.anew(p.taps[2]);
+        for r in 0..DOWN {
+            for s in (0..SIDE).rev() {
+                let first = s == 0 || (!ALL && s as u32 == unused);
+                ring[r][s] = if first { 0.0 } else { ring[r][s - 1] };
+            }
+        }
+        // SAFETY: the caller's promise; each output is one thread's.
+        unsafe {
+            Self::add::<D, ALL>(d, place(), tile, ring, p);
+            if let Some(z) = finished {
+                let (column, row) = place();
+                for r in 0..DOWN {
+                    part.store(d, dst, [column, row + r as u32, z], ring[r][SIDE - 1], p);
+                }
+            }
+        }
+    }
+}
+
+impl<const SIDE: usize> Body for Cube<SIDE> {
+    type Src = f32;
+    type Dst = f32;
+    type Params = VolumesMarchParams;
+
+    #[inline(always)]
+    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
+        let Some(part) = Part::of(d, p) else { return };
+        let tiles = Tiles::of(d, src, &part, p);
+        // SAFETY: the launch contract.
+        unsafe {
+            if Self::ONLY || Tiles::<D, SIDE>::is_full(p) {
+                Self::planes::<D, true>(d, (&part, &tiles), dst, p);
+            } else {
+                Self::planes::<D, false>(d, (&part, &tiles), dst, p);
+            }
+        }
+    }
+}
