@@ -25,6 +25,8 @@ def prepare(work):
             return lambda: cupy.histogram(samples, 256, (0, 1))
         return lambda: cupy.bincount(samples, minlength=256)
     out = cupy.empty_like(image)
+    if work.operation == "volume":
+        return volume(work, image, out)
     if work.operation in ("separable", "gauss"):
         taps = peer.weights(2 * work.radius() + 1) if work.operation == "separable" else [1, 4, 6, 4, 1]
         taps = cupy.asarray(taps, cupy.float32)
@@ -41,6 +43,24 @@ def prepare(work):
         size = (height, width) + (1,) * (image.ndim - 2)
         return lambda: ndimage.uniform_filter(image, size, output=out, mode="nearest")
     mask = cupy.asarray(peer.weights(height, width)).reshape((height, width) + (1,) * (image.ndim - 2))
+    return lambda: ndimage.correlate(image, mask, output=out, mode="nearest")
+
+
+def volume(work, image, out):
+    """Taps along the three axes, a mask of three dimensions, or a mean."""
+    if (side := work.side()) is None:
+        taps = cupy.asarray(peer.weights(2 * work.radius() + 1))
+        between = [cupy.empty(image.shape, cupy.float32) for _ in range(2)]
+
+        def all_axes():
+            ndimage.correlate1d(image, taps, axis=2, output=between[0], mode="nearest")
+            ndimage.correlate1d(between[0], taps, axis=1, output=between[1], mode="nearest")
+            ndimage.correlate1d(between[1], taps, axis=0, output=out, mode="nearest")
+
+        return all_axes
+    if work.rest.startswith("window"):
+        return lambda: ndimage.uniform_filter(image, side, output=out, mode="nearest")
+    mask = cupy.asarray(peer.weights(side, side, side))
     return lambda: ndimage.correlate(image, mask, output=out, mode="nearest")
 
 

@@ -170,7 +170,7 @@ int main(int count, char **names) {
         if (histogram && work.is("histogram", "u16", 1)) return histogram_words(work, npp);
         if (histogram && work.is("histogram", "u8", 4)) return histogram_rgba(work, npp);
         if (histogram && work.is("histogram", "f32", 1)) return histogram_floats(work, npp);
-        if (histogram || work.operation == "chain") return;
+        if (histogram || work.operation == "chain" || work.operation == "volume") return;
         if (work.pixel == "u8") return filter(work, BYTES, npp);
         if (work.pixel == "u16") return filter(work, WORDS, npp);
         if (work.pixel == "f32") return filter(work, FLOATS, npp);

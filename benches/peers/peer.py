@@ -25,9 +25,17 @@ class Work:
         self.name, self.operation, self.pixel = name, found[1], found[2]
         self.width, self.height, self.channels = int(found[3]), int(found[4]), int(found[5] or 1)
         self.rest = found[6]
+        self.depth = 1
+        if self.operation == "volume":
+            self.depth, self.channels = self.channels, 1
 
     def radius(self):
-        return int(self.rest.removeprefix("radius "))
+        return int(self.rest.split("radius ")[1])
+
+    def side(self):
+        """The side of a volume's mask or window; none for taps."""
+        found = re.fullmatch(r"(?:mask|window) (\d+)x\d+x\d+", self.rest)
+        return int(found[1]) if found else None
 
     def extent(self):
         """Width and height of the mask or window."""
@@ -35,8 +43,10 @@ class Work:
         return int(width), int(height)
 
     def image(self):
-        """The samples: rows, columns and, if there are several, channels; of the kinds that the bench has."""
+        """The samples: planes of a volume, rows, columns and, if there are several, channels; of the kinds that the bench has."""
         shape = (self.height, self.width) + ((self.channels,) if self.channels > 1 else ())
+        if self.depth > 1:
+            shape = (self.depth,) + shape
         random = np.random.default_rng(1)
         if self.pixel == "f32":
             return random.random(shape, dtype=np.float32)

@@ -38,6 +38,8 @@ def prepare(work):
         return lambda: torch.bincount(samples, minlength=256)
     if work.pixel != "f32":  # conv2d has no bytes
         return None
+    if work.operation == "volume":
+        return volume(work)
     image = planes(work)
     if work.operation == "separable":
         radius = work.radius()
@@ -50,6 +52,24 @@ def prepare(work):
         return lambda: F.avg_pool2d(image, (height, width), stride=1, padding=padding)
     mask = on_gpu(peer.weights(height, width))[None, None]
     return lambda: F.conv2d(image, mask, padding=padding)
+
+
+def volume(work):
+    """A mask of three dimensions, or a mean; taps along the axes are three masks."""
+    image = on_gpu(work.image())[None, None]
+    if (side := work.side()) is None:
+        taps, radius = on_gpu(peer.weights(2 * work.radius() + 1)), work.radius()
+
+        def all_axes():
+            of = F.conv3d(image, taps[None, None, None, None, :], padding=(0, 0, radius))
+            of = F.conv3d(of, taps[None, None, None, :, None], padding=(0, radius, 0))
+            return F.conv3d(of, taps[None, None, :, None, None], padding=(radius, 0, 0))
+
+        return all_axes
+    if work.rest.startswith("window"):
+        return lambda: F.avg_pool3d(image, side, stride=1, padding=side // 2)
+    mask = on_gpu(peer.weights(side, side, side))[None, None]
+    return lambda: F.conv3d(image, mask, padding=side // 2)
 
 
 with torch.no_grad():

@@ -137,7 +137,17 @@ impl<'a> From<&'a DeviceVolume> for VolumeSource<'a> {
     }
 }
 
-impl VolumeSource<'_> {
+impl<'a> VolumeSource<'a> {
+    /// Makes a source of an image of planes, one below the other.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a height that is no multiple of the depth.
+    pub fn from_stack(stack: impl Into<Source<'a>>, depth: u32) -> Result<VolumeSource<'a>> {
+        let stack = stack.into();
+        unstacked(stack.shape(), depth)?;
+        Ok(VolumeSource { stack, depth })
+    }
+
     /// Returns width, height, depth and channels.
     ///
     /// # Errors

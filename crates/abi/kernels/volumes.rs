@@ -10,8 +10,10 @@ pub(crate) const FAMILY: Family = Family {
 /// Types of samples and sums. Other types are converted before and after.
 const TYPES: [&str; 2] = ["f32", "f64"];
 
-/// Most taps per axis of the kernels that march, `VOLUMES_MARCH_TAPS`, and their blocks per multiprocessor.
-const MARCH_TAPS: [(u32, u32); 4] = [(3, 2), (5, 2), (9, 1), (17, 1)];
+/// Taps per axis of the kernels that march, `VOLUMES_MARCH_TAPS`, their blocks per multiprocessor, and their ways through the
+/// planes: one for as many taps, one for fewer.
+const MARCH_TAPS: [(u32, u32, u32); 8] =
+    [(3, 2, 1), (5, 2, 1), (7, 1, 1), (9, 1, 2), (11, 1, 1), (13, 1, 1), (15, 1, 1), (17, 1, 2)];
 
 /// Most sides of the masks of the kernels that march, `VOLUMES_CUBE_SIDES`, their blocks per multiprocessor, and their ways
 /// through the planes: one for masks of this side, one for others.
@@ -30,7 +32,7 @@ fn rows() -> Vec<Row> {
         let row = row.taps("FewestParameter").block("[VOLUMES_MARCH_BLOCK, 1]");
         row.shared(format!("SharedMemory::Bytes({shared}({taps}))"), ways).residents(blocks)
     };
-    let march = MARCH_TAPS.map(|(taps, blocks)| marching("march", "March", (taps, blocks, 2), "volumes_march_bytes"));
+    let march = MARCH_TAPS.map(|of| marching("march", "March", of, "volumes_march_bytes"));
     let cube = CUBE_SIDES.map(|of| marching("cube", "Cube", of, "volumes_cube_bytes"));
     dense.into_iter().chain(line).chain(march).chain(cube).collect()
 }

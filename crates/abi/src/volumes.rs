@@ -47,8 +47,13 @@ pub const VOLUMES_MARCH_TILE: [u32; 2] = [64, 32];
 /// Rows per thread of such a kernel.
 pub const VOLUMES_MARCH_DOWN: u32 = 4;
 
-/// Most taps per axis of such kernels.
-pub const VOLUMES_MARCH_TAPS: [u32; 4] = [3, 5, 9, 17];
+/// Taps per axis of such kernels.
+pub const VOLUMES_MARCH_TAPS: [u32; 8] = [3, 5, 7, 9, 11, 13, 15, 17];
+
+/// Returns whether the kernel for `taps` taps along each axis also takes fewer.
+pub const fn volumes_march_has_fewer(taps: u32) -> bool {
+    taps % 8 == 1
+}
 
 /// Returns the columns and rows of the input tile of a kernel of up to `taps` taps: rows are whole groups of four samples.
 pub const fn volumes_march_tile(taps: u32) -> [u32; 2] {

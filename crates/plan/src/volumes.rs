@@ -6,7 +6,7 @@ use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, MAX_GRID_ROWS, Machine, Role};
 use apron_abi::{
     BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_TAPS,
-    VOLUMES_MARCH_TILE, VOLUMES_TILE, VolumesMarchParams, VolumesParams,
+    VOLUMES_MARCH_TILE, VOLUMES_TILE, VolumesMarchParams, VolumesParams, volumes_march_has_fewer,
 };
 use apron_core::{Pass, PixelType, Result, VolumeFilter};
 
@@ -39,11 +39,17 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
     let kernels = [
         Kernel::volumes_march_3_f32_f32,
         Kernel::volumes_march_5_f32_f32,
+        Kernel::volumes_march_7_f32_f32,
         Kernel::volumes_march_9_f32_f32,
+        Kernel::volumes_march_11_f32_f32,
+        Kernel::volumes_march_13_f32_f32,
+        Kernel::volumes_march_15_f32_f32,
         Kernel::volumes_march_17_f32_f32,
     ];
-    let (places, kernel) = smallest(counts, VOLUMES_MARCH_TAPS.into_iter().zip(kernels))
-        .ok_or_else(|| variant.refused(format!("{counts:?} taps along the axes")))?;
+    let kernels = VOLUMES_MARCH_TAPS.into_iter().zip(kernels);
+    let kernels = kernels.filter(|&(taps, _)| volumes_march_has_fewer(taps) || counts == [taps; 3]);
+    let (places, kernel) =
+        smallest(counts, kernels).ok_or_else(|| variant.refused(format!("{counts:?} taps along the axes")))?;
     let mut taps = vec![0.0; 3 * places];
     for (pass, at) in [(x, 0), (y, places), (z, 3 * places - counts[2] as usize)] {
         taps[at..at + pass.taps.len()].iter_mut().zip(&pass.taps).for_each(|(to, &tap)| *to = tap as f32);

@@ -56,13 +56,14 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
             cases.push(Case::volume(next(), size, pixel, (m % 2 == 0, [2, 1, 4]), other, Data::Uniform));
         }
     }
-    // Every number of taps that the marching kernels have places for, and one more; several parts of the planes.
-    for (n, size) in
-        [[2, 3, 3], [3, 3, 3], [5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [18, 3, 3]].into_iter().enumerate()
-    {
+    // The taps that each of the marching kernels takes, fewer, and one more; several parts of the planes.
+    let alike = (3..=17).step_by(2).map(|taps| (false, [taps; 3]));
+    let taps = [[2, 3, 3], [5, 4, 2], [3, 2, 17], [17, 16, 2], [15, 13, 17], [18, 3, 3]].map(|size| (false, size));
+    let masks = [[3, 3, 3], [5, 5, 5], [2, 5, 4], [4, 1, 5], [5, 3, 1], [6, 3, 3]].map(|size| (true, size));
+    for (n, weights) in alike.chain(taps).chain(masks).enumerate() {
         let (border, shape) = (borders()[n % 6], [(70, 37, 30, 1), (64, 32, 20, 1), (30, 65, 50, 1)][n % 3]);
-        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), border, Data::Uniform));
-        cases.push(Case::volume(next(), shape, PixelType::F32, (false, size), Border::Constant(-0.3), Data::Special));
+        cases.push(Case::volume(next(), shape, PixelType::F32, weights, border, Data::Uniform));
+        cases.push(Case::volume(next(), shape, PixelType::F32, weights, Border::Constant(-0.3), Data::Special));
     }
     if scale == Scale::Full {
         for (n, size) in [(300, 200, 40, 1), (101, 67, 60, 3)].into_iter().enumerate() {

@@ -15,10 +15,11 @@ use super::tiles::{Part, Tiles};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_stages, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_DOWN, VOLUMES_MARCH_TILE,
+    volumes_march_has_fewer, volumes_march_stages, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_DOWN,
+    VOLUMES_MARCH_TILE,
 };
 
-/// The kernel for up to `TAPS` taps along each axis.
+/// The kernel for `TAPS` taps along each axis; for 9 and 17, also for fewer.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say.
 pub struct March<const TAPS: usize>;
@@ -33,6 +34,8 @@ impl<const TAPS: usize> March<TAPS> {
     /// Columns and rows of the tile.
     const TILE: [u32; 2] = apron_abi::volumes_march_tile(TAPS as u32);
     const STAGES: u32 = volumes_march_stages(TAPS as u32);
+    /// Whether an axis may have fewer taps.
+    const HAS_FEWER: bool = volumes_march_has_fewer(TAPS as u32);
 
     /// Samples of a tile, and sums along x of a plane.
     const SAMPLES: u32 = Self::TILE[0] * Self::TILE[1];
@@ -45,34 +48,70 @@ impl<const TAPS: usize> March<TAPS> {
     #[inline(always)]
     unsafe fn across<D: Device, const ALL: bool>(d: D, tile: Shared<f32>, sums: Shared<f32>, p: &VolumesMarchParams) {
         let units = Self::TILE[1] * COLUMNS / 4;
-        let taps = d.anew(p.taps[0]);
         let mut unit = d.anew(d.thread_x());
         while unit < units {
             let (row, first) = (unit / (COLUMNS / 4), unit % (COLUMNS / 4) * 4);
-            let mut window = [0.0; WINDOW];
-            for k in 0..WINDOW / 4 {
-                if 4 * k < TAPS + 3 {
-                    // SAFETY: in the tile, whose rows are whole groups of four.
-                    let four = unsafe { d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k as u32) };
-                    for x in 0..4 {
-                        window[4 * k + x] = four[x];
-                    }
-                }
+            // SAFETY: in the tile, whose rows are whole groups of four; in the rows of sums, and no other thread's.
+            unsafe {
+                let four = |k| d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
+                d.shared_store4(sums, row * COLUMNS + first, Self::four::<D, ALL>(d, (0, p.taps[0]), four));
             }
-            let mut four = [0.0; 4];
-            for i in 0..TAPS {
-                if ALL || (i as u32) < taps {
-                    // SAFETY: there are places for `TAPS` taps.
-                    let tap = unsafe { d.tap(i as u32) };
-                    for x in 0..4 {
-                        four[x] = d.fma(tap, window[x + i], four[x]);
-                    }
-                }
-            }
-            // SAFETY: in the rows of sums, and no other thread's.
-            unsafe { d.shared_store4(sums, row * COLUMNS + first, four) };
             unit += BLOCK;
         }
+    }
+
+    /// Returns four sums whose windows start at adjacent samples, of which `four` returns those from `4 * k` on. Their taps are
+    /// behind each other from `first` on.
+    ///
+    /// # Safety
+    /// There are places for `TAPS` taps.
+    #[inline(always)]
+    unsafe fn four<D: Device, const ALL: bool>(
+        d: D,
+        (first, taps): (u32, u32),
+        four: impl Fn(u32) -> [f32; 4],
+    ) -> [f32; 4] {
+        let mut sums = [0.0; 4];
+        let mut window = [0.0; WINDOW];
+        if ALL {
+            for k in 0..WINDOW / 4 {
+                if 4 * k < TAPS + 3 {
+                    let samples = four(k as u32);
+                    for x in 0..4 {
+                        window[4 * k + x] = samples[x];
+                    }
+                }
+            }
+            for i in 0..TAPS {
+                // SAFETY: the caller's promise.
+                let tap = unsafe { d.tap(first + i as u32) };
+                for x in 0..4 {
+                    sums[x] = d.fma(tap, window[x + i], sums[x]);
+                }
+            }
+            return sums;
+        }
+        let mut samples = four(0);
+        let mut k = 0;
+        while 4 * k < taps {
+            // The last tap alone needs no samples after the first four.
+            let next = if 4 * k + 1 < taps { four(k + 1) } else { [0.0; 4] };
+            for x in 0..4 {
+                (window[x], window[4 + x]) = (samples[x], next[x]);
+            }
+            for i in 0..4 {
+                if 4 * k + (i as u32) < taps {
+                    // SAFETY: the caller's promise.
+                    let tap = unsafe { d.tap(first + 4 * k + i as u32) };
+                    for x in 0..4 {
+                        sums[x] = d.fma(tap, window[x + i], sums[x]);
+                    }
+                }
+            }
+            samples = next;
+            k += 1;
+        }
+        sums
     }
 
     /// Returns a thread's sums along y.
@@ -86,20 +125,18 @@ impl<const TAPS: usize> March<TAPS> {
         sums: Shared<f32>,
         p: &VolumesMarchParams,
     ) -> [f32; DOWN] {
-        let mut of_rows = [0.0; DOWN];
-        let taps = d.anew(p.taps[1]);
-        for j in 0..TAPS + DOWN - 1 {
-            // SAFETY: in the rows of sums.
-            let sample = unsafe { d.shared_load(sums, (row + j as u32) * COLUMNS + column) };
-            for r in 0..DOWN {
-                if j >= r && j - r < TAPS && (ALL || ((j - r) as u32) < taps) {
-                    // SAFETY: there are places for `TAPS` taps.
-                    let tap = unsafe { d.tap((TAPS + j - r) as u32) };
-                    of_rows[r] = d.fma(tap, sample, of_rows[r]);
+        let four = |k: u32| {
+            let mut samples = [0.0; 4];
+            for j in 0..4 {
+                if !ALL || 4 * k + j < (TAPS + DOWN - 1) as u32 {
+                    // SAFETY: in the rows of sums.
+                    samples[j as usize] = unsafe { d.shared_load(sums, (row + 4 * k + j) * COLUMNS + column) };
                 }
             }
-        }
-        of_rows
+            samples
+        };
+        // SAFETY: there are places for `TAPS` taps.
+        unsafe { Self::four::<D, ALL>(d, (TAPS as u32, p.taps[1]), four) }
     }
 
     /// Goes through the planes; with `ALL`, an axis has `TAPS` taps, and no tap is compared with their number.
@@ -190,7 +227,7 @@ impl<const TAPS: usize> Body for March<TAPS> {
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if Tiles::<D, TAPS>::is_full(p) {
+            if !Self::HAS_FEWER || Tiles::<D, TAPS>::is_full(p) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

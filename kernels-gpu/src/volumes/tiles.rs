@@ -79,14 +79,8 @@ impl<'p, D: Device, const TAPS: usize> Tiles<'p, D, TAPS> {
         let (along_x, along_y) = (BorderMode::from_u32(p.borders[0]), BorderMode::from_u32(p.borders[1]));
         let left = d.block_x() * VOLUMES_MARCH_TILE[0];
         let corner = [left as i32 + p.origin[0], part.top as i32 + p.origin[1]];
-        let mut tiles = Tiles {
-            d,
-            p,
-            src,
-            places: [0; COPIES],
-            has_constants: false,
-            front: part.front as i32 + p.origin[2],
-        };
+        let mut tiles =
+            Tiles { d, p, src, places: [0; COPIES], has_constants: false, front: part.front as i32 + p.origin[2] };
         for k in 0..COPIES {
             let element = d.thread_x() + k as u32 * BLOCK;
             let (column, row) = (element % Self::SIDES[0], element / Self::SIDES[0]);

@@ -9,7 +9,10 @@ use std::fmt;
 pub(in crate::verbs) struct Picture {
     pub(in crate::verbs) pixel: PixelType,
     pub(in crate::verbs) width: u32,
+    /// Rows; those of a volume's planes, one below the other.
     pub(in crate::verbs) height: u32,
+    /// Planes of a volume; 1 for an image.
+    pub(in crate::verbs) planes: u32,
     pub(in crate::verbs) channels: u32,
     /// Pixels in memory between the end of a row and the start of the next.
     pub(in crate::verbs) gap: u32,
@@ -47,8 +50,11 @@ impl Data {
 
 impl fmt::Display for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Picture { pixel, width, height, channels, gap, .. } = self;
-        write!(f, "{pixel} {width}x{height}")?;
+        let Picture { pixel, width, height, planes, channels, gap, .. } = self;
+        write!(f, "{pixel} {width}x{}", height / planes)?;
+        if *planes > 1 {
+            return write!(f, "x{planes}");
+        }
         if *channels > 1 {
             write!(f, "x{channels}")?;
         }
@@ -130,7 +136,7 @@ mod tests {
 
     /// Returns the histogram of an image of this kind.
     fn counts(data: Data) -> Vec<u64> {
-        let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, channels: 1, gap: 0, data };
+        let picture = Picture { pixel: PixelType::U8, width: 512, height: 256, planes: 1, channels: 1, gap: 0, data };
         let image = picture.make().unwrap();
         Device::cpu().histogram(Source::from(&image)).run().unwrap().counts().to_vec()
     }
@@ -149,11 +155,13 @@ mod tests {
 
     #[test]
     fn f32_samples_are_below_1_and_names_tell_channels() {
-        let picture = Picture { pixel: PixelType::F32, width: 9, height: 5, channels: 3, gap: 0, data: Data::Uniform };
+        let (pixel, data) = (PixelType::F32, Data::Uniform);
+        let picture = Picture { pixel, width: 9, height: 5, planes: 1, channels: 3, gap: 0, data };
         let AnyImage::F32(image) = picture.make().unwrap() else { panic!() };
         assert!(image.rows().flatten().all(|sample| (0.0..1.0).contains(sample)));
         assert_eq!((picture.to_string(), picture.bytes()), ("f32 9x5x3".into(), 9 * 5 * 3 * 4));
         assert_eq!(Picture { channels: 1, ..picture }.to_string(), "f32 9x5");
+        assert_eq!(Picture { channels: 1, height: 10, planes: 2, ..picture }.to_string(), "f32 9x5x2");
         assert_eq!(Picture { gap: 7, ..picture }.to_string(), "f32 9x5x3 of 16");
         assert_eq!(Picture { gap: 7, ..picture }.make().unwrap().shape().width, 16);
     }

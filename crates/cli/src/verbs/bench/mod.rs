@@ -41,8 +41,8 @@ copy, read, and multiply and add.
 --peers also times what is there of NPP and CUB (compiled by nvcc, which NVCC may name), PyTorch and
 CuPy, by the programs in --peers-dir. What is missing is said and left out.
 
-A workload's name is the operation (separable, dense, box, gauss, histogram), the type and size of the image, and the
-radius, mask, window or kind of data.
+A workload's name is the operation (separable, dense, box, gauss, histogram, volume), the type and size of the image or
+volume, and the radius, mask, window or kind of data.
 
 Examples:
   apron bench --only separable --peers --record benches/record/h100-speed.csv

@@ -1,13 +1,14 @@
 //! Names of workloads, which select them and tell the programs of other libraries what to time.
 //!
-//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS] [of WIDTH] REST [border BORDER]`, where the rest depends on the operation, and a
+//! `OPERATION PIXEL WIDTHxHEIGHT[xCHANNELS|xDEPTH] [of WIDTH] REST [border BORDER]`, where the rest depends on the operation, and a
 //! filter without a border replicates the edge.
 
 use super::chain::CHAIN;
 use super::images::{Data, Picture};
-use super::workloads::{Composed, Operation, Workload, range};
+use super::workloads::{Composed, Operation, Solid, Workload, range};
 use Operation::{
     Bins, Box, Chain, Composed as Made, Dense, Deviation, Gauss, Histogram, PerChannel, Percentiles, Range, Separable,
+    Volume,
 };
 use apron::{Border, Limit, PixelType, Shape};
 use std::fmt;
@@ -33,6 +34,9 @@ impl fmt::Display for Workload {
             }
             Percentiles(count) => write!(f, "percentiles {picture} count {count}"),
             Deviation(side) => write!(f, "local-std {picture} window {side}x{side}"),
+            Volume(Solid::Separable(radius)) => write!(f, "volume {picture} separable radius {radius}"),
+            Volume(Solid::Dense(side)) => write!(f, "volume {picture} mask {side}x{side}x{side}"),
+            Volume(Solid::Box(side)) => write!(f, "volume {picture} window {side}x{side}x{side}"),
             Made(composed) => write!(f, "composed {picture} {}", composed.name()),
             Chain => write!(f, "chain {picture} {CHAIN}"),
         }?;
@@ -48,9 +52,13 @@ impl FromStr for Workload {
         let words: Vec<&str> = name.split_whitespace().collect();
         let [operation, pixel, size, rest @ ..] = &words[..] else { return Err(wrong()) };
         let pixel: PixelType = pixel.parse().map_err(|error: apron::Error| error.to_string())?;
-        let (width, height, channels) = match numbers(size).ok_or_else(wrong)?[..] {
-            [width, height] => (width, height, 1),
-            [width, height, channels] if channels > 1 => (width, height, channels),
+        let (width, height, planes, channels) = match numbers(size).ok_or_else(wrong)?[..] {
+            [width, height, planes] if *operation == "volume" && planes > 1 => {
+                (width, height.checked_mul(planes).ok_or_else(wrong)?, planes, 1)
+            }
+            _ if *operation == "volume" => return Err(wrong()),
+            [width, height] => (width, height, 1, 1),
+            [width, height, channels] if channels > 1 => (width, height, 1, channels),
             _ => return Err(wrong()),
         };
         let (gap, rest) = match rest {
@@ -99,10 +107,19 @@ impl FromStr for Workload {
             ("composed", [name]) => {
                 Made(Composed::ALL.into_iter().find(|composed| composed.name() == *name).ok_or_else(wrong)?)
             }
+            ("volume", ["separable", "radius", radius]) => {
+                Volume(Solid::Separable(radius.parse().map_err(|_| wrong())?))
+            }
+            ("volume", [kind @ ("mask" | "window"), size]) => match numbers(size).ok_or_else(wrong)?[..] {
+                [side, height, depth] if [height, depth] == [side; 2] => {
+                    Volume(if *kind == "mask" { Solid::Dense(side) } else { Solid::Box(side) })
+                }
+                _ => return Err(wrong()),
+            },
             ("chain", _) if rest.join(" ") == CHAIN => Chain,
             _ => return Err(wrong()),
         };
-        let picture = Picture { pixel, width, height, channels, gap, data };
+        let picture = Picture { pixel, width, height, planes, channels, gap, data };
         let workload = Workload { operation, picture, border, limit: None, target: None };
         let limit = match operation {
             Histogram | PerChannel | Range | Bins(_) | Percentiles(_) => Some(Limit::Read),
@@ -163,6 +180,10 @@ mod tests {
             "histogram f32 64x64 range 0 to 2",
             "histogram u16 64x64 range 0 to 1",
             "chain u8 64x64 sobel",
+            "volume f32 64x64 mask 3x3x3",
+            "volume f32 64x64x64 mask 3x3",
+            "volume f32 64x64x64 window 3x3x5",
+            "volume f32 64x4294967295x64 window 3x3x3",
         ] {
             let error = name.parse::<Workload>().unwrap_err();
             assert!(error.contains("no workload") || error.contains("u9") || error.contains('5'), "{name}: {error}");

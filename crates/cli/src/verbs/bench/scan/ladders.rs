@@ -157,7 +157,7 @@ fn work(operation: Operation, picture: Picture) -> Workload {
 }
 
 fn picture(pixel: PixelType, width: u32, height: u32, channels: u32) -> Picture {
-    Picture { pixel, width, height, channels, gap: 0, data: Data::Uniform }
+    Picture { pixel, width, height, planes: 1, channels, gap: 0, data: Data::Uniform }
 }
 
 #[cfg(test)]
