@@ -328,15 +328,20 @@ impl Filtering<'_> {
         Ok(result)
     }
 
-    /// Solves a problem. Kernels are of the type of the sums: other samples are converted before and after, which on other
-    /// devices happens as they are read and written.
+    /// Solves a problem. Where kernels do not take the samples, those are converted before and after, to the type of the sums;
+    /// other devices convert as they read and write.
     fn sums(&self, problem: VolumeFilter, mut room: Option<&mut Room<'_>>) -> Result<Solved> {
         problem.window()?;
         let (sums, src, dst) = (problem.sums(), problem.src, problem.dst);
         let convert = |source: &Source<'_>, dst, room: Option<&mut Room<'_>>| {
             self.pointwise(PointOp::AS_IT_IS, source, None, dst, room)
         };
-        if self.device.machine().is_none() || (src, dst) == (sums, sums) {
+        let takes = |machine: apron_plan::Machine| {
+            let problem = FilterProblem::Volume(problem.clone()).into();
+            let planned = self.options.choice.of("volume", |variant| apron_plan::plan(&problem, variant, &machine));
+            planned.is_ok()
+        };
+        if (src, dst) == (sums, sums) || self.device.machine().is_none_or(takes) {
             let problem = FilterProblem::Volume(problem);
             return self.device.with_fallback(|backend| {
                 backend.filter(&problem, "", &self.stack, None, &self.options.choice, room.as_deref_mut())

@@ -15,6 +15,9 @@ const TYPES: [&str; 2] = ["f32", "f64"];
 const MARCH_TAPS: [(u32, u32, u32); 8] =
     [(3, 2, 1), (5, 2, 1), (7, 1, 1), (9, 1, 2), (11, 1, 1), (13, 1, 1), (15, 1, 1), (17, 1, 2)];
 
+/// Most taps per axis of the kernels that march over integers: `VOLUMES_MARCH_INTEGER_TAPS`.
+const MARCH_INTEGER_TAPS: [u32; 3] = [5, 9, 17];
+
 /// Most sides of the masks of the kernels that march, `VOLUMES_CUBE_SIDES`, their blocks per multiprocessor, and their ways
 /// through the planes: one for masks of this side, one for others.
 const CUBE_SIDES: [(u32, u32, u32); 2] = [(3, 2, 1), (5, 1, 2)];
@@ -26,13 +29,18 @@ fn rows() -> Vec<Row> {
     };
     let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 4 } else { 3 }));
     let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
-    let marching = |method, body: &str, (taps, blocks, ways): (u32, u32, u32), shared: &str| {
-        let body = format!("volumes::{body}<{taps}>");
-        let row = kernel(method, taps.to_string(), ["f32", "f32"], body, "VolumesMarchParams");
-        let row = row.taps("FewestParameter").block("[VOLUMES_MARCH_BLOCK, 1]");
-        row.shared(format!("SharedMemory::Bytes({shared}({taps}))"), ways).residents(blocks)
+    let marching = |method, (src, sum): (&'static str, &str), body, (taps, blocks, ways): (u32, u32, u32)| {
+        let bytes = if sum == "f64" { 8 } else { 4 };
+        let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
+        let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {bytes}))");
+        row.block("[VOLUMES_MARCH_BLOCK, 1]").shared(shared, ways).residents(blocks)
     };
-    let march = MARCH_TAPS.map(|of| marching("march", "March", of, "volumes_march_bytes"));
-    let cube = CUBE_SIDES.map(|of| marching("cube", "Cube", of, "volumes_cube_bytes"));
-    dense.into_iter().chain(line).chain(march).chain(cube).collect()
+    let march = |of: (&'static str, &str, u32), taps: (u32, u32, u32)| {
+        let (src, sum, down) = of;
+        marching("march", (src, sum), format!("volumes::March<{src}, {sum}, {}, {down}>", taps.0), taps)
+    };
+    let floats = MARCH_TAPS.map(|taps| march(("f32", "f32", 4), taps));
+    let integers = ["u8", "u16"].map(|src| MARCH_INTEGER_TAPS.map(|taps| march((src, "f64", 2), (taps, 1, 1))));
+    let cube = CUBE_SIDES.map(|of| marching("cube", ("f32", "f32"), format!("volumes::Cube<{}>", of.0), of));
+    dense.into_iter().chain(line).chain(floats).chain(integers.into_iter().flatten()).chain(cube).collect()
 }

@@ -41,42 +41,59 @@ pub struct VolumesParams {
 /// Threads per block of the kernels that march through the planes.
 pub const VOLUMES_MARCH_BLOCK: u32 = 512;
 
-/// Output columns and rows of such a block.
-pub const VOLUMES_MARCH_TILE: [u32; 2] = [64, 32];
+/// Output columns of such a block.
+pub const VOLUMES_MARCH_COLUMNS: u32 = 64;
 
-/// Rows per thread of such a kernel.
-pub const VOLUMES_MARCH_DOWN: u32 = 4;
-
-/// Taps per axis of such kernels.
+/// Taps per axis of such kernels over f32.
 pub const VOLUMES_MARCH_TAPS: [u32; 8] = [3, 5, 7, 9, 11, 13, 15, 17];
+
+/// Most taps per axis of such kernels over integers, whose sums are f64.
+pub const VOLUMES_MARCH_INTEGER_TAPS: [u32; 3] = [5, 9, 17];
+
+/// Most sides of the masks of three dimensions that march.
+pub const VOLUMES_CUBE_SIDES: [u32; 2] = [3, 5];
 
 /// Returns whether the kernel for `taps` taps along each axis also takes fewer.
 pub const fn volumes_march_has_fewer(taps: u32) -> bool {
     taps % 8 == 1
 }
 
-/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps: rows are whole groups of four samples.
-pub const fn volumes_march_tile(taps: u32) -> [u32; 2] {
-    [VOLUMES_MARCH_TILE[0] + (taps - 1).next_multiple_of(4), VOLUMES_MARCH_TILE[1] + taps - 1]
+/// Returns the output rows per thread of a kernel whose sums have `sum` bytes.
+pub const fn volumes_march_down(sum: u32) -> u32 {
+    16 / sum
 }
 
-/// Most sides of the masks of three dimensions that march.
-pub const VOLUMES_CUBE_SIDES: [u32; 2] = [3, 5];
+/// Returns the output rows of a block of such a kernel.
+pub const fn volumes_march_rows(sum: u32) -> u32 {
+    VOLUMES_MARCH_BLOCK / VOLUMES_MARCH_COLUMNS * volumes_march_down(sum)
+}
+
+/// Returns the columns and rows of the input tile of a kernel of up to `taps` taps, whose sums have `sum` bytes: rows are whole
+/// groups of four samples.
+pub const fn volumes_march_tile(taps: u32, sum: u32) -> [u32; 2] {
+    [VOLUMES_MARCH_COLUMNS + (taps - 1).next_multiple_of(4), volumes_march_rows(sum) + taps - 1]
+}
 
 /// Returns the input tiles of such a kernel: one in use, and those that are filled meanwhile, as many as fit 64 KiB with the sums.
 pub const fn volumes_march_stages(taps: u32) -> u32 {
     if taps > 9 { 2 } else { 3 }
 }
 
-/// Returns the shared memory of the kernels for taps along each axis, in bytes: the input tiles, and the sums along the rows of two.
-pub const fn volumes_march_bytes(taps: u32) -> u32 {
-    let [_, rows] = volumes_march_tile(taps);
-    volumes_cube_bytes(taps) + 2 * VOLUMES_MARCH_TILE[0] * rows * 4
+/// Returns the places of the sums along a row of the tile. Those of f64 are apart by column modulo four, 20 places each, so that
+/// no two lanes of half a warp use the same bank.
+pub const fn volumes_march_pitch(sum: u32) -> u32 {
+    if sum == 8 { 80 } else { VOLUMES_MARCH_COLUMNS }
 }
 
-/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles.
-pub const fn volumes_cube_bytes(side: u32) -> u32 {
-    let [columns, rows] = volumes_march_tile(side);
+/// Returns the shared memory of the kernels for taps along each axis, in bytes: the input tiles, and the sums along the rows of two.
+pub const fn volumes_march_bytes(taps: u32, sum: u32) -> u32 {
+    let [_, rows] = volumes_march_tile(taps, sum);
+    volumes_cube_bytes(taps, sum) + 2 * volumes_march_pitch(sum) * rows * sum
+}
+
+/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles, of f32.
+pub const fn volumes_cube_bytes(side: u32, sum: u32) -> u32 {
+    let [columns, rows] = volumes_march_tile(side, sum);
     volumes_march_stages(side) * columns * rows * 4
 }
 

@@ -5,8 +5,9 @@ use crate::summation::halves;
 use crate::variant::{For, Variant};
 use crate::{Buffer, Launch, MAX_GRID_ROWS, Machine, Role};
 use apron_abi::{
-    BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_TAPS,
-    VOLUMES_MARCH_TILE, VOLUMES_TILE, VolumesMarchParams, VolumesParams, volumes_march_has_fewer,
+    BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_COLUMNS,
+    VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_TILE, VolumesMarchParams, VolumesParams,
+    volumes_march_has_fewer, volumes_march_rows,
 };
 use apron_core::{Pass, PixelType, Result, VolumeFilter};
 
@@ -36,7 +37,22 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
         return Err(variant.refused("other than taps along three axes".into()));
     };
     let counts = problem.weights.size();
-    let kernels = [
+    let (places, kernel) =
+        marches(problem.src, counts).ok_or_else(|| variant.refused(format!("{counts:?} taps along the axes")))?;
+    let mut taps = vec![0.0; 3 * places];
+    for (pass, at) in [(x, 0), (y, places), (z, 3 * places - counts[2] as usize)] {
+        taps[at..at + pass.taps.len()].copy_from_slice(&pass.taps);
+    }
+    let taps = match problem.src {
+        PixelType::F32 => taps.into_iter().map(|tap| tap as f32).collect(),
+        _ => taps.into_iter().flat_map(halves).collect(),
+    };
+    marching(problem, variant, machine, (kernel, z.modes, taps))
+}
+
+/// Returns the kernel for so many taps along the axes, and its places for taps along each.
+fn marches(src: PixelType, taps: [u32; 3]) -> Option<(usize, Kernel)> {
+    let floats = [
         Kernel::volumes_march_3_f32_f32,
         Kernel::volumes_march_5_f32_f32,
         Kernel::volumes_march_7_f32_f32,
@@ -46,15 +62,17 @@ fn march(problem: &VolumeFilter, variant: &Variant, machine: &Machine) -> Result
         Kernel::volumes_march_15_f32_f32,
         Kernel::volumes_march_17_f32_f32,
     ];
-    let kernels = VOLUMES_MARCH_TAPS.into_iter().zip(kernels);
-    let kernels = kernels.filter(|&(taps, _)| volumes_march_has_fewer(taps) || counts == [taps; 3]);
-    let (places, kernel) =
-        smallest(counts, kernels).ok_or_else(|| variant.refused(format!("{counts:?} taps along the axes")))?;
-    let mut taps = vec![0.0; 3 * places];
-    for (pass, at) in [(x, 0), (y, places), (z, 3 * places - counts[2] as usize)] {
-        taps[at..at + pass.taps.len()].iter_mut().zip(&pass.taps).for_each(|(to, &tap)| *to = tap as f32);
+    let bytes = [Kernel::volumes_march_5_u8_u8, Kernel::volumes_march_9_u8_u8, Kernel::volumes_march_17_u8_u8];
+    let words = [Kernel::volumes_march_5_u16_u16, Kernel::volumes_march_9_u16_u16, Kernel::volumes_march_17_u16_u16];
+    let of_integers = |kernels| smallest(taps, VOLUMES_MARCH_INTEGER_TAPS.into_iter().zip(kernels));
+    match src {
+        PixelType::U8 => of_integers(bytes),
+        PixelType::U16 => of_integers(words),
+        _ => {
+            let all = VOLUMES_MARCH_TAPS.into_iter().zip(floats);
+            smallest(taps, all.filter(|&(places, _)| volumes_march_has_fewer(places) || taps == [places; 3]))
+        }
     }
-    marching(problem, variant, machine, (kernel, z.modes, taps))
 }
 
 /// Plans one launch for a mask of three dimensions.
@@ -91,10 +109,19 @@ fn marching(
     machine: &Machine,
     (kernel, modes, taps): (Kernel, [BorderMode; 3], Vec<f32>),
 ) -> Result<Steps> {
-    let input = problem.volume()?;
-    if (problem.src, problem.dst) != (PixelType::F32, PixelType::F32) || input.channels != 1 {
+    let (input, types) = (problem.volume()?, (problem.src, problem.dst));
+    let element = kernel.facts().src;
+    let sum = if types == (PixelType::F32, PixelType::F32) { ElementType::F32 } else { ElementType::F64 };
+    if types.0 != types.1 || element != types.0.element() || input.channels != 1 {
         let (src, dst, channels) = (problem.src, problem.dst, input.channels);
         return Err(variant.refused(format!("{channels} channels of {src} to {dst} samples")));
+    }
+    // What lies outside, before the first pass, is a sample of a tile, as f32; and the divisor is one of the parameters.
+    let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1);
+    if let Some(number) = [problem.divisor].into_iter().chain(constants).find(|&number| number as f32 as f64 != number)
+        && sum == ElementType::F64
+    {
+        return Err(variant.refused(format!("the number {number}, which f32 does not hold,")));
     }
     let window = problem.window()?;
     if input.plane().samples() >= MOST_COLUMNS || window.out.plane().samples() >= MOST_COLUMNS {
@@ -102,14 +129,14 @@ fn marching(
     }
     let counts = problem.weights.size();
     let out = window.out.sides();
-    let [columns, bands] = [0, 1].map(|axis| out[axis].div_ceil(VOLUMES_MARCH_TILE[axis]));
+    let columns = out[0].div_ceil(VOLUMES_MARCH_COLUMNS);
+    let bands = out[1].div_ceil(volumes_march_rows(sum.size_bytes()));
     // Enough blocks for all multiprocessors, of planes enough that those that are read twice are few.
     let tiles = columns as u64 * bands as u64;
     let parts = (MARCH_BLOCKS * machine.multiprocessors as u64).div_ceil(tiles).clamp(1, MAX_GRID_ROWS as u64);
     let planes = out[2].div_ceil(parts as u32).max(MARCH_HALOS * counts[2]).min(out[2]);
     let params = VolumesMarchParams {
-        // What lies outside, before the first pass.
-        constants: problem.borders.axes().map(|border| border.mode_of(PixelType::F32).1 as f32),
+        constants: constants.map(|constant| constant as f32),
         divisor: problem.divisor as f32,
         sides: input.sides(),
         out,
@@ -119,7 +146,7 @@ fn marching(
         bands,
         planes,
     };
-    let buffer = |role, elems| Buffer { role, element: ElementType::F32, elems };
+    let buffer = |role, elems| Buffer { role, element, elems };
     let buffers = vec![buffer(Role::Input, input.samples()), buffer(Role::Output, window.out.samples())];
     let launch = Launch {
         kernel,
@@ -200,7 +227,7 @@ pub(crate) const VARIANTS: &[Variant] = &[
         ..Variant::new(
             "volumes-march",
             Family::Volumes,
-            "f32 samples of one channel, 2 to 17 taps an axis",
+            "u8, u16 or f32 samples of one channel, 2 to 17 taps an axis",
             &For(march),
         )
     },

@@ -14,8 +14,8 @@ use super::tiles::{Part, Tiles};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_DOWN,
-    VOLUMES_MARCH_TILE,
+    volumes_march_down, volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES,
+    VOLUMES_MARCH_COLUMNS,
 };
 
 /// The kernel for masks of `SIDE` taps along each axis; for 5, also of fewer.
@@ -24,12 +24,12 @@ use apron_abi::{
 /// are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the first rows and columns.
 pub struct Cube<const SIDE: usize>;
 
-const COLUMNS: u32 = VOLUMES_MARCH_TILE[0];
-const DOWN: usize = VOLUMES_MARCH_DOWN as usize;
+const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
+const DOWN: usize = volumes_march_down(4) as usize;
 
 impl<const SIDE: usize> Cube<SIDE> {
     /// Columns and rows of the tile.
-    const TILE: [u32; 2] = volumes_march_tile(SIDE as u32);
+    const TILE: [u32; 2] = volumes_march_tile(SIDE as u32, 4);
     const STAGES: u32 = volumes_march_stages(SIDE as u32);
     /// Whether no mask has fewer taps.
     const ONLY: bool = SIDE as u32 == VOLUMES_CUBE_SIDES[0];
@@ -78,7 +78,7 @@ impl<const SIDE: usize> Cube<SIDE> {
     #[inline(always)]
     unsafe fn planes<D: Device, const ALL: bool>(
         d: D,
-        (part, tiles): (&Part, &Tiles<D, SIDE>),
+        (part, tiles): (&Part, &Tiles<D, f32, f32, SIDE>),
         dst: Global<f32>,
         p: &VolumesMarchParams,
     ) {
@@ -122,7 +122,7 @@ impl<const SIDE: usize> Cube<SIDE> {
         // What depends on the thread alone is recomputed, and takes no registers of the ring's.
         let place = || {
             let thread = d.anew(d.thread_x());
-            (thread % COLUMNS, thread / COLUMNS * VOLUMES_MARCH_DOWN)
+            (thread % COLUMNS, thread / COLUMNS * DOWN as u32)
         };
         // The mask's planes are at the end of their places.
         let unused = SIDE as u32 - d.anew(p.taps[2]);
@@ -152,11 +152,11 @@ impl<const SIDE: usize> Body for Cube<SIDE> {
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
-        let Some(part) = Part::of(d, p) else { return };
+        let Some(part) = Part::of::<D, f32>(d, p) else { return };
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if Self::ONLY || Tiles::<D, SIDE>::is_full(p) {
+            if Self::ONLY || Tiles::<D, f32, f32, SIDE>::is_full(p) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

@@ -1,62 +1,92 @@
-//! Taps along x, y and z over f32, in one launch that marches through the planes.
+//! Taps along x, y and z, in one launch that marches through the planes.
 //!
 //! ```text
-//! each block: 64 x 32 outputs, in some planes; each plane of the input from front to back, one barrier for each:
+//! each block: 64 columns of 32 rows (16 where sums are f64), in some planes; each plane of the input from front to back, one barrier for each:
 //!     start copying the tile of a later plane into shared memory
 //!     sums along x of all rows of this plane's tile: four adjacent ones per thread, into shared memory
-//!     sums along y of the plane before: four of a column per thread, in registers
+//!     sums along y of the plane before: four of a column per thread (two where sums are f64), in registers
 //!     add each to the sums along z of all outputs that see that plane: a ring in registers; the oldest is done
 //! ```
 //!
 //! Each sample is read from global memory once, but for halos, and each result written once. A sum takes its taps in their order: along
 //! x, then y, then z.
 
+use super::tap;
 use super::tiles::{Part, Tiles};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_has_fewer, volumes_march_stages, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_DOWN,
-    VOLUMES_MARCH_TILE,
+    volumes_march_has_fewer, volumes_march_pitch, volumes_march_stages, volumes_march_tile, Accumulator, FromSum,
+    Sample, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_COLUMNS,
 };
+use core::marker::PhantomData;
+use core::ops::Div;
 
-/// The kernel for `TAPS` taps along each axis; for 9 and 17, also for fewer.
+/// The kernel over samples of type `S` with sums of type `A`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
+/// and 17 and where sums are f64, also for fewer.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say.
-pub struct March<const TAPS: usize>;
+pub struct March<S, A, const TAPS: usize, const DOWN: usize>(PhantomData<(S, A)>);
 
 const BLOCK: u32 = VOLUMES_MARCH_BLOCK;
-const COLUMNS: u32 = VOLUMES_MARCH_TILE[0];
-const DOWN: usize = VOLUMES_MARCH_DOWN as usize;
+const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
 /// Most samples under four adjacent outputs: those of 17 taps.
 const WINDOW: usize = 20;
 
-impl<const TAPS: usize> March<TAPS> {
+impl<S, A, const TAPS: usize, const DOWN: usize> March<S, A, TAPS, DOWN>
+where
+    S: Sample + FromSum<A>,
+    A: Accumulator + Div<Output = A>,
+{
+    /// Whether sums are f64.
+    const WIDE: bool = A::TYPE.size_bytes() == 8;
     /// Columns and rows of the tile.
-    const TILE: [u32; 2] = apron_abi::volumes_march_tile(TAPS as u32);
+    const TILE: [u32; 2] = volumes_march_tile(TAPS as u32, A::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(TAPS as u32);
     /// Whether an axis may have fewer taps.
-    const HAS_FEWER: bool = volumes_march_has_fewer(TAPS as u32);
+    const HAS_FEWER: bool = Self::WIDE || volumes_march_has_fewer(TAPS as u32);
 
-    /// Samples of a tile, and sums along x of a plane.
+    /// Samples of a tile.
     const SAMPLES: u32 = Self::TILE[0] * Self::TILE[1];
-    const SUMS: u32 = COLUMNS * Self::TILE[1];
+    /// Places of a row's sums along x.
+    const PITCH: u32 = volumes_march_pitch(A::TYPE.size_bytes());
 
     /// Sums along x, for all rows of the tile, four adjacent ones at a time.
     ///
     /// # Safety
     /// The tile is complete, and no thread reads the sums that are overwritten any more.
     #[inline(always)]
-    unsafe fn across<D: Device, const ALL: bool>(d: D, tile: Shared<f32>, sums: Shared<f32>, p: &VolumesMarchParams) {
+    unsafe fn across<D: Device, const ALL: bool>(d: D, tile: Shared<f32>, sums: Shared<A>, p: &VolumesMarchParams) {
         let units = Self::TILE[1] * COLUMNS / 4;
         let mut unit = d.anew(d.thread_x());
         while unit < units {
             let (row, first) = (unit / (COLUMNS / 4), unit % (COLUMNS / 4) * 4);
             // SAFETY: in the tile, whose rows are whole groups of four; in the rows of sums, and no other thread's.
             unsafe {
-                let four = |k| d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
-                d.shared_store4(sums, row * COLUMNS + first, Self::four::<D, ALL>(d, (0, p.taps[0]), four));
+                let four = |k| {
+                    let [a, b, c, e] = d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
+                    [A::of(a), A::of(b), A::of(c), A::of(e)]
+                };
+                let of_units = Self::four::<D, ALL>(d, (0, p.taps[0]), four);
+                if Self::WIDE {
+                    for x in 0..4 {
+                        d.shared_store(sums, row * Self::PITCH + Self::place(first + x as u32), of_units[x]);
+                    }
+                } else {
+                    d.shared_store4(sums, row * Self::PITCH + first, of_units);
+                }
             }
             unit += BLOCK;
+        }
+    }
+
+    /// Returns the place of a column's sum in its row.
+    #[inline(always)]
+    fn place(column: u32) -> u32 {
+        if Self::WIDE {
+            column % 4 * (Self::PITCH / 4) + column / 4
+        } else {
+            column
         }
     }
 
@@ -69,10 +99,10 @@ impl<const TAPS: usize> March<TAPS> {
     unsafe fn four<D: Device, const ALL: bool>(
         d: D,
         (first, taps): (u32, u32),
-        four: impl Fn(u32) -> [f32; 4],
-    ) -> [f32; 4] {
-        let mut sums = [0.0; 4];
-        let mut window = [0.0; WINDOW];
+        four: impl Fn(u32) -> [A; 4],
+    ) -> [A; 4] {
+        let mut sums = [A::ZERO; 4];
+        let mut window = [A::ZERO; WINDOW];
         if ALL {
             for k in 0..WINDOW / 4 {
                 if 4 * k < TAPS + 3 {
@@ -84,7 +114,7 @@ impl<const TAPS: usize> March<TAPS> {
             }
             for i in 0..TAPS {
                 // SAFETY: the caller's promise.
-                let tap = unsafe { d.tap(first + i as u32) };
+                let tap = unsafe { tap(d, first + i as u32) };
                 for x in 0..4 {
                     sums[x] = d.fma(tap, window[x + i], sums[x]);
                 }
@@ -95,14 +125,14 @@ impl<const TAPS: usize> March<TAPS> {
         let mut k = 0;
         while 4 * k < taps {
             // The last tap alone needs no samples after the first four.
-            let next = if 4 * k + 1 < taps { four(k + 1) } else { [0.0; 4] };
+            let next = if 4 * k + 1 < taps { four(k + 1) } else { [A::ZERO; 4] };
             for x in 0..4 {
                 (window[x], window[4 + x]) = (samples[x], next[x]);
             }
             for i in 0..4 {
                 if 4 * k + (i as u32) < taps {
                     // SAFETY: the caller's promise.
-                    let tap = unsafe { d.tap(first + 4 * k + i as u32) };
+                    let tap = unsafe { tap(d, first + 4 * k + i as u32) };
                     for x in 0..4 {
                         sums[x] = d.fma(tap, window[x + i], sums[x]);
                     }
@@ -122,15 +152,17 @@ impl<const TAPS: usize> March<TAPS> {
     unsafe fn down<D: Device, const ALL: bool>(
         d: D,
         (column, row): (u32, u32),
-        sums: Shared<f32>,
+        sums: Shared<A>,
         p: &VolumesMarchParams,
-    ) -> [f32; DOWN] {
+    ) -> [A; 4] {
         let four = |k: u32| {
-            let mut samples = [0.0; 4];
+            let mut samples = [A::ZERO; 4];
             for j in 0..4 {
-                if !ALL || 4 * k + j < (TAPS + DOWN - 1) as u32 {
+                // Whole groups of four, but for two outputs of a thread, and for the last of all taps.
+                if (!ALL && DOWN == 4) || 4 * k + j < (TAPS + DOWN - 1) as u32 {
                     // SAFETY: in the rows of sums.
-                    samples[j as usize] = unsafe { d.shared_load(sums, (row + 4 * k + j) * COLUMNS + column) };
+                    samples[j as usize] =
+                        unsafe { d.shared_load(sums, (row + 4 * k + j) * Self::PITCH + Self::place(column)) };
                 }
             }
             samples
@@ -146,15 +178,16 @@ impl<const TAPS: usize> March<TAPS> {
     #[inline(always)]
     unsafe fn planes<D: Device, const ALL: bool>(
         d: D,
-        (part, tiles): (&Part, &Tiles<D, TAPS>),
-        dst: Global<f32>,
+        (part, tiles): (&Part, &Tiles<D, S, A, TAPS>),
+        dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
         let tile = |stage: u32| Shared::<f32>::at(stage * Self::SAMPLES * 4);
-        let sums = |k: u32| Shared::<f32>::at((Self::STAGES * Self::SAMPLES + k % 2 * Self::SUMS) * 4);
+        let bytes = Self::PITCH * Self::TILE[1] * A::TYPE.size_bytes();
+        let sums = |k: u32| Shared::<A>::at(Self::STAGES * Self::SAMPLES * 4 + k % 2 * bytes);
         // The first planes are only copied; the last two steps copy nothing.
         let (inputs, ahead) = (part.planes + p.taps[2] - 1, Self::STAGES - 1);
-        let mut ring = [[0.0; TAPS]; DOWN];
+        let mut ring = [[A::ZERO; TAPS]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead + 1 {
             // SAFETY: the launch contract. A stage is copied to, and sums are written, after the barrier that follows their last use.
@@ -189,14 +222,14 @@ impl<const TAPS: usize> March<TAPS> {
     unsafe fn finish<D: Device, const ALL: bool>(
         d: D,
         (part, finished): (&Part, Option<u32>),
-        sums: Shared<f32>,
-        ring: &mut [[f32; TAPS]; DOWN],
-        dst: Global<f32>,
+        sums: Shared<A>,
+        ring: &mut [[A; TAPS]; DOWN],
+        dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
         // What depends on the thread alone is recomputed, and takes no registers of the ring's.
         let thread = d.anew(d.thread_x());
-        let (column, row) = (thread % COLUMNS, thread / COLUMNS * VOLUMES_MARCH_DOWN);
+        let (column, row) = (thread % COLUMNS, thread / COLUMNS * DOWN as u32);
         // Taps along z are at the end of their places.
         let unused = TAPS as u32 - d.anew(p.taps[2]);
         // SAFETY: the caller's promise; each output is one thread's.
@@ -205,8 +238,8 @@ impl<const TAPS: usize> March<TAPS> {
             for r in 0..DOWN {
                 for s in (0..TAPS).rev() {
                     let first = s == 0 || (!ALL && s as u32 == unused);
-                    let before = if first { 0.0 } else { ring[r][s - 1] };
-                    ring[r][s] = d.fma(d.tap((2 * TAPS + s) as u32), plane[r], before);
+                    let before = if first { A::ZERO } else { ring[r][s - 1] };
+                    ring[r][s] = d.fma(tap(d, (2 * TAPS + s) as u32), plane[r], before);
                 }
                 if let Some(z) = finished {
                     part.store(d, dst, [column, row + r as u32, z], ring[r][TAPS - 1], p);
@@ -216,18 +249,22 @@ impl<const TAPS: usize> March<TAPS> {
     }
 }
 
-impl<const TAPS: usize> Body for March<TAPS> {
-    type Src = f32;
-    type Dst = f32;
+impl<S, A, const TAPS: usize, const DOWN: usize> Body for March<S, A, TAPS, DOWN>
+where
+    S: Sample + FromSum<A>,
+    A: Accumulator + Div<Output = A>,
+{
+    type Src = S;
+    type Dst = S;
     type Params = VolumesMarchParams;
 
     #[inline(always)]
-    unsafe fn run<D: Device>(d: D, src: Global<f32>, dst: Global<f32>, p: &VolumesMarchParams) {
-        let Some(part) = Part::of(d, p) else { return };
+    unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &VolumesMarchParams) {
+        let Some(part) = Part::of::<D, A>(d, p) else { return };
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if !Self::HAS_FEWER || Tiles::<D, TAPS>::is_full(p) {
+            if !Self::WIDE && (!Self::HAS_FEWER || Tiles::<D, S, A, TAPS>::is_full(p)) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

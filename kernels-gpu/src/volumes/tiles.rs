@@ -1,7 +1,12 @@
 //! The input tiles of a block that marches through the planes: a ring of stages in shared memory, filled ahead.
 
 use crate::device::{Device, Global, Shared};
-use apron_abi::{volumes_march_tile, BorderMode, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_TILE};
+use apron_abi::{
+    volumes_march_rows, volumes_march_tile, Accumulator, BorderMode, FromSum, Sample, VolumesMarchParams,
+    VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_COLUMNS,
+};
+use core::marker::PhantomData;
+use core::ops::Div;
 
 const BLOCK: u32 = VOLUMES_MARCH_BLOCK;
 /// Most samples of a tile that a thread copies: those of 17 taps.
@@ -20,12 +25,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the block's part, or `None` if nothing is left for it.
+    /// Returns the block's part, or `None` if nothing is left for it. Sums are of type `A`.
     #[inline(always)]
-    pub(super) fn of<D: Device>(d: D, p: &VolumesMarchParams) -> Option<Part> {
+    pub(super) fn of<D: Device, A: Accumulator>(d: D, p: &VolumesMarchParams) -> Option<Part> {
         // SAFETY: a plane has rows.
         let (part, band) = unsafe { crate::div_rem(d.block_y(), p.bands) };
-        let (top, front) = (band * VOLUMES_MARCH_TILE[1], part * p.planes);
+        let (top, front) = (band * volumes_march_rows(A::TYPE.size_bytes()), part * p.planes);
         if front >= p.out[2] {
             return None;
         }
@@ -33,54 +38,56 @@ impl Part {
         Some(Part { top, front, planes: if rest < p.planes { rest } else { p.planes } })
     }
 
-    /// Divides the sum at a column, row and plane of the block's outputs, and stores it if it is in the output.
+    /// Divides and rounds the sum at a column, row and plane of the block's outputs, and stores it if it is in the output.
     ///
     /// # Safety
     /// No other thread stores it.
     #[inline(always)]
-    pub(super) unsafe fn store<D: Device>(
+    pub(super) unsafe fn store<D: Device, A: Accumulator + Div<Output = A>, T: FromSum<A>>(
         &self,
         d: D,
-        dst: Global<f32>,
+        dst: Global<T>,
         [column, row, plane]: [u32; 3],
-        sum: f32,
+        sum: A,
         p: &VolumesMarchParams,
     ) {
-        let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_TILE[0] + column, self.top + row, self.front + plane];
+        let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_COLUMNS + column, self.top + row, self.front + plane];
         if x < p.out[0] && y < p.out[1] {
-            let sum = if p.divisor == 1.0 { sum } else { sum / p.divisor };
+            let sum = if p.divisor == 1.0 { sum } else { sum / A::of(p.divisor) };
             let at = (z as u64 * p.out[1] as u64 + y as u64) * p.out[0] as u64 + x as u64;
             // SAFETY: in the output; the caller's promise.
-            unsafe { d.store(dst, at, sum) };
+            unsafe { d.store(dst, at, T::from_sum(sum)) };
         }
     }
 }
 
-/// A thread's samples of the tiles, for windows of up to `TAPS` taps along each axis.
-pub(super) struct Tiles<'p, D, const TAPS: usize> {
+/// A thread's samples of the tiles, for windows of up to `TAPS` taps along each axis and sums of type `A`. Tiles are of f32, which
+/// hold samples of 8 and 16 bits exactly.
+pub(super) struct Tiles<'p, D, S, A, const TAPS: usize> {
     d: D,
     p: &'p VolumesMarchParams,
-    src: Global<f32>,
+    src: Global<S>,
     /// Their places in a plane, or [`OUTSIDE`].
     places: [u32; COPIES],
     /// Whether one of them is outside the volume and has a constant value.
     has_constants: bool,
     /// The input plane under the first taps at the first output.
     front: i32,
+    sums: PhantomData<A>,
 }
 
-impl<'p, D: Device, const TAPS: usize> Tiles<'p, D, TAPS> {
+impl<'p, D: Device, S: Sample, A: Accumulator, const TAPS: usize> Tiles<'p, D, S, A, TAPS> {
     /// Columns and rows of a tile.
-    pub(super) const SIDES: [u32; 2] = volumes_march_tile(TAPS as u32);
+    pub(super) const SIDES: [u32; 2] = volumes_march_tile(TAPS as u32, A::TYPE.size_bytes());
     pub(super) const SAMPLES: u32 = Self::SIDES[0] * Self::SIDES[1];
 
     #[inline(always)]
-    pub(super) fn of(d: D, src: Global<f32>, part: &Part, p: &'p VolumesMarchParams) -> Self {
+    pub(super) fn of(d: D, src: Global<S>, part: &Part, p: &'p VolumesMarchParams) -> Self {
         let (along_x, along_y) = (BorderMode::from_u32(p.borders[0]), BorderMode::from_u32(p.borders[1]));
-        let left = d.block_x() * VOLUMES_MARCH_TILE[0];
+        let left = d.block_x() * VOLUMES_MARCH_COLUMNS;
         let corner = [left as i32 + p.origin[0], part.top as i32 + p.origin[1]];
-        let mut tiles =
-            Tiles { d, p, src, places: [0; COPIES], has_constants: false, front: part.front as i32 + p.origin[2] };
+        let front = part.front as i32 + p.origin[2];
+        let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants: false, front, sums: PhantomData };
         for k in 0..COPIES {
             let element = d.thread_x() + k as u32 * BLOCK;
             let (column, row) = (element % Self::SIDES[0], element / Self::SIDES[0]);
@@ -127,7 +134,7 @@ impl<'p, D: Device, const TAPS: usize> Tiles<'p, D, TAPS> {
                         let constant = if place == OUTSIDE[1] { p.constants[1] } else { p.constants[0] };
                         d.shared_store(tile, element, constant);
                     } else {
-                        d.start_copy(tile, element, self.src, start + place as u64);
+                        d.start_copy_as_f32(tile, element, self.src, start + place as u64);
                     }
                 }
             }
