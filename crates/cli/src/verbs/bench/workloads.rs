@@ -85,8 +85,9 @@ impl Solid {
             }
             Solid::Dense(side) => {
                 let weights = weights(side.pow(3));
-                let sum: f32 = weights.iter().sum();
-                let mask = VolumeMask::new(side, side, side, weights.into_iter().map(|weight| weight / sum))?;
+                let sum: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+                let taps: Vec<f64> = weights.into_iter().map(|weight| f64::from(weight) / sum).collect();
+                let mask = VolumeMask::new(side, side, side, taps)?;
                 Ok(VolumeFormula::dense(mask))
             }
             Solid::Box(side) => volumes::mean([side; 3]),

@@ -174,7 +174,7 @@ pub(super) fn works(quick: bool) -> Result<Vec<(Picture, Problem)>> {
 }
 
 pub(super) fn picture(pixel: PixelType, (width, height): Size, channels: u32) -> Picture {
-    Picture { pixel, width, height, channels, gap: 0, data: Data::Uniform }
+    Picture { pixel, width, height, planes: 1, channels, gap: 0, data: Data::Uniform }
 }
 
 pub(super) fn shape(picture: &Picture) -> Result<Shape> {
