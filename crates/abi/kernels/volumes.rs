@@ -10,18 +10,6 @@ pub(crate) const FAMILY: Family = Family {
 /// Types of samples and sums. Other types are converted before and after.
 const TYPES: [&str; 2] = ["f32", "f64"];
 
-/// Taps per axis of the kernels that march, `VOLUMES_MARCH_TAPS`, their blocks per multiprocessor, and their ways through the
-/// planes: one for as many taps, one for fewer.
-const MARCH_TAPS: [(u32, u32, u32); 8] =
-    [(3, 2, 1), (5, 2, 1), (7, 1, 1), (9, 1, 2), (11, 1, 1), (13, 1, 1), (15, 1, 1), (17, 1, 2)];
-
-/// Most taps per axis of the kernels that march over integers: `VOLUMES_MARCH_INTEGER_TAPS`.
-const MARCH_INTEGER_TAPS: [u32; 3] = [5, 9, 17];
-
-/// Most sides of the masks of the kernels that march, `VOLUMES_CUBE_SIDES`, their blocks per multiprocessor, and their ways
-/// through the planes: one for masks of this side, one for others.
-const CUBE_SIDES: [(u32, u32, u32); 2] = [(3, 2, 1), (5, 1, 2)];
-
 fn rows() -> Vec<Row> {
     let of = |stage: &str, body: &str, sum| {
         let row = kernel("dense", stage, [sum, sum], format!("volumes::{body}<{sum}>"), "VolumesParams");
@@ -29,18 +17,58 @@ fn rows() -> Vec<Row> {
     };
     let dense = TYPES.map(|sum| of("", "Dense", sum).residents(if sum == "f32" { 4 } else { 3 }));
     let line = TYPES.map(|sum| of("line", "Line", sum).residents(8));
-    let marching = |method, (src, sum): (&'static str, &str), body, (taps, blocks, ways): (u32, u32, u32)| {
-        let bytes = if sum == "f64" { 8 } else { 4 };
-        let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
-        let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {bytes}))");
-        row.block("[VOLUMES_MARCH_BLOCK, 1]").shared(shared, ways).residents(blocks)
+    let march = |src: &'static str, of: &Marching| {
+        marching("march", src, format!("volumes::March<{src}, {}, {}>", of.taps, of.down), of)
     };
-    let march = |of: (&'static str, &str, u32), taps: (u32, u32, u32)| {
-        let (src, sum, down) = of;
-        marching("march", (src, sum), format!("volumes::March<{src}, {sum}, {}, {down}>", taps.0), taps)
+    let cube = |of: &Marching| marching("cube", "f32", format!("volumes::Cube<{}, {}>", of.taps, of.down), of);
+    let floats = MARCH.iter().map(|of| march("f32", of));
+    let integers = ["u8", "u16"].into_iter().flat_map(|src| MARCH_INTEGERS.iter().map(move |of| march(src, of)));
+    dense.into_iter().chain(line).chain(floats).chain(integers).chain(CUBES.iter().map(cube)).collect()
+}
+
+/// A kernel that marches through the planes.
+struct Marching {
+    /// Taps along each axis.
+    taps: u32,
+    /// Output rows per thread.
+    down: u32,
+    /// Blocks per multiprocessor.
+    residents: u32,
+    /// Ways through the planes: one for as many taps, one for fewer.
+    ways: u32,
+}
+
+const fn of(taps: u32, down: u32, residents: u32, ways: u32) -> Marching {
+    Marching { taps, down, residents, ways }
+}
+
+/// Those over f32: `VOLUMES_MARCH_TAPS`.
+const MARCH: [Marching; 8] = [
+    of(3, 4, 2, 1),
+    of(5, 4, 2, 1),
+    of(7, 2, 1, 1),
+    of(9, 2, 1, 2),
+    of(11, 2, 1, 1),
+    of(13, 2, 1, 1),
+    of(15, 2, 1, 1),
+    of(17, 2, 1, 2),
+];
+
+/// Those over integers, whose sums are f64: `VOLUMES_MARCH_INTEGER_TAPS`.
+const MARCH_INTEGERS: [Marching; 3] = [of(5, 2, 1, 2), of(9, 2, 1, 2), of(17, 2, 1, 1)];
+
+/// Those for masks of three dimensions: `VOLUMES_CUBE_SIDES`.
+const CUBES: [Marching; 2] = [of(3, 4, 2, 1), of(5, 4, 1, 2)];
+
+fn marching(method: &'static str, src: &'static str, body: String, of: &Marching) -> Row {
+    let &Marching { taps, down, residents, ways } = of;
+    let sum = if src == "f32" { 4 } else { 8 };
+    let block = match (sum, down) {
+        (4, 4) => "[volumes_march_block(4, 4), 1]",
+        (4, _) => "[volumes_march_block(4, 2), 1]",
+        _ => "[volumes_march_block(8, 2), 1]",
     };
-    let floats = MARCH_TAPS.map(|taps| march(("f32", "f32", 4), taps));
-    let integers = ["u8", "u16"].map(|src| MARCH_INTEGER_TAPS.map(|taps| march((src, "f64", 2), (taps, 1, 1))));
-    let cube = CUBE_SIDES.map(|of| marching("cube", ("f32", "f32"), format!("volumes::Cube<{}>", of.0), of));
-    dense.into_iter().chain(line).chain(floats).chain(integers.into_iter().flatten()).chain(cube).collect()
+    let row = kernel(method, taps.to_string(), [src, src], body, "VolumesMarchParams").taps("FewestParameter");
+    let shared = format!("SharedMemory::Bytes(volumes_{method}_bytes({taps}, {sum}))");
+    row.block(block).shared(shared, ways).residents(residents)
 }

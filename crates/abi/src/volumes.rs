@@ -38,10 +38,7 @@ pub struct VolumesParams {
     pub borders: [u32; 3],
 }
 
-/// Threads per block of the kernels that march through the planes.
-pub const VOLUMES_MARCH_BLOCK: u32 = 512;
-
-/// Output columns of such a block.
+/// Output columns of a block of the kernels that march through the planes.
 pub const VOLUMES_MARCH_COLUMNS: u32 = 64;
 
 /// Taps per axis of such kernels over f32.
@@ -58,14 +55,14 @@ pub const fn volumes_march_has_fewer(taps: u32) -> bool {
     taps % 8 == 1
 }
 
-/// Returns the output rows per thread of a kernel whose sums have `sum` bytes.
-pub const fn volumes_march_down(sum: u32) -> u32 {
-    16 / sum
+/// Returns the output rows of a block of a kernel whose sums have `sum` bytes.
+pub const fn volumes_march_rows(sum: u32) -> u32 {
+    128 / sum
 }
 
-/// Returns the output rows of a block of such a kernel.
-pub const fn volumes_march_rows(sum: u32) -> u32 {
-    VOLUMES_MARCH_BLOCK / VOLUMES_MARCH_COLUMNS * volumes_march_down(sum)
+/// Returns the threads per block of such a kernel with `down` output rows per thread.
+pub const fn volumes_march_block(sum: u32, down: u32) -> u32 {
+    VOLUMES_MARCH_COLUMNS * volumes_march_rows(sum) / down
 }
 
 /// Returns the columns and rows of the input tile of a kernel of up to `taps` taps, whose sums have `sum` bytes: rows are whole
@@ -91,7 +88,7 @@ pub const fn volumes_march_bytes(taps: u32, sum: u32) -> u32 {
     volumes_cube_bytes(taps, sum) + 2 * volumes_march_pitch(sum) * rows * sum
 }
 
-/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles, of f32.
+/// Returns the shared memory of the kernels for masks of three dimensions, in bytes: the input tiles, of 4 bytes a sample.
 pub const fn volumes_cube_bytes(side: u32, sum: u32) -> u32 {
     let [columns, rows] = volumes_march_tile(side, sum);
     volumes_march_stages(side) * columns * rows * 4

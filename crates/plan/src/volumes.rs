@@ -3,7 +3,7 @@
 use crate::recipe::Steps;
 use crate::summation::halves;
 use crate::variant::{For, Variant};
-use crate::{Buffer, Launch, MAX_GRID_ROWS, Machine, Role};
+use crate::{Buffer, Launch, Machine, Role};
 use apron_abi::{
     BorderMode, ElementType, Family, Kernel, Params, VOLUMES_BLOCK, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_COLUMNS,
     VOLUMES_MARCH_INTEGER_TAPS, VOLUMES_MARCH_TAPS, VOLUMES_TILE, VolumesMarchParams, VolumesParams,
@@ -131,10 +131,8 @@ fn marching(
     let out = window.out.sides();
     let columns = out[0].div_ceil(VOLUMES_MARCH_COLUMNS);
     let bands = out[1].div_ceil(volumes_march_rows(sum.size_bytes()));
-    // Enough blocks for all multiprocessors, of planes enough that those that are read twice are few.
-    let tiles = columns as u64 * bands as u64;
-    let parts = (MARCH_BLOCKS * machine.multiprocessors as u64).div_ceil(tiles).clamp(1, MAX_GRID_ROWS as u64);
-    let planes = out[2].div_ceil(parts as u32).max(MARCH_HALOS * counts[2]).min(out[2]);
+    let slots = machine.multiprocessors * kernel.facts().residents;
+    let planes = planes_per_block((columns as u64 * bands as u64, out[2]), counts[2], slots as u64);
     let params = VolumesMarchParams {
         constants: constants.map(|constant| constant as f32),
         divisor: problem.divisor as f32,
@@ -161,11 +159,19 @@ fn marching(
     Ok((buffers, vec![launch]))
 }
 
-/// Blocks per multiprocessor of a march: not measured yet.
-const MARCH_BLOCKS: u64 = 2;
+/// Returns the output planes per block for which blocks of `tiles` tiles, `slots` at a time, go through the fewest input planes one
+/// after the other. A block sees `taps - 1` more planes than it has outputs of.
+fn planes_per_block((tiles, depth): (u64, u32), taps: u32, slots: u64) -> u32 {
+    let planes = (1..=MOST_PARTS.min(depth)).map(|parts| depth.div_ceil(parts));
+    let steps = |planes: u32| {
+        let blocks = tiles * depth.div_ceil(planes) as u64;
+        blocks.div_ceil(slots.max(1)) * (planes + taps - 1) as u64
+    };
+    planes.min_by_key(|&planes| steps(planes)).unwrap_or(depth)
+}
 
-/// Least planes of a block, in multiples of the taps along z.
-const MARCH_HALOS: u32 = 4;
+/// Most parts of the planes. Small volumes have few tiles.
+const MOST_PARTS: u32 = 64;
 
 /// Most samples per row, so that a kernel's numbers of columns fit 32 bits.
 const MOST_COLUMNS: u64 = 1 << 30;

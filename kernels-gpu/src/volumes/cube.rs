@@ -3,7 +3,7 @@
 //! ```text
 //! each block: 64 x 32 outputs, in some planes; each plane of the input from front to back, one barrier for each:
 //!     start copying the tile of a later plane into shared memory
-//!     four outputs of a column per thread: the samples of this plane under them, row by row, in registers
+//!     two or four outputs of a column per thread: the samples of this plane under them, row by row, in registers
 //!     add their products to the sums of all outputs that see this plane: a ring in registers; the oldest is done
 //! ```
 //!
@@ -14,20 +14,18 @@ use super::tiles::{Part, Tiles};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_down, volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES,
-    VOLUMES_MARCH_COLUMNS,
+    volumes_march_stages, volumes_march_tile, VolumesMarchParams, VOLUMES_CUBE_SIDES, VOLUMES_MARCH_COLUMNS,
 };
 
-/// The kernel for masks of `SIDE` taps along each axis; for 5, also of fewer.
+/// The kernel for masks of `SIDE` taps along each axis, and `DOWN` outputs per thread; for 5, also of fewer taps.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say; the taps
 /// are in `SIDE` rows of `SIDE` for each of `SIDE` planes, those of the mask in the last planes, the first rows and columns.
-pub struct Cube<const SIDE: usize>;
+pub struct Cube<const SIDE: usize, const DOWN: usize>;
 
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
-const DOWN: usize = volumes_march_down(4) as usize;
 
-impl<const SIDE: usize> Cube<SIDE> {
+impl<const SIDE: usize, const DOWN: usize> Cube<SIDE, DOWN> {
     /// Columns and rows of the tile.
     const TILE: [u32; 2] = volumes_march_tile(SIDE as u32, 4);
     const STAGES: u32 = volumes_march_stages(SIDE as u32);
@@ -78,7 +76,7 @@ impl<const SIDE: usize> Cube<SIDE> {
     #[inline(always)]
     unsafe fn planes<D: Device, const ALL: bool>(
         d: D,
-        (part, tiles): (&Part, &Tiles<D, f32, f32, SIDE>),
+        (part, tiles): (&Part, &Tiles<D, f32, SIDE, DOWN>),
         dst: Global<f32>,
         p: &VolumesMarchParams,
     ) {
@@ -94,7 +92,7 @@ impl<const SIDE: usize> Cube<SIDE> {
                 d.barrier();
                 let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
                 if k < inputs {
-                    tiles.start(k, tile(stage));
+                    tiles.start(k, tile(stage), &mut [0; 8]);
                 }
                 d.end_copies();
                 stage = oldest;
@@ -145,7 +143,7 @@ impl<const SIDE: usize> Cube<SIDE> {
     }
 }
 
-impl<const SIDE: usize> Body for Cube<SIDE> {
+impl<const SIDE: usize, const DOWN: usize> Body for Cube<SIDE, DOWN> {
     type Src = f32;
     type Dst = f32;
     type Params = VolumesMarchParams;
@@ -156,7 +154,7 @@ impl<const SIDE: usize> Body for Cube<SIDE> {
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if Self::ONLY || Tiles::<D, f32, f32, SIDE>::is_full(p) {
+            if Self::ONLY || Tiles::<D, f32, SIDE, DOWN>::is_full(p) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

@@ -4,7 +4,7 @@
 //! each block: 64 columns of 32 rows (16 where sums are f64), in some planes; each plane of the input from front to back, one barrier for each:
 //!     start copying the tile of a later plane into shared memory
 //!     sums along x of all rows of this plane's tile: four adjacent ones per thread, into shared memory
-//!     sums along y of the plane before: four of a column per thread (two where sums are f64), in registers
+//!     sums along y of the plane before: two or four of a column per thread, in registers
 //!     add each to the sums along z of all outputs that see that plane: a ring in registers; the oldest is done
 //! ```
 //!
@@ -12,51 +12,54 @@
 //! x, then y, then z.
 
 use super::tap;
-use super::tiles::{Part, Tiles};
+use super::tiles::{Marched, Part, Tiles};
 use crate::device::{Device, Global, Shared};
 use crate::Body;
 use apron_abi::{
-    volumes_march_has_fewer, volumes_march_pitch, volumes_march_stages, volumes_march_tile, Accumulator, FromSum,
-    Sample, VolumesMarchParams, VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_COLUMNS,
+    volumes_march_block, volumes_march_has_fewer, volumes_march_pitch, volumes_march_stages, volumes_march_tile,
+    Accumulator, Element, VolumesMarchParams, VOLUMES_MARCH_COLUMNS,
 };
 use core::marker::PhantomData;
-use core::ops::Div;
 
-/// The kernel over samples of type `S` with sums of type `A`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
+/// The kernel over samples of type `S`, for `DOWN` outputs per thread and `TAPS` taps along each axis; for 9
 /// and 17 and where sums are f64, also for fewer.
 ///
 /// Launch contract: volumes of one channel, of fewer than 2^30 samples per plane, in buffers as large as the parameters say.
-pub struct March<S, A, const TAPS: usize, const DOWN: usize>(PhantomData<(S, A)>);
+pub struct March<S, const TAPS: usize, const DOWN: usize>(PhantomData<S>);
 
-const BLOCK: u32 = VOLUMES_MARCH_BLOCK;
 const COLUMNS: u32 = VOLUMES_MARCH_COLUMNS;
 /// Most samples under four adjacent outputs: those of 17 taps.
 const WINDOW: usize = 20;
 
-impl<S, A, const TAPS: usize, const DOWN: usize> March<S, A, TAPS, DOWN>
-where
-    S: Sample + FromSum<A>,
-    A: Accumulator + Div<Output = A>,
-{
+impl<S: Marched, const TAPS: usize, const DOWN: usize> March<S, TAPS, DOWN> {
     /// Whether sums are f64.
-    const WIDE: bool = A::TYPE.size_bytes() == 8;
+    const WIDE: bool = S::Sum::TYPE.size_bytes() == 8;
+    /// Threads per block.
+    const BLOCK: u32 = volumes_march_block(S::Sum::TYPE.size_bytes(), DOWN as u32);
     /// Columns and rows of the tile.
-    const TILE: [u32; 2] = volumes_march_tile(TAPS as u32, A::TYPE.size_bytes());
+    const TILE: [u32; 2] = volumes_march_tile(TAPS as u32, S::Sum::TYPE.size_bytes());
     const STAGES: u32 = volumes_march_stages(TAPS as u32);
+    /// Whether all taps of f64, each in its own instruction, leave registers for the sums on every GPU.
+    const IS_SHORT: bool = !Self::WIDE || TAPS <= 9;
     /// Whether an axis may have fewer taps.
     const HAS_FEWER: bool = Self::WIDE || volumes_march_has_fewer(TAPS as u32);
 
     /// Samples of a tile.
     const SAMPLES: u32 = Self::TILE[0] * Self::TILE[1];
     /// Places of a row's sums along x.
-    const PITCH: u32 = volumes_march_pitch(A::TYPE.size_bytes());
+    const PITCH: u32 = volumes_march_pitch(S::Sum::TYPE.size_bytes());
 
     /// Sums along x, for all rows of the tile, four adjacent ones at a time.
     ///
     /// # Safety
     /// The tile is complete, and no thread reads the sums that are overwritten any more.
     #[inline(always)]
-    unsafe fn across<D: Device, const ALL: bool>(d: D, tile: Shared<f32>, sums: Shared<A>, p: &VolumesMarchParams) {
+    unsafe fn across<D: Device, const ALL: bool>(
+        d: D,
+        tile: Shared<S::Held>,
+        sums: Shared<S::Sum>,
+        p: &VolumesMarchParams,
+    ) {
         let units = Self::TILE[1] * COLUMNS / 4;
         let mut unit = d.anew(d.thread_x());
         while unit < units {
@@ -65,7 +68,7 @@ where
             unsafe {
                 let four = |k| {
                     let [a, b, c, e] = d.shared_load4(tile, row * Self::TILE[0] + first + 4 * k);
-                    [A::of(a), A::of(b), A::of(c), A::of(e)]
+                    [S::number(a), S::number(b), S::number(c), S::number(e)]
                 };
                 let of_units = Self::four::<D, ALL>(d, (0, p.taps[0]), four);
                 if Self::WIDE {
@@ -76,7 +79,7 @@ where
                     d.shared_store4(sums, row * Self::PITCH + first, of_units);
                 }
             }
-            unit += BLOCK;
+            unit += Self::BLOCK;
         }
     }
 
@@ -99,10 +102,10 @@ where
     unsafe fn four<D: Device, const ALL: bool>(
         d: D,
         (first, taps): (u32, u32),
-        four: impl Fn(u32) -> [A; 4],
-    ) -> [A; 4] {
-        let mut sums = [A::ZERO; 4];
-        let mut window = [A::ZERO; WINDOW];
+        four: impl Fn(u32) -> [S::Sum; 4],
+    ) -> [S::Sum; 4] {
+        let mut sums = [S::Sum::ZERO; 4];
+        let mut window = [S::Sum::ZERO; WINDOW];
         if ALL {
             for k in 0..WINDOW / 4 {
                 if 4 * k < TAPS + 3 {
@@ -125,7 +128,7 @@ where
         let mut k = 0;
         while 4 * k < taps {
             // The last tap alone needs no samples after the first four.
-            let next = if 4 * k + 1 < taps { four(k + 1) } else { [A::ZERO; 4] };
+            let next = if 4 * k + 1 < taps { four(k + 1) } else { [S::Sum::ZERO; 4] };
             for x in 0..4 {
                 (window[x], window[4 + x]) = (samples[x], next[x]);
             }
@@ -152,11 +155,11 @@ where
     unsafe fn down<D: Device, const ALL: bool>(
         d: D,
         (column, row): (u32, u32),
-        sums: Shared<A>,
+        sums: Shared<S::Sum>,
         p: &VolumesMarchParams,
-    ) -> [A; 4] {
+    ) -> [S::Sum; 4] {
         let four = |k: u32| {
-            let mut samples = [A::ZERO; 4];
+            let mut samples = [S::Sum::ZERO; 4];
             for j in 0..4 {
                 // Whole groups of four, but for two outputs of a thread, and for the last of all taps.
                 if (!ALL && DOWN == 4) || 4 * k + j < (TAPS + DOWN - 1) as u32 {
@@ -178,16 +181,16 @@ where
     #[inline(always)]
     unsafe fn planes<D: Device, const ALL: bool>(
         d: D,
-        (part, tiles): (&Part, &Tiles<D, S, A, TAPS>),
+        (part, tiles): (&Part, &Tiles<D, S, TAPS, DOWN>),
         dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
-        let tile = |stage: u32| Shared::<f32>::at(stage * Self::SAMPLES * 4);
-        let bytes = Self::PITCH * Self::TILE[1] * A::TYPE.size_bytes();
-        let sums = |k: u32| Shared::<A>::at(Self::STAGES * Self::SAMPLES * 4 + k % 2 * bytes);
+        let tile = |stage: u32| Shared::<S::Held>::at(stage * Self::SAMPLES * 4);
+        let bytes = Self::PITCH * Self::TILE[1] * S::Sum::TYPE.size_bytes();
+        let sums = |k: u32| Shared::<S::Sum>::at(Self::STAGES * Self::SAMPLES * 4 + k % 2 * bytes);
         // The first planes are only copied; the last two steps copy nothing.
         let (inputs, ahead) = (part.planes + p.taps[2] - 1, Self::STAGES - 1);
-        let mut ring = [[A::ZERO; TAPS]; DOWN];
+        let mut ring = [[S::Sum::ZERO; TAPS]; DOWN];
         let mut stage = 0;
         for k in 0..inputs + ahead + 1 {
             // SAFETY: the launch contract. A stage is copied to, and sums are written, after the barrier that follows their last use.
@@ -198,18 +201,26 @@ where
                 }
                 d.barrier();
                 let oldest = if stage + 1 == Self::STAGES { 0 } else { stage + 1 };
+                let mut held = [0; 8];
+                if k < inputs && !S::AS_IT_IS {
+                    tiles.start(k, tile(stage), &mut held);
+                }
                 if k >= ahead && k - ahead < inputs {
                     Self::across::<D, ALL>(d, tile(oldest), sums(k), p);
                 }
-                if k < inputs {
-                    tiles.start(k, tile(stage));
+                if k < inputs && S::AS_IT_IS {
+                    tiles.start(k, tile(stage), &mut held);
                 }
+                // One group for each step, if an empty one, so that waits count alike.
                 d.end_copies();
-                stage = oldest;
                 if k > ahead {
                     let finished = (k - ahead).checked_sub(p.taps[2]);
                     Self::finish::<D, ALL>(d, (part, finished), sums(k + 1), &mut ring, dst, p);
                 }
+                if k < inputs {
+                    tiles.put(k, tile(stage), &held);
+                }
+                stage = oldest;
             }
         }
     }
@@ -222,8 +233,8 @@ where
     unsafe fn finish<D: Device, const ALL: bool>(
         d: D,
         (part, finished): (&Part, Option<u32>),
-        sums: Shared<A>,
-        ring: &mut [[A; TAPS]; DOWN],
+        sums: Shared<S::Sum>,
+        ring: &mut [[S::Sum; TAPS]; DOWN],
         dst: Global<S>,
         p: &VolumesMarchParams,
     ) {
@@ -238,7 +249,7 @@ where
             for r in 0..DOWN {
                 for s in (0..TAPS).rev() {
                     let first = s == 0 || (!ALL && s as u32 == unused);
-                    let before = if first { A::ZERO } else { ring[r][s - 1] };
+                    let before = if first { S::Sum::ZERO } else { ring[r][s - 1] };
                     ring[r][s] = d.fma(tap(d, (2 * TAPS + s) as u32), plane[r], before);
                 }
                 if let Some(z) = finished {
@@ -249,22 +260,18 @@ where
     }
 }
 
-impl<S, A, const TAPS: usize, const DOWN: usize> Body for March<S, A, TAPS, DOWN>
-where
-    S: Sample + FromSum<A>,
-    A: Accumulator + Div<Output = A>,
-{
+impl<S: Marched, const TAPS: usize, const DOWN: usize> Body for March<S, TAPS, DOWN> {
     type Src = S;
     type Dst = S;
     type Params = VolumesMarchParams;
 
     #[inline(always)]
     unsafe fn run<D: Device>(d: D, src: Global<S>, dst: Global<S>, p: &VolumesMarchParams) {
-        let Some(part) = Part::of::<D, A>(d, p) else { return };
+        let Some(part) = Part::of::<D, S>(d, p) else { return };
         let tiles = Tiles::of(d, src, &part, p);
         // SAFETY: the launch contract.
         unsafe {
-            if !Self::WIDE && (!Self::HAS_FEWER || Tiles::<D, S, A, TAPS>::is_full(p)) {
+            if !Self::HAS_FEWER || (Self::IS_SHORT && Tiles::<D, S, TAPS, DOWN>::is_full(p)) {
                 Self::planes::<D, true>(d, (&part, &tiles), dst, p);
             } else {
                 Self::planes::<D, false>(d, (&part, &tiles), dst, p);

@@ -2,18 +2,74 @@
 
 use crate::device::{Device, Global, Shared};
 use apron_abi::{
-    volumes_march_rows, volumes_march_tile, Accumulator, BorderMode, FromSum, Sample, VolumesMarchParams,
-    VOLUMES_MARCH_BLOCK, VOLUMES_MARCH_COLUMNS,
+    volumes_march_block, volumes_march_rows, volumes_march_tile, Accumulator, BorderMode, Element, FromSum, Sample,
+    VolumesMarchParams, VOLUMES_MARCH_COLUMNS,
 };
-use core::marker::PhantomData;
 use core::ops::Div;
 
-const BLOCK: u32 = VOLUMES_MARCH_BLOCK;
 /// Most samples of a tile that a thread copies: those of 17 taps.
 const COPIES: usize = 8;
 
 /// Places of samples outside along x and y, whose values are constant.
 const OUTSIDE: [u32; 2] = [u32::MAX, u32::MAX - 1];
+
+/// A type of samples, how a tile holds them, in 4 bytes, and the type of their sums.
+pub trait Marched: Sample + FromSum<Self::Sum> {
+    /// What a tile holds of a sample.
+    type Held: Element;
+    /// The type of sums.
+    type Sum: Accumulator + Div<Output = Self::Sum>;
+    /// Whether tiles hold samples as they are, so that copies can be asynchronous.
+    const AS_IT_IS: bool;
+    /// Returns a constant, which is a number of this type.
+    fn constant(constant: f32) -> Self::Held;
+    /// Returns the sample of these bits.
+    fn of_bits(bits: u32) -> Self::Held;
+    /// Returns the number that sums take.
+    fn number(held: Self::Held) -> Self::Sum;
+}
+
+impl Marched for f32 {
+    type Held = f32;
+    type Sum = f32;
+    const AS_IT_IS: bool = true;
+    #[inline(always)]
+    fn constant(constant: f32) -> f32 {
+        constant
+    }
+    #[inline(always)]
+    fn of_bits(bits: u32) -> f32 {
+        f32::from_bits(bits)
+    }
+    #[inline(always)]
+    fn number(held: f32) -> f32 {
+        held
+    }
+}
+
+macro_rules! marched {
+    ($($type:ty),*) => {$(
+        impl Marched for $type {
+            type Held = u32;
+            type Sum = f64;
+            const AS_IT_IS: bool = false;
+            #[inline(always)]
+            fn constant(constant: f32) -> u32 {
+                constant as u32
+            }
+            #[inline(always)]
+            fn of_bits(bits: u32) -> u32 {
+                bits
+            }
+            #[inline(always)]
+            fn number(held: u32) -> f64 {
+                // 2^52 and the integer in its lowest bits: a subtraction is faster than a conversion.
+                f64::from_bits(0x4330_0000_0000_0000 | held as u64) - 4_503_599_627_370_496.0
+            }
+        }
+    )*};
+}
+marched!(u8, u16);
 
 /// A block's part of the work.
 pub(super) struct Part {
@@ -25,12 +81,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the block's part, or `None` if nothing is left for it. Sums are of type `A`.
+    /// Returns the block's part, or `None` if nothing is left for it.
     #[inline(always)]
-    pub(super) fn of<D: Device, A: Accumulator>(d: D, p: &VolumesMarchParams) -> Option<Part> {
+    pub(super) fn of<D: Device, S: Marched>(d: D, p: &VolumesMarchParams) -> Option<Part> {
         // SAFETY: a plane has rows.
         let (part, band) = unsafe { crate::div_rem(d.block_y(), p.bands) };
-        let (top, front) = (band * volumes_march_rows(A::TYPE.size_bytes()), part * p.planes);
+        let (top, front) = (band * volumes_march_rows(S::Sum::TYPE.size_bytes()), part * p.planes);
         if front >= p.out[2] {
             return None;
         }
@@ -43,27 +99,26 @@ impl Part {
     /// # Safety
     /// No other thread stores it.
     #[inline(always)]
-    pub(super) unsafe fn store<D: Device, A: Accumulator + Div<Output = A>, T: FromSum<A>>(
+    pub(super) unsafe fn store<D: Device, S: Marched>(
         &self,
         d: D,
-        dst: Global<T>,
+        dst: Global<S>,
         [column, row, plane]: [u32; 3],
-        sum: A,
+        sum: S::Sum,
         p: &VolumesMarchParams,
     ) {
         let [x, y, z] = [d.anew(d.block_x()) * VOLUMES_MARCH_COLUMNS + column, self.top + row, self.front + plane];
         if x < p.out[0] && y < p.out[1] {
-            let sum = if p.divisor == 1.0 { sum } else { sum / A::of(p.divisor) };
+            let sum = if p.divisor == 1.0 { sum } else { sum / S::Sum::of(p.divisor) };
             let at = (z as u64 * p.out[1] as u64 + y as u64) * p.out[0] as u64 + x as u64;
             // SAFETY: in the output; the caller's promise.
-            unsafe { d.store(dst, at, T::from_sum(sum)) };
+            unsafe { d.store(dst, at, S::from_sum(sum)) };
         }
     }
 }
 
-/// A thread's samples of the tiles, for windows of up to `TAPS` taps along each axis and sums of type `A`. Tiles are of f32, which
-/// hold samples of 8 and 16 bits exactly.
-pub(super) struct Tiles<'p, D, S, A, const TAPS: usize> {
+/// A thread's samples of the tiles, for windows of up to `TAPS` taps along each axis and `DOWN` output rows per thread.
+pub(super) struct Tiles<'p, D, S, const TAPS: usize, const DOWN: usize> {
     d: D,
     p: &'p VolumesMarchParams,
     src: Global<S>,
@@ -73,13 +128,14 @@ pub(super) struct Tiles<'p, D, S, A, const TAPS: usize> {
     has_constants: bool,
     /// The input plane under the first taps at the first output.
     front: i32,
-    sums: PhantomData<A>,
 }
 
-impl<'p, D: Device, S: Sample, A: Accumulator, const TAPS: usize> Tiles<'p, D, S, A, TAPS> {
+impl<'p, D: Device, S: Marched, const TAPS: usize, const DOWN: usize> Tiles<'p, D, S, TAPS, DOWN> {
+    const SUM: u32 = S::Sum::TYPE.size_bytes();
     /// Columns and rows of a tile.
-    pub(super) const SIDES: [u32; 2] = volumes_march_tile(TAPS as u32, A::TYPE.size_bytes());
-    pub(super) const SAMPLES: u32 = Self::SIDES[0] * Self::SIDES[1];
+    const SIDES: [u32; 2] = volumes_march_tile(TAPS as u32, Self::SUM);
+    const SAMPLES: u32 = Self::SIDES[0] * Self::SIDES[1];
+    const BLOCK: u32 = volumes_march_block(Self::SUM, DOWN as u32);
 
     #[inline(always)]
     pub(super) fn of(d: D, src: Global<S>, part: &Part, p: &'p VolumesMarchParams) -> Self {
@@ -87,9 +143,9 @@ impl<'p, D: Device, S: Sample, A: Accumulator, const TAPS: usize> Tiles<'p, D, S
         let left = d.block_x() * VOLUMES_MARCH_COLUMNS;
         let corner = [left as i32 + p.origin[0], part.top as i32 + p.origin[1]];
         let front = part.front as i32 + p.origin[2];
-        let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants: false, front, sums: PhantomData };
+        let mut tiles = Tiles { d, p, src, places: [0; COPIES], has_constants: false, front };
         for k in 0..COPIES {
-            let element = d.thread_x() + k as u32 * BLOCK;
+            let element = d.thread_x() + k as u32 * Self::BLOCK;
             let (column, row) = (element % Self::SIDES[0], element / Self::SIDES[0]);
             let x = along_x.map(corner[0] + column as i32, p.sides[0] as i32);
             let y = along_y.map(corner[1] + row as i32, p.sides[1] as i32);
@@ -110,35 +166,68 @@ impl<'p, D: Device, S: Sample, A: Accumulator, const TAPS: usize> Tiles<'p, D, S
         p.taps[0] == most && p.taps[1] == most && p.taps[2] == most
     }
 
-    /// Starts copying the tile of the block's input plane `k` to `tile`, as one group of copies.
+    /// Returns the start of input plane `k` of the block; `None` if it is outside and constant.
+    #[inline(always)]
+    fn plane(&self, k: u32) -> Option<u64> {
+        let p = self.p;
+        let z = BorderMode::from_u32(p.borders[2]).map(self.front + k as i32, p.sides[2] as i32)?;
+        Some(z as u32 as u64 * p.sides[0] as u64 * p.sides[1] as u64)
+    }
+
+    /// Calls `each` for the thread's samples of a tile: with their number, and their place in the tile and in the plane; or
+    /// with the constant, if they are outside.
+    #[inline(always)]
+    fn each(&self, plane: Option<u64>, mut each: impl FnMut(usize, u32, Result<u64, f32>)) {
+        let (p, thread) = (self.p, self.d.anew(self.d.thread_x()));
+        for k in 0..COPIES {
+            let element = thread + k as u32 * Self::BLOCK;
+            if (k as u32 * Self::BLOCK) < Self::SAMPLES && element < Self::SAMPLES {
+                let place = self.places[k];
+                match plane {
+                    None => each(k, element, Err(p.constants[2])),
+                    Some(_) if self.has_constants && place >= OUTSIDE[1] => {
+                        each(k, element, Err(if place == OUTSIDE[1] { p.constants[1] } else { p.constants[0] }))
+                    }
+                    Some(start) => each(k, element, Ok(start + place as u64)),
+                }
+            }
+        }
+    }
+
+    /// Starts copying the tile of the block's input plane `k` to `tile`. Where they cannot be asynchronous,
+    /// the samples are in registers until they are [put](Tiles::put) there.
     ///
     /// # Safety
     /// The kernel's launch contract holds, and no thread reads the stage before the barrier after the wait for it.
     #[inline(always)]
-    pub(super) unsafe fn start(&self, k: u32, tile: Shared<f32>) {
-        let (d, p, thread) = (self.d, self.p, self.d.anew(self.d.thread_x()));
-        let plane = BorderMode::from_u32(p.borders[2]).map(self.front + k as i32, p.sides[2] as i32);
-        let start = match plane {
-            Some(z) => z as u32 as u64 * p.sides[0] as u64 * p.sides[1] as u64,
-            None => 0,
-        };
-        for k in 0..COPIES {
-            let element = thread + k as u32 * BLOCK;
-            if (k as u32 * BLOCK) < Self::SAMPLES && element < Self::SAMPLES {
-                let place = self.places[k];
-                // SAFETY: the element is in the tile, and the place in the plane.
-                unsafe {
-                    if plane.is_none() {
-                        d.shared_store(tile, element, p.constants[2]);
-                    } else if self.has_constants && place >= OUTSIDE[1] {
-                        let constant = if place == OUTSIDE[1] { p.constants[1] } else { p.constants[0] };
-                        d.shared_store(tile, element, constant);
-                    } else {
-                        d.start_copy_as_f32(tile, element, self.src, start + place as u64);
-                    }
-                }
+    pub(super) unsafe fn start(&self, k: u32, tile: Shared<S::Held>, held: &mut [u32; COPIES]) {
+        let d = self.d;
+        // SAFETY: the element is in the tile, and the place in the plane.
+        self.each(self.plane(k), |k, element, place| unsafe {
+            match place {
+                Ok(at) if S::AS_IT_IS => d.start_copy(tile, element, Global::<S::Held>::at(self.src.address), at),
+                Ok(at) => held[k] = d.load_bits(self.src, at),
+                Err(constant) if S::AS_IT_IS => d.shared_store(tile, element, S::constant(constant)),
+                Err(_) => {}
             }
+        });
+    }
+
+    /// Ends copying a tile that was [started](Tiles::start).
+    ///
+    /// # Safety
+    /// As [`start`](Tiles::start), for the same plane and tile.
+    #[inline(always)]
+    pub(super) unsafe fn put(&self, k: u32, tile: Shared<S::Held>, held: &[u32; COPIES]) {
+        if !S::AS_IT_IS {
+            let d = self.d;
+            // SAFETY: the element is in the tile.
+            self.each(self.plane(k), |k, element, place| unsafe {
+                match place {
+                    Ok(_) => d.shared_store(tile, element, S::of_bits(held[k])),
+                    Err(constant) => d.shared_store(tile, element, S::constant(constant)),
+                }
+            });
         }
-        d.end_copies();
     }
 }
