@@ -116,12 +116,15 @@ fn marching(
         let (src, dst, channels) = (problem.src, problem.dst, input.channels);
         return Err(variant.refused(format!("{channels} channels of {src} to {dst} samples")));
     }
-    // What lies outside, before the first pass, is a sample of a tile, as f32; and the divisor is one of the parameters.
     let constants = problem.borders.axes().map(|border| border.mode_of(problem.sums()).1);
-    if let Some(number) = [problem.divisor].into_iter().chain(constants).find(|&number| number as f32 as f64 != number)
-        && sum == ElementType::F64
-    {
-        return Err(variant.refused(format!("the number {number}, which f32 does not hold,")));
+    if sum == ElementType::F64 {
+        // What lies outside, before the first pass, is in the tile, as an integer; and the divisor is one of the parameters.
+        if let Some(constant) = constants.into_iter().find(|&constant| f64::from(constant as u16) != constant) {
+            return Err(variant.refused(format!("the border's constant {constant}, which is no sample")));
+        }
+        if f64::from(problem.divisor as f32) != problem.divisor {
+            return Err(variant.refused(format!("the divisor {}, which f32 does not hold", problem.divisor)));
+        }
     }
     let window = problem.window()?;
     if input.plane().samples() >= MOST_COLUMNS || window.out.plane().samples() >= MOST_COLUMNS {

@@ -68,8 +68,8 @@ pub(crate) fn volumes(scale: Scale, next: &mut impl FnMut() -> u64, cases: &mut 
     for (n, size) in [[5, 4, 2], [9, 9, 9], [3, 2, 17], [17, 16, 2], [17, 17, 17], [1, 6, 7]].into_iter().enumerate() {
         let pixel = [PixelType::U8, PixelType::U16][n % 2];
         let shape = [(70, 37, 30, 1), (64, 16, 20, 1), (30, 65, 50, 1)][n % 3];
-        // The kernels hold constants in f32.
-        for border in [borders()[n], Border::Constant(2.5), Border::Constant(0.7)] {
+        // The kernels take constants that are samples.
+        for border in [borders()[n], Border::Constant(3.0), Border::Constant(2.5)] {
             cases.push(Case::volume(next(), shape, pixel, (false, size), border, Data::Uniform));
         }
     }
