@@ -50,6 +50,21 @@ pub enum Error {
         /// Its first side.
         images: u64,
     },
+    /// The array has complex numbers, and such ones were not asked for.
+    #[error("{}: dtype '{dtype}' is complex, which linear filters alone take, from .npy to .npy; here bool, integers and \
+        floats are taken", .path.display())]
+    Complex {
+        /// The file.
+        path: PathBuf,
+        /// The array's type, as its header has it: `<c8`, `>c16` and others.
+        dtype: String,
+    },
+    /// The image's channels are parts of complex numbers, which the output does not hold.
+    #[error("{}: complex numbers are written to .npy alone, by pairs of channels of f32 or f64", .path.display())]
+    ComplexUnfit {
+        /// The output.
+        path: PathBuf,
+    },
     /// The image has more pixels than the caller's limit.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
     TooLarge {

@@ -59,12 +59,14 @@ impl PagesFile {
     ///
     /// # Errors
     /// [`Error::Read`], and [`Error::Content`] for a file that is neither a TIFF nor a stack in a `.npy` file, is cut off, is in
-    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels.
+    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels, [`Error::Complex`] for
+    /// one of complex numbers, unless they are asked for.
     pub fn open(path: &Path, options: ReadOptions) -> Result<PagesFile> {
         let mut file = open(path)?;
         let stored = guarded(path, || {
             if starts_as_array(path, &mut file)? {
-                return Images::open(path, &mut file, options.max_pixels, true).map(Stored::Stack);
+                let complex = options.complex && options.pixel.is_none();
+                return Images::open(path, &mut file, options.max_pixels, (true, complex)).map(Stored::Stack);
             }
             if !picture::is_tiff(&mut file).map_err(|error| Error::read(path, error))? {
                 return Err(Error::content(path, "neither a TIFF nor a .npy file, which alone hold several images"));
@@ -91,7 +93,7 @@ impl PagesFile {
         }
     }
 
-    /// Reads an image, from 1, and its metadata, of which `.npy` files have none.
+    /// Reads an image, from 1, and its metadata, of which `.npy` files only have whether numbers are complex.
     ///
     /// # Errors
     /// As [`read_page`](crate::read_page).
@@ -102,7 +104,10 @@ impl PagesFile {
             return Err(Error::NoPage { path: path.clone(), page, pages });
         }
         let (image, metadata) = guarded(path, || match stored {
-            Stored::Stack(images) => Ok((images.read(path, file, page - 1)?, Metadata::default())),
+            Stored::Stack(images) => {
+                let metadata = Metadata { complex: images.complex, ..Metadata::default() };
+                Ok((images.read(path, file, page - 1)?, metadata))
+            }
             Stored::Tiff(directories) => {
                 let tags = directories.page(path, file, page)?;
                 let image = picture::read_tiff(path, file, &tags, *max_pixels)?;
@@ -155,21 +160,22 @@ impl ImageOutput<'_> {
 }
 
 impl PagesDraft<'_> {
-    /// Writes the next image, with its metadata where the format is TIFF.
+    /// Writes the next image, with its metadata where the format is TIFF. Whether numbers of a `.npy` file are complex is said with
+    /// the first.
     ///
     /// # Errors
-    /// [`Error::Unfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another shape or type than the
-    /// first, if that is in a `.npy` file; [`Error::Write`] for errors of the system, for more images than were said, and for a
+    /// [`Error::Unfit`] and [`Error::ComplexUnfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another
+    /// shape or type than the first, if that is in a `.npy` file; [`Error::Write`] for errors of the system, for more images than were said, and for a
     /// TIFF whose later pages make it larger than 4 GiB though it was not to be expected from the first.
     pub fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<()> {
         let found = (image.shape(), image.pixel_type());
-        self.output.check(found.1, found.0.channels)?;
+        self.output.check_with(metadata, found.1, found.0.channels)?;
         let to_system = |error: Trouble| Error::write(self.output.path(), error);
         if self.written == self.pages {
             return Err(to_system(format!("all {} images are there already", self.pages).into()));
         }
         if let To::Start = self.to {
-            self.to = self.started(found).map_err(to_system)?;
+            self.to = self.started(found, metadata.complex).map_err(to_system)?;
         }
         match &mut self.to {
             To::Stack { first, .. } if *first != found => {
@@ -188,11 +194,11 @@ impl PagesDraft<'_> {
     }
 
     /// Writes what comes before the first image, whose shape and type are these.
-    fn started(&self, (shape, pixel): (Shape, PixelType)) -> Result<To, Trouble> {
+    fn started(&self, (shape, pixel): (Shape, PixelType), complex: bool) -> Result<To, Trouble> {
         let file = self.draft.file();
         if self.output.is_array() {
             let mut head = Vec::new();
-            array::write_image_header(&mut head, Some(self.pages), shape, pixel)?;
+            array::write_image_header(&mut head, Some(self.pages), (shape, pixel), complex)?;
             bulk::write(file, &head, 0)?;
             return Ok(To::Stack { next: head.len() as u64, first: (shape, pixel) });
         }

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     let file = args.image.open(&args.output, None, None)?;
     devices.at(format!("reading {}", args.input.display()));
-    let (scan, metadata) = volume::read(&args.common, &args.input)?;
+    let (scan, metadata) = volume::read(&args.common, &args.input, false)?;
     let (shape, pixel) = (scan.shape(), scan.pixel_type());
     let slice = match (args.max, args.at) {
         (true, _) => Slice::Largest,

@@ -23,7 +23,7 @@ use std::path::Path;
 
 /// Reads the image of a folder.
 pub(crate) fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
-    let &ReadOptions { max_pixels, page, pixel } = options;
+    let &ReadOptions { max_pixels, page, pixel, .. } = options;
     if page != 1 {
         return Err(Error::NoPage { path: path.into(), page, pages: 1 });
     }
