@@ -120,13 +120,14 @@ pub enum Error {
         asked: bool,
     },
     /// The output's format holds one image, and several were to be written.
-    #[error("{}: only .npy and TIFF files hold several images", .path.display())]
+    #[error("{}: only .npy and TIFF files hold several images{}", .path.display(),
+        if cfg!(feature = "zarr") { ", and Zarr arrays" } else { "" })]
     OneImage {
         /// The output.
         path: PathBuf,
     },
-    /// An image is not of the shape and type of those before it, which a stack in a `.npy` file has to have.
-    #[error("{}: {} differs from the first image, {}: all in a .npy file have one shape and type",
+    /// An image is not of the shape and type of those before it, which those in a `.npy` file or a Zarr have to have.
+    #[error("{}: {} differs from the first image, {}: all in a .npy file or a Zarr have one shape and type",
         .path.display(), typed(*.found), typed(*.first))]
     Uneven {
         /// The output.

@@ -34,8 +34,10 @@ pub(crate) struct Kept {
     pub(crate) array: Map<String, Value>,
     /// Attributes of the OME-Zarr image, and the array's path in it.
     pub(crate) group: Option<(Map<String, Value>, String)>,
-    /// Number of dimensions before the rows.
+    /// Number of dimensions before the planes of a volume, or the rows of an image.
     pub(crate) leading: usize,
+    /// Whether there is a dimension of planes.
+    pub(crate) volume: bool,
     /// Size of the dimension of the channels, if there is one.
     pub(crate) channels: Option<u32>,
 }

@@ -60,7 +60,7 @@ impl RowsFile {
         let &ReadOptions { max_pixels, complex, .. } = options;
         #[cfg(feature = "zarr")]
         if is_zarr(path) {
-            let chunks = guarded(path, || zarr::Chunks::open(path, max_pixels))?;
+            let chunks = guarded(path, || zarr::Chunks::open(path, max_pixels, false))?.0;
             let (path, shape, pixel, stored) = (path.into(), chunks.shape(), chunks.pixel(), Box::new(chunks));
             let rows = stored.has_rows();
             return Ok(rows.then_some(RowsFile {
@@ -178,7 +178,7 @@ impl RowsDraft<'_> {
                 partial.note(first + (bytes.len() as u64 / row) as u32)
             }
             #[cfg(feature = "zarr")]
-            To::Zarr(writer) => writer.write_rows(first, bytes),
+            To::Zarr(writer) => writer.write_lines(first, bytes),
         }
     }
 }
