@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 from scipy import ndimage
 
+import complexes
 import doubles
 import histograms
 import integers
@@ -39,6 +40,7 @@ MAKERS = [
     (histograms.histograms, 0.5),
     (pixels.pixels, 0.3),
     (doubles.doubles, 0.3),
+    (complexes.complexes, 0.2),
     (integers.integers, 0.5),
     (volumes.volumes, 0.4),
 ]

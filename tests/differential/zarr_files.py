@@ -13,6 +13,7 @@ from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, Transpos
 
 TYPES = ["uint8", "uint16", "int16", "float16", "float32"]
 SHAPES = [(301, 211), (301, 211, 3), (1, 1, 301, 211)]
+VOLUMES = [(41, 70, 83), (41, 70, 83, 3), (1, 41, 70, 83)]
 
 
 def codecs(shape):
@@ -39,12 +40,14 @@ def main():
     compared = 0
     with tempfile.TemporaryDirectory() as folder:
 
-        def copy(source, target):
-            words = [apron, "correlate", source, target, "--mask", "identity", "--device", "cpu", "--quiet"]
+        def copy(source, target, volume):
+            filter = ["box", "--size", "1", "--volume"] if volume else ["correlate", "--mask", "identity"]
+            words = [apron, *filter, source, target, "--device", "cpu", "--quiet"]
             subprocess.run(words, check=True, cwd=folder)
             return Path(folder, target)
 
-        for dtype, shape in itertools.product(TYPES, SHAPES):
+        for dtype, shape in itertools.product(TYPES, SHAPES + VOLUMES):
+            volume = shape in VOLUMES
             for name, options in codecs(shape).items():
                 what = f"{dtype} {shape} {name}"
                 samples = (rng.random(shape) * 200).astype(dtype)
@@ -54,12 +57,12 @@ def main():
                 path = Path(folder, "in.zarr")
                 given = zarr.create_array(path, shape=shape, dtype=dtype, chunks=chunks, overwrite=True, **options)
                 given[...] = samples
-                array = np.load(copy("in.zarr", "array.npy"))
+                array = np.load(copy("in.zarr", "array.npy", volume))
                 assert np.array_equal(array.reshape(shape), samples), what
-                again = zarr.open_array(copy("in.zarr", "again.zarr"), mode="r")
+                again = zarr.open_array(copy("in.zarr", "again.zarr", volume), mode="r")
                 assert again.dtype == dtype and np.array_equal(again[...], samples), what
                 assert again.metadata.to_dict() == given.metadata.to_dict(), what
-                new = zarr.open_array(copy("array.npy", "new.zarr"), mode="r")
+                new = zarr.open_array(copy("array.npy", "new.zarr", volume), mode="r")
                 assert new.dtype == dtype and np.array_equal(new[...], array), what
                 compared += 1
     print(f"{compared} arrays of zarr {zarr.__version__} are equal, read and written")

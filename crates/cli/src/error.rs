@@ -77,6 +77,9 @@ impl Error {
                 "; `cargo install --path crates/cli --features zarr` makes one that has it"
             }
             Error::Files(apron_files::Error::Stack { .. }) => "; --pages of a filter takes each of them",
+            Error::Files(apron_files::Error::Complex { .. }) => {
+                " (gaussian, box, separable, correlate and others, without --clamp, --grey, --in-type, --keep-alpha and --rescale)"
+            }
             Error::Files(apron_files::Error::Uneven { found, first, .. }) if found.0 == first.0 => {
                 "; --in-type makes one type, and a TIFF takes several"
             }

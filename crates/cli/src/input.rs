@@ -18,30 +18,31 @@ impl Common {
     /// # Errors
     /// Errors of the file, and numbers that the requested type would have to round.
     pub(crate) fn read(&self, path: &Path) -> Result<AnyImage<'static>> {
-        self.read_picture(path).map(|(image, _)| image)
+        self.read_picture(path, false).map(|(image, _)| image)
     }
 
-    /// Reads an image as [`read`](Common::read) does, and the metadata of its file.
+    /// Reads an image as [`read`](Common::read) does, and the metadata of its file; with `complex` also one of complex numbers, of
+    /// which the metadata tell.
     ///
     /// # Errors
     /// As [`read`](Common::read).
-    pub(crate) fn read_picture(&self, path: &Path) -> Result<(AnyImage<'static>, Metadata)> {
-        let (page, metadata) = page(path, &self.options(self.page.unwrap_or(1), self.in_type))?;
+    pub(crate) fn read_picture(&self, path: &Path, complex: bool) -> Result<(AnyImage<'static>, Metadata)> {
+        let (page, metadata) = page(path, &self.options(self.page.unwrap_or(1), self.in_type, complex))?;
         if self.page.is_none() {
             self.warn(path, page.pages, "; --page N reads another, and --pages of a filter takes all");
         }
         Ok((self.coloured(page.image)?, metadata))
     }
 
-    /// Opens a file of several images, of which a verb takes each.
+    /// Opens a file of several images, of which a verb takes each; with `complex` also those of complex numbers.
     ///
     /// # Errors
     /// Errors of the file, and of usage for the standard input.
-    pub(crate) fn open_pages(&self, path: &Path) -> Result<PagesFile> {
+    pub(crate) fn open_pages(&self, path: &Path, complex: bool) -> Result<PagesFile> {
         if path == Path::new("-") {
             return Err(Error::Usage("--pages reads a file page by page, and IN is -, the standard input".into()));
         }
-        Ok(PagesFile::open(path, self.options(1, self.in_type))?)
+        Ok(PagesFile::open(path, self.options(1, self.in_type, complex))?)
     }
 
     /// Reads a page, from 1, as [`read_picture`](Common::read_picture) does.
@@ -71,13 +72,14 @@ impl Common {
     }
 
     fn first_page(&self, path: &Path, pixel: Option<PixelType>) -> Result<AnyImage<'static>> {
-        let (page, _) = page(path, &self.options(1, pixel))?;
+        let (page, _) = page(path, &self.options(1, pixel, false))?;
         self.warn(path, page.pages, "");
         Ok(page.image)
     }
 
-    fn options(&self, page: u32, pixel: Option<PixelType>) -> ReadOptions {
-        ReadOptions { page, pixel, ..ReadOptions::new(self.max_pixels) }
+    /// Returns how a page is read. Complex numbers have no colours.
+    fn options(&self, page: u32, pixel: Option<PixelType>, complex: bool) -> ReadOptions {
+        ReadOptions { page, pixel, complex: complex && !self.grey, ..ReadOptions::new(self.max_pixels) }
     }
 
     /// Converts the image to grey, if that was asked for.

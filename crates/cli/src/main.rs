@@ -3,6 +3,7 @@
 
 mod args;
 mod bars;
+mod complex;
 mod error;
 mod input;
 mod keys;

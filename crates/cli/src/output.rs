@@ -24,8 +24,8 @@ pub(crate) struct OutputArgs {
     /// stopped run of the same job left; for .npy and TIFF results
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Take each page of a TIFF, or each image along the first dimension of a .npy of shape (n, height, width) or (n, height,
-    /// width, channels), one after the other; the result is a TIFF of as many pages, or such a .npy
+    /// Take each page of a TIFF, or each image along the first dimension of a .npy or a Zarr of shape (n, height, width) or (n,
+    /// height, width, channels), one after the other; the result is a TIFF of as many pages, or such a .npy or Zarr
     #[arg(long, conflicts_with_all = ["page", "memory", "resume"])]
     pub(crate) pages: bool,
 }

@@ -7,8 +7,8 @@ use apron::{Borders, Taps};
 /// Options of every filter that takes volumes.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct VolumeArgs {
-    /// Take the whole file as a volume: a .npy of shape (depth, height, width) or (depth, height, width, channels), or the pages
-    /// of a TIFF. Values for each axis are then three: for x, y and z
+    /// Take the whole file as a volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or
+    /// the pages of a TIFF. Values for each axis are then three: for x, y and z
     #[arg(long, conflicts_with_all = ["region", "keep_alpha", "method", "rescale", "quality", "page", "pages", "memory", "resume"])]
     pub(crate) volume: bool,
     /// With --volume, 1 for the derivative along the planes, where dx and dy are 0

@@ -17,6 +17,8 @@ const MAX_HEADER: usize = 1 << 16;
 
 const TAKEN: &str = "arrays of bool, integers and floats, of shape (height, width) or (height, width, 1 to 4)";
 
+const COMPLEX: &str = "complex arrays of shape (height, width) or (height, width, 1 to 2), and stacks of such images,";
+
 const STACKS: &str = "stacks of bool, integers and floats, of shape (n, height, width) or (n, height, width, 1 to 4)";
 
 /// Sample types, by NumPy's names without the byte order.
@@ -35,6 +37,9 @@ const KINDS: [(&str, PixelType); 12] = [
     ("f8", PixelType::F64),
 ];
 
+/// Types of complex numbers, and those of their parts: the real one, and then the imaginary one.
+const COMPLEX_KINDS: [(&str, PixelType); 2] = [("c8", PixelType::F32), ("c16", PixelType::F64)];
+
 /// The content of a header.
 #[derive(Debug)]
 struct Header {
@@ -46,18 +51,20 @@ struct Header {
     items: u64,
 }
 
-/// Reads an array as an image.
-pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<AnyImage<'static>> {
-    Images::open(path, file, max_pixels, false)?.read(path, file, 0)
+/// Reads an array as an image; complex numbers are taken only if `complex` says so.
+pub(super) fn read(path: &Path, file: &mut dyn Source, max_pixels: u64, complex: bool) -> Result<AnyImage<'static>> {
+    Images::open(path, file, max_pixels, (false, complex))?.read(path, file, 0)
 }
 
 /// One image, or those of a stack, in an array whose header has been read.
 #[derive(Debug)]
 pub(super) struct Images {
     header: Header,
-    /// Shape of each image.
+    /// Shape of each image; complex numbers have two channels each, one for each part.
     shape: Shape,
+    /// The type of the samples, or of the parts of complex numbers.
     pixel: PixelType,
+    pub(super) complex: bool,
     pub(super) count: u32,
     /// Offset of the first sample, and size of each image, in bytes.
     start: u64,
@@ -66,18 +73,37 @@ pub(super) struct Images {
 
 impl Images {
     /// Reads the header of an image of at most `max_pixels` pixels, or of a stack of such images along the first dimension.
+    /// Complex numbers are taken only if `complex` says so.
     ///
     /// # Errors
-    /// [`Error::Stack`] for a stack where an image is expected, [`Error::TooLarge`], and [`Error::Content`] for what is not taken.
-    pub(super) fn open(path: &Path, file: &mut dyn Source, max_pixels: u64, stacked: bool) -> Result<Images> {
+    /// [`Error::Stack`] for a stack where an image is expected, [`Error::Complex`] for complex numbers where they are not taken,
+    /// [`Error::TooLarge`], and [`Error::Content`] for what is never taken.
+    pub(super) fn open(
+        path: &Path,
+        file: &mut dyn Source,
+        max_pixels: u64,
+        (stacked, complex): (bool, bool),
+    ) -> Result<Images> {
         let wrong = |what: String| Error::content(path, what);
         let header = Header::read(file).map_err(wrong)?;
         let start = file.stream_position().map_err(|error| Error::read(path, error))?;
         let (of, text) = (header.descr.clone(), header.shape_text());
         let refused = |taken| wrong(format!("dtype '{of}', shape {text} is not taken; {taken} are"));
-        let refused = || refused(if stacked { STACKS } else { TAKEN });
+        let is_complex = header.is_complex();
+        if is_complex && !complex {
+            return Err(Error::Complex { path: path.into(), dtype: header.descr });
+        }
+        let refused = || {
+            refused(if is_complex {
+                COMPLEX
+            } else if stacked {
+                STACKS
+            } else {
+                TAKEN
+            })
+        };
         let pixel = header.pixel().ok_or_else(refused)?;
-        let size = pixel.size_bytes();
+        let parts = if is_complex { 2 } else { 1 };
         let (count, (height, width, channels)) = match (&header.shape[..], stacked) {
             (sides, false) => {
                 (1, sides_of_image(sides).ok_or_else(|| Error::stack(path, sides).unwrap_or_else(refused))?)
@@ -85,18 +111,21 @@ impl Images {
             ([count, sides @ ..], true) if *count > 0 => (*count, sides_of_image(sides).ok_or_else(refused)?),
             _ => return Err(refused()),
         };
+        if channels * parts > 4 {
+            return Err(refused());
+        }
         if stacked && header.fortran {
             let what =
                 "the stack is in Fortran order, in which images do not lie one after the other; C order is taken";
             return Err(wrong(what.into()));
         }
-        header.check_length(file, size).map_err(wrong)?;
+        header.check_length(file).map_err(wrong)?;
         check_pixels(path, width, height, max_pixels)?;
-        let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
-        let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
+        let shape = shape_of(path, (width, height, channels * parts))?;
         let most = || wrong(format!("the stack has {count} images; {} are taken", u32::MAX));
         let count = u32::try_from(count).map_err(|_| most())?;
-        Ok(Images { header, shape, pixel, count, start, image_bytes: shape.samples() * size as u64 })
+        let image_bytes = shape.samples() * pixel.size_bytes() as u64;
+        Ok(Images { header, shape, pixel, complex: is_complex, count, start, image_bytes })
     }
 
     /// Reads an image, from 0.
@@ -117,7 +146,10 @@ impl Images {
         let image = AnyImage::from_bytes(pixel, shape, |bytes| {
             loaded = if header.fortran {
                 let mut stored = vec![0; bytes.len()];
-                file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, shape, pixel.size_bytes()))
+                let parts = if self.complex { 2 } else { 1 };
+                let items = Shape { channels: shape.channels / parts, ..shape };
+                let size = pixel.size_bytes() * parts as usize;
+                file.read_exact(&mut stored).map(|()| from_fortran(&stored, bytes, items, size))
             } else {
                 file.fill(bytes)
             };
@@ -132,6 +164,17 @@ impl Images {
     }
 }
 
+/// Returns the shape of an image of this width, height and number of channels.
+fn shape_of(path: &Path, (width, height, channels): (u64, u64, u64)) -> Result<Shape> {
+    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
+    Shape::new(side(width), side(height), channels as u32).map_err(|error| Error::content(path, error))
+}
+
+/// Whether an array has complex numbers.
+pub(super) fn is_complex(file: &mut dyn Source) -> bool {
+    Header::read(file).is_ok_and(|header| header.is_complex())
+}
+
 /// Returns height, width and channels of an image of these sides; `None` if an image has other ones.
 pub(super) fn sides_of_image(sides: &[u64]) -> Option<(u64, u64, u64)> {
     let (height, width, channels) = match *sides {
@@ -142,9 +185,14 @@ pub(super) fn sides_of_image(sides: &[u64]) -> Option<(u64, u64, u64)> {
     (height > 0 && width > 0).then_some((height, width, channels))
 }
 
-/// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory; `None`
-/// for any other file.
-pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Result<Option<(Shape, PixelType, u64)>> {
+/// Returns shape, sample type and offset of the samples of an array that lies in the file as an image lies in memory, and whether
+/// they are parts of complex numbers, which are taken only if `complex` says so; `None` for any other file.
+pub(super) fn layout(
+    path: &Path,
+    file: &mut dyn Source,
+    max_pixels: u64,
+    complex: bool,
+) -> Result<Option<(Shape, PixelType, u64, bool)>> {
     if !starts_as_array(path, file)? {
         return Ok(None);
     }
@@ -153,14 +201,15 @@ pub(super) fn layout(path: &Path, file: &mut dyn Source, max_pixels: u64) -> Res
     let start = file.stream_position().map_err(|error| Error::read(path, error))?;
     let Some(pixel) = header.pixel() else { return Ok(None) };
     let Some((height, width, channels)) = sides_of_image(&header.shape) else { return Ok(None) };
-    if header.fortran || (header.is_foreign() && pixel.size_bytes() > 1) {
+    let is_complex = header.is_complex();
+    let channels = if is_complex { channels * 2 } else { channels };
+    let unread = (is_complex && !complex) || channels > 4;
+    if unread || header.fortran || (header.is_foreign() && pixel.size_bytes() > 1) {
         return Ok(None);
     }
-    header.check_length(file, pixel.size_bytes()).map_err(wrong)?;
+    header.check_length(file).map_err(wrong)?;
     check_pixels(path, width, height, max_pixels)?;
-    let side = |side: u64| u32::try_from(side).unwrap_or(u32::MAX);
-    let shape = Shape::new(side(width), side(height), channels as u32).map_err(|error| wrong(error.to_string()))?;
-    Ok(Some((shape, pixel, start)))
+    Ok(Some((shape_of(path, (width, height, channels))?, pixel, start, is_complex)))
 }
 
 /// Returns the number of pixels of an array, or of each image of a stack, from its header.
@@ -212,7 +261,7 @@ pub(super) fn read_numbers(path: &Path, file: &mut dyn Source, max_items: u64) -
     if header.items > max_items {
         return Err(wrong(format!("shape {} is not taken; at most {max_items} numbers are", header.shape_text())));
     }
-    header.check_length(file, size).map_err(wrong)?;
+    header.check_length(file).map_err(wrong)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(|error| Error::read(path, error))?;
     let mut numbers: Vec<f64> = Vec::with_capacity(header.items as usize);
@@ -272,12 +321,17 @@ impl Header {
     /// Returns the type without its byte order; empty for types that are not plain numbers.
     fn kind(&self) -> &str {
         let kind = self.descr.strip_prefix(['<', '>', '=', '|']).unwrap_or(&self.descr);
-        if kind.len() == 2 { kind } else { "" }
+        if kind.len() == 2 || kind == "c16" { kind } else { "" }
     }
 
-    /// Returns the sample type; `None` for types that images do not have.
+    /// Returns the sample type, or that of the parts of complex numbers; `None` for types that images do not have.
     fn pixel(&self) -> Option<PixelType> {
-        KINDS.iter().find(|(kind, _)| *kind == self.kind()).map(|(_, pixel)| *pixel)
+        let mut kinds = KINDS.iter().chain(&COMPLEX_KINDS);
+        kinds.find(|(kind, _)| *kind == self.kind()).map(|(_, pixel)| *pixel)
+    }
+
+    fn is_complex(&self) -> bool {
+        COMPLEX_KINDS.iter().any(|(kind, _)| *kind == self.kind())
     }
 
     /// Whether the byte order differs from the machine's.
@@ -290,7 +344,9 @@ impl Header {
     }
 
     /// Checks that the file holds as many bytes as its header promises.
-    fn check_length(&self, file: &mut dyn Source, size: usize) -> Result<(), String> {
+    fn check_length(&self, file: &mut dyn Source) -> Result<(), String> {
+        let parts = if self.is_complex() { 2 } else { 1 };
+        let size = self.pixel().map_or(0, PixelType::size_bytes) * parts;
         let mut rest = || {
             let position = file.stream_position()?;
             let end = file.seek(SeekFrom::End(0))?;
@@ -351,22 +407,31 @@ pub(super) fn write_floats(file: &mut impl Write, shape: &[u64], floats: &[f64])
     floats.iter().try_for_each(|float| file.write_all(&float.to_ne_bytes()))
 }
 
-/// Writes the header of an image, or of a stack of `count` images.
+/// Whether an image has the form of complex numbers: floats of 32 or 64 bits, and two channels for each number.
+pub(super) fn has_parts(pixel: PixelType, channels: u32) -> bool {
+    COMPLEX_KINDS.iter().any(|(_, of)| *of == pixel) && channels.is_multiple_of(2)
+}
+
+/// Writes the header of an image, or of a stack of `count` images; with `complex`, of the numbers whose parts the channels
+/// [are](has_parts).
 pub(super) fn write_image_header(
     file: &mut impl Write,
     count: Option<u32>,
-    shape: Shape,
-    pixel: PixelType,
+    (shape, pixel): (Shape, PixelType),
+    complex: bool,
 ) -> io::Result<()> {
-    let kind = KINDS.iter().find(|(_, of)| *of == pixel).map_or("", |(kind, _)| kind);
+    let kinds = if complex { &COMPLEX_KINDS[..] } else { &KINDS };
+    let kind = kinds.iter().find(|(_, of)| *of == pixel).map_or("", |(kind, _)| kind);
     let Shape { width, height, channels } = shape;
+    let channels = if complex { channels / 2 } else { channels };
     let shape = [count.unwrap_or(1) as u64, height as u64, width as u64, channels as u64];
     let (first, last) = (if count.is_some() { 0 } else { 1 }, if channels == 1 { 3 } else { 4 });
     write_header(file, kind, &shape[first..last])
 }
 
-/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels.
-pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
-    write_image_header(file, None, image.shape(), image.pixel_type())?;
+/// Writes an image, of shape (height, width), or (height, width, channels) if it has several channels; with `complex`, of the
+/// numbers whose parts the channels are.
+pub(super) fn write(file: &mut impl Write, image: &AnyImage<'_>, complex: bool) -> io::Result<()> {
+    write_image_header(file, None, (image.shape(), image.pixel_type()), complex)?;
     file.write_all(&image.bytes())
 }

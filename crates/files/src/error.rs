@@ -50,6 +50,21 @@ pub enum Error {
         /// Its first side.
         images: u64,
     },
+    /// The array has complex numbers, and such ones were not asked for.
+    #[error("{}: dtype '{dtype}' is complex, which linear filters alone take, from .npy to .npy; here bool, integers and \
+        floats are taken", .path.display())]
+    Complex {
+        /// The file.
+        path: PathBuf,
+        /// The array's type, as its header has it: `<c8`, `>c16` and others.
+        dtype: String,
+    },
+    /// The image's channels are parts of complex numbers, which the output does not hold.
+    #[error("{}: complex numbers are written to .npy alone, by pairs of channels of f32 or f64", .path.display())]
+    ComplexUnfit {
+        /// The output.
+        path: PathBuf,
+    },
     /// The image has more pixels than the caller's limit.
     #[error("{}: {width}x{height} is more than {max_pixels} pixels", .path.display())]
     TooLarge {
@@ -105,13 +120,14 @@ pub enum Error {
         asked: bool,
     },
     /// The output's format holds one image, and several were to be written.
-    #[error("{}: only .npy and TIFF files hold several images", .path.display())]
+    #[error("{}: only .npy and TIFF files hold several images{}", .path.display(),
+        if cfg!(feature = "zarr") { ", and Zarr arrays" } else { "" })]
     OneImage {
         /// The output.
         path: PathBuf,
     },
-    /// An image is not of the shape and type of those before it, which a stack in a `.npy` file has to have.
-    #[error("{}: {} differs from the first image, {}: all in a .npy file have one shape and type",
+    /// An image is not of the shape and type of those before it, which those in a `.npy` file or a Zarr have to have.
+    #[error("{}: {} differs from the first image, {}: all in a .npy file or a Zarr have one shape and type",
         .path.display(), typed(*.found), typed(*.first))]
     Uneven {
         /// The output.

@@ -1,5 +1,6 @@
 //! Metadata of pictures: colour profile and pixel density.
 
+use crate::array;
 use crate::read::{Source, Stream};
 use image::{ImageDecoder, ImageReader};
 use serde_json::{Map, Value};
@@ -11,13 +12,16 @@ use tiff::decoder::ifd;
 use tiff::tags::Tag;
 
 /// Metadata that are copied from an input to its output: the ICC profile and the pixel density of PNG, JPEG and TIFF; chunks,
-/// codecs, attributes and names of dimensions of Zarr.
+/// codecs, attributes and names of dimensions of Zarr; of `.npy`, whether numbers are complex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The ICC profile.
     pub icc: Option<Vec<u8>>,
     /// Pixels per inch, along rows and along columns.
     pub density: Option<(f64, f64)>,
+    /// Whether pairs of channels are the real and the imaginary parts of complex numbers: of an array of shape (height, width) or
+    /// (height, width, 1 to 2), which has half as many channels.
+    pub complex: bool,
     /// What an array of Zarr says beside its samples.
     pub(crate) zarr: Option<Box<Kept>>,
 }
@@ -30,13 +34,15 @@ pub(crate) struct Kept {
     pub(crate) array: Map<String, Value>,
     /// Attributes of the OME-Zarr image, and the array's path in it.
     pub(crate) group: Option<(Map<String, Value>, String)>,
-    /// Number of dimensions before the rows.
+    /// Number of dimensions before the planes of a volume, or the rows of an image.
     pub(crate) leading: usize,
+    /// Whether there is a dimension of planes.
+    pub(crate) volume: bool,
     /// Size of the dimension of the channels, if there is one.
     pub(crate) channels: Option<u32>,
 }
 
-/// Reads the metadata of a page, from 1; empty if the file cannot be read or is neither a picture nor a Zarr.
+/// Reads the metadata of a page, from 1; empty if the file cannot be read or is no image.
 pub fn read_metadata(path: &Path, page: u32) -> Metadata {
     #[cfg(feature = "zarr")]
     if crate::read::is_zarr(path) {
@@ -58,6 +64,9 @@ fn decode(file: &mut dyn Source, page: u32) -> Metadata {
     let whole = file.read_exact(&mut start).and_then(|()| file.rewind());
     if whole.is_err() {
         return Metadata::default();
+    }
+    if start.starts_with(array::MAGIC) {
+        return Metadata { complex: array::is_complex(file), ..Metadata::default() };
     }
     if let [b'I', b'I', ..] | [b'M', b'M', ..] = start {
         return of_tiff(file, page).unwrap_or_default();

@@ -116,11 +116,19 @@ impl<'a> ImageOutput<'a> {
         self.name
     }
 
-    /// Checks that the format supports an image of this type.
+    /// Checks that the format supports an image of this type, with the metadata.
     ///
     /// # Errors
-    /// [`Error::Unfit`] otherwise.
+    /// [`Error::Unfit`] otherwise; [`Error::ComplexUnfit`] if the metadata say that it is complex, and it cannot be.
     pub fn check(&self, pixel: PixelType, channels: u32) -> Result<()> {
+        self.check_with(&self.manner.metadata, pixel, channels)
+    }
+
+    /// Checks as [`check`](Self::check), with other metadata.
+    pub(crate) fn check_with(&self, metadata: &Metadata, pixel: PixelType, channels: u32) -> Result<()> {
+        if metadata.complex && !(self.is_array() && array::has_parts(pixel, channels)) {
+            return Err(Error::ComplexUnfit { path: self.name.into() });
+        }
         match self.format {
             Format::Array => Ok(()),
             #[cfg(feature = "zarr")]
@@ -150,8 +158,8 @@ impl<'a> ImageOutput<'a> {
     /// Writes the image; the file appears whole or not at all.
     ///
     /// # Errors
-    /// [`Error::Unfit`] for an image that the format does not support, [`Error::Write`] for other errors; the previous
-    /// file is then unchanged.
+    /// Those of [`check`](Self::check) for an image that the format does not support, [`Error::Write`] for other errors; the
+    /// previous file is then unchanged.
     pub fn write(&self, image: &AnyImage<'_>) -> Result<()> {
         self.check(image.pixel_type(), image.shape().channels)?;
         if self.takes_rows() {
@@ -159,7 +167,7 @@ impl<'a> ImageOutput<'a> {
             return self.write_rows(shape, pixel, |draft| Ok(draft.write_rows(0, &image.bytes())?));
         }
         self.fill(|file| match self.format {
-            Format::Array => Ok(array::write(file, image)?),
+            Format::Array => Ok(array::write(file, image, self.manner.metadata.complex)?),
             Format::Picture(format) => picture::write(file, format, &self.manner, image),
             #[cfg(feature = "zarr")]
             Format::Zarr => Ok(()), // written by rows
@@ -197,7 +205,7 @@ impl<'a> ImageOutput<'a> {
         match self.format {
             Format::Array => {
                 let mut head = Vec::new();
-                array::write_image_header(&mut head, None, shape, pixel)?;
+                array::write_image_header(&mut head, None, (shape, pixel), self.manner.metadata.complex)?;
                 Ok(head)
             }
             _ => tiff_file::head(shape, pixel, &self.manner.metadata),
@@ -281,7 +289,7 @@ impl Default for Manner {
 /// # Errors
 /// Errors of `file`.
 pub fn write_array(file: &mut impl Write, image: &AnyImage<'_>) -> io::Result<()> {
-    array::write(file, image)
+    array::write(file, image, false)
 }
 
 /// Returns the extension in lower case, without its dot.

@@ -1,9 +1,12 @@
-//! Files of several images: the pages of a TIFF and the stacks in `.npy` files, read and written one image at a time.
+//! Files of several images: the pages of a TIFF, the stacks in `.npy` files and the planes of Zarr arrays, read and written one
+//! image at a time.
 
 use crate::array::{self, Images};
 use crate::atomic::{OutputPath, Trouble};
 use crate::convert::convert;
 use crate::draft::Draft;
+#[cfg(feature = "zarr")]
+use crate::draft::FolderDraft;
 use crate::error::{Error, Result};
 use crate::metadata::{self, Metadata};
 use crate::output::ImageOutput;
@@ -11,12 +14,15 @@ use crate::patched::Patched;
 use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
 use crate::tiff_tags::Directories;
 use crate::{bulk, picture, tiff_file};
+#[cfg(feature = "zarr")]
+use crate::{read::is_zarr, zarr};
 use apron_core::{AnyImage, PixelType, Shape};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A file of several images, open to be read image by image: a TIFF, whose pages may differ in shape and type; or a `.npy` file
-/// of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images.
+/// of shape (n, height, width) or (n, height, width, 1 to 4), whose first dimension counts images; or a Zarr array of such a shape,
+/// perhaps with dimensions of size 1 before.
 ///
 /// ```
 /// use apron_core::{AnyImage, Image};
@@ -42,16 +48,25 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct PagesFile {
     path: PathBuf,
-    file: File,
     options: ReadOptions,
     stored: Stored,
 }
 
+/// Says what a file of several images is.
+const NONE: &str = if cfg!(feature = "zarr") {
+    "neither a TIFF nor a .npy file nor a Zarr, which alone hold several images"
+} else {
+    "neither a TIFF nor a .npy file, which alone hold several images"
+};
+
 /// Where the images are.
 #[derive(Debug)]
 enum Stored {
-    Stack(Images),
-    Tiff(Directories),
+    Stack(File, Images),
+    Tiff(File, Directories),
+    /// With what an output keeps of it.
+    #[cfg(feature = "zarr")]
+    Zarr(Box<zarr::Chunks>, Metadata),
 }
 
 impl PagesFile {
@@ -59,15 +74,24 @@ impl PagesFile {
     ///
     /// # Errors
     /// [`Error::Read`], and [`Error::Content`] for a file that is neither a TIFF nor a stack in a `.npy` file, is cut off, is in
-    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels.
+    /// Fortran order, or has no images; [`Error::TooLarge`] for a stack whose images have too many pixels, [`Error::Complex`] for
+    /// one of complex numbers, unless they are asked for.
     pub fn open(path: &Path, options: ReadOptions) -> Result<PagesFile> {
+        #[cfg(feature = "zarr")]
+        if is_zarr(path) {
+            let (chunks, kept) = guarded(path, || zarr::Chunks::open(path, options.max_pixels, true))?;
+            let metadata = Metadata { zarr: Some(Box::new(kept)), ..Metadata::default() };
+            return Ok(PagesFile { path: path.into(), options, stored: Stored::Zarr(Box::new(chunks), metadata) });
+        }
         let mut file = open(path)?;
         let stored = guarded(path, || {
             if starts_as_array(path, &mut file)? {
-                return Images::open(path, &mut file, options.max_pixels, true).map(Stored::Stack);
+                let complex = options.complex && options.pixel.is_none();
+                let images = Images::open(path, &mut file, options.max_pixels, (true, complex))?;
+                return Ok(Stored::Stack(file, images));
             }
             if !picture::is_tiff(&mut file).map_err(|error| Error::read(path, error))? {
-                return Err(Error::content(path, "neither a TIFF nor a .npy file, which alone hold several images"));
+                return Err(Error::content(path, NONE));
             }
             let directories = Directories::of(path, &mut file)?;
             match (directories.count(), directories.all) {
@@ -77,33 +101,40 @@ impl PagesFile {
                         format!("the file is cut off or broken: no page follows page {pages}, which is not the last");
                     Err(Error::content(path, what))
                 }
-                _ => Ok(Stored::Tiff(directories)),
+                _ => Ok(Stored::Tiff(file, directories)),
             }
         })?;
-        Ok(PagesFile { path: path.into(), file, options, stored })
+        Ok(PagesFile { path: path.into(), options, stored })
     }
 
     /// Returns the number of images, at least 1.
     pub fn pages(&self) -> u32 {
         match &self.stored {
-            Stored::Stack(images) => images.count,
-            Stored::Tiff(directories) => directories.count(),
+            Stored::Stack(_, images) => images.count,
+            Stored::Tiff(_, directories) => directories.count(),
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks, _) => chunks.planes(),
         }
     }
 
-    /// Reads an image, from 1, and its metadata, of which `.npy` files have none.
+    /// Reads an image, from 1, and its metadata, of which `.npy` files only have whether numbers are complex.
     ///
     /// # Errors
     /// As [`read_page`](crate::read_page).
     pub fn read(&mut self, page: u32) -> Result<(AnyImage<'static>, Metadata)> {
         let pages = self.pages();
-        let PagesFile { path, file, options: ReadOptions { max_pixels, pixel, .. }, stored } = self;
+        let PagesFile { path, options: ReadOptions { max_pixels, pixel, .. }, stored } = self;
         if !(1..=pages).contains(&page) {
             return Err(Error::NoPage { path: path.clone(), page, pages });
         }
         let (image, metadata) = guarded(path, || match stored {
-            Stored::Stack(images) => Ok((images.read(path, file, page - 1)?, Metadata::default())),
-            Stored::Tiff(directories) => {
+            Stored::Stack(file, images) => {
+                let metadata = Metadata { complex: images.complex, ..Metadata::default() };
+                Ok((images.read(path, file, page - 1)?, metadata))
+            }
+            #[cfg(feature = "zarr")]
+            Stored::Zarr(chunks, metadata) => Ok((chunks.read_plane(page - 1)?, metadata.clone())),
+            Stored::Tiff(file, directories) => {
                 let tags = directories.page(path, file, page)?;
                 let image = picture::read_tiff(path, file, &tags, *max_pixels)?;
                 // The patches make this page the first one, for which no other has to be gone through.
@@ -119,15 +150,21 @@ impl PagesFile {
     }
 }
 
-/// A file of several images that is being written: the pages of a TIFF, or a stack in a `.npy` file. Unless it is
-/// [finished](Self::finish), nothing of it stays.
+/// A file of several images that is being written: the pages of a TIFF, a stack in a `.npy` file, or the planes of a Zarr array.
+/// Unless it is [finished](Self::finish), nothing of it stays.
 pub struct PagesDraft<'a> {
     output: &'a ImageOutput<'a>,
-    path: &'a OutputPath<'a>,
-    draft: Draft,
+    made: Made<'a>,
     pages: u32,
     written: u32,
     to: To,
+}
+
+/// What is written, and where it will be.
+enum Made<'a> {
+    File(&'a OutputPath<'a>, Draft),
+    #[cfg(feature = "zarr")]
+    Folder(&'a zarr::Target<'a>, FolderDraft),
 }
 
 /// Where the next image goes.
@@ -140,59 +177,87 @@ enum To {
         first: (Shape, PixelType),
     },
     Tiff(tiff_file::Pages),
+    #[cfg(feature = "zarr")]
+    Zarr {
+        writer: Box<zarr::Writer>,
+        first: (Shape, PixelType),
+    },
 }
 
 impl ImageOutput<'_> {
-    /// Starts a file of this many images, at least 1, each of which is then [written](PagesDraft::write); for `.npy` and TIFF.
+    /// Starts a file of this many images, at least 1, each of which is then [written](PagesDraft::write); for `.npy`, TIFF and Zarr.
     ///
     /// # Errors
     /// [`Error::OneImage`] for another format and for the standard output, [`Error::Write`] if no file can be created.
     pub fn pages(&self, pages: u32) -> Result<PagesDraft<'_>> {
+        let to_system = |error| Error::write(self.path(), error);
+        #[cfg(feature = "zarr")]
+        if let Some(target) = self.folder() {
+            let made = Made::Folder(target, target.draft().map_err(to_system)?);
+            return Ok(PagesDraft { output: self, made, pages, written: 0, to: To::Start });
+        }
         let path = self.of_pages()?;
-        let draft = path.draft().map_err(|error| Error::write(self.path(), error))?;
-        Ok(PagesDraft { output: self, path, draft, pages, written: 0, to: To::Start })
+        let made = Made::File(path, path.draft().map_err(to_system)?);
+        Ok(PagesDraft { output: self, made, pages, written: 0, to: To::Start })
     }
 }
 
 impl PagesDraft<'_> {
-    /// Writes the next image, with its metadata where the format is TIFF.
+    /// Writes the next image, with its metadata where the format is TIFF. Whether numbers of a `.npy` file are complex, and the metadata
+    /// of a Zarr, are said with the first.
     ///
     /// # Errors
-    /// [`Error::Unfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another shape or type than the
-    /// first, if that is in a `.npy` file; [`Error::Write`] for errors of the system, for more images than were said, and for a
+    /// [`Error::Unfit`] and [`Error::ComplexUnfit`] for an image that the format does not hold, [`Error::Uneven`] for one of another
+    /// shape or type than the first, unless the format is TIFF; [`Error::Write`] for errors of the system, for more images than were said, and for a
     /// TIFF whose later pages make it larger than 4 GiB though it was not to be expected from the first.
     pub fn write(&mut self, image: &AnyImage<'_>, metadata: &Metadata) -> Result<()> {
         let found = (image.shape(), image.pixel_type());
-        self.output.check(found.1, found.0.channels)?;
+        self.output.check_with(metadata, found.1, found.0.channels)?;
         let to_system = |error: Trouble| Error::write(self.output.path(), error);
         if self.written == self.pages {
             return Err(to_system(format!("all {} images are there already", self.pages).into()));
         }
         if let To::Start = self.to {
-            self.to = self.started(found).map_err(to_system)?;
+            self.to = self.started(found, metadata).map_err(to_system)?;
         }
-        match &mut self.to {
-            To::Stack { first, .. } if *first != found => {
+        match (&mut self.to, &self.made) {
+            (To::Stack { first, .. }, _) if *first != found => {
                 return Err(Error::Uneven { path: self.output.path().into(), found, first: *first });
             }
-            To::Stack { next, .. } => {
+            #[cfg(feature = "zarr")]
+            (To::Zarr { first, .. }, _) if *first != found => {
+                return Err(Error::Uneven { path: self.output.path().into(), found, first: *first });
+            }
+            #[cfg(feature = "zarr")]
+            (To::Zarr { writer, .. }, _) => {
+                writer.write_lines(self.written, &image.bytes()).map_err(|error| to_system(error.into()))?;
+            }
+            (To::Stack { next, .. }, Made::File(_, draft)) => {
                 let bytes = image.bytes();
-                bulk::write(self.draft.file(), &bytes, *next).map_err(|error| to_system(error.into()))?;
+                bulk::write(draft.file(), &bytes, *next).map_err(|error| to_system(error.into()))?;
                 *next += bytes.len() as u64;
             }
-            To::Tiff(pages) => pages.write(image, metadata).map_err(to_system)?,
-            To::Start => {}
+            (To::Tiff(pages), _) => pages.write(image, metadata).map_err(to_system)?,
+            _ => {}
         }
         self.written += 1;
         Ok(())
     }
 
     /// Writes what comes before the first image, whose shape and type are these.
-    fn started(&self, (shape, pixel): (Shape, PixelType)) -> Result<To, Trouble> {
-        let file = self.draft.file();
+    fn started(&self, (shape, pixel): (Shape, PixelType), metadata: &Metadata) -> Result<To, Trouble> {
+        let file = match &self.made {
+            Made::File(_, draft) => draft.file(),
+            #[cfg(feature = "zarr")]
+            Made::Folder(_, draft) => {
+                let writer =
+                    zarr::Writer::new(draft.path(), metadata.zarr.as_deref(), (shape, Some(self.pages)), pixel)?;
+                return Ok(To::Zarr { writer: Box::new(writer), first: (shape, pixel) });
+            }
+        };
         if self.output.is_array() {
             let mut head = Vec::new();
-            array::write_image_header(&mut head, Some(self.pages), shape, pixel)?;
+            array::write_image_header(&mut head, Some(self.pages), (shape, pixel), metadata.complex)?;
             bulk::write(file, &head, 0)?;
             return Ok(To::Stack { next: head.len() as u64, first: (shape, pixel) });
         }
@@ -205,10 +270,20 @@ impl PagesDraft<'_> {
     /// # Errors
     /// [`Error::Write`] if images are missing, and for errors of the system; the previous file is then unchanged.
     pub fn finish(self) -> Result<()> {
-        let PagesDraft { output, path, draft, pages, written, .. } = self;
+        let PagesDraft { output, made, pages, written, to } = self;
+        let to_system = |error: Trouble| Error::write(output.path(), error);
         if written < pages {
             return Err(Error::write(output.path(), format!("{written} of {pages} images were written")));
         }
-        path.publish(draft).map_err(|error| Error::write(output.path(), error))
+        match (made, to) {
+            (Made::File(path, draft), _) => path.publish(draft).map_err(|error| to_system(error.into())),
+            #[cfg(feature = "zarr")]
+            (Made::Folder(target, draft), to) => {
+                if let To::Zarr { writer, .. } = to {
+                    writer.end().map_err(to_system)?;
+                }
+                target.publish(draft).map_err(|error| to_system(error.into()))
+            }
+        }
     }
 }

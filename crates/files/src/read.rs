@@ -57,12 +57,15 @@ pub struct ReadOptions {
     /// Type that samples are [converted](convert) to, which also allows arrays of numbers that no sample type holds.
     /// `None` for the file's type, or one that holds its numbers exactly.
     pub pixel: Option<PixelType>,
+    /// Whether arrays of complex numbers are taken, too, unless samples are converted: as images of f32 or f64 with two channels
+    /// for each number, its real and its imaginary part. The [`Metadata`](crate::Metadata) say whether it is such an image.
+    pub complex: bool,
 }
 
 impl ReadOptions {
-    /// Options for the first page with at most `max_pixels` pixels, in the file's type.
+    /// Options for the first page with at most `max_pixels` pixels, in the file's type, without complex numbers.
     pub fn new(max_pixels: u64) -> ReadOptions {
-        ReadOptions { max_pixels, page: 1, pixel: None }
+        ReadOptions { max_pixels, page: 1, pixel: None, complex: false }
     }
 }
 
@@ -118,8 +121,8 @@ pub fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
 /// A panic of a decoder is caught, but reported on stderr unless the program has a panic hook of its own.
 ///
 /// # Errors
-/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Content`] for a file that is broken or not
-/// supported, [`Error::Decoder`] if its decoder panicked, [`Error::Read`] if it cannot be read.
+/// [`Error::TooLarge`] for more than `max_pixels` pixels, [`Error::Complex`] for complex numbers that the options do not take,
+/// [`Error::Content`] for a file that is broken or not supported, [`Error::Decoder`] if its decoder panicked, [`Error::Read`] if it cannot be read.
 pub fn decode_image(path: &Path, file: impl Read + Seek, max_pixels: u64) -> Result<AnyImage<'static>> {
     decode_page(path, file, &ReadOptions::new(max_pixels)).map(|page| page.image)
 }
@@ -133,12 +136,12 @@ pub fn decode_page(path: &Path, file: impl Read + Seek, options: &ReadOptions) -
 }
 
 fn page_of(path: &Path, file: &mut dyn Source, options: &ReadOptions) -> Result<Page> {
-    let &ReadOptions { max_pixels, page, pixel } = options;
+    let &ReadOptions { max_pixels, page, pixel, complex } = options;
     let array = starts_as_array(path, file)?;
     // Decoders of other crates may panic on hostile files.
     let (image, pages) = guarded(path, || match array {
         true if page != 1 => Err(Error::NoPage { path: path.into(), page, pages: 1 }),
-        true => Ok((array::read(path, file, max_pixels)?, 1)),
+        true => Ok((array::read(path, file, max_pixels, complex && pixel.is_none())?, 1)),
         false => picture::read(path, file, page, max_pixels),
     })?;
     let image = match pixel {

@@ -6,7 +6,7 @@ use crate::bulk;
 use crate::error::{Error, Result};
 use crate::output::ImageOutput;
 use crate::partial::Partial;
-use crate::read::{Stream, guarded, open, starts_as_array};
+use crate::read::{ReadOptions, Stream, guarded, open, starts_as_array};
 use crate::tiff_rows::{Chunks, Layout, Samples};
 use crate::tiff_tags;
 #[cfg(feature = "zarr")]
@@ -24,6 +24,7 @@ pub struct RowsFile {
     shape: Shape,
     pixel: PixelType,
     pages: u32,
+    complex: bool,
     stored: Stored,
 }
 
@@ -47,22 +48,40 @@ impl RowsFile {
     /// # Errors
     /// [`Error::Read`] and [`Error::Content`] for a file that is broken, [`Error::TooLarge`] for more than `max_pixels` pixels.
     pub fn open(path: &Path, max_pixels: u64) -> Result<Option<RowsFile>> {
+        RowsFile::open_with(path, &ReadOptions::new(max_pixels))
+    }
+
+    /// Opens a file as [`open`](Self::open) does; one of complex numbers, too, if `options` take them. Their page and type have no
+    /// meaning here.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Option<RowsFile>> {
+        let &ReadOptions { max_pixels, complex, .. } = options;
         #[cfg(feature = "zarr")]
         if is_zarr(path) {
-            let chunks = guarded(path, || zarr::Chunks::open(path, max_pixels))?;
+            let chunks = guarded(path, || zarr::Chunks::open(path, max_pixels, false))?.0;
             let (path, shape, pixel, stored) = (path.into(), chunks.shape(), chunks.pixel(), Box::new(chunks));
             let rows = stored.has_rows();
-            return Ok(rows.then_some(RowsFile { path, shape, pixel, pages: 1, stored: Stored::Zarr(stored) }));
+            return Ok(rows.then_some(RowsFile {
+                path,
+                shape,
+                pixel,
+                pages: 1,
+                complex: false,
+                stored: Stored::Zarr(stored),
+            }));
         }
         let mut file = open(path)?;
-        let (layout, pages) = guarded(path, || {
+        let (layout, pages, complex) = guarded(path, || {
             if starts_as_array(path, &mut file)? {
-                let layout = array::layout(path, &mut file, max_pixels)?;
-                let rows = |(shape, pixel, start)| Layout { shape, pixel, samples: Samples::Rows(start) };
-                return Ok((layout.map(rows), 1));
+                let layout = array::layout(path, &mut file, max_pixels, complex)?;
+                let complex = layout.is_some_and(|(.., complex)| complex);
+                let rows = |(shape, pixel, start, _)| Layout { shape, pixel, samples: Samples::Rows(start) };
+                return Ok((layout.map(rows), 1, complex));
             }
             let tags = tiff_tags::page(path, &mut file, 1)?;
-            Ok((Layout::of(path, &mut file, &tags, max_pixels)?, tags.pages))
+            Ok((Layout::of(path, &mut file, &tags, max_pixels)?, tags.pages, false))
         })?;
         let stored = |samples| match samples {
             Samples::Rows(start) => Some(Stored::Rows(file, start)),
@@ -70,7 +89,7 @@ impl RowsFile {
             Samples::Other => None,
         };
         Ok(layout.and_then(|Layout { shape, pixel, samples }| {
-            Some(RowsFile { path: path.into(), shape, pixel, pages, stored: stored(samples)? })
+            Some(RowsFile { path: path.into(), shape, pixel, pages, complex, stored: stored(samples)? })
         }))
     }
 
@@ -82,6 +101,11 @@ impl RowsFile {
     /// Returns the type of the samples.
     pub fn pixel_type(&self) -> PixelType {
         self.pixel
+    }
+
+    /// Whether pairs of channels are the parts of complex numbers.
+    pub fn is_complex(&self) -> bool {
+        self.complex
     }
 
     /// Returns the number of the file's pages.
@@ -154,7 +178,7 @@ impl RowsDraft<'_> {
                 partial.note(first + (bytes.len() as u64 / row) as u32)
             }
             #[cfg(feature = "zarr")]
-            To::Zarr(writer) => writer.write_rows(first, bytes),
+            To::Zarr(writer) => writer.write_lines(first, bytes),
         }
     }
 }

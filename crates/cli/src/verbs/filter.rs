@@ -3,12 +3,13 @@
 use super::image::Target;
 use super::strips::Job;
 use crate::args::{self, Devices, FilterArgs};
+use crate::complex;
 use crate::error::Result;
 use crate::limits;
 use crate::report::Report;
 use apron::{Device, Error, Extent, FilterBuilder, PixelType, ReadRows, Source};
 
-/// Runs the filter that `make` builds; its parameters are checked before. The output has the input's type, if no other is asked
+/// Runs the linear filter that `make` builds; its parameters are checked before. The output has the input's type, if no other is asked
 /// for.
 pub(super) fn run(
     verb: &'static str,
@@ -21,26 +22,28 @@ pub(super) fn run(
     if let (true, Some(pixel)) = (clamp, asked.filter(|pixel| *pixel != PixelType::F32)) {
         return Err(Error::parameter(verb, "clamp", format!("asked for with {pixel} output"), "used with f32").into());
     }
-    run_to(verb, args, (clamp, &|src| asked.unwrap_or(src)), devices, make)
+    run_to(verb, args, (clamp, true, &|src| asked.unwrap_or(src)), devices, make)
 }
 
-/// Sets the options of a filter.
+/// Sets the options of a filter, whose image has this many channels with parts of complex numbers, or 0.
 fn built<'a>(
     args: &'a FilterArgs,
     clamp: bool,
-    out_type: PixelType,
+    (out_type, parts): (PixelType, u32),
     filter: FilterBuilder<'a>,
 ) -> Result<FilterBuilder<'a>> {
-    let filter = filter.border(args.border.flat()?).extent(args.extent()).out_type(out_type).clamp(clamp);
+    let borders = args.border.flat()?;
+    let borders = if parts > 0 { complex::borders(borders, parts)? } else { borders };
+    let filter = filter.border(borders).extent(args.extent()).out_type(out_type).clamp(clamp);
     let filter = filter.keep_alpha(args.keep_alpha).method(args.method.0).variant(args.common.variant.as_deref());
     Ok(args.stored(filter))
 }
 
-/// Runs a filter whose output type is derived from the input's.
+/// Runs a filter, perhaps a linear one, whose output type is derived from the input's.
 pub(super) fn run_to(
     verb: &'static str,
     args: &FilterArgs,
-    (clamp, out_type): (bool, &dyn Fn(PixelType) -> PixelType),
+    (clamp, linear, out_type): (bool, bool, &dyn Fn(PixelType) -> PixelType),
     devices: &mut Devices,
     make: impl for<'a> Fn(&'a Device, Source<'a>) -> FilterBuilder<'a>,
 ) -> Result<Report> {
@@ -53,22 +56,25 @@ pub(super) fn run_to(
     // The output type, if it does not depend on the input. Results that are rescaled are not rounded before.
     let always = types.iter().all(|pixel| *pixel == types[0]).then_some(types[0]);
     let always = if scales { args.out_type } else { always };
-    let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha };
+    let complex = linear && !clamp && !scales && !args.keep_alpha;
+    let target = Target { args: &args.output, out_type: always, keep_alpha: args.keep_alpha, complex };
     if let Some((input, output)) = devices.files()
-        && let Some(job) = Job::asked(&args.common, &target, (&input, &output), devices)?
+        && let Some(job) = Job::asked(verb, &args.common, &target, (&input, &output), devices)?
     {
         devices.place()?;
         let device = devices.get(args.common.device)?;
         let out_type = out_type(job.input.pixel_type());
-        let filter = built(args, clamp, out_type, make(&device, (&job.input as &dyn ReadRows).into()))?;
+        let parts = if job.input.is_complex() { job.input.shape().channels } else { 0 };
+        let filter = built(args, clamp, (out_type, parts), make(&device, (&job.input as &dyn ReadRows).into()))?;
         limits::filter(verb, job.input.shape(), filter.formula(), args)?;
         let what = format!("{:?} {:?} {clamp} {out_type}", filter.formula(), args.asked());
         return job.run(verb, &what, filter.result()?, devices, |out, memory| filter.run_rows(out, memory));
     }
-    super::image::run(verb, &args.common, &target, devices, |device, image| {
+    super::image::run(verb, &args.common, &target, devices, |device, image, complex| {
         let (shape, src) = (image.shape(), image.pixel_type());
         let out_type = if scales { PixelType::F32 } else { out_type(src) };
-        let filter = built(args, clamp, out_type, make(device, image))?;
+        let parts = if complex { shape.channels } else { 0 };
+        let filter = built(args, clamp, (out_type, parts), make(device, image))?;
         limits::filter(verb, shape, filter.formula(), args)?;
         Ok(filter.run()?)
     })

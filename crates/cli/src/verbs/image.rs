@@ -2,6 +2,7 @@
 
 use super::pages;
 use crate::args::{Common, Devices};
+use crate::complex;
 use crate::error::{Error, Result};
 use crate::output::OutputArgs;
 use crate::place::Place;
@@ -18,12 +19,14 @@ pub(super) struct Target<'a> {
     pub(super) out_type: Option<PixelType>,
     /// Whether the last channel is alpha, and keeps its values.
     pub(super) keep_alpha: bool,
+    /// Whether complex numbers are taken: the operation does the same to both parts, and does not mix them.
+    pub(super) complex: bool,
 }
 
 impl<'a> Target<'a> {
-    /// Describes a result of the input's type.
+    /// Describes a result of the input's type, of real numbers.
     pub(super) fn of(args: &'a OutputArgs) -> Target<'a> {
-        Target { args, out_type: None, keep_alpha: false }
+        Target { args, out_type: None, keep_alpha: false, complex: false }
     }
 
     /// Returns the sample type of the result, for an input of type `input` that the device made a result of type `made`
@@ -33,7 +36,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file. Other errors that do
+/// Runs `make`, whose parameters are checked, on the current image, or on each page of the current file; it is told whether the
+/// channels are parts of complex numbers. Other errors that do
 /// not depend on the input, such as an output format that does not support the result's type, are found before the input is
 /// read.
 pub(super) fn run(
@@ -41,7 +45,7 @@ pub(super) fn run(
     common: &Common,
     target: &Target<'_>,
     devices: &mut Devices,
-    mut make: impl FnMut(&Device, Source<'_>) -> Result<DeviceImage>,
+    mut make: impl FnMut(&Device, Source<'_>, bool) -> Result<DeviceImage>,
 ) -> Result<Report> {
     let start = Instant::now();
     match devices.place()? {
@@ -53,14 +57,17 @@ pub(super) fn run(
                 ));
             }
             // Returns the report of an image, which `at` names if it is a page, and the result as the output takes it.
-            let mut on = |image: AnyImage<'static>, at: &str, devices: &mut Devices| {
+            let mut on = |image: AnyImage<'static>, complex: bool, at: &str, devices: &mut Devices| {
                 let (shape, pixel) = (image.shape(), image.pixel_type());
+                if complex {
+                    complex::check(verb, &file, target.out_type, pixel)?;
+                }
                 if let Some(out_type) = target.out_type {
                     target.args.drops_alpha(&file, out_type, shape.channels)?;
                 }
                 let device = devices.get(common.device)?;
                 devices.at(format!("{at}{verb} of {shape} {pixel} on {}", device.name()));
-                let result = make(&device, Source::Host(image))?;
+                let result = make(&device, Source::Host(image), complex)?;
                 let out_type = target.out_type(pixel, result.pixel_type());
                 let mut report = report(verb, (&input, &output), (shape, pixel), (&result, out_type), start)?;
                 target.args.drops_alpha(&file, out_type, result.shape().channels)?;
@@ -72,11 +79,11 @@ pub(super) fn run(
                 Ok((report, target.args.fitting(&file, pixels)?))
             };
             let mut report = if target.args.pages {
-                pages::run(common, &input, &file, devices, &mut on)?
+                pages::run(common, &input, (&file, target.complex), devices, &mut on)?
             } else {
                 devices.at(format!("reading {}", input.display()));
-                let (image, metadata) = common.read_picture(&input)?;
-                let (report, pixels) = on(image, "", devices)?;
+                let (image, metadata) = common.read_picture(&input, target.complex)?;
+                let (report, pixels) = on(image, metadata.complex, "", devices)?;
                 file.with_metadata(metadata).write(&pixels)?;
                 report
             };
@@ -85,7 +92,7 @@ pub(super) fn run(
         }
         Place::Pipe(image) => {
             let device = devices.get(common.device)?;
-            let result = make(&device, Source::Device(&image))?;
+            let result = make(&device, Source::Device(&image), false)?;
             let out_type = target.out_type(image.pixel_type(), result.pixel_type());
             let files = (Path::new("-"), Path::new("-"));
             let made = (&result, out_type);

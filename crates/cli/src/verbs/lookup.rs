@@ -77,7 +77,7 @@ pub(super) fn clahe(args: &ClaheArgs, devices: &mut Devices) -> Result<Report> {
     if let Some((input, _)) = devices.files() {
         Input::open(&args.common, &input, Some("tables of tiles"))?;
     }
-    super::image::run("clahe", &args.common, &Target::of(&args.write), devices, |device, image| {
+    super::image::run("clahe", &args.common, &Target::of(&args.write), devices, |device, image, _| {
         crate::limits::tiles(args.tiles, image.shape(), image.pixel_type(), &args.common)?;
         Ok(device.clahe(image, args.clip, args.tiles).variant(args.common.variant.as_deref()).run()?)
     })
@@ -102,7 +102,7 @@ fn run(
 ) -> Result<Report> {
     let target = Target::of(write);
     if let Some((input, output)) = devices.files()
-        && let Some(job) = Job::asked(common, &target, (&input, &output), devices)?
+        && let Some(job) = Job::asked(verb, common, &target, (&input, &output), devices)?
     {
         devices.place()?;
         devices.at(format!("reading {}", input.display()));
@@ -111,7 +111,7 @@ fn run(
         let out = (job.input.shape(), job.input.pixel_type());
         return job.run(verb, &what, out, devices, |out, memory| lookup.run_rows(out, memory));
     }
-    super::image::run(verb, common, &target, devices, |device, image| {
+    super::image::run(verb, common, &target, devices, |device, image, _| {
         Ok(make(device, image).variant(common.variant.as_deref()).run()?)
     })
 }

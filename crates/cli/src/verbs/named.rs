@@ -1,6 +1,7 @@
 //! The verbs of named filters, generated from the filters' definitions.
 
 use crate::args::{Devices, FilterArgs};
+use crate::complex;
 use crate::error::Result;
 use crate::report::Report;
 use apron::Formula;
@@ -109,7 +110,7 @@ pub(super) fn apply(
     devices: &mut Devices,
 ) -> Result<Report> {
     let out_type = |src| filter.out_type.unwrap_or(formula.out_type(src));
-    super::filter::run_to(verb, filter, (false, &out_type), devices, |device, image| {
+    super::filter::run_to(verb, filter, (false, complex::takes(&formula), &out_type), devices, |device, image| {
         device.apply(image, formula.clone())
     })
 }

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     if let Some((input, _)) = devices.files() {
         Input::open(&args.common, &input, Some("padding"))?;
     }
-    super::image::run("pad", &args.common, &Target::of(&args.output), devices, |device, image| {
+    super::image::run("pad", &args.common, &Target::of(&args.output), devices, |device, image, _| {
         let region = region(image.shape());
         args::check_region("pad", region, &args.common)?;
         Ok(device.pad(image, region).border(args.border).variant(args.common.variant.as_deref()).run()?)

@@ -7,20 +7,20 @@ use apron::AnyImage;
 use apron_files::ImageOutput;
 use std::path::Path;
 
-/// Turns an image into a result. The text is the start of the line that shows the progress.
+/// Turns an image, perhaps of complex numbers, into a result. The text is the start of the line that shows the progress.
 pub(super) type OnImage<'a> =
-    dyn FnMut(AnyImage<'static>, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
+    dyn FnMut(AnyImage<'static>, bool, &str, &mut Devices) -> Result<(Report, AnyImage<'static>)> + 'a;
 
-/// Runs `on` for each page of a file, and writes the results as the pages of another. The report is that of the first page, with
+/// Runs `on` for each page of a file, also of complex numbers if `complex` says so, and writes the results as the pages of another. The report is that of the first page, with
 /// the times of all.
 pub(super) fn run(
     common: &Common,
     input: &Path,
-    output: &ImageOutput<'_>,
+    (output, complex): (&ImageOutput<'_>, bool),
     devices: &mut Devices,
     on: &mut OnImage<'_>,
 ) -> Result<Report> {
-    let mut file = common.open_pages(input)?;
+    let mut file = common.open_pages(input, complex)?;
     let pages = file.pages();
     let mut draft = output.pages(pages)?;
     let mut sum: Option<Report> = None;
@@ -29,7 +29,7 @@ pub(super) fn run(
         let mut one = || {
             devices.at(format!("{at}reading {}", input.display()));
             let (image, metadata) = common.read_one(&mut file, page)?;
-            let (report, result) = on(image, &at, devices)?;
+            let (report, result) = on(image, metadata.complex, &at, devices)?;
             draft.write(&result, &metadata)?;
             Ok(report)
         };

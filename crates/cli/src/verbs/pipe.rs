@@ -140,12 +140,12 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     }
     let steps = args.steps()?;
     if let Some((input, output)) = devices.files()
-        && Job::asked(&args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
+        && Job::asked("pipe", &args.common, &Target::of(&args.output), (&input, &output), devices)?.is_some()
     {
         return by_files(args, &steps, (input, output), devices);
     }
     let mut reports: Vec<Report> = Vec::new();
-    let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image| {
+    let report = super::image::run("pipe", &args.common, &Target::of(&args.output), devices, |device, image, _| {
         let mut inner = Devices::of(device.clone());
         inner.go_to(Place::Pipe(device.upload(image)?));
         for (index, step) in steps.iter().enumerate() {

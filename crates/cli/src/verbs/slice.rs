@@ -19,7 +19,7 @@ Examples:
 
 Rows of the image are planes of the volume, except along z. Columns are those of the volume, except along x: they are its rows.")]
 pub(crate) struct Args {
-    /// The volume: a .npy of shape (depth, height, width) or (depth, height, width, channels), or the pages of a TIFF
+    /// The volume: a .npy or a Zarr of shape (depth, height, width) or (depth, height, width, channels), or the pages of a TIFF
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The image, in the format that its extension says
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, devices: &mut Devices) -> Result<Report> {
     let start = Instant::now();
     let file = args.image.open(&args.output, None, None)?;
     devices.at(format!("reading {}", args.input.display()));
-    let (scan, metadata) = volume::read(&args.common, &args.input)?;
+    let (scan, metadata) = volume::read(&args.common, &args.input, false)?;
     let (shape, pixel) = (scan.shape(), scan.pixel_type());
     let slice = match (args.max, args.at) {
         (true, _) => Slice::Largest,

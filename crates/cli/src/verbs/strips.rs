@@ -3,11 +3,12 @@
 
 use super::image::Target;
 use crate::args::{Common, Devices};
+use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
 use crate::room;
 use apron::{PixelType, ReadRows, Shape, WriteRows};
-use apron_files::{ImageOutput, RowsDraft, RowsFile};
+use apron_files::{ImageOutput, ReadOptions, RowsDraft, RowsFile};
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -33,10 +34,16 @@ impl Input {
     /// # Errors
     /// If memory was asked for, and the image must be read whole.
     pub(super) fn open(common: &Common, path: &Path, whole: Option<&str>) -> Result<Option<Input>> {
+        Input::open_with(common, path, whole, false)
+    }
+
+    /// Opens an image as [`open`](Self::open) does; with `complex` also one of complex numbers.
+    fn open_with(common: &Common, path: &Path, whole: Option<&str>, complex: bool) -> Result<Option<Input>> {
         let asked = common.memory.map(|memory| memory.0);
         let memory = asked.unwrap_or_else(room::available);
+        let options = ReadOptions { complex, ..ReadOptions::new(common.max_pixels) };
         // An image that is not there, or broken, is told of where whole images are read.
-        let Ok(Some(mut file)) = RowsFile::open(path, common.max_pixels) else { return Ok(None) };
+        let Ok(Some(mut file)) = RowsFile::open_with(path, &options) else { return Ok(None) };
         let bytes = file.shape().samples() * file.pixel_type().size_bytes() as u64;
         if bytes <= memory / WHOLE {
             return Ok(None);
@@ -63,6 +70,11 @@ impl Input {
                 Err(apron::Error::parameter("strips", "memory", memory.to_string(), limit).into())
             }
         }
+    }
+
+    /// Whether the channels are parts of complex numbers.
+    pub(super) fn is_complex(&self) -> bool {
+        self.file.is_complex()
     }
 
     /// Names the file in an error of reading it.
@@ -191,6 +203,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// As [`Input::open`], and for an output that cannot be written.
     pub(super) fn asked(
+        verb: &'static str,
         common: &Common,
         target: &Target<'_>,
         (input, output): (&Path, &'a Path),
@@ -202,7 +215,10 @@ impl<'a> Job<'a> {
         let option = target.args.rescale.as_ref().map(|_| "--rescale");
         let file = target.args.open(output, None, target.out_type)?;
         let whole = if file.takes_rows() { option } else { Some("an output other than .npy, TIFF and Zarr") };
-        let Some(input) = Input::open(common, input, whole)? else { return Ok(None) };
+        let Some(input) = Input::open_with(common, input, whole, target.complex)? else { return Ok(None) };
+        if input.is_complex() {
+            complex::check(verb, &file, target.out_type, input.pixel_type())?;
+        }
         let file = file.with_metadata(apron_files::read_metadata(devices.origin(&input.path), 1));
         Ok(Some(Job { input, file, resume: target.args.resume }))
     }

@@ -1,6 +1,7 @@
 //! Filters of volumes: all pages of a file are read, filtered as one, and written as the pages of another.
 
 use crate::args::{Common, Devices, FilterArgs};
+use crate::complex;
 use crate::error::{Error, Result};
 use crate::report::{Made, Ran, Report, milliseconds};
 use apron::volumes::{AnyVolume, VolumeFormula, VolumeMask};
@@ -32,8 +33,12 @@ pub(super) fn run(
     // Whether the format holds several pages is found before anything is read.
     drop(file.pages(1)?);
     devices.at(format!("reading {}", input.display()));
-    let (volume, metadata) = read(common, &input)?;
+    let (volume, metadata) = read(common, &input, complex::takes_volume(formula))?;
     let (shape, pixel) = (volume.shape(), volume.pixel_type());
+    if metadata.complex {
+        complex::check(verb, &file, args.out_type, pixel)?;
+        complex::deep(&borders)?;
+    }
     let most = common.max_pixels;
     let sides = shape.sides().into_iter().zip(formula.window()).map(|(side, more)| side as u64 + more as u64 - 1);
     let voxels = sides.fold(1u64, u64::saturating_mul);
@@ -70,12 +75,12 @@ pub(super) fn run(
     Ok(Report { ran, made })
 }
 
-/// Reads all pages of a file as a volume, and the first one's metadata.
+/// Reads all pages of a file as a volume, and the first one's metadata; with `complex` also those of complex numbers.
 ///
 /// # Errors
 /// Errors of the file; pages of several shapes or types; more voxels than `--max-pixels` allows.
-pub(super) fn read(common: &Common, path: &Path) -> Result<(AnyVolume<'static>, Metadata)> {
-    let mut file = common.open_pages(path)?;
+pub(super) fn read(common: &Common, path: &Path, complex: bool) -> Result<(AnyVolume<'static>, Metadata)> {
+    let mut file = common.open_pages(path, complex)?;
     let depth = file.pages();
     let (first, metadata) = common.read_one(&mut file, 1)?;
     let (shape, pixel) = (first.shape(), first.pixel_type());

@@ -23,11 +23,11 @@ use std::path::Path;
 
 /// Reads the image of a folder.
 pub(crate) fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
-    let &ReadOptions { max_pixels, page, pixel } = options;
+    let &ReadOptions { max_pixels, page, pixel, .. } = options;
     if page != 1 {
         return Err(Error::NoPage { path: path.into(), page, pages: 1 });
     }
-    let image = guarded(path, || Chunks::open(path, max_pixels)?.read_whole())?;
+    let image = guarded(path, || Chunks::open(path, max_pixels, false)?.0.read_whole())?;
     let image = match pixel {
         Some(pixel) => convert(image, pixel).map_err(|error| Error::content(path, error))?,
         None => image,
@@ -35,22 +35,30 @@ pub(crate) fn read_page(path: &Path, options: &ReadOptions) -> Result<Page> {
     Ok(Page { image, pages: 1 })
 }
 
-/// Returns the number of pixels of a folder's image; `None` if it has none.
+/// Returns the number of pixels of a folder's image, or of a plane of its volume; `None` if it has neither.
 pub(crate) fn pixels(path: &Path) -> Option<u64> {
-    layout(path, u64::MAX).ok().map(|(_, layout)| layout.shape.pixels())
+    layout(path, u64::MAX, false)
+        .or_else(|_| layout(path, u64::MAX, true))
+        .ok()
+        .map(|(_, layout)| layout.shape.pixels())
 }
 
-/// Returns what an output keeps of a folder; `None` if it cannot be read.
+/// Returns what an output keeps of the image of a folder; `None` if it cannot be read.
 pub(crate) fn kept(path: &Path) -> Option<Kept> {
-    let (found, layout) = guarded(path, || layout(path, u64::MAX)).ok()?;
-    let (leading, channels) = (layout.leading, layout.channels.then_some(layout.shape.channels));
-    Some(Kept { array: found.array, group: found.group, leading, channels })
+    let (found, layout) = guarded(path, || layout(path, u64::MAX, false)).ok()?;
+    Some(kept_of(found, &layout))
 }
 
-/// Finds the array of a folder, and what it is as an image.
-fn layout(path: &Path, max_pixels: u64) -> Result<(Found, Layout)> {
+/// Returns what an output keeps of an array.
+fn kept_of(found: Found, layout: &Layout) -> Kept {
+    let (leading, channels) = (layout.leading, layout.channels.then_some(layout.shape.channels));
+    Kept { array: found.array, group: found.group, leading, volume: layout.planes.is_some(), channels }
+}
+
+/// Finds the array of a folder, and what it is as an image or as a volume.
+fn layout(path: &Path, max_pixels: u64, volume: bool) -> Result<(Found, Layout)> {
     let found = Found::of(path)?;
-    let layout = Layout::of(path, &found)?;
+    let layout = Layout::of(path, &found, volume)?;
     check_pixels(path, layout.shape.width.into(), layout.shape.height.into(), max_pixels)?;
     Ok((found, layout))
 }

@@ -8,11 +8,17 @@ use apron_core::{PixelType, Shape};
 use serde_json::{Map, Value, json};
 use zarrs::metadata::v3::MetadataV3;
 
-/// Rows and columns of a chunk, where no input says other ones.
+/// Rows and columns of a chunk of an image, where no input says other ones.
 const SIDE: u64 = 512;
+
+/// Planes, rows and columns of a chunk of a volume.
+const SIDE_OF_VOLUME: u64 = 64;
 
 /// Largest row of an input's chunks that is taken over, in bytes: it is in memory until it is whole.
 const MOST_ROW: u64 = 1 << 30;
+
+/// The same of planes. Volumes are in memory as a whole.
+const MOST_PLANES: u64 = 1 << 33;
 
 /// What is written beside the samples.
 pub(super) struct Planned<'a> {
@@ -23,14 +29,16 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// Takes over from the input what suits the image.
-    pub(super) fn of(kept: Option<&'a Kept>, shape: Shape, pixel: PixelType) -> Planned<'a> {
-        // An input without a dimension of channels has no place for those of the result, nor has its group.
-        let Some(kept) = kept.filter(|kept| kept.channels.is_some() || shape.channels == 1) else {
-            let layout = Layout { shape, pixel, leading: 0, channels: shape.channels > 1 };
+    /// Takes over from the input what suits the image, or the volume of this many planes.
+    pub(super) fn of(kept: Option<&'a Kept>, (shape, planes): (Shape, Option<u32>), pixel: PixelType) -> Planned<'a> {
+        // An input without a dimension of channels has no place for those of the result, nor has its group; and neither has a
+        // volume for what an image has, and the other way round.
+        let suits = |kept: &&Kept| (kept.channels.is_some() || shape.channels == 1) && kept.volume == planes.is_some();
+        let Some(kept) = kept.filter(suits) else {
+            let layout = Layout { shape, planes, pixel, leading: 0, channels: shape.channels > 1 };
             return Planned { array: described(&layout, None), layout, group: None };
         };
-        let layout = Layout { shape, pixel, leading: kept.leading, channels: kept.channels.is_some() };
+        let layout = Layout { shape, planes, pixel, leading: kept.leading, channels: kept.channels.is_some() };
         let group = kept.group.as_ref().map(|(attributes, inner)| (with_first_dataset(attributes), &inner[..]));
         Planned { array: described(&layout, Some(kept)), layout, group }
     }
@@ -40,9 +48,10 @@ impl<'a> Planned<'a> {
 fn described(layout: &Layout, kept: Option<&Kept>) -> Map<String, Value> {
     let Shape { width, height, channels } = layout.shape;
     let name = name_of(layout.pixel);
-    let sizes = |rows: u64, columns: u64| layout.over(rows, columns, u64::from(channels));
+    let sizes = |planes: u64, rows: u64, columns: u64| layout.over(1, [planes, rows, columns, u64::from(channels)]);
+    let side = if layout.planes.is_some() { SIDE_OF_VOLUME } else { SIDE };
     let (chunks, codecs) = kept.and_then(|kept| taken_over(layout, kept)).unwrap_or_else(|| {
-        let grid = json!({ "name": "regular", "configuration": { "chunk_shape": sizes(SIDE, SIDE) } });
+        let grid = json!({ "name": "regular", "configuration": { "chunk_shape": sizes(side, side, side) } });
         let codecs = json!([
             { "name": "bytes", "configuration": { "endian": "little" } },
             { "name": "zstd", "configuration": { "level": 3, "checksum": false } },
@@ -56,7 +65,7 @@ fn described(layout: &Layout, kept: Option<&Kept>) -> Map<String, Value> {
     let mut array = Map::new();
     array.insert("zarr_format".into(), 3.into());
     array.insert("node_type".into(), "array".into());
-    array.insert("shape".into(), json!(sizes(height.into(), width.into())));
+    array.insert("shape".into(), json!(sizes(layout.planes.unwrap_or(1).into(), height.into(), width.into())));
     array.insert("data_type".into(), name.into());
     array.insert("chunk_grid".into(), chunks);
     let keys = keys.unwrap_or_else(|| json!({ "name": "default", "configuration": { "separator": "/" } }));
@@ -83,10 +92,10 @@ fn taken_over(layout: &Layout, kept: &Kept) -> Option<(Value, Value)> {
     let metadata: Vec<MetadataV3> = serde_json::from_value(codecs.clone()).ok()?;
     Codecs::new(&metadata, &shape).ok()?;
     // Chunks that are larger than the result's leading dimensions would hold nothing but fill values there.
-    let [rows, ..] = layout.parts(&shape.iter().map(|size| size.get()).collect::<Vec<_>>());
-    let row = (layout.shape.row_samples() * layout.pixel.size_bytes()) as u64;
+    let lines = layout.lines_of(layout.parts(&shape.iter().map(|size| size.get()).collect::<Vec<_>>()));
+    let most = if layout.planes.is_some() { MOST_PLANES } else { MOST_ROW };
     let fits = shape.iter().take(layout.leading).all(|size| size.get() == 1)
-        && rows.min(layout.shape.height.into()) * row <= MOST_ROW
+        && (lines * layout.line_bytes()) as u64 <= most
         && product(&shape).is_some_and(|samples| samples <= MOST_ROW / layout.pixel.size_bytes() as u64);
     fits.then_some((chunks, codecs))
 }

@@ -1,9 +1,10 @@
-//! Reads chunks: all of them, or a row of them at a time.
+//! Reads chunks: all of them, or those that have the same rows of an image, or planes of a volume.
 
 use super::codecs::{ChunkShape, Codecs, most, product};
 use super::layout::{Layout, data_type};
 use crate::error::{Error, Result};
-use apron_core::{AnyImage, PixelType, Shape};
+use crate::metadata::Kept;
+use apron_core::{AnyImage, PixelType, Shape, check_memory};
 use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -30,20 +31,20 @@ const SMALL: u64 = 1 << 22;
 /// Numbers in the indices of shards that stay in memory.
 const MOST_INDEX: usize = 1 << 22;
 
-/// An image in chunks.
+/// An image or a volume in chunks. Its lines are the rows of the image, or the planes of the volume.
 pub(crate) struct Chunks {
     path: PathBuf,
     /// The folder of the array.
     folder: PathBuf,
     layout: Layout,
-    /// Rows, columns and channels of a chunk.
-    chunk: [u64; 3],
+    /// Planes, rows, columns and channels of a chunk.
+    chunk: [u64; 4],
     keys: ChunkKeyEncoding,
     decoder: Decoder,
     shards: Option<ShardFiles>,
     /// The sample of chunks that are not there.
     fill: Vec<u8>,
-    /// Rows of chunks that were decoded last, with their indices: one, and as many as are in these bytes.
+    /// Lines of chunks that were decoded last, with their indices: those of one, and of as many as are in these bytes.
     held: Mutex<VecDeque<(u32, Vec<u8>)>>,
     most_held: usize,
 }
@@ -88,14 +89,14 @@ impl fmt::Debug for Chunks {
 }
 
 impl Chunks {
-    /// Opens the image of a folder.
+    /// Opens the image of a folder, or its volume, and returns what an output keeps of it, too.
     ///
     /// # Errors
     /// [`Error::Read`] and [`Error::Content`] for what is broken or not supported, [`Error::TooLarge`] for more than `max_pixels`
-    /// pixels, in the image or in a chunk.
-    pub(crate) fn open(path: &Path, max_pixels: u64) -> Result<Chunks> {
+    /// pixels, in the image, in a plane or in a chunk.
+    pub(crate) fn open(path: &Path, max_pixels: u64, volume: bool) -> Result<(Chunks, Kept)> {
         let wrong = |what: String| Error::content(path, what);
-        let (found, layout) = super::layout(path, max_pixels)?;
+        let (found, layout) = super::layout(path, max_pixels, volume)?;
         let metadata = &found.metadata;
         let file = grid(&metadata.chunk_grid, layout.dimensions()).map_err(wrong)?;
         let codecs = Codecs::new(&metadata.codecs, &file).map_err(wrong)?;
@@ -106,7 +107,7 @@ impl Chunks {
         let chunk = layout.parts(&sizes(&shape));
         let sample = layout.pixel.size_bytes();
         let too_large = || {
-            let [height, width, _] = chunk;
+            let [_, height, width, _] = chunk;
             Error::TooLarge { path: path.into(), width, height, max_pixels }
         };
         // A chunk's channels and further dimensions count, too.
@@ -126,9 +127,10 @@ impl Chunks {
         });
         let shards = shards.transpose().map_err(wrong)?;
         let keys = keys(&metadata.chunk_key_encoding).map_err(wrong)?;
-        let (path, folder) = (path.into(), found.folder);
+        let (path, folder) = (path.into(), found.folder.clone());
         let (held, most_held) = (Mutex::default(), MOST_HELD);
-        Ok(Chunks { path, folder, layout, chunk, keys, decoder, shards, fill, held, most_held })
+        let chunks = Chunks { path, folder, layout, chunk, keys, decoder, shards, fill, held, most_held };
+        Ok((chunks, super::kept_of(found, &layout)))
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -139,14 +141,19 @@ impl Chunks {
         self.layout.pixel
     }
 
+    /// Returns the number of planes of a volume.
+    pub(crate) fn planes(&self) -> u32 {
+        self.layout.planes.unwrap_or(1)
+    }
+
     /// Whether a row of chunks is small enough to be read by rows.
     pub(crate) fn has_rows(&self) -> bool {
-        (self.chunk_rows() * self.row_bytes()) as u64 <= MOST_ROW
+        (self.chunk_lines() * self.layout.line_bytes()) as u64 <= MOST_ROW
     }
 
     /// Keeps at most `most` bytes decoded, or one row of chunks. Returns the most that it keeps.
     pub(crate) fn hold(&mut self, most: u64) -> u64 {
-        let row = self.chunk_rows() * self.row_bytes();
+        let row = self.chunk_lines() * self.layout.line_bytes();
         self.most_held = MOST_HELD.min(usize::try_from(most).unwrap_or(usize::MAX));
         // The next row is decoded before the last is given up.
         (self.most_held.max(row) + row) as u64
@@ -156,28 +163,41 @@ impl Chunks {
     pub(crate) fn read_whole(&self) -> Result<AnyImage<'static>> {
         let mut read = Ok(());
         let image = AnyImage::from_bytes(self.layout.pixel, self.layout.shape, |bytes| {
-            let rows = bytes.par_chunks_mut(self.chunk_rows() * self.row_bytes());
-            read = rows.enumerate().try_for_each(|(index, rows)| self.decode_row(index as u32, rows));
+            let lines = bytes.par_chunks_mut(self.chunk_lines() * self.layout.line_bytes());
+            read = lines.enumerate().try_for_each(|(index, lines)| self.decode_lines(index as u32, lines));
             Ok(())
         });
         let image = image.map_err(|error| Error::content(&self.path, error))?;
         read.map(|()| image)
     }
 
-    /// Reads consecutive rows, whose size `bytes` has. Rows of chunks that are partly read stay decoded.
-    pub(crate) fn read(&self, rows: Range<u32>, bytes: &mut [u8]) -> Result<()> {
-        let (row, each) = (self.row_bytes(), self.chunk_rows() as u32);
+    /// Reads a plane of a volume, from 0. The planes of its chunks stay decoded.
+    pub(crate) fn read_plane(&self, plane: u32) -> Result<AnyImage<'static>> {
+        let mut read = Ok(());
+        let image = AnyImage::from_bytes(self.layout.pixel, self.layout.shape, |bytes| {
+            read = self.read(plane..plane + 1, bytes);
+            Ok(())
+        });
+        let image = image.map_err(|error| Error::content(&self.path, error))?;
+        read.map(|()| image)
+    }
+
+    /// Reads consecutive lines, whose size `bytes` has. Lines of chunks that are partly read stay decoded.
+    pub(crate) fn read(&self, lines: Range<u32>, bytes: &mut [u8]) -> Result<()> {
+        let (line, each) = (self.layout.line_bytes(), self.chunk_lines() as u32);
         let mut held = locked(&self.held);
-        let (mut rest, mut next) = (bytes, rows.start);
-        while next < rows.end {
+        let (mut rest, mut next) = (bytes, lines.start);
+        while next < lines.end {
             let (index, first) = (next / each, next / each * each);
-            let end = rows.end.min(first.saturating_add(each));
+            let end = lines.end.min(first.saturating_add(each));
             let at = match held.iter().position(|(held, _)| *held == index) {
                 Some(at) => at,
                 None => {
-                    let height = each.min(self.layout.shape.height - first) as usize;
-                    let mut whole = vec![0; height * row];
-                    self.decode_row(index, &mut whole)?;
+                    let size = each.min(self.layout.lines() - first) as usize * line;
+                    check_memory::<u8>(size as u64, self.layout.shape)
+                        .map_err(|error| Error::content(&self.path, error))?;
+                    let mut whole = vec![0; size];
+                    self.decode_lines(index, &mut whole)?;
                     held.push_back((index, whole));
                     while held.len() > 1 && held.iter().map(|(_, whole)| whole.len()).sum::<usize>() > self.most_held {
                         held.pop_front();
@@ -185,7 +205,7 @@ impl Chunks {
                     held.len() - 1
                 }
             };
-            let part = &held[at].1[(next - first) as usize * row..(end - first) as usize * row];
+            let part = &held[at].1[(next - first) as usize * line..(end - first) as usize * line];
             let (to, after) = std::mem::take(&mut rest).split_at_mut(part.len());
             to.copy_from_slice(part);
             (rest, next) = (after, end);
@@ -193,38 +213,45 @@ impl Chunks {
         Ok(())
     }
 
-    /// Returns the rows of a chunk, of those that the image has.
-    fn chunk_rows(&self) -> usize {
-        self.chunk[0].min(self.layout.shape.height.into()) as usize
+    /// Returns the lines of a chunk, of those that there are.
+    fn chunk_lines(&self) -> usize {
+        self.layout.lines_of(self.chunk)
     }
 
-    fn row_bytes(&self) -> usize {
-        self.layout.shape.row_samples() * self.layout.pixel.size_bytes()
-    }
-
-    /// Decodes a row of chunks, without their padding.
-    fn decode_row(&self, index: u32, rows: &mut [u8]) -> Result<()> {
-        let Shape { width, channels, .. } = self.layout.shape;
-        let [_, columns, parts] = self.chunk;
-        let (across, deep) = (u64::from(width).div_ceil(columns), u64::from(channels).div_ceil(parts));
-        let rows = Mutex::new(rows);
-        (0..across * deep).into_par_iter().try_for_each(|number| {
-            let (column, part) = (number / deep, number % deep);
-            let decoded = self.chunk([u64::from(index), column, part])?;
-            self.place(&mut locked(&rows), decoded.as_deref(), (column * columns, part * parts));
+    /// Decodes chunks with the same lines, without their padding.
+    fn decode_lines(&self, index: u32, lines: &mut [u8]) -> Result<()> {
+        let [_, rows, columns, parts] = self.chunk;
+        let lines = Mutex::new(lines);
+        self.layout.places(index.into(), self.chunk).try_for_each(|at| {
+            let decoded = self.chunk(at)?;
+            let [_, row, column, part] = at;
+            let (mut lines, left) = (locked(&lines), (column * columns, part * parts));
+            if self.layout.planes.is_none() {
+                self.place(&mut lines, decoded.as_deref(), left);
+                return Ok(());
+            }
+            // From each plane the rows that the chunk has.
+            let row_bytes = self.layout.row_bytes();
+            let top = (row * rows) as usize * row_bytes;
+            let height = rows.min(u64::from(self.layout.shape.height) - row * rows) as usize * row_bytes;
+            let each = (rows * columns * parts) as usize * self.layout.pixel.size_bytes();
+            for (number, plane) in lines.chunks_exact_mut(self.layout.line_bytes()).enumerate() {
+                let part = decoded.as_deref().map(|chunk| &chunk[number * each..]);
+                self.place(&mut plane[top..top + height], part, left);
+            }
             Ok(())
         })
     }
 
-    /// Copies a chunk, or the fill value, to its place in rows of the image.
+    /// Copies a plane of a chunk, or the fill value, to its place in rows of the image.
     fn place(&self, rows: &mut [u8], chunk: Option<&[u8]>, (left, channel): (u64, u64)) {
         let (shape, size) = (self.layout.shape, self.layout.pixel.size_bytes());
-        let [_, columns, parts] = self.chunk;
+        let [_, _, columns, parts] = self.chunk;
         let width = columns.min(u64::from(shape.width) - left) as usize;
         let (pixel, part) =
             (shape.channels as usize * size, parts.min(u64::from(shape.channels) - channel) as usize * size);
         let start = left as usize * pixel + channel as usize * size;
-        for (number, row) in rows.chunks_exact_mut(self.row_bytes()).enumerate() {
+        for (number, row) in rows.chunks_exact_mut(self.layout.row_bytes()).enumerate() {
             let Some(chunk) = chunk else {
                 let pixels = row[start..].chunks_mut(pixel).take(width);
                 pixels.for_each(|to| to[..part].chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&self.fill)));
@@ -240,11 +267,9 @@ impl Chunks {
         }
     }
 
-    /// Decodes the chunk at a row, a column and a channel of the grid; `None` if it is not stored.
-    fn chunk(&self, [row, column, channel]: [u64; 3]) -> Result<Option<Vec<u8>>> {
-        let mut at = vec![0; self.layout.leading];
-        at.extend([row, column]);
-        at.extend(self.layout.channels.then_some(channel));
+    /// Decodes the chunk at a plane, a row, a column and a channel of the grid; `None` if it is not stored.
+    fn chunk(&self, place: [u64; 4]) -> Result<Option<Vec<u8>>> {
+        let at = self.layout.over(0, place);
         let wrong = |what: String| Error::content(&self.path, format!("chunk {at:?}: {what}"));
         let encoded = match &self.shards {
             None => {

@@ -50,14 +50,24 @@ impl<'a> Target<'a> {
     /// [`Error::Write`] with the error of `fill` or of the system; what was there is then unchanged.
     pub(crate) fn write(&self, fill: impl FnOnce(&Path) -> Result<(), Trouble>) -> Result<()> {
         let written = || -> Result<(), Trouble> {
-            let draft = FolderDraft::new(&self.folder)?;
+            let draft = self.draft()?;
             fill(draft.path())?;
-            if let Ok(facts) = fs::metadata(&self.target) {
-                // A private folder stays private.
-                fs::set_permissions(draft.path(), facts.permissions())?;
-            }
-            Ok(draft.publish(&self.target)?)
+            Ok(self.publish(draft)?)
         };
         written().map_err(|error| Error::write(self.path, error))
+    }
+
+    /// Creates an empty temporary folder next to the path, for [`publish`](Self::publish).
+    pub(crate) fn draft(&self) -> io::Result<FolderDraft> {
+        FolderDraft::new(&self.folder)
+    }
+
+    /// Renames a temporary folder to the path. A Zarr that is there is then removed.
+    pub(crate) fn publish(&self, draft: FolderDraft) -> io::Result<()> {
+        if let Ok(facts) = fs::metadata(&self.target) {
+            // A private folder stays private.
+            fs::set_permissions(draft.path(), facts.permissions())?;
+        }
+        draft.publish(&self.target)
     }
 }

@@ -1,6 +1,6 @@
-//! Writes an image as an array: chunks are encoded by several threads, as soon as a row of them is there.
+//! Writes an image or a volume as an array: chunks are encoded by several threads, as soon as all rows, or planes, of some are there.
 
-use super::codecs::Codecs;
+use super::codecs::{ChunkShape, Codecs};
 use super::found::METADATA;
 use super::layout::Layout;
 use super::planned::Planned;
@@ -33,7 +33,7 @@ pub(crate) fn write(
     fill: impl FnOnce(&Writer) -> Result<(), Trouble>,
 ) -> Result<()> {
     target.write(|folder| {
-        let writer = Writer::new(folder, metadata.zarr.as_deref(), shape, pixel)?;
+        let writer = Writer::new(folder, metadata.zarr.as_deref(), (shape, None), pixel)?;
         fill(&writer)?;
         writer.end()
     })
@@ -41,25 +41,26 @@ pub(crate) fn write(
 
 /// Returns the memory that writing takes beside the image's strips, in bytes: a row of chunks, and its encoded chunks.
 pub(crate) fn held_bytes(metadata: &Metadata, shape: Shape, pixel: PixelType) -> u64 {
-    let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), shape, pixel);
+    let Planned { array, layout, .. } = Planned::of(metadata.zarr.as_deref(), (shape, None), pixel);
     let rows = array.get("chunk_grid").and_then(|grid| serde_json::from_value(grid.clone()).ok());
     let rows = rows.and_then(|of: MetadataV3| grid(&of, layout.dimensions()).ok());
-    let rows = rows.map_or(1, |sizes| layout.parts(&sizes.iter().map(|size| size.get()).collect::<Vec<_>>())[0]);
-    2 * rows.min(shape.height.into()) * (shape.row_samples() * pixel.size_bytes()) as u64
+    let lines =
+        |sizes: ChunkShape| layout.lines_of(layout.parts(&sizes.iter().map(|size| size.get()).collect::<Vec<_>>()));
+    2 * (rows.map_or(1, lines) * layout.line_bytes()) as u64
 }
 
-/// An array that is being written.
+/// An array that is being written, by lines: the rows of an image, or the planes of a volume.
 pub(crate) struct Writer {
     /// The array's folder.
     folder: PathBuf,
     layout: Layout,
-    /// Rows, columns and channels of a file's chunk.
-    chunk: [u64; 3],
+    /// Planes, rows, columns and channels of a file's chunk.
+    chunk: [u64; 4],
     keys: ChunkKeyEncoding,
     codecs: CodecChain,
     of: ChunkRepresentation,
     fill: Vec<u8>,
-    rows: Mutex<Rows>,
+    lines: Mutex<Lines>,
 }
 
 impl std::fmt::Debug for Writer {
@@ -68,16 +69,21 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Rows that wait for the rest of their chunks.
-struct Rows {
-    /// The row that comes next.
+/// Lines that wait for the rest of their chunks.
+struct Lines {
+    /// The line that comes next.
     next: u32,
     held: Vec<u8>,
 }
 
 impl Writer {
-    /// Writes the metadata.
-    fn new(folder: &Path, kept: Option<&Kept>, shape: Shape, pixel: PixelType) -> Result<Writer, Trouble> {
+    /// Writes the metadata of an image, or of a volume of this many planes, each of this shape.
+    pub(crate) fn new(
+        folder: &Path,
+        kept: Option<&Kept>,
+        shape: (Shape, Option<u32>),
+        pixel: PixelType,
+    ) -> Result<Writer, Trouble> {
         let Planned { array, layout, group } = Planned::of(kept, shape, pixel);
         let mut at = folder.to_path_buf();
         if let Some((attributes, inner)) = group {
@@ -96,84 +102,107 @@ impl Writer {
         let (of, fill) = representation(&layout, &file, &metadata)?;
         let sizes: Vec<u64> = file.iter().map(|size| size.get()).collect();
         let (chunk, keys) = (layout.parts(&sizes), keys(&metadata.chunk_key_encoding)?);
-        let rows = Mutex::new(Rows { next: 0, held: Vec::new() });
-        Ok(Writer { folder: at, layout, chunk, keys, codecs, of, fill, rows })
+        let lines = Mutex::new(Lines { next: 0, held: Vec::new() });
+        Ok(Writer { folder: at, layout, chunk, keys, codecs, of, fill, lines })
     }
 
-    /// Writes consecutive rows: the first ones, or those after the last ones.
-    pub(crate) fn write_rows(&self, first: u32, bytes: &[u8]) -> io::Result<()> {
-        let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Rows { next, held } = &mut *rows;
+    /// Writes consecutive lines: the first ones, or those after the last ones.
+    pub(crate) fn write_lines(&self, first: u32, bytes: &[u8]) -> io::Result<()> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let Lines { next, held } = &mut *lines;
         if first != *next {
-            let what = format!("row {first} comes where row {next} is expected");
+            let name = self.line();
+            let what = format!("{name} {first} comes where {name} {next} is expected");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        let row = self.row_bytes();
-        let each = self.chunk_rows() * row;
+        let line = self.layout.line_bytes();
+        let each = self.chunk_lines() * line;
         let mut rest = bytes;
         if !held.is_empty() {
             let (part, after) = rest.split_at(rest.len().min(each - held.len()));
             held.extend_from_slice(part);
-            *next += (part.len() / row) as u32;
+            *next += (part.len() / line) as u32;
             rest = after;
         }
-        let last = |next: u32| next == self.layout.shape.height;
+        let last = |next: u32| next == self.layout.lines();
         if held.len() == each || last(*next) && !held.is_empty() {
-            self.encode(*next - (held.len() / row) as u32, held)?;
+            self.encode(*next - (held.len() / line) as u32, held)?;
             held.clear();
         }
         let top = *next;
-        *next += (rest.len() / row) as u32;
+        *next += (rest.len() / line) as u32;
         let whole = if last(*next) { rest.len() } else { rest.len() / each * each };
         self.encode(top, &rest[..whole])?;
         held.extend_from_slice(&rest[whole..]);
         Ok(())
     }
 
-    /// Checks that all rows were written.
-    fn end(self) -> Result<(), Trouble> {
-        let rows = self.rows.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match rows.next == self.layout.shape.height {
+    /// Checks that all lines were written.
+    pub(crate) fn end(self) -> Result<(), Trouble> {
+        let name = self.line();
+        let lines = self.lines.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match lines.next == self.layout.lines() {
             true => Ok(()),
-            false => Err(format!("rows from {} on are missing", rows.next).into()),
+            false => Err(format!("{name}s from {} on are missing", lines.next).into()),
         }
     }
 
-    /// Returns the rows of a chunk, of those that the image has.
-    fn chunk_rows(&self) -> usize {
-        self.chunk[0].min(self.layout.shape.height.into()) as usize
+    /// Returns what a line is, for messages.
+    fn line(&self) -> &'static str {
+        if self.layout.planes.is_some() { "plane" } else { "row" }
     }
 
-    fn row_bytes(&self) -> usize {
-        self.layout.shape.row_samples() * self.layout.pixel.size_bytes()
+    /// Returns the lines of a chunk, of those that there are.
+    fn chunk_lines(&self) -> usize {
+        self.layout.lines_of(self.chunk)
     }
 
-    /// Writes whole rows of chunks from row `top` on; the image's last may be shorter.
+    /// Writes whole lines of chunks from line `top` on; the last may be fewer.
     fn encode(&self, top: u32, bytes: &[u8]) -> io::Result<()> {
-        let Shape { width, channels, .. } = self.layout.shape;
-        let [_, columns, parts] = self.chunk;
-        let (across, deep) = (u64::from(width).div_ceil(columns), u64::from(channels).div_ceil(parts));
-        let each = self.chunk_rows();
+        let each = self.chunk_lines();
         let first = top as usize / each;
-        bytes.par_chunks(each * self.row_bytes()).enumerate().try_for_each(|(index, rows)| {
-            (0..across * deep)
-                .into_par_iter()
-                .try_for_each(|number| self.encode_chunk(rows, [(first + index) as u64, number / deep, number % deep]))
+        bytes.par_chunks(each * self.layout.line_bytes()).enumerate().try_for_each(|(index, lines)| {
+            let places = self.layout.places((first + index) as u64, self.chunk);
+            places.try_for_each(|at| self.encode_chunk(lines, at))
         })
     }
 
-    /// Writes a chunk of some rows, unless all its samples are the fill value.
-    fn encode_chunk(&self, rows: &[u8], [row, column, channel]: [u64; 3]) -> io::Result<()> {
+    /// Writes a chunk of some lines, unless all its samples are the fill value.
+    fn encode_chunk(&self, lines: &[u8], at: [u64; 4]) -> io::Result<()> {
+        let size = self.layout.pixel.size_bytes();
+        let [planes, rows, columns, parts] = self.chunk;
+        let [_, row, column, channel] = at;
+        let mut chunk = self.fill.repeat((planes * rows * columns * parts) as usize);
+        let places = (column * columns, channel * parts);
+        if self.layout.planes.is_none() {
+            self.gather(lines, &mut chunk, places);
+        } else {
+            let row_bytes = self.layout.row_bytes();
+            let top = (row * rows) as usize * row_bytes;
+            let height = rows.min(u64::from(self.layout.shape.height) - row * rows) as usize * row_bytes;
+            let each = (rows * columns * parts) as usize * size;
+            for (from, to) in lines.chunks_exact(self.layout.line_bytes()).zip(chunk.chunks_exact_mut(each)) {
+                self.gather(&from[top..top + height], to, places);
+            }
+        }
+        if chunk.chunks_exact(size).all(|sample| sample == self.fill) {
+            return Ok(());
+        }
+        let options = CodecOptions::builder().concurrent_target(1).build();
+        let encoded = self.codecs.encode(ArrayBytes::from(chunk), &self.of, &options).map_err(io::Error::other)?;
+        put(&self.folder.join(self.keys.encode(&self.layout.over(0, at)).as_str()), &encoded)
+    }
+
+    /// Copies from rows of an image what a plane of a chunk has of them.
+    fn gather(&self, rows: &[u8], chunk: &mut [u8], (left, first): (u64, u64)) {
         let (shape, size) = (self.layout.shape, self.layout.pixel.size_bytes());
-        let [height, columns, parts] = self.chunk;
-        let (left, first) = (column * columns, channel * parts);
+        let [_, _, columns, parts] = self.chunk;
         let width = columns.min(u64::from(shape.width) - left) as usize;
         let (pixel, part) =
             (shape.channels as usize * size, parts.min(u64::from(shape.channels) - first) as usize * size);
         let (wide, start) = (parts as usize * size, left as usize * pixel + first as usize * size);
-        let mut chunk = self.fill.repeat((height * columns * parts) as usize);
-        let lines = rows.chunks_exact(self.row_bytes()).zip(chunk.chunks_exact_mut(columns as usize * wide));
-        for (from, to) in lines {
+        let rows = rows.chunks_exact(self.layout.row_bytes()).zip(chunk.chunks_exact_mut(columns as usize * wide));
+        for (from, to) in rows {
             if part == pixel && wide == pixel {
                 to[..width * pixel].copy_from_slice(&from[start..][..width * pixel]);
                 continue;
@@ -181,15 +210,6 @@ impl Writer {
             let pixels = from[start..].chunks(pixel).zip(to.chunks_exact_mut(wide)).take(width);
             pixels.for_each(|(from, to)| to[..part].copy_from_slice(&from[..part]));
         }
-        if chunk.chunks_exact(size).all(|sample| sample == self.fill) {
-            return Ok(());
-        }
-        let options = CodecOptions::builder().concurrent_target(1).build();
-        let encoded = self.codecs.encode(ArrayBytes::from(chunk), &self.of, &options).map_err(io::Error::other)?;
-        let mut at = vec![0; self.layout.leading];
-        at.extend([row, column]);
-        at.extend(self.layout.channels.then_some(channel));
-        put(&self.folder.join(self.keys.encode(&at).as_str()), &encoded)
     }
 }
 

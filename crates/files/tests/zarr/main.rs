@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod hostile;
+mod volumes;
 
 use apron_core::{AnyImage, PixelType, Shape};
 use apron_files::{Error, ImageOutput, Metadata, ReadOptions, RowsFile, pixels, read_image, read_metadata, read_page};
