@@ -1,0 +1,11 @@
+"""Convolution and histograms on NVIDIA GPUs and CPUs, by the names of SciPy, OpenCV and NumPy.
+
+>>> import apron, numpy as np
+>>> apron.ndimage.uniform_filter(np.array([0, 30, 60], np.uint8), 3)
+array([10, 30, 50], dtype=uint8)
+"""
+
+from . import ndimage
+from ._apron import Device
+
+__all__ = ["Device", "ndimage"]

@@ -1,0 +1,128 @@
+"""Filters of arrays: what lies between SciPy's functions and the compiled ones."""
+
+import functools
+import math
+
+import numpy as np
+
+from . import _apron
+from ._arguments import MODES, output_of, stored
+
+
+@functools.lru_cache(maxsize=1024)
+def gaussian_taps(sigma, order, radius):
+    """Returns the taps of a Gaussian's derivative, for correlation.
+
+    The bell ``exp(-x^2 / (2 sigma^2))`` at whole numbers, divided by its sum; its derivative of an order is the bell times a
+    polynomial, of which each order follows from the one before: ``q' - x / sigma^2 q``.
+    """
+    x = np.arange(-radius, radius + 1, dtype=np.float64)
+    bell = np.exp(-0.5 / (sigma * sigma) * x**2)
+    bell /= bell.sum()
+    polynomial = np.polynomial.Polynomial([1.0])
+    slope = np.polynomial.Polynomial([0.0, -1.0 / (sigma * sigma)])
+    for _ in range(order):
+        polynomial = polynomial.deriv() + slope * polynomial
+    taps = (polynomial(x) * bell)[::-1].copy()
+    taps.flags.writeable = False
+    return taps
+
+
+def along(input, output, passes, cval, device=None):
+    """Correlates along axes, one after the other.
+
+    ``passes`` are (axis, taps or a number of taps for their mean, origin, mode); complex arrays are filtered by their parts.
+    """
+    is_complex = input.dtype.kind == "c"
+    dtype, target = output_of(output, input, is_complex)
+    if input.size == 0:
+        return stored(np.zeros(input.shape, dtype), target)
+    if not is_complex:
+        return stored(_real(input, dtype, passes, cval, device), target)
+    result = np.empty(input.shape, dtype)
+    result.real = _real(input.real, result.real.dtype, passes, np.real(cval), device)
+    result.imag = _real(input.imag, result.imag.dtype, passes, np.imag(cval), device)
+    return stored(result, target)
+
+
+def _real(input, dtype, passes, cval, device):
+    cval = float(cval)
+    if not math.isfinite(cval):
+        return _beside_infinity(input, dtype, passes, cval, device)
+    given = [(axis, taps, origin, mode, cval) for axis, taps, origin, mode in passes]
+    return _apron.separable(input, dtype, given, device)
+
+
+def _beside_infinity(input, dtype, passes, cval, device):
+    """Filters arrays beside which lies no number: as part of an array that has it."""
+    for axis, taps, origin, mode in passes:
+        if mode.endswith("constant"):
+            width, length = taps if isinstance(taps, int) else len(taps), input.shape[axis]
+            around = [(width, width) if other == axis else (0, 0) for other in range(input.ndim)]
+            input = np.pad(input.astype(np.float64), around, constant_values=cval)
+            wider = _apron.separable(input, dtype, [(axis, taps, origin, "nearest", 0.0)], device)
+            input = np.take(wider, range(width, width + length), axis)
+        else:
+            input = _apron.separable(input, dtype, [(axis, taps, origin, mode, 0.0)], device)
+    return input
+
+
+def dense(input, dtype, weights, origins, mode, cval, device=None):
+    """Correlates an array with a mask of as many axes."""
+    cval = float(cval)
+    wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
+    if input.ndim > 3 and _groups(weights.shape) > 3:
+        summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
+        return _apron.separable(summed, dtype, [], device)
+    if mode.endswith("constant") and not math.isfinite(cval):
+        around = [(taps, taps) for taps in weights.shape]
+        wider = np.pad(input.astype(np.float64), around, constant_values=cval)
+        inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
+        return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
+    taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
+
+
+def _groups(sides):
+    """Returns the number of axes once those of one tap that lie beside each other are one."""
+    return sum(1 for at, side in enumerate(sides) if side > 1 or at == 0 or sides[at - 1] > 1)
+
+
+def _by_slices(input, weights, origins, mode, cval, axis, device):
+    """Sums, in f64, correlations with the slices of a mask along one of its axes."""
+    taps, length = weights.shape[axis], input.shape[axis]
+    anchor = taps // 2 + origins[axis]
+    around = [(0, 0)] * input.ndim
+    around[axis] = (anchor, taps - 1 - anchor)
+    constant = {"constant_values": cval} if mode.endswith("constant") else {}
+    wider = np.pad(input.astype(np.float64), around, mode=MODES[mode], **constant)
+    origins = [0 if other == axis else origin for other, origin in enumerate(origins)]
+    result = np.zeros(input.shape)
+    for tap in range(taps):
+        seen = np.take(wider, range(tap, tap + length), axis)
+        slice_of_mask = np.take(weights, [tap], axis)
+        result += dense(seen, np.dtype(np.float64), slice_of_mask, origins, mode, cval, device)
+    return result
+
+
+def complex_parts(filter, input, weights, output, cval):
+    """Filters where the array or the weights are complex: ``filter(input, weights, cval, dtype)`` filters real parts.
+
+    ``dtype`` is None for the input's own.
+    """
+    if input.dtype.kind != "c" and np.iscomplexobj(cval):
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    dtype, target = output_of(output, input, complex_output=True)
+    result = np.empty(input.shape, dtype)
+    part = result.real.dtype
+    if input.dtype.kind != "c":
+        result.real, result.imag = (filter(input, one, cval, part) for one in (weights.real, weights.imag))
+    elif weights.dtype.kind != "c":
+        result.real = filter(input.real, weights, np.real(cval), part)
+        result.imag = filter(input.imag, weights, np.imag(cval), part)
+    else:
+        result.real = filter(input.real, weights.real, np.real(cval), part)
+        result.real -= filter(input.imag, weights.imag, np.imag(cval), None)
+        result.imag = filter(input.real, weights.imag, np.real(cval), part)
+        result.imag += filter(input.imag, weights.real, np.imag(cval), None)
+    return stored(result, target)

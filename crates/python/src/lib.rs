@@ -1,0 +1,25 @@
+//! The Python module `apron._apron`: Apron's filters and histograms over arrays of any number of axes.
+//!
+//! What SciPy, OpenCV and NumPy call their arguments, and what they make of them, is in `python/apron`; here are few functions,
+//! which take what is left: arrays, taps, borders and types.
+
+mod array;
+mod device;
+mod error;
+mod filter;
+
+use pyo3::pymodule;
+
+#[pymodule]
+mod _apron {
+    #[pymodule_export]
+    use super::device::Device;
+    #[pymodule_export]
+    use super::filter::{correlate, separable};
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        super::device::loaded();
+        Ok(())
+    }
+}
