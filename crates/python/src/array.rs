@@ -83,6 +83,20 @@ macro_rules! samples {
         }
 
         impl<'a> Samples<'a> {
+            /// Returns the number of samples.
+            pub(crate) fn len(self) -> usize {
+                match self {
+                    $(Samples::$tag(samples) => samples.len()),*
+                }
+            }
+
+            /// Returns the samples from one on, before another.
+            pub(crate) fn part(self, from: usize, to: usize) -> Samples<'a> {
+                match self {
+                    $(Samples::$tag(samples) => Samples::$tag(&samples[from..to])),*
+                }
+            }
+
             /// Returns the samples as an image.
             ///
             /// # Errors

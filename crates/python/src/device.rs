@@ -99,10 +99,16 @@ pub(crate) fn chosen(given: Option<&Device>) -> PyResult<&apron::Device> {
     }
 }
 
-/// Works without the interpreter's lock. In a forked process, which has none of the threads of the process before, it works
-/// with threads of its own.
-pub(crate) fn work<R: Send>(py: Python<'_>, work: impl FnOnce() -> apron::Result<R> + Send) -> PyResult<R> {
+/// Multiply-adds that one thread has done before others have woken.
+const SMALL: usize = 1 << 18;
+
+/// Works without the interpreter's lock; `cost` is a number of multiply-adds, of which few take one thread. In a forked
+/// process, which has none of the threads of the process before, it works with threads of its own.
+pub(crate) fn work<R: Send>(py: Python<'_>, cost: usize, work: impl FnOnce() -> apron::Result<R> + Send) -> PyResult<R> {
     py.detach(|| {
+        if cost <= SMALL {
+            return apron_cpu::serially(work).map_err(raised);
+        }
         let own = process::id();
         if *LOADED_BY == own {
             return work().map_err(raised);

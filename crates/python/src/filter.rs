@@ -194,7 +194,8 @@ pub(crate) fn separable<'py>(
     let passes: Vec<Pass> = passes.into_iter().map(Pass::of).collect::<PyResult<_>>()?;
     let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
     let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
-    let image = work(py, || along(device, Input::Host(samples, src), &shape, dst, passes)?.into_host())?;
+    let taps: usize = passes.iter().map(|pass| pass.taps.len() as usize + 4).sum();
+    let image = work(py, samples.len().saturating_mul(taps), || along(device, Input::Host(samples, src), &shape, dst, passes)?.into_host())?;
     into_array(py, image, array.shape())
 }
 
@@ -321,7 +322,8 @@ pub(crate) fn correlate<'py>(
     let border = border(mode, cval)?;
     let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
     let taps = taps.as_slice()?.to_vec();
-    let image = work(py, || window.correlate(device, Input::Host(samples, src), dst, taps, border)?.into_host())?;
+    let cost = samples.len().saturating_mul(taps.len() + 4);
+    let image = work(py, cost, || window.correlate(device, Input::Host(samples, src), dst, taps, border)?.into_host())?;
     into_array(py, image, array.shape())
 }
 

@@ -7,6 +7,7 @@ mod array;
 mod device;
 mod error;
 mod filter;
+mod histogram;
 
 use pyo3::pymodule;
 
@@ -16,6 +17,8 @@ mod _apron {
     use super::device::Device;
     #[pymodule_export]
     use super::filter::{correlate, separable};
+    #[pymodule_export]
+    use super::histogram::{histogram, histogramdd, percentiles, places};
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -7,5 +7,16 @@ array([10, 30, 50], dtype=uint8)
 
 from . import ndimage
 from ._apron import Device
+from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
 
-__all__ = ["Device", "ndimage"]
+__all__ = [
+    "Device",
+    "bincount",
+    "digitize",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "ndimage",
+    "percentile",
+]

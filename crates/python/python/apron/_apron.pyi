@@ -1,0 +1,46 @@
+"""The compiled part: few functions over arrays; see the modules that call them for SciPy's, OpenCV's and NumPy's names."""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = NDArray[Any]
+_Taps = NDArray[np.float64]
+
+@final
+class Device:
+    def __new__(cls, name: str = "auto") -> Device: ...
+    @property
+    def name(self) -> str: ...
+    def synchronize(self) -> None: ...
+
+def separable(
+    input: _Array,
+    dtype: np.dtype[Any],
+    passes: Sequence[tuple[int, int | _Taps, int, str, float]],
+    device: Device | None = None,
+) -> _Array: ...
+def correlate(
+    input: _Array,
+    dtype: np.dtype[Any],
+    taps: _Taps,
+    sides: Sequence[int],
+    origins: Sequence[int],
+    mode: str,
+    cval: float,
+    device: Device | None = None,
+) -> _Array: ...
+def histogram(
+    input: _Array, edges: _Taps, even: bool, weights: _Taps | None = None, device: Device | None = None
+) -> _Array: ...
+def histogramdd(
+    rows: _Array,
+    edges: Sequence[_Taps],
+    even: Sequence[bool],
+    weights: _Taps | None = None,
+    device: Device | None = None,
+) -> _Taps: ...
+def percentiles(input: _Array, percentiles: Sequence[float], device: Device | None = None) -> _Taps: ...
+def places(input: _Array, bins: _Taps, right: bool) -> NDArray[np.int64]: ...
