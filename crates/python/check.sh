@@ -32,9 +32,14 @@ fi
 
 echo '== the wheel'
 rm -f target/wheels/apron_gpu-*.whl
-# Zig links against the glibc of manylinux_2_28.
-PATH="$PWD/$tools/bin:$PATH" "$tools/bin/maturin" --quiet build --release --zig --compatibility manylinux_2_28 \
-    --manifest-path crates/python/Cargo.toml --interpreter "$PWD/$tools/bin/python"
+# Zig links against the glibc of manylinux_2_28; as the linker of the last crate alone, so that all others are compiled once for all
+# uses. What maturin's own option --zig does for another target, for which all are compiled again.
+export PATH="$PWD/$tools/bin:$PATH"
+linker=$PWD/$tools/bin/zig-cc
+printf '#!/bin/sh\nexec maturin zig cc -- -target x86_64-linux-gnu.2.28 "$@"\n' >"$linker"
+chmod +x "$linker"
+maturin build --quiet --release --compatibility manylinux_2_28 --manifest-path crates/python/Cargo.toml \
+    --interpreter "$PWD/$tools/bin/python" -- -C "linker=$linker"
 wheel=$(ls target/wheels/apron_gpu-*-cp311-abi3-manylinux_2_28_x86_64.whl)
 size=$(stat -c %s "$wheel")
 echo "$wheel: $size bytes"
