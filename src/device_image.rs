@@ -133,7 +133,8 @@ impl DeviceImage {
         #[cfg(feature = "gpu")]
         if let Storage::Gpu(_) = &*self.storage {
             if !self.is_packed() {
-                let (value, limit) = (self.row_stride.to_string(), format!("{}, without gaps", self.shape.row_samples()));
+                let (value, limit) =
+                    (self.row_stride.to_string(), format!("{}, without gaps", self.shape.row_samples()));
                 return Err(Error::Shape { what: "row stride", value, limit });
             }
             return Ok(DeviceImage { shape, row_stride, ..self });

@@ -104,7 +104,11 @@ const SMALL: usize = 1 << 18;
 
 /// Works without the interpreter's lock; `cost` is a number of multiply-adds, of which few take one thread. In a forked
 /// process, which has none of the threads of the process before, it works with threads of its own.
-pub(crate) fn work<R: Send>(py: Python<'_>, cost: usize, work: impl FnOnce() -> apron::Result<R> + Send) -> PyResult<R> {
+pub(crate) fn work<R: Send>(
+    py: Python<'_>,
+    cost: usize,
+    work: impl FnOnce() -> apron::Result<R> + Send,
+) -> PyResult<R> {
     py.detach(|| {
         if cost <= SMALL {
             return apron_cpu::serially(work).map_err(raised);

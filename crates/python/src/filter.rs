@@ -7,8 +7,13 @@
 use crate::array::{Array, Samples, into_array, pixel_type, side};
 use crate::device::{Device, chosen, work};
 use crate::error::raised;
-use apron::volumes::{AnyVolume, DeviceVolume, VolumeBorders, VolumeFormula, VolumeMask, VolumeWeights};
-use apron::{Border, Borders, DeviceImage, Mask, Overflow, PixelType, Result, Rounding, Shape, Source, Taps};
+use apron::volumes::{
+    AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
+};
+use apron::{
+    Border, Borders, DeviceImage, FilterBuilder, Mask, Named, Overflow, PixelType, Result, Rounding, Shape, Source,
+    Taps,
+};
 use apron_core::sums_of;
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -29,7 +34,7 @@ impl Input<'_> {
     }
 
     /// Runs `filter` on the samples as an image.
-    fn as_image<R>(self, [width, height]: [u32; 2], filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
+    fn into_image<R>(self, [width, height]: [u32; 2], filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
         match self {
             Input::Host(samples, _) => filter(Source::from(&samples.image(width, height, 1)?)),
             Input::Device(image) => filter(Source::from(&image.into_reshaped(Shape::new(width, height, 1)?)?)),
@@ -37,18 +42,34 @@ impl Input<'_> {
     }
 
     /// Filters the samples as a volume of these sides along x, y and z.
-    fn as_volume(self, device: &apron::Device, sides: [u32; 3], filter: Filter) -> Result<DeviceImage> {
-        let [width, height, depth] = sides;
-        let rows = height.saturating_mul(depth);
-        let built = match self {
+    fn into_volume(
+        self,
+        device: &apron::Device,
+        [width, height, depth]: [u32; 3],
+        filter: Filter,
+        room: Option<DeviceImage>,
+    ) -> Result<DeviceImage> {
+        let stack = Shape::new(width, height.saturating_mul(depth), 1)?;
+        let room = room.map(|room| DeviceVolume::from_stack(room.into_reshaped(stack)?, depth)).transpose()?;
+        match self {
             Input::Host(samples, _) => {
-                let volume = AnyVolume::new(samples.image(width, rows, 1)?, depth)?;
-                return filter.run(device.filter_volume(&volume, filter.formula.clone()));
+                let volume = AnyVolume::new(samples.image(width, stack.height, 1)?, depth)?;
+                filter.run(device.filter_volume(&volume, filter.formula.clone()), room)
             }
-            Input::Device(image) => DeviceVolume::from_stack(image.into_reshaped(Shape::new(width, rows, 1)?)?, depth)?,
-        };
-        filter.run(device.filter_volume(&built, filter.formula.clone()))
+            Input::Device(image) => {
+                let volume = DeviceVolume::from_stack(image.into_reshaped(stack)?, depth)?;
+                filter.run(device.filter_volume(&volume, filter.formula.clone()), room)
+            }
+        }
     }
+}
+
+/// Runs a filter of images, into an image if there is one.
+fn run<F: Named>(built: FilterBuilder<'_, F>, shape: Shape, room: Option<DeviceImage>) -> Result<DeviceImage> {
+    let Some(room) = room else { return built.run() };
+    let mut room = room.into_reshaped(shape)?;
+    built.run_into(&mut room)?;
+    Ok(room)
 }
 
 /// What is computed of a volume.
@@ -59,10 +80,12 @@ struct Filter {
 }
 
 impl Filter {
-    fn run(&self, built: apron::volumes::VolumeFilterBuilder<'_>) -> Result<DeviceImage> {
+    fn run(&self, built: VolumeFilterBuilder<'_>, room: Option<DeviceVolume>) -> Result<DeviceImage> {
         let built = built.border(self.borders).out_type(self.dst);
         let built = built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap);
-        Ok(built.run()?.stack().clone())
+        let Some(mut room) = room else { return Ok(built.run()?.stack().clone()) };
+        built.run_into(&mut room)?;
+        Ok(room.stack().clone())
     }
 }
 
@@ -76,7 +99,7 @@ pub(crate) enum GivenTaps<'py> {
 }
 
 /// A pass as Python gives it: axis, taps, SciPy's origin and mode, and the constant.
-type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyString>, f64);
+pub(crate) type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyString>, f64);
 
 /// A correlation along one axis.
 pub(crate) struct Pass {
@@ -88,7 +111,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    fn of(given: GivenPass<'_>) -> PyResult<Pass> {
+    pub(crate) fn of(given: GivenPass<'_>) -> PyResult<Pass> {
         let (axis, taps, origin, mode, constant) = given;
         let (taps, mean_of) = match taps {
             GivenTaps::Size(size) => (Taps::from_f64(vec![1.0; size as usize]), Some(size)),
@@ -195,7 +218,9 @@ pub(crate) fn separable<'py>(
     let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
     let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
     let taps: usize = passes.iter().map(|pass| pass.taps.len() as usize + 4).sum();
-    let image = work(py, samples.len().saturating_mul(taps), || along(device, Input::Host(samples, src), &shape, dst, passes)?.into_host())?;
+    let image = work(py, samples.len().saturating_mul(taps), || {
+        along(device, Input::Host(samples, src), &shape, dst, passes, None)?.into_host()
+    })?;
     into_array(py, image, array.shape())
 }
 
@@ -206,6 +231,7 @@ pub(crate) fn along(
     shape: &[u32],
     dst: PixelType,
     passes: Vec<Pass>,
+    room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
     let distinct = passes.iter().enumerate().all(|(at, pass)| passes[..at].iter().all(|other| other.axis != pass.axis));
     let src = input.pixel();
@@ -216,12 +242,14 @@ pub(crate) fn along(
         _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
     };
     if may_fuse && shape.len() <= 3 && distinct {
-        return at_once(device, input, shape, dst, passes);
+        return at_once(device, input, shape, dst, passes, room);
     }
-    let mut passes = passes.into_iter();
-    let Some(first) = passes.next() else { return at_once(device, input, &[product(shape)], dst, vec![]) };
-    let first = one(device, input, shape, dst, first)?;
-    passes.try_fold(first, |image, pass| one(device, Input::Device(image), shape, dst, pass))
+    let mut passes = passes;
+    let Some(last) = passes.pop() else { return at_once(device, input, &[product(shape)], dst, vec![], room) };
+    let before = passes
+        .into_iter()
+        .try_fold(input, |input, pass| one(device, input, shape, dst, pass, None).map(Input::Device))?;
+    one(device, before, shape, dst, last, room)
 }
 
 /// Returns the number of samples of axes of these lengths; what is too long is refused as the side of an image.
@@ -230,7 +258,14 @@ fn product(lengths: &[u32]) -> u32 {
 }
 
 /// Filters along one axis.
-fn one(device: &apron::Device, input: Input<'_>, shape: &[u32], dst: PixelType, pass: Pass) -> Result<DeviceImage> {
+fn one(
+    device: &apron::Device,
+    input: Input<'_>,
+    shape: &[u32],
+    dst: PixelType,
+    pass: Pass,
+    room: Option<DeviceImage>,
+) -> Result<DeviceImage> {
     let (before, behind) = (product(&shape[..pass.axis]), product(&shape[pass.axis + 1..]));
     let length = shape[pass.axis];
     let (shape, axis) = match (before, behind) {
@@ -239,7 +274,7 @@ fn one(device: &apron::Device, input: Input<'_>, shape: &[u32], dst: PixelType, 
         (1, _) => (vec![length, behind], 0),
         _ => (vec![before, length, behind], 1),
     };
-    at_once(device, input, &shape, dst, vec![Pass { axis, ..pass }])
+    at_once(device, input, &shape, dst, vec![Pass { axis, ..pass }], room)
 }
 
 /// Filters an image or a volume along some of its axes, without rounding in between.
@@ -249,6 +284,7 @@ fn at_once(
     shape: &[u32],
     dst: PixelType,
     passes: Vec<Pass>,
+    room: Option<DeviceImage>,
 ) -> Result<DeviceImage> {
     let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
     let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
@@ -270,18 +306,20 @@ fn at_once(
             (1, _) => down.into(),
             _ => Borders::by_axis(across, down),
         };
-        return input.as_image([sides[0], sides[1]], |source| {
+        let shape = Shape::new(sides[0], sides[1], 1)?;
+        return input.into_image([sides[0], sides[1]], |source| {
             if mean && divisor != 1.0 {
                 let anchor = (x.anchor(), y.anchor());
-                device.box_filter(source, x.len(), y.len()).anchor(anchor).border(borders).out_type(dst).run()
+                let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
+                run(mean.border(borders).out_type(dst), shape, room)
             } else {
-                device.separable(source, x, y).border(borders).out_type(dst).run()
+                run(device.separable(source, x, y).border(borders).out_type(dst), shape, room)
             }
         });
     }
     let [x, y, z] = borders;
     let formula = VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor };
-    input.as_volume(device, sides, Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst })
+    input.into_volume(device, sides, Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst }, room)
 }
 
 /// Whether the filters of images sum in the right type: they have more methods than those of volumes.
@@ -323,7 +361,8 @@ pub(crate) fn correlate<'py>(
     let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
     let taps = taps.as_slice()?.to_vec();
     let cost = samples.len().saturating_mul(taps.len() + 4);
-    let image = work(py, cost, || window.correlate(device, Input::Host(samples, src), dst, taps, border)?.into_host())?;
+    let image =
+        work(py, cost, || window.correlate(device, Input::Host(samples, src), dst, taps, border, None)?.into_host())?;
     into_array(py, image, array.shape())
 }
 
@@ -375,16 +414,18 @@ impl Window {
         dst: PixelType,
         taps: Vec<f64>,
         border: Border,
+        room: Option<DeviceImage>,
     ) -> Result<DeviceImage> {
         let [width, height, depth] = self.taps;
         if self.lengths[2] == 1 && depth == 1 && is_planar(input.pixel(), dst) {
             let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
-            return input.as_image([self.lengths[0], self.lengths[1]], |source| {
-                device.correlate(source, mask).border(border).out_type(dst).run()
+            let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
+            return input.into_image([self.lengths[0], self.lengths[1]], |source| {
+                run(device.correlate(source, mask).border(border).out_type(dst), shape, room)
             });
         }
         let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
         let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst };
-        input.as_volume(device, self.lengths, filter)
+        input.into_volume(device, self.lengths, filter, room)
     }
 }

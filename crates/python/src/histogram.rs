@@ -16,7 +16,7 @@ const ROW: usize = 4096;
 const BLOCK: usize = 65_536;
 
 /// Returns the bins between edges: of equal width if they are those of `even` bins of the samples' type.
-fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
+pub(crate) fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
     if let (true, Some(&low), Some(&high)) = (even, edges.first(), edges.last()) {
         let bins = Bins { count: edges.len() - 1, range: Some((low, high)) };
         let found = bins.edges(pixel, || unreachable!("a range is given"));
@@ -195,7 +195,7 @@ pub(crate) fn places<'py>(
         let place = |sample: f64| {
             let is_before = |edge: &f64| match right {
                 // NaN is beyond all edges.
-                true => !(sample < *edge),
+                true => *edge <= sample || sample.is_nan(),
                 false => *edge < sample || sample.is_nan(),
             };
             bins.partition_point(is_before) as i64

@@ -7,6 +7,7 @@ mod array;
 mod device;
 mod error;
 mod filter;
+mod gpu;
 mod histogram;
 
 use pyo3::pymodule;
@@ -17,6 +18,8 @@ mod _apron {
     use super::device::Device;
     #[pymodule_export]
     use super::filter::{correlate, separable};
+    #[pymodule_export]
+    use super::gpu::{gpu_correlate, gpu_extremes, gpu_histogram, gpu_separable};
     #[pymodule_export]
     use super::histogram::{histogram, histogramdd, percentiles, places};
 

@@ -44,3 +44,25 @@ def histogramdd(
 ) -> _Taps: ...
 def percentiles(input: _Array, percentiles: Sequence[float], device: Device | None = None) -> _Taps: ...
 def places(input: _Array, bins: _Taps, right: bool) -> NDArray[np.int64]: ...
+
+_OnGpu = tuple[int, Sequence[int], np.dtype[Any]]
+_Stream = tuple[int, int]
+
+def gpu_separable(
+    input: _OnGpu,
+    output: _OnGpu,
+    passes: Sequence[tuple[int, int | _Taps, int, str, float]],
+    stream: _Stream,
+) -> None: ...
+def gpu_correlate(
+    input: _OnGpu,
+    output: _OnGpu,
+    taps: _Taps,
+    sides: Sequence[int],
+    origins: Sequence[int],
+    mode: str,
+    cval: float,
+    stream: _Stream,
+) -> None: ...
+def gpu_histogram(input: _OnGpu, edges: _Taps, even: bool, stream: _Stream) -> NDArray[np.int64]: ...
+def gpu_extremes(input: _OnGpu, stream: _Stream) -> tuple[float, float]: ...

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import _apron
 from ._arguments import MODES, output_of, stored
+from ._foreign import Foreign
 
 
 @functools.lru_cache(maxsize=1024)
@@ -33,6 +34,8 @@ def along(input, output, passes, cval, device=None):
 
     ``passes`` are (axis, taps or a number of taps for their mean, origin, mode); complex arrays are filtered by their parts.
     """
+    if isinstance(input, Foreign):
+        return input.along(output, passes, cval)
     is_complex = input.dtype.kind == "c"
     dtype, target = output_of(output, input, is_complex)
     if input.size == 0:

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from . import _apron
+from ._foreign import Foreign, as_array
 
 # As they are when this module is loaded: tests replace them.
 _histogram, _histogramdd, _bin_edges = np.histogram, np.histogramdd, np.histogram_bin_edges
@@ -73,7 +74,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     >>> apron.histogram([1, 2, 1], bins=[0, 1, 2, 3])
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
-    samples, weights = np.asarray(a), None if weights is None else np.asarray(weights)
+    samples, weights = as_array(a), None if weights is None else np.asarray(weights)
+    if isinstance(samples, Foreign):
+        return _of_foreign(samples, bins, range, density, weights)
     if weights is not None and weights.shape != samples.shape:
         raise ValueError(f"weights should have the same shape as a: it is {weights.shape}, but must be {samples.shape}")
     if weights is not None and weights.dtype.kind == "c" and np.can_cast(weights.dtype, np.complex128):
@@ -91,6 +94,17 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
         return _histogram(samples, bins, range, density, weights)
     counts = _counted(samples, edges, are_even, weights)
     return (_density(counts, edges) if density else counts), edges
+
+
+def _of_foreign(samples, bins, range, density, weights):
+    """Counts an array of another library; its edges follow from its least and its largest sample."""
+    if isinstance(bins, str) or weights is not None:
+        raise TypeError("apron: arrays on a GPU and of PyTorch are counted without weights, and between bins that are given")
+    ends = samples.extremes() if range is None and np.ndim(bins) == 0 and samples.size else np.zeros(0, samples.dtype)
+    edges = _bin_edges(ends, bins, range)
+    counts = samples.histogram(np.ascontiguousarray(edges, np.float64), np.ndim(bins) == 0)
+    counts = _density(counts, edges) if density else counts
+    return samples.of_host(counts), samples.of_host(edges)
 
 
 def _counted(samples, edges, are_even, weights=None):

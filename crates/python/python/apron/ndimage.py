@@ -5,7 +5,8 @@ taken in f32, each within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exa
 are stored in the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
-axes and any strides, and return a new array or ``output``. Where weights are 0, samples that are NaN or infinite count, too, while
+axes and any strides, and return a new array or ``output``. Arrays of CuPy and PyTorch stay where they are, and their results are arrays of
+the same library: on a GPU, work is enqueued on the current stream, and nobody waits. There, complex numbers are missing. Where weights are 0, samples that are NaN or infinite count, too, while
 SciPy's `correlate` leaves them out.
 
 Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for origins and axes, `TypeError` for other types.
@@ -17,6 +18,7 @@ import numpy as np
 
 from ._arguments import axes_of, axis_of, check_mode, for_each, output_of, stored
 from ._filters import along, complex_parts, dense, gaussian_taps
+from ._foreign import Foreign, as_array, on_host
 
 __all__ = [
     "convolve",
@@ -64,7 +66,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     >>> correlate1d(np.array([2, 8, 0, 4, 1, 9, 9, 0]), weights=[1, 3])
     array([ 8, 26,  8, 12,  7, 28, 36,  9])
     """
-    input, weights = np.asarray(input), np.asarray(weights)
+    input, weights = as_array(input), on_host(weights)
     if input.dtype.kind == "c" or weights.dtype.kind == "c":
 
         def part(input, weights, cval, dtype):
@@ -87,7 +89,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
     >>> convolve1d(np.array([2, 8, 0, 4, 1, 9, 9, 0]), weights=[1, 3])
     array([14, 24,  4, 13, 12, 36, 27,  0])
     """
-    weights = np.asarray(weights)[::-1]
+    weights = on_host(weights)[::-1]
     origin = -origin - (1 if len(weights) % 2 == 0 else 0)
     # `correlate1d` conjugates them.
     return correlate1d(input, weights.conj(), axis, output, mode, cval, origin)
@@ -112,7 +114,7 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
            [ 1,  0,  0, -1],
            [-3, -4, -4, -5]])
     """
-    return _correlated(np.asarray(input), np.asarray(weights), output, mode, cval, origin, axes, False)
+    return _correlated(as_array(input), on_host(weights), output, mode, cval, origin, axes, False)
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
@@ -125,7 +127,7 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
            [3, 4, 5],
            [6, 7, 8]])
     """
-    return _correlated(np.asarray(input), np.asarray(weights), output, mode, cval, origin, axes, True)
+    return _correlated(as_array(input), on_host(weights), output, mode, cval, origin, axes, True)
 
 
 def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
@@ -152,8 +154,10 @@ def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
         origins = [-one - (1 if side % 2 == 0 else 0) for one, side in zip(origins, weights.shape)]
     for one, side in zip(origins, weights.shape):
         _check_origin(one, side)
-    dtype, target = output_of(output, input)
     mode = check_mode(mode)
+    if isinstance(input, Foreign):
+        return input.dense(output, weights, origins, mode, cval)
+    dtype, target = output_of(output, input)
     if input.size == 0:
         return stored(np.zeros(input.shape, dtype), target)
     return stored(dense(input, dtype, weights, origins, mode, cval), target)
@@ -187,7 +191,7 @@ def gaussian_filter1d(
     >>> gaussian_filter1d([1.0, 2.0, 3.0, 4.0, 5.0], 1).round(4)
     array([1.427 , 2.0678, 3.    , 3.9322, 4.573 ])
     """
-    input = np.asarray(input)
+    input = as_array(input)
     axis = axis_of(axis, input.ndim)
     return along(input, output, [(axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))], cval)
 
@@ -226,7 +230,7 @@ def gaussian_filter(
            [29, 31, 33, 34, 36],
            [35, 37, 39, 40, 42]])
     """
-    input = np.asarray(input)
+    input = as_array(input)
     axes = axes_of(axes, input.ndim)
     orders, sigmas, modes, radii = (for_each(value, len(axes)) for value in (order, sigma, mode, radius))
     passes = [
@@ -238,7 +242,7 @@ def gaussian_filter(
 
 
 def _along_or_copy(input, output, passes, cval):
-    if passes:
+    if passes or isinstance(input, Foreign):
         return along(input, output, passes, cval)
     dtype, target = output_of(output, input)
     return stored(input.astype(dtype), target)
@@ -252,7 +256,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     >>> uniform_filter1d(np.array([2, 8, 0, 4, 1, 9, 9, 0]), size=3)
     array([4, 3, 4, 1, 4, 6, 6, 3])
     """
-    input = np.asarray(input)
+    input = as_array(input)
     axis = axis_of(axis, input.ndim)
     return along(input, output, [_mean(axis, size, origin, mode)], cval)
 
@@ -283,7 +287,7 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
            [2, 3, 2],
            [2, 2, 1]])
     """
-    input = np.asarray(input)
+    input = as_array(input)
     axes = axes_of(axes, input.ndim)
     sizes, origins, modes = (for_each(value, len(axes)) for value in (size, origin, mode))
     passes = [
@@ -303,7 +307,7 @@ def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
     array([[ 4., 16., 12.],
            [ 4., 16., 12.]])
     """
-    return _derivative(np.asarray(input), axis, output, mode, cval, (1.0, 2.0, 1.0))
+    return _derivative(as_array(input), axis, output, mode, cval, (1.0, 2.0, 1.0))
 
 
 def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
@@ -317,7 +321,7 @@ def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
     array([[ 3., 12.,  9.],
            [ 3., 12.,  9.]])
     """
-    return _derivative(np.asarray(input), axis, output, mode, cval, (1.0, 1.0, 1.0))
+    return _derivative(as_array(input), axis, output, mode, cval, (1.0, 1.0, 1.0))
 
 
 def _derivative(input, axis, output, mode, cval, smooth):
@@ -345,8 +349,11 @@ def generic_laplace(
     def add(total, other):
         total += other
 
+    def nothing(*_):
+        pass
+
     return _generic(
-        input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes, lambda total: None, add
+        input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes, nothing, add, nothing
     )
 
 
@@ -365,31 +372,40 @@ def generic_gradient_magnitude(
     """
 
     def square(total):
-        np.multiply(total, total, total)
+        total *= total
 
     def add(total, other):
         square(other)
         total += other
 
-    result = _generic(input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes, square, add)
-    if len(axes_of(axes, result.ndim)) > 0:
-        np.sqrt(result, result, casting="unsafe")
-    return result
+    def root(array, total):
+        if isinstance(array, Foreign):
+            array.root(total)
+        else:
+            np.sqrt(total, total, casting="unsafe")
+
+    return _generic(input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes, square, add, root)
 
 
-def _generic(input, derive, output, mode, cval, arguments, keywords, axes, first, add):
+def _generic(input, derive, output, mode, cval, arguments, keywords, axes, first, add, last):
     """Derives along each axis, and combines the results in the order of the axes."""
-    input, keywords = np.asarray(input), keywords or {}
-    dtype, target = output_of(output, input)
-    axes = axes_of(axes, input.ndim)
+    array, keywords = as_array(input), keywords or {}
+    axes = axes_of(axes, array.ndim)
     if len(axes) == 0:
-        return stored(input.astype(dtype), target)
+        return _along_or_copy(array, output, [], cval)
     modes = for_each(mode, len(axes))
-    total = np.zeros(input.shape, dtype)
+    if isinstance(array, Foreign):
+        room, target = array.room(output)
+        dtype, total, input = room.dtype, array.zeros(room.dtype), array.native
+        target = room.native if target is None else target
+    else:
+        (dtype, target), input = output_of(output, array), array
+        total = np.zeros(input.shape, dtype)
     derive(input, axes[0], total, modes[0], cval, *arguments, **keywords)
     first(total)
     for axis, mode in zip(axes[1:], modes[1:]):
-        add(total, derive(input, axis, total.dtype, mode, cval, *arguments, **keywords))
+        add(total, derive(input, axis, dtype, mode, cval, *arguments, **keywords))
+    last(array, total)
     return stored(total, target)
 
 
@@ -405,7 +421,7 @@ def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
            [ 1., -4.,  1.],
            [ 0.,  1.,  0.]])
     """
-    array = np.asarray(input)
+    array = as_array(input)
     among = axes_of(axes, array.ndim)
     if isinstance(mode, str) and 1 < len(among) <= 3 and array.dtype.kind == "f" and output is None:
         # One mask: floats need not be stored between the axes.
@@ -440,7 +456,7 @@ def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axe
     >>> gaussian_laplace(spot, 1)[2].round(2)
     array([  5.55,  -9.58, -31.83,  -9.58,   5.55])
     """
-    input = np.asarray(input)
+    input = as_array(input)
     among = axes_of(axes, input.ndim)
     sigmas = [0.0] * input.ndim
     for axis, one in zip(among, for_each(sigma, len(among))):
