@@ -9,6 +9,7 @@ mod error;
 mod filter;
 mod gpu;
 mod histogram;
+mod planar;
 
 use pyo3::pymodule;
 
@@ -22,6 +23,8 @@ mod _apron {
     use super::gpu::{gpu_correlate, gpu_extremes, gpu_histogram, gpu_separable};
     #[pymodule_export]
     use super::histogram::{histogram, histogramdd, percentiles, places};
+    #[pymodule_export]
+    use super::planar::{equalized, equalized_by_tiles, lookup, matched, otsu, padded, planar};
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

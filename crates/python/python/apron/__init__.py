@@ -5,13 +5,14 @@
 array([10, 30, 50], dtype=uint8)
 """
 
-from . import ndimage
+from . import cv, ndimage
 from ._apron import Device
 from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
 
 __all__ = [
     "Device",
     "bincount",
+    "cv",
     "digitize",
     "histogram",
     "histogram2d",
