@@ -7,7 +7,7 @@ export CARGO_INCREMENTAL=0
 tools=target/python-tools fresh=target/python-fresh wheels=target/python-wheels
 pip=(-m pip --disable-pip-version-check --quiet)
 # Newer versions may have new tests: the lists of cases that do not pass are of these.
-libraries=(numpy==2.4.6 scipy==1.17.1 pytest==9.2.0 hypothesis opencv-python-headless)
+libraries=(numpy==2.4.6 scipy==1.17.1 pytest==9.2.0 hypothesis opencv-python-headless==5.0.0.93 scikit-image==0.26.0 dask-image==2026.5.0)
 
 # Package servers fail now and then.
 retry() {

@@ -1,12 +1,15 @@
 //! Devices: by name, and what a forked process may still use.
 
 use crate::error::raised;
+use apron::DeviceName;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::RefCell;
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{LazyLock, Mutex, OnceLock};
+use std::sync::{LazyLock, Mutex};
 
 /// The process that loaded the module: the CPU's threads are its own.
 static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
@@ -14,11 +17,21 @@ static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
 /// The process that may have opened a GPU, 0 for none: CUDA does not survive a fork.
 static GPU_OF: AtomicU32 = AtomicU32::new(0);
 
+thread_local! {
+    /// The devices that `with` has chosen, the last of which is used.
+    static CURRENT: RefCell<Vec<apron::Device>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Where work is done: on the CPU, a GPU or the emulator, or where it is estimated to be done first.
 ///
 /// >>> import apron
 /// >>> apron.Device("cpu")
 /// Device("cpu")
+/// >>> with apron.Device("emulator"):
+/// ...     apron.ndimage.uniform_filter1d([0.0, 3.0, 6.0], 3)
+/// array([1., 3., 5.])
+///
+/// Within a ``with`` it is used for arrays of the host by the thread; else they have the device ``"auto"``.
 ///
 /// Parameters
 /// ----------
@@ -41,8 +54,8 @@ impl Device {
     #[new]
     #[pyo3(signature = (name = "auto"))]
     fn new(py: Python<'_>, name: &str) -> PyResult<Device> {
-        let device_name: apron::DeviceName = name.parse().map_err(raised)?;
-        if name != "cpu" && name != "emulator" && name != "reference" {
+        let device_name: DeviceName = name.parse().map_err(raised)?;
+        if !matches!(device_name, DeviceName::Cpu | DeviceName::Emulator | DeviceName::Reference) {
             own_gpu()?;
         }
         let device = py.detach(|| apron::Device::open(device_name)).map_err(raised)?;
@@ -53,6 +66,17 @@ impl Device {
     #[getter]
     fn name(&self) -> String {
         self.device.name().to_string()
+    }
+
+    /// Makes the device that of arrays of the host, for the calling thread, until the end of a ``with``.
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        CURRENT.with_borrow_mut(|devices| devices.push(slf.device.clone()));
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
+        CURRENT.with_borrow_mut(Vec::pop);
     }
 
     /// Waits for all work of the device.
@@ -80,22 +104,23 @@ pub(crate) fn own_gpu() -> PyResult<()> {
     }
 }
 
-/// Returns the given device, or the one for arrays of the host: `auto`, and the CPU where a fork took the GPU away.
+/// Returns the given device, or the one for arrays of the host: that of a `with`, else `auto`, and the CPU where a fork took the GPU
+/// away.
 ///
 /// # Errors
 /// `RuntimeError` for a GPU in a forked process.
-pub(crate) fn chosen(given: Option<&Device>) -> PyResult<&apron::Device> {
-    static AUTO: OnceLock<apron::Device> = OnceLock::new();
-    static CPU: OnceLock<apron::Device> = OnceLock::new();
-    match given {
-        Some(Device { device }) => {
-            if matches!(device.name(), apron::DeviceName::Gpu(_)) {
+pub(crate) fn chosen(given: Option<&Device>) -> PyResult<apron::Device> {
+    static AUTO: LazyLock<apron::Device> = LazyLock::new(apron::Device::auto);
+    let chosen = given.map(|given| given.device.clone()).or_else(|| CURRENT.with_borrow(|all| all.last().cloned()));
+    match chosen {
+        Some(device) => {
+            if !matches!(device.name(), DeviceName::Cpu | DeviceName::Emulator | DeviceName::Reference) {
                 own_gpu()?;
             }
             Ok(device)
         }
-        None if own_gpu().is_err() => Ok(CPU.get_or_init(apron::Device::cpu)),
-        None => Ok(AUTO.get_or_init(apron::Device::auto)),
+        None if own_gpu().is_err() => Ok(apron::Device::cpu()),
+        None => Ok(AUTO.clone()),
     }
 }
 

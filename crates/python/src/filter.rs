@@ -91,7 +91,7 @@ impl Filter {
 
 /// The taps along an axis, as Python gives them: numbers, or how many for their mean.
 #[derive(FromPyObject)]
-pub(crate) enum GivenTaps<'py> {
+enum GivenTaps<'py> {
     #[pyo3(transparent)]
     Size(u32),
     #[pyo3(transparent)]
@@ -99,9 +99,10 @@ pub(crate) enum GivenTaps<'py> {
 }
 
 /// A pass as Python gives it: axis, taps, SciPy's origin and mode, and the constant.
-pub(crate) type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyString>, f64);
+type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyString>, f64);
 
 /// A correlation along one axis.
+#[derive(Clone)]
 pub(crate) struct Pass {
     axis: usize,
     taps: Taps,
@@ -111,7 +112,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    pub(crate) fn of(given: GivenPass<'_>) -> PyResult<Pass> {
+    fn of(given: GivenPass<'_>) -> PyResult<Pass> {
         let (axis, taps, origin, mode, constant) = given;
         let (taps, mean_of) = match taps {
             GivenTaps::Size(size) => (Taps::from_f64(vec![1.0; size as usize]), Some(size)),
@@ -195,14 +196,30 @@ pub(crate) fn border(mode: &str, constant: f64) -> PyResult<Border> {
     })
 }
 
+/// Correlations along axes, one after the other, for any number of arrays.
+///
+/// Parameters
+/// ----------
+/// passes : sequence of (axis, taps, origin, mode, cval)
+///     Taps are an array of float64, or a number of taps for the mean over them; origin and mode are SciPy's.
+#[pyclass(frozen, module = "apron")]
+pub(crate) struct Passes(pub(crate) Vec<Pass>);
+
+#[pymethods]
+impl Passes {
+    #[new]
+    fn new(passes: Vec<GivenPass<'_>>) -> PyResult<Passes> {
+        passes.into_iter().map(Pass::of).collect::<PyResult<_>>().map(Passes)
+    }
+}
+
 /// Correlates an array along axes, one after the other, and returns a new array.
 ///
 /// Parameters
 /// ----------
 /// input : array of bool, integers or floats, with one axis or more, none of them empty
 /// dtype : type of the result
-/// passes : sequence of (axis, taps, origin, mode, cval)
-///     Taps are an array of float64, or a number of taps for the mean over them.
+/// passes : Passes
 /// device : Device, optional
 #[pyfunction]
 #[pyo3(signature = (input, dtype, passes, device = None))]
@@ -210,16 +227,16 @@ pub(crate) fn separable<'py>(
     py: Python<'py>,
     input: &Bound<'py, PyAny>,
     dtype: &Bound<'py, PyArrayDescr>,
-    passes: Vec<GivenPass<'py>>,
+    passes: &Passes,
     device: Option<&Device>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (array, dst) = (Array::take(input)?, pixel_type(dtype)?);
-    let passes: Vec<Pass> = passes.into_iter().map(Pass::of).collect::<PyResult<_>>()?;
+    let passes = passes.0.clone();
     let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
     let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
     let taps: usize = passes.iter().map(|pass| pass.taps.len() as usize + 4).sum();
     let image = work(py, samples.len().saturating_mul(taps), || {
-        along(device, Input::Host(samples, src), &shape, dst, passes, None)?.into_host()
+        along(&device, Input::Host(samples, src), &shape, dst, passes, None)?.into_host()
     })?;
     into_array(py, image, array.shape())
 }
@@ -362,7 +379,7 @@ pub(crate) fn correlate<'py>(
     let taps = taps.as_slice()?.to_vec();
     let cost = samples.len().saturating_mul(taps.len() + 4);
     let image =
-        work(py, cost, || window.correlate(device, Input::Host(samples, src), dst, taps, border, None)?.into_host())?;
+        work(py, cost, || window.correlate(&device, Input::Host(samples, src), dst, taps, border, None)?.into_host())?;
     into_array(py, image, array.shape())
 }
 

@@ -7,7 +7,7 @@
 use crate::array::{numbers, pixel_type, side};
 use crate::device::own_gpu;
 use crate::error::raised;
-use crate::filter::{GivenPass, Input, Pass, Window, along, border};
+use crate::filter::{Input, Passes, Window, along, border};
 use apron::{DeviceImage, PixelType, Result, Shape};
 use numpy::{PyArrayDescr, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -18,20 +18,20 @@ use std::sync::{LazyLock, Mutex};
 type GivenArray<'py> = (u64, Vec<usize>, Bound<'py, PyArrayDescr>);
 
 /// The number of a GPU, and a handle of a stream.
-type Stream = (u32, u64);
+pub(crate) type Stream = (u32, u64);
 
 /// An array on a GPU, whose samples lie in C order.
-struct GpuArray {
+struct Given {
     address: u64,
     shape: Vec<u32>,
     pixel: PixelType,
 }
 
-impl GpuArray {
-    fn of(given: GivenArray<'_>) -> PyResult<GpuArray> {
+impl Given {
+    fn of(given: GivenArray<'_>) -> PyResult<Given> {
         let (address, shape, dtype) = given;
         let shape = shape.into_iter().map(side).collect::<PyResult<_>>()?;
-        Ok(GpuArray { address, shape, pixel: pixel_type(&dtype)? })
+        Ok(Given { address, shape, pixel: pixel_type(&dtype)? })
     }
 
     /// Returns the samples as an image, which is reshaped before it is used: as many rows as the array has but along its last axis.
@@ -48,7 +48,7 @@ impl GpuArray {
 }
 
 /// Returns the device that enqueues on a stream; the same for the same stream.
-fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
+pub(crate) fn on((ordinal, stream): Stream) -> PyResult<apron::Device> {
     static DEVICES: LazyLock<Mutex<HashMap<Stream, apron::Device>>> = LazyLock::new(Mutex::default);
     own_gpu()?;
     let mut devices = DEVICES.lock().unwrap_or_else(|error| error.into_inner());
@@ -69,11 +69,11 @@ pub(crate) fn gpu_separable(
     py: Python<'_>,
     input: GivenArray<'_>,
     output: GivenArray<'_>,
-    passes: Vec<GivenPass<'_>>,
+    passes: &Passes,
     stream: Stream,
 ) -> PyResult<()> {
-    let (input, output) = (GpuArray::of(input)?, GpuArray::of(output)?);
-    let passes: Vec<Pass> = passes.into_iter().map(Pass::of).collect::<PyResult<_>>()?;
+    let (input, output) = (Given::of(input)?, Given::of(output)?);
+    let passes = passes.0.clone();
     py.detach(|| {
         let device = on(stream)?;
         let run = || {
@@ -98,7 +98,7 @@ pub(crate) fn gpu_correlate(
     cval: f64,
     stream: Stream,
 ) -> PyResult<()> {
-    let (input, output) = (GpuArray::of(input)?, GpuArray::of(output)?);
+    let (input, output) = (Given::of(input)?, Given::of(output)?);
     let window = Window::of(&input.shape, &sides, &origins)?;
     let (border, taps) = (border(mode, cval)?, taps.as_slice()?.to_vec());
     py.detach(|| {
@@ -120,7 +120,7 @@ pub(crate) fn gpu_histogram<'py>(
     even: bool,
     stream: Stream,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (input, edges) = (GpuArray::of(input)?, edges.as_slice()?.to_vec());
+    let (input, edges) = (Given::of(input)?, edges.as_slice()?.to_vec());
     let counts = py.detach(|| {
         let device = on(stream)?;
         let run = || {
@@ -135,7 +135,7 @@ pub(crate) fn gpu_histogram<'py>(
 /// Finds the least and the largest sample of an array on a GPU; waits for them.
 #[pyfunction]
 pub(crate) fn gpu_extremes(py: Python<'_>, input: GivenArray<'_>, stream: Stream) -> PyResult<(f64, f64)> {
-    let input = GpuArray::of(input)?;
+    let input = Given::of(input)?;
     py.detach(|| {
         let device = on(stream)?;
         let statistics = input.image(&device).and_then(|image| device.statistics(&image).run()).map_err(raised)?;

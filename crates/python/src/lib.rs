@@ -8,6 +8,7 @@ mod device;
 mod error;
 mod filter;
 mod gpu;
+mod gpu_array;
 mod histogram;
 mod planar;
 
@@ -18,9 +19,11 @@ mod _apron {
     #[pymodule_export]
     use super::device::Device;
     #[pymodule_export]
-    use super::filter::{correlate, separable};
+    use super::filter::{Passes, correlate, separable};
     #[pymodule_export]
     use super::gpu::{gpu_correlate, gpu_extremes, gpu_histogram, gpu_separable};
+    #[pymodule_export]
+    use super::gpu_array::GpuArray;
     #[pymodule_export]
     use super::histogram::{histogram, histogramdd, percentiles, places};
     #[pymodule_export]

@@ -137,6 +137,64 @@ def cupy_memory():
     check("CuPy: and its work comes after what was enqueued", np.array_equal(blurred.get(), own.gaussian_filter(expected, 2.0)))
 
 
+class ByInterface:
+    """An array that offers the CUDA Array Interface alone."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+        self.array = array
+
+
+class ByDlpack:
+    """An array that offers DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def cupy_protocols():
+    import cupy
+
+    image = cupy.asarray(image_of("f4", (61, 83)))
+    expected = own.gaussian_filter(image.get(), 2.0)
+    for offer in (ByInterface, ByDlpack):
+        found = own.gaussian_filter(offer(image), 2.0)
+        check(f"{offer.__name__}: the result is a GpuArray", isinstance(found, apron.GpuArray), repr(found))
+        for name, taken in {"cupy.asarray": cupy.asarray(found), "cupy.from_dlpack": cupy.from_dlpack(found)}.items():
+            check(f"{offer.__name__}: {name} has its address", taken.data.ptr == found.address)
+            check(f"{offer.__name__}: {name} equals the CPU's", np.array_equal(taken.get(), expected))
+        del found
+        check(f"{offer.__name__}: the memory lives as long as who took it", np.array_equal(taken.get(), expected))
+        out = cupy.zeros_like(image)
+        own.gaussian_filter(offer(image), 2.0, output=offer(out))
+        check(f"{offer.__name__}: output= is written in place", np.array_equal(out.get(), expected))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        taken = cupy.from_dlpack(own.gaussian_filter(ByDlpack(image), 2.0))
+        check("a stream that takes a result waits for it", np.array_equal(taken.get(), expected))
+    counts = apron.histogram(ByDlpack(image), 9)[0]
+    check("ByDlpack: histogram equals NumPy's", np.array_equal(counts, np.histogram(image.get(), 9)[0]))
+
+
+def torch_protocols():
+    import torch
+
+    image = torch.from_numpy(image_of("f4", (61, 83))).cuda()
+    expected = own.gaussian_filter(image.cpu().numpy(), 2.0)
+    found = own.gaussian_filter(ByDlpack(image), 2.0)
+    for name, taken in {
+        "torch.from_dlpack": torch.from_dlpack(found), "torch.as_tensor": torch.as_tensor(found, device="cuda")
+    }.items():
+        check(f"{name} has the result's address", taken.data_ptr() == found.address)
+        check(f"{name} equals the CPU's", np.array_equal(taken.cpu().numpy(), expected))
+
+
 def cupy_equal():
     import cupy
 
@@ -235,8 +293,8 @@ def numpy_times():
 
 def main():
     for library, sections in {
-        "cupy": (cupy_first, cupy_memory, cupy_equal, cupy_times),
-        "torch": (torch_memory, torch_equal, torch_times),
+        "cupy": (cupy_first, cupy_memory, cupy_protocols, cupy_equal, cupy_times),
+        "torch": (torch_memory, torch_protocols, torch_equal, torch_times),
     }.items():
         try:
             __import__(library)

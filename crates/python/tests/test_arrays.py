@@ -189,7 +189,7 @@ sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 @pytest.mark.parametrize("device", ["cpu", "emulator", "reference"])
 def test_devices_have_one_result(device):
     image, dtype = of_type("f4", (20, 30)), np.dtype(np.float32)
-    passes = [(axis, np.array([0.25, 0.5, 0.25]), 0, "wrap", 0.0) for axis in (0, 1)]
+    passes = apron._apron.Passes([(axis, np.array([0.25, 0.5, 0.25]), 0, "wrap", 0.0) for axis in (0, 1)])
     taps = np.arange(9.0) ** 1.5
     run = {
         "separable": lambda device: apron._apron.separable(image, dtype, passes, device),

@@ -5,15 +5,17 @@
 array([10, 30, 50], dtype=uint8)
 """
 
-from . import cv, ndimage
-from ._apron import Device
+from . import cv, exposure, ndimage
+from ._apron import Device, GpuArray
 from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
 
 __all__ = [
     "Device",
+    "GpuArray",
     "bincount",
     "cv",
     "digitize",
+    "exposure",
     "histogram",
     "histogram2d",
     "histogram_bin_edges",

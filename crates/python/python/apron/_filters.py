@@ -29,31 +29,55 @@ def gaussian_taps(sigma, order, radius):
     return taps
 
 
-def along(input, output, passes, cval, device=None):
-    """Correlates along axes, one after the other.
+class Plan:
+    """Correlations along axes, one after the other: ``passes`` of (axis, taps or a number of taps for their mean, origin, mode)."""
 
-    ``passes`` are (axis, taps or a number of taps for their mean, origin, mode); complex arrays are filtered by their parts.
-    """
+    def __init__(self, passes, cval):
+        self.passes, self.cval = passes, cval
+        is_real = not isinstance(cval, complex) and np.ndim(cval) == 0 and not np.iscomplexobj(cval)
+        self.compiled = self.compile(cval) if is_real and math.isfinite(cval) else None
+
+    def compile(self, cval):
+        return _apron.Passes([(axis, taps, origin, mode, float(cval)) for axis, taps, origin, mode in self.passes])
+
+    def real(self, input, dtype, cval, device=None):
+        """Filters a real array."""
+        if self.compiled is not None and cval is self.cval:
+            return _apron.separable(input, dtype, self.compiled, device)
+        if not math.isfinite(cval):
+            return _beside_infinity(input, dtype, self.passes, float(cval), device)
+        return _apron.separable(input, dtype, self.compile(cval), device)
+
+
+def planned(make):
+    """Keeps the plans that ``make`` made of the same arguments; lists are no arguments to be kept by."""
+    kept = functools.lru_cache(maxsize=1024, typed=True)(make)
+
+    def plan(*arguments):
+        try:
+            return kept(*arguments)
+        except TypeError:
+            return make(*arguments)
+
+    return plan
+
+
+def along(input, output, plan):
+    """Runs a plan on an array; complex arrays are filtered by their parts."""
     if isinstance(input, Foreign):
-        return input.along(output, passes, cval)
+        return input.along(output, plan)
+    if output is None and input.dtype.isnative and input.size and input.dtype.kind != "c":
+        return plan.real(input, input.dtype, plan.cval)
     is_complex = input.dtype.kind == "c"
     dtype, target = output_of(output, input, is_complex)
     if input.size == 0:
         return stored(np.zeros(input.shape, dtype), target)
     if not is_complex:
-        return stored(_real(input, dtype, passes, cval, device), target)
+        return stored(plan.real(input, dtype, plan.cval), target)
     result = np.empty(input.shape, dtype)
-    result.real = _real(input.real, result.real.dtype, passes, np.real(cval), device)
-    result.imag = _real(input.imag, result.imag.dtype, passes, np.imag(cval), device)
+    result.real = plan.real(input.real, result.real.dtype, np.real(plan.cval))
+    result.imag = plan.real(input.imag, result.imag.dtype, np.imag(plan.cval))
     return stored(result, target)
-
-
-def _real(input, dtype, passes, cval, device):
-    cval = float(cval)
-    if not math.isfinite(cval):
-        return _beside_infinity(input, dtype, passes, cval, device)
-    given = [(axis, taps, origin, mode, cval) for axis, taps, origin, mode in passes]
-    return _apron.separable(input, dtype, given, device)
 
 
 def _beside_infinity(input, dtype, passes, cval, device):
@@ -63,10 +87,10 @@ def _beside_infinity(input, dtype, passes, cval, device):
             width, length = taps if isinstance(taps, int) else len(taps), input.shape[axis]
             around = [(width, width) if other == axis else (0, 0) for other in range(input.ndim)]
             input = np.pad(input.astype(np.float64), around, constant_values=cval)
-            wider = _apron.separable(input, dtype, [(axis, taps, origin, "nearest", 0.0)], device)
+            wider = Plan([(axis, taps, origin, "nearest")], 0.0).real(input, dtype, 0.0, device)
             input = np.take(wider, range(width, width + length), axis)
         else:
-            input = _apron.separable(input, dtype, [(axis, taps, origin, mode, 0.0)], device)
+            input = Plan([(axis, taps, origin, mode)], 0.0).real(input, dtype, 0.0, device)
     return input
 
 
@@ -76,7 +100,7 @@ def dense(input, dtype, weights, origins, mode, cval, device=None):
     wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
     if input.ndim > 3 and _groups(weights.shape) > 3:
         summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
-        return _apron.separable(summed, dtype, [], device)
+        return _apron.separable(summed, dtype, _apron.Passes([]), device)
     if mode.endswith("constant") and not math.isfinite(cval):
         around = [(taps, taps) for taps in weights.shape]
         wider = np.pad(input.astype(np.float64), around, constant_values=cval)

@@ -18,7 +18,14 @@ def as_array(array):
         return _Torch(array) if array.is_cuda else _TorchOnHost(array)
     if isinstance(array, Foreign):
         return array
+    if hasattr(array, "__cuda_array_interface__") or _is_on_gpu(array):
+        return _Other(array)
     return np.asarray(array)
+
+
+def _is_on_gpu(array):
+    """Whether an array offers DLPack, and lies on a GPU of CUDA."""
+    return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) == 2
 
 
 def on_host(numbers):
@@ -73,9 +80,9 @@ class _OnGpu(Foreign):
     def given(self):
         return (self.address, self.shape, self.dtype)
 
-    def along(self, output, passes, cval):
-        given = [(axis, taps, origin, mode, float(cval)) for axis, taps, origin, mode in passes]
-        return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), given, self.stream))
+    def along(self, output, plan):
+        passes = plan.compiled if plan.compiled is not None else plan.compile(plan.cval)
+        return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), passes, self.stream))
 
     def dense(self, output, weights, origins, mode, cval):
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
@@ -110,6 +117,36 @@ class _CuPy(_OnGpu):
 
     def root(self, total):
         sys.modules["cupy"].sqrt(total, total, casting="unsafe")
+
+
+class _Other(_OnGpu):
+    """An array of a library that is not known here: by DLPack or by the CUDA Array Interface. Results are `GpuArray`."""
+
+    def __init__(self, array):
+        if isinstance(array, _apron.GpuArray):
+            taken = array
+        elif hasattr(array, "__cuda_array_interface__"):
+            ordinal = array.__dlpack_device__()[1] if hasattr(array, "__dlpack_device__") else 0
+            taken = _apron.GpuArray.of_interface(array, ordinal)
+        else:
+            taken = _apron.GpuArray.of_dlpack(array)
+        super().__init__(array, taken.shape, taken.dtype)
+        self.taken, self.address, self.stream = taken, taken.address, taken.stream
+
+    def room(self, output):
+        room, target = super().room(output)
+        if room.taken.read_only:
+            raise ValueError("output array is read-only")
+        return room, target
+
+    def empty(self, dtype):
+        return _Other(self.zeros(dtype))
+
+    def zeros(self, dtype):
+        return _apron.GpuArray.zeros(self.shape, np.dtype(dtype), self.stream)
+
+    def of_host(self, array):
+        return array
 
 
 def _dtype_of_torch(dtype):
@@ -163,10 +200,10 @@ class _TorchOnHost(Foreign):
     def root(self, total):
         total.copy_(total.double().sqrt())
 
-    def along(self, output, passes, cval):
+    def along(self, output, plan):
         from ._filters import along
 
-        return self.filtered(output, lambda room: along(self.native.numpy(), room.native.numpy(), passes, cval))
+        return self.filtered(output, lambda room: along(self.native.numpy(), room.native.numpy(), plan))
 
     def dense(self, output, weights, origins, mode, cval):
         from ._filters import dense

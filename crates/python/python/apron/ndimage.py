@@ -17,7 +17,7 @@ import numbers
 import numpy as np
 
 from ._arguments import axes_of, axis_of, check_mode, for_each, output_of, stored
-from ._filters import along, complex_parts, dense, gaussian_taps
+from ._filters import Plan, along, complex_parts, dense, gaussian_taps, planned
 from ._foreign import Foreign, as_array, on_host
 
 __all__ = [
@@ -78,7 +78,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     axis = axis_of(axis, input.ndim)
     _check_origin(origin, len(weights))
     taps = np.ascontiguousarray(weights, np.float64)
-    return along(input, output, [(axis, taps, origin, check_mode(mode))], cval)
+    return along(input, output, Plan([(axis, taps, origin, check_mode(mode))], cval))
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):
@@ -192,8 +192,13 @@ def gaussian_filter1d(
     array([1.427 , 2.0678, 3.    , 3.9322, 4.573 ])
     """
     input = as_array(input)
-    axis = axis_of(axis, input.ndim)
-    return along(input, output, [(axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))], cval)
+    return along(input, output, _gaussian1d(input.ndim, sigma, axis, order, mode, cval, truncate, radius))
+
+
+@planned
+def _gaussian1d(ndim, sigma, axis, order, mode, cval, truncate, radius):
+    axis = axis_of(axis, ndim)
+    return Plan([(axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))], cval)
 
 
 def _bell(sigma, order, truncate, radius):
@@ -231,19 +236,24 @@ def gaussian_filter(
            [35, 37, 39, 40, 42]])
     """
     input = as_array(input)
-    axes = axes_of(axes, input.ndim)
+    return _along_or_copy(input, output, _gaussian(input.ndim, sigma, order, mode, cval, truncate, radius, axes))
+
+
+@planned
+def _gaussian(ndim, sigma, order, mode, cval, truncate, radius, axes):
+    axes = axes_of(axes, ndim)
     orders, sigmas, modes, radii = (for_each(value, len(axes)) for value in (order, sigma, mode, radius))
     passes = [
         (axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))
         for axis, sigma, order, mode, radius in zip(axes, sigmas, orders, modes, radii)
         if sigma > 1e-15
     ]
-    return _along_or_copy(input, output, passes, cval)
+    return Plan(passes, cval)
 
 
-def _along_or_copy(input, output, passes, cval):
-    if passes or isinstance(input, Foreign):
-        return along(input, output, passes, cval)
+def _along_or_copy(input, output, plan):
+    if plan.passes or isinstance(input, Foreign):
+        return along(input, output, plan)
     dtype, target = output_of(output, input)
     return stored(input.astype(dtype), target)
 
@@ -257,8 +267,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     array([4, 3, 4, 1, 4, 6, 6, 3])
     """
     input = as_array(input)
-    axis = axis_of(axis, input.ndim)
-    return along(input, output, [_mean(axis, size, origin, mode)], cval)
+    return along(input, output, Plan([_mean(axis_of(axis, input.ndim), size, origin, mode)], cval))
 
 
 def _mean(axis, size, origin, mode):
@@ -288,12 +297,17 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
            [2, 2, 1]])
     """
     input = as_array(input)
-    axes = axes_of(axes, input.ndim)
+    return _along_or_copy(input, output, _uniform(input.ndim, size, mode, cval, origin, axes))
+
+
+@planned
+def _uniform(ndim, size, mode, cval, origin, axes):
+    axes = axes_of(axes, ndim)
     sizes, origins, modes = (for_each(value, len(axes)) for value in (size, origin, mode))
     passes = [
         _mean(axis, size, origin, mode) for axis, size, origin, mode in zip(axes, sizes, origins, modes) if size > 1
     ]
-    return _along_or_copy(input, output, passes, cval)
+    return Plan(passes, cval)
 
 
 def sobel(input, axis=-1, output=None, mode="reflect", cval=0.0):
@@ -325,11 +339,16 @@ def prewitt(input, axis=-1, output=None, mode="reflect", cval=0.0):
 
 
 def _derivative(input, axis, output, mode, cval, smooth):
-    axis = axis_of(axis, input.ndim)
-    modes = [check_mode(one) for one in for_each(mode, input.ndim)]
+    return along(input, output, _difference(input.ndim, axis, mode, cval, smooth))
+
+
+@planned
+def _difference(ndim, axis, mode, cval, smooth):
+    axis = axis_of(axis, ndim)
+    modes = [check_mode(one) for one in for_each(mode, ndim)]
     smooth, difference = np.array(smooth), np.array([-1.0, 0.0, 1.0])
-    others = [(other, smooth, 0, modes[other]) for other in range(input.ndim) if other != axis]
-    return along(input, output, [(axis, difference, 0, modes[axis]), *others], cval)
+    others = [(other, smooth, 0, modes[other]) for other in range(ndim) if other != axis]
+    return Plan([(axis, difference, 0, modes[axis]), *others], cval)
 
 
 def generic_laplace(
@@ -392,7 +411,7 @@ def _generic(input, derive, output, mode, cval, arguments, keywords, axes, first
     array, keywords = as_array(input), keywords or {}
     axes = axes_of(axes, array.ndim)
     if len(axes) == 0:
-        return _along_or_copy(array, output, [], cval)
+        return _along_or_copy(array, output, Plan([], 0.0))
     modes = for_each(mode, len(axes))
     if isinstance(array, Foreign):
         room, target = array.room(output)
