@@ -67,7 +67,7 @@ pub fn progress() -> Option<f64> {
 /// Runs `work` with all its loops on the calling thread: for jobs that are done before other threads have woken.
 ///
 /// ```
-/// use apron_core::{AnyImage, Image, Pixel};
+/// use apron_core::{Image, Pixel};
 ///
 /// let image = u8::into_any(Image::new(2, 1, 1, vec![3u8, 4])?);
 /// assert_eq!(apron_cpu::serially(|| apron_cpu::copied(&image))?, image);

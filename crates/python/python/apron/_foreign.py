@@ -85,6 +85,9 @@ class _OnGpu(Foreign):
         return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), passes, self.stream))
 
     def dense(self, output, weights, origins, mode, cval):
+        wide = [taps for taps in weights.shape if taps > 1]
+        if len(wide) > 3:
+            raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
         taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
         given = (taps, weights.shape, origins, mode, float(cval), self.stream)
         return self.filtered(output, lambda room: _apron.gpu_correlate(self.given(), room.given(), *given))
