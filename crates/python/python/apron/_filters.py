@@ -2,11 +2,12 @@
 
 import functools
 import math
+import numbers
 
 import numpy as np
 
 from . import _apron
-from ._arguments import MODES, output_of, stored
+from ._arguments import MODES, check_mode, output_of, stored
 from ._foreign import Foreign
 
 
@@ -153,3 +154,42 @@ def complex_parts(filter, input, weights, output, cval):
         result.imag = filter(input.real, weights.imag, np.real(cval), part)
         result.imag += filter(input.imag, weights.real, np.imag(cval), None)
     return stored(result, target)
+
+
+def check_origin(origin, taps):
+    if not -(taps // 2) <= origin <= (taps - 1) // 2:
+        raise ValueError(
+            f"Invalid origin; origin is {origin}, but must be {-(taps // 2)} to {(taps - 1) // 2} for {taps} weights"
+        )
+
+
+def bell(sigma, order, truncate, radius):
+    """Returns the taps of a Gaussian."""
+    sigma = float(sigma)
+    if radius is None:
+        radius = int(truncate * sigma + 0.5)
+    if not isinstance(radius, numbers.Integral) or radius < 0:
+        raise ValueError(f"Radius must be a nonnegative integer, but is {radius!r}.")
+    if order < 0:
+        raise ValueError(f"order must be non-negative, but is {order}")
+    return gaussian_taps(sigma, int(order), int(radius))
+
+
+def mean_pass(axis, size, origin, mode):
+    """Returns a pass that averages."""
+    if size < 1:
+        raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
+    if not 0 <= size // 2 + origin < size:
+        raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
+    return (axis, int(size), origin, check_mode(mode))
+
+
+def cross(axes):
+    """Returns the mask of second differences along all of its axes."""
+    mask = np.zeros((3,) * axes)
+    middle = (1,) * axes
+    mask[middle] = -2 * axes
+    for axis in range(axes):
+        for side in (0, 2):
+            mask[middle[:axis] + (side,) + middle[axis + 1 :]] = 1
+    return mask

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from . import _apron
+from ._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
 
 __all__ = [
     "GaussianBlur",
@@ -39,20 +40,9 @@ BORDER_REFLECT101 = BORDER_DEFAULT = BORDER_REFLECT_101
 BORDER_ISOLATED = 16
 THRESH_BINARY, THRESH_BINARY_INV, THRESH_TRUNC, THRESH_TOZERO, THRESH_TOZERO_INV = range(5)
 THRESH_OTSU = 8
-FILTER_SCHARR = -1
 
 _DEPTHS = [np.dtype(name) for name in ("u1", "i1", "u2", "i2", "i4", "f4", "f8", "f2")]
 _MODES = ["constant", "nearest", "reflect", "wrap", "mirror"]
-
-#: Gaussians of few taps that OpenCV has for sigma 0.
-_SMALL = {
-    1: [1],
-    3: [0.25, 0.5, 0.25],
-    5: [0.0625, 0.25, 0.375, 0.25, 0.0625],
-    7: [0.03125, 0.109375, 0.21875, 0.28125, 0.21875, 0.109375, 0.03125],
-    9: [n / 256 for n in (4, 13, 30, 51, 60, 51, 30, 13, 4)],
-}
-
 
 def _image(src):
     image = np.asarray(src)
@@ -161,28 +151,7 @@ def getGaussianKernel(ksize, sigma, ktype=CV_64F):
         raise ValueError(f"apron: ksize is {ksize}, but must be 1 or more")
     if ktype not in (CV_32F, CV_64F):
         raise ValueError(f"apron: ktype is {ktype}, but must be {CV_32F} or {CV_64F}")
-    return _gaussian(ksize, float(sigma)).astype(_DEPTHS[ktype]).reshape(-1, 1)
-
-
-def _gaussian(ksize, sigma):
-    if sigma <= 0 and ksize in _SMALL:
-        return np.array(_SMALL[ksize], float)
-    sigma = sigma if sigma > 0 else ((ksize - 1) * 0.5 - 1) * 0.3 + 0.8
-    x = np.arange(ksize) - (ksize - 1) * 0.5
-    bell = np.exp(-0.5 / (sigma * sigma) * x * x)
-    return bell / bell.sum()
-
-
-def _in_parts(taps, parts):
-    """Rounds symmetric taps to fractions with a denominator, from outside; each passes on what it lost, and the middle has the rest."""
-    half, lost = len(taps) // 2, 0.0
-    rounded = np.zeros(len(taps))
-    for at in range(half):
-        exact = taps[at] * parts + lost
-        rounded[at] = rounded[-1 - at] = np.rint(exact)
-        lost = exact - rounded[at]
-    rounded[half] = parts - rounded.sum()
-    return rounded / parts
+    return gaussian(ksize, float(sigma)).astype(_DEPTHS[ktype]).reshape(-1, 1)
 
 
 def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAULT):
@@ -216,13 +185,13 @@ def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAU
     if mode != "constant":
         # Along an axis of one pixel nothing but the pixel is seen.
         sides = [1 if length == 1 else side for side, length in zip(sides, image.shape[1::-1])]
-    x, y = (_gaussian(side, max(float(sigma), 0.0)) for side, sigma in zip(sides, sigmas))
+    x, y = (gaussian(side, max(float(sigma), 0.0)) for side, sigma in zip(sides, sigmas))
     delta = 0.0
     if sides == [1, 1]:
         return _stored(image.copy(), dst)
     if image.dtype in (np.uint8, np.uint16):
         bits = 8 * image.dtype.itemsize
-        x, y = (_in_parts(taps, 1 << bits) for taps in (x, y))
+        x, y = (in_parts(taps, 1 << bits) for taps in (x, y))
         delta = 2.0 ** (-2 * bits - 2)
     elif image.dtype != np.float64:
         x, y = x.astype(np.float32), y.astype(np.float32)
@@ -291,32 +260,7 @@ def getDerivKernels(dx, dy, ksize, normalize=False, ktype=CV_32F):
     >>> [taps.ravel().tolist() for taps in cv.getDerivKernels(1, 0, 3)]
     [[-1.0, 0.0, 1.0], [1.0, 2.0, 1.0]]
     """
-    return tuple(taps.astype(_DEPTHS[ktype]).reshape(-1, 1) for taps in _derivatives(dx, dy, ksize, normalize))
-
-
-def _derivatives(dx, dy, ksize, normalize=False):
-    if ksize == FILTER_SCHARR:
-        if (dx, dy) not in ((1, 0), (0, 1)):
-            raise ValueError(f"apron: dx and dy are {dx} and {dy}, but must be 1 and 0, or 0 and 1")
-        parts = {0: np.array([3.0, 10.0, 3.0]), 1: np.array([-1.0, 0.0, 1.0])}
-        return parts[dx] / (16 if normalize and not dx else 1), parts[dy] / (16 if normalize and not dy else 1)
-    if ksize % 2 == 0 or not 1 <= ksize <= 31:
-        raise ValueError(f"apron: ksize is {ksize}, but must be odd, and 1 to 31")
-    if not (0 <= dx and 0 <= dy and dx + dy > 0):
-        raise ValueError(f"apron: dx and dy are {dx} and {dy}, but must be 0 or more, and one of them above")
-    found = []
-    for order in (dx, dy):
-        side = 3 if ksize == 1 and order > 0 else ksize
-        if order >= max(side, 3):
-            raise ValueError(f"apron: the order is {order}, but must be below ksize, which is {side}")
-        # Differences, and the binomial for the other taps.
-        taps = np.ones(1)
-        for _ in range(order):
-            taps = np.convolve(taps, [-1.0, 1.0])
-        for _ in range(side - 1 - order):
-            taps = np.convolve(taps, [1.0, 1.0])
-        found.append(taps * (2.0 ** -(side - order - 1) if normalize else 1.0))
-    return tuple(found)
+    return tuple(taps.astype(_DEPTHS[ktype]).reshape(-1, 1) for taps in derivatives(dx, dy, ksize, normalize))
 
 
 def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=BORDER_DEFAULT):
@@ -328,7 +272,7 @@ def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=B
     array([ 0, 16,  0], dtype=int16)
     """
     image = _image(src)
-    x, y = _derivatives(dx, dy, ksize)
+    x, y = derivatives(dx, dy, ksize)
     # OpenCV scales one of the kernels, which has f32 in most cases.
     dtype = _depth(ddepth, image)
     if scale != 1:
@@ -363,7 +307,7 @@ def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDE
     if ksize == 1:
         mask = np.array([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]])
     else:
-        second, smooth = _derivatives(2, 0, ksize)
+        second, smooth = derivatives(2, 0, ksize)
         mask = np.outer(smooth, second) + np.outer(second, smooth)
     if scale != 1:
         mask = mask * np.float32(scale)

@@ -5,19 +5,19 @@ taken in f32, each within ``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exa
 are stored in the result's type between the passes of a filter of several axes. Floats are rounded once, at the end.
 
 All functions take arrays of bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128, with any number of
-axes and any strides, and return a new array or ``output``. Arrays of CuPy and PyTorch stay where they are, and their results are arrays of
-the same library: on a GPU, work is enqueued on the current stream, and nobody waits. There, complex numbers are missing. Where weights are 0, samples that are NaN or infinite count, too, while
+axes and any strides, and return a new array or ``output``. Where weights are 0, samples that are NaN or infinite count, too, while
 SciPy's `correlate` leaves them out.
+
+Arrays of CuPy and PyTorch stay where they are, and their results are arrays of the same library: on a GPU, work is enqueued on the
+current stream, and nobody waits. There, complex numbers are missing.
 
 Errors are SciPy's: `RuntimeError` for modes, sizes and shapes, `ValueError` for origins and axes, `TypeError` for other types.
 """
 
-import numbers
-
 import numpy as np
 
 from ._arguments import axes_of, axis_of, check_mode, for_each, output_of, stored
-from ._filters import Plan, along, complex_parts, dense, gaussian_taps, planned
+from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
 from ._foreign import Foreign, as_array, on_host
 
 __all__ = [
@@ -76,7 +76,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     if weights.ndim != 1 or weights.shape[0] < 1:
         raise RuntimeError(f"no filter weights given: their shape is {weights.shape}, but must be of one axis")
     axis = axis_of(axis, input.ndim)
-    _check_origin(origin, len(weights))
+    check_origin(origin, len(weights))
     taps = np.ascontiguousarray(weights, np.float64)
     return along(input, output, Plan([(axis, taps, origin, check_mode(mode))], cval))
 
@@ -153,7 +153,7 @@ def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
         weights = np.flip(weights)
         origins = [-one - (1 if side % 2 == 0 else 0) for one, side in zip(origins, weights.shape)]
     for one, side in zip(origins, weights.shape):
-        _check_origin(one, side)
+        check_origin(one, side)
     mode = check_mode(mode)
     if isinstance(input, Foreign):
         return input.dense(output, weights, origins, mode, cval)
@@ -161,13 +161,6 @@ def _correlated(input, weights, output, mode, cval, origin, axes, flipped):
     if input.size == 0:
         return stored(np.zeros(input.shape, dtype), target)
     return stored(dense(input, dtype, weights, origins, mode, cval), target)
-
-
-def _check_origin(origin, taps):
-    if not -(taps // 2) <= origin <= (taps - 1) // 2:
-        raise ValueError(
-            f"Invalid origin; origin is {origin}, but must be {-(taps // 2)} to {(taps - 1) // 2} for {taps} weights"
-        )
 
 
 def gaussian_filter1d(
@@ -198,19 +191,7 @@ def gaussian_filter1d(
 @planned
 def _gaussian1d(ndim, sigma, axis, order, mode, cval, truncate, radius):
     axis = axis_of(axis, ndim)
-    return Plan([(axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))], cval)
-
-
-def _bell(sigma, order, truncate, radius):
-    """Returns the taps of a Gaussian."""
-    sigma = float(sigma)
-    if radius is None:
-        radius = int(truncate * sigma + 0.5)
-    if not isinstance(radius, numbers.Integral) or radius < 0:
-        raise ValueError(f"Radius must be a nonnegative integer, but is {radius!r}.")
-    if order < 0:
-        raise ValueError(f"order must be non-negative, but is {order}")
-    return gaussian_taps(sigma, int(order), int(radius))
+    return Plan([(axis, bell(sigma, order, truncate, radius), 0, check_mode(mode))], cval)
 
 
 def gaussian_filter(
@@ -244,7 +225,7 @@ def _gaussian(ndim, sigma, order, mode, cval, truncate, radius, axes):
     axes = axes_of(axes, ndim)
     orders, sigmas, modes, radii = (for_each(value, len(axes)) for value in (order, sigma, mode, radius))
     passes = [
-        (axis, _bell(sigma, order, truncate, radius), 0, check_mode(mode))
+        (axis, bell(sigma, order, truncate, radius), 0, check_mode(mode))
         for axis, sigma, order, mode, radius in zip(axes, sigmas, orders, modes, radii)
         if sigma > 1e-15
     ]
@@ -267,16 +248,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     array([4, 3, 4, 1, 4, 6, 6, 3])
     """
     input = as_array(input)
-    return along(input, output, Plan([_mean(axis_of(axis, input.ndim), size, origin, mode)], cval))
-
-
-def _mean(axis, size, origin, mode):
-    """Returns a pass that averages."""
-    if size < 1:
-        raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
-    if not 0 <= size // 2 + origin < size:
-        raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
-    return (axis, int(size), origin, check_mode(mode))
+    return along(input, output, Plan([mean_pass(axis_of(axis, input.ndim), size, origin, mode)], cval))
 
 
 def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):
@@ -305,7 +277,7 @@ def _uniform(ndim, size, mode, cval, origin, axes):
     axes = axes_of(axes, ndim)
     sizes, origins, modes = (for_each(value, len(axes)) for value in (size, origin, mode))
     passes = [
-        _mean(axis, size, origin, mode) for axis, size, origin, mode in zip(axes, sizes, origins, modes) if size > 1
+        mean_pass(axis, size, origin, mode) for axis, size, origin, mode in zip(axes, sizes, origins, modes) if size > 1
     ]
     return Plan(passes, cval)
 
@@ -444,23 +416,12 @@ def laplace(input, output=None, mode="reflect", cval=0.0, *, axes=None):
     among = axes_of(axes, array.ndim)
     if isinstance(mode, str) and 1 < len(among) <= 3 and array.dtype.kind == "f" and output is None:
         # One mask: floats need not be stored between the axes.
-        return correlate(array, _cross(len(among)), None, mode, cval, axes=among)
+        return correlate(array, cross(len(among)), None, mode, cval, axes=among)
 
     def second(input, axis, output, mode, cval):
         return correlate1d(input, [1, -2, 1], axis, output, mode, cval)
 
     return generic_laplace(array, second, output, mode, cval, axes=axes)
-
-
-def _cross(axes):
-    """Returns the mask of second differences along all of its axes."""
-    mask = np.zeros((3,) * axes)
-    middle = (1,) * axes
-    mask[middle] = -2 * axes
-    for axis in range(axes):
-        for side in (0, 2):
-            mask[middle[:axis] + (side,) + middle[axis + 1 :]] = 1
-    return mask
 
 
 def gaussian_laplace(input, sigma, output=None, mode="reflect", cval=0.0, *, axes=None, **kwargs):
