@@ -3,7 +3,8 @@
     python tests/scipy_filters.py
 
 runs `scipy/ndimage/tests/test_filters.py` of the installed SciPy, and compares the cases that fail with the list in
-`scipy_filters.txt`: it fails where they differ. What tests call besides, such as rank filters, stays SciPy's.
+`scipy_filters.txt`: it fails where they differ. What tests call besides, such as rank filters, stays SciPy's. Then the same for the
+histograms of `test_measurements.py`.
 """
 
 import sys
@@ -31,4 +32,7 @@ if __name__ == "__main__":
     swap()
     title, expected = "SciPy's tests of filters", Path(__file__).with_suffix(".txt")
     # 1,830 with SciPy 1.17.1.
-    sys.exit(others.run(title, "scipy.ndimage.tests.test_filters", expected, 1700, sys.argv[1:]))
+    filters = others.run(title, "scipy.ndimage.tests.test_filters", expected, 1700, sys.argv[1:])
+    title, expected = "SciPy's tests of histograms", Path(__file__).with_name("scipy_histograms.txt")
+    histograms = others.run(title, "scipy.ndimage.tests.test_measurements", expected, 3, ["-k", "histogram"])
+    sys.exit(filters or histograms)

@@ -120,6 +120,48 @@ def _density(counts, edges):
     return counts / np.array(np.diff(edges), float) / counts.sum()
 
 
+def labelled_histogram(input, min, max, bins, labels=None, index=None):
+    """Counts samples by bins of equal width, all or by their labels: `scipy.ndimage.histogram`.
+
+    Parameters
+    ----------
+    input : array
+    min, max : float
+        The ends; the upper one belongs to the last bin.
+    bins : int
+    labels : array of integers, optional
+        The labels of the samples; those of labels above 0 are counted together without an index.
+    index : int or array of int, optional
+        The labels whose samples are counted, each for itself.
+
+    Returns
+    -------
+    array of int64, or an array of such arrays, one for each of ``index``: None where a label does not occur
+
+    >>> from apron import ndimage
+    >>> ndimage.histogram([0, 1, 2, 2, 3], 0, 4, 4)
+    array([1, 1, 2, 1])
+    >>> ndimage.histogram([0, 1, 2, 2, 3], 0, 4, 4, labels=[1, 1, 1, 2, 2], index=2)
+    array([0, 0, 1, 1])
+    """
+    edges = np.linspace(min, max, bins + 1)
+    if labels is None:
+        if index is not None:
+            raise ValueError("index without defined labels")
+        return histogram(input, edges)[0]
+    input, labels = np.broadcast_arrays(input, np.asarray(labels))
+    if index is None:
+        return histogram(input[labels > 0], edges)[0]
+    asked = np.asarray(index)
+    if np.any(asked.astype(labels.dtype).astype(asked.dtype) != asked):
+        raise ValueError(f"Cannot convert index values from <{asked.dtype}> to <{labels.dtype}> without loss of precision")
+    found = np.empty(asked.shape, object)
+    for at, label in np.ndenumerate(asked):
+        samples = input[labels == label]
+        found[at] = histogram(samples, edges)[0] if samples.size else None
+    return found[()]
+
+
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """Counts rows by the bins of their columns: `numpy.histogramdd`.
 

@@ -129,7 +129,7 @@ def register():
     """
     from dask_image.dispatch import _dispatch_ndfilters as dispatch
 
-    for name in ndimage.__all__:
+    for name in _REACH:
         door = getattr(dispatch, f"dispatch_{name}", None)
         if door is not None:
             # A function of the blocks' type that returns the filter, which pickles.

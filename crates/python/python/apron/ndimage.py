@@ -19,6 +19,7 @@ import numpy as np
 from ._arguments import axes_of, axis_of, check_mode, for_each, output_of, stored
 from ._filters import Plan, along, bell, check_origin, complex_parts, cross, dense, mean_pass, planned
 from ._foreign import Foreign, as_array, on_host
+from ._histograms import labelled_histogram as histogram
 
 __all__ = [
     "convolve",
@@ -31,6 +32,7 @@ __all__ = [
     "gaussian_laplace",
     "generic_gradient_magnitude",
     "generic_laplace",
+    "histogram",
     "laplace",
     "prewitt",
     "sobel",
