@@ -1,11 +1,12 @@
 //! The caller's own CUDA streams and memory, by the types of [`cust`](crate::cust).
-#![allow(unsafe_code)] // one function, which takes a raw address
+#![allow(unsafe_code)] // functions that take a raw address or a raw stream
 
 use crate::backend::{Backend, Storage, Written};
 use crate::device_image::Made;
-use crate::{Device, DeviceHistogram, DeviceImage, Error, Pixel, Result, Shape};
+use crate::{Device, DeviceHistogram, DeviceImage, Error, Pixel, PixelType, Result, Shape};
 use apron_gpu::cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use apron_gpu::cust::stream::Stream;
+use apron_gpu::cust::sys::CUstream;
 use apron_gpu::{Gpu, GpuBuffer};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,35 @@ impl Device {
     pub fn on_stream(&self, stream: Arc<Stream>) -> Result<Device> {
         let gpu = self.gpu_for("on_stream", "streams of CUDA")?.on_stream(stream)?;
         Ok(Device { backend: Backend::Gpu(gpu), auto: None, ..self.clone() })
+    }
+
+    /// As [`on_stream`](Self::on_stream), for the driver's handle of a stream that somebody else owns, and goes on owning: 0 or 1 for
+    /// the legacy default stream, 2 for the default stream of each thread.
+    ///
+    /// ```no_run
+    /// use apron::{Device, Image};
+    ///
+    /// // SAFETY: the default stream is there as long as the context.
+    /// let device = unsafe { Device::gpu(0)?.on_raw_stream(1)? };
+    /// let blurred = device.gaussian(&Image::new(2, 1, 1, vec![0u8, 255])?, 1.0).run()?;
+    /// assert_eq!(blurred.download::<u8>()?.width(), 2);
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`on_stream`](Self::on_stream).
+    ///
+    /// # Safety
+    /// `handle` is a stream of the driver, which exists until this handle of the device, its clones and its results are dropped.
+    pub unsafe fn on_raw_stream(&self, handle: u64) -> Result<Device> {
+        let raw = handle as usize as CUstream;
+        const { assert!(size_of::<Stream>() == size_of::<CUstream>()) };
+        // SAFETY: cust's stream is its handle alone, for which it has no constructor.
+        let stream = Arc::new(unsafe { std::mem::transmute::<CUstream, Stream>(raw) });
+        assert!(stream.as_inner() == raw, "a stream of cust is the driver's handle");
+        // One count more than there are handles: the stream is never destroyed from here.
+        std::mem::forget(stream.clone());
+        self.on_stream(stream)
     }
 
     /// Returns the stream on which this handle enqueues, for the caller's own work; `None` on other devices.
@@ -100,7 +130,7 @@ impl DeviceImage {
             let limit = format!("{span} or more for {shape} at a row stride of {row_stride}");
             return Err(Error::Shape { what: "number of samples", value: buffer.len().to_string(), limit });
         }
-        DeviceImage::of_caller::<T>(device, GpuBuffer::of_cust(gpu, buffer)?, shape, row_stride)
+        Ok(DeviceImage::of_caller(device, GpuBuffer::of_cust(gpu, buffer)?, T::PIXEL, shape, row_stride))
     }
 
     /// Makes an image of GPU memory that the caller owns by other means, without a copy, as
@@ -147,26 +177,44 @@ impl DeviceImage {
     where
         T: Pixel + DeviceCopy + 'static,
     {
-        let (gpu, address) = (device.gpu_for("from_address", MEMORY)?, first.as_raw());
-        let bytes = u64::try_from(span(shape, row_stride)? * size_of::<T>() as u128);
+        // SAFETY: the caller promises what `from_raw` asks for.
+        unsafe { DeviceImage::from_raw(device, first.as_raw(), T::PIXEL, shape, row_stride) }
+    }
+
+    /// As [`from_address`](Self::from_address), of samples whose type is known at run time only.
+    ///
+    /// # Errors
+    /// As [`from_address`](Self::from_address).
+    ///
+    /// # Safety
+    /// As [`from_address`](Self::from_address).
+    pub unsafe fn from_raw(
+        device: &Device,
+        address: u64,
+        pixel: PixelType,
+        shape: Shape,
+        row_stride: usize,
+    ) -> Result<DeviceImage> {
+        let (gpu, sample) = (device.gpu_for("from_address", MEMORY)?, pixel.size_bytes() as u64);
+        let bytes = u64::try_from(span(shape, row_stride)? * u128::from(sample));
         let Ok(bytes) = bytes.map_err(drop).and_then(|bytes| address.checked_add(bytes).map(|_| bytes).ok_or(()))
         else {
             let (value, limit) = (row_stride.to_string(), format!("so that {shape} lies in 64 bits"));
             return Err(Error::Shape { what: "row stride", value, limit });
         };
-        if !address.is_multiple_of(size_of::<T>() as u64) {
-            let limit = format!("a multiple of {}", size_of::<T>());
+        if !address.is_multiple_of(sample) {
+            let limit = format!("a multiple of {sample}");
             return Err(Error::parameter("from_address", "address", format!("{address:#x}"), limit));
         }
         // SAFETY: the caller promises what `of_address` asks for.
         let buffer = unsafe { GpuBuffer::of_address(gpu, address, bytes)? };
-        DeviceImage::of_caller::<T>(device, buffer, shape, row_stride)
+        Ok(DeviceImage::of_caller(device, buffer, pixel, shape, row_stride))
     }
 
-    fn of_caller<T: Pixel>(device: &Device, buffer: GpuBuffer, shape: Shape, row_stride: usize) -> Result<DeviceImage> {
+    fn of_caller(device: &Device, buffer: GpuBuffer, pixel: PixelType, shape: Shape, row_stride: usize) -> DeviceImage {
         let report = device.backend.report("from_cust", "no copy", "asked for", Duration::ZERO);
-        let image = DeviceImage::new(shape, T::PIXEL, 1, Storage::Gpu(buffer), Made::on_host(report));
-        Ok(DeviceImage { row_stride: row_stride as u64, ..image })
+        let image = DeviceImage::new(shape, pixel, 1, Storage::Gpu(buffer), Made::on_host(report));
+        DeviceImage { row_stride: row_stride as u64, ..image }
     }
 
     /// Waits for all work on the image, and gives its samples to the caller without a copy: as the buffer that the
@@ -207,10 +255,15 @@ impl DeviceImage {
             let (found, expected) = (self.pixel, T::PIXEL.to_string());
             return Err(Error::PixelType { operation: "device_pointer", found, expected });
         }
-        Ok(match &*self.storage {
-            Storage::Gpu(buffer) => Some(DevicePointer::from_raw(buffer.device_address())),
+        Ok(self.device_address().map(DevicePointer::from_raw))
+    }
+
+    /// As [`device_pointer`](Self::device_pointer), whatever the type of the samples.
+    pub fn device_address(&self) -> Option<u64> {
+        match &*self.storage {
+            Storage::Gpu(buffer) => Some(buffer.device_address()),
             Storage::Host(_) => None,
-        })
+        }
     }
 
     /// Returns the stream that orders the image's work and the release of its memory: work that the caller enqueues

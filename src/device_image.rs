@@ -4,6 +4,7 @@ use crate::backend::Storage;
 use crate::by_rows::ReadRows;
 use crate::report::Report;
 use crate::{AnyImage, Error, Image, Pixel, PixelType, Result, Shape};
+use apron_core::each_type;
 use std::fmt;
 use std::sync::Arc;
 
@@ -104,6 +105,44 @@ impl DeviceImage {
             }
         };
         Ok(DeviceImage { shape, storage: Arc::new(storage), ..self.clone() })
+    }
+
+    /// Returns the same samples, in the same order, as an image of another shape. Without a copy, but for host images that are
+    /// shared or have gaps.
+    ///
+    /// ```
+    /// use apron::{Device, Image, Shape};
+    ///
+    /// let pairs = Device::cpu().upload(&Image::new(2, 3, 1, vec![1u8, 2, 3, 4, 5, 6])?)?;
+    /// let triples = pairs.into_reshaped(Shape::new(3, 2, 1)?)?;
+    /// assert_eq!(triples.download::<u8>()?.row(1), [4, 5, 6]);
+    /// assert!(triples.into_reshaped(Shape::new(3, 3, 1)?).is_err());
+    /// # Ok::<(), apron::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of samples, for a batch, and for an image on a GPU whose rows have gaps.
+    pub fn into_reshaped(self, shape: Shape) -> Result<DeviceImage> {
+        self.check_alone("into_reshaped")?;
+        let shape = Shape::new(shape.width, shape.height, shape.channels)?;
+        if shape.samples() != self.shape.samples() {
+            let (value, limit) = (shape.to_string(), format!("one of {} samples", self.shape.samples()));
+            return Err(Error::Shape { what: "shape", value, limit });
+        }
+        let row_stride = shape.row_samples() as u64;
+        #[cfg(feature = "gpu")]
+        if let Storage::Gpu(_) = &*self.storage {
+            if !self.is_packed() {
+                let (value, limit) =
+                    (self.row_stride.to_string(), format!("{}, without gaps", self.shape.row_samples()));
+                return Err(Error::Shape { what: "row stride", value, limit });
+            }
+            return Ok(DeviceImage { shape, row_stride, ..self });
+        }
+        let (pixel, made) = (self.pixel, self.made.clone());
+        let image = each_type!(self.into_host()?, image => of_shape(image, shape))?;
+        let storage = Arc::new(Storage::Host(vec![image]));
+        Ok(DeviceImage { shape, pixel, images: 1, row_stride, storage, made })
     }
 
     /// Returns the size of one image without gaps, in bytes.
@@ -263,4 +302,9 @@ impl Source<'_> {
             Source::Rows(rows) => rows.pixel_type(),
         }
     }
+}
+
+/// Returns the samples of an image as one of another shape.
+fn of_shape<T: Pixel>(image: Image<'static, T>, shape: Shape) -> Result<AnyImage<'static>> {
+    Ok(T::into_any(Image::new(shape.width, shape.height, shape.channels, image.into_packed())?))
 }

@@ -64,6 +64,20 @@ pub fn progress() -> Option<f64> {
     (calls > 0).then(|| (finished as f64 / calls as f64).min(1.0))
 }
 
+/// Runs `work` with all its loops on the calling thread: for jobs that are done before other threads have woken.
+///
+/// ```
+/// use apron_core::{Image, Pixel};
+///
+/// let image = u8::into_any(Image::new(2, 1, 1, vec![3u8, 4])?);
+/// assert_eq!(apron_cpu::serially(|| apron_cpu::copied(&image))?, image);
+/// # Ok::<(), apron_core::Error>(())
+/// ```
+pub fn serially<R>(work: impl FnOnce() -> R) -> R {
+    let _call = Call::new();
+    work()
+}
+
 /// Collects the results of `work` for every index below `count`, in order.
 pub(crate) fn map<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
     if IN_CALL.get() {
@@ -128,6 +142,15 @@ pub(crate) fn add_counts(parts: Vec<Vec<u64>>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loops_of_serial_work_stay_on_its_thread() {
+        let own = std::thread::current().id();
+        let on = || map(64, &|_| std::thread::current().id());
+        assert!(serially(on).iter().all(|id| *id == own) && serially(threads) == 1);
+        // And no longer than it lasts.
+        assert_eq!(threads(), rayon::current_num_threads() as u64);
+    }
 
     #[test]
     fn parts_cover_all_units_once() {

@@ -1,0 +1,25 @@
+"""Convolution and histograms on NVIDIA GPUs and CPUs, by the names of SciPy, OpenCV and NumPy.
+
+>>> import apron, numpy as np
+>>> apron.ndimage.uniform_filter(np.array([0, 30, 60], np.uint8), 3)
+array([10, 30, 50], dtype=uint8)
+"""
+
+from . import cv, exposure, ndimage
+from ._apron import Device, GpuArray
+from ._histograms import bincount, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd, percentile
+
+__all__ = [
+    "Device",
+    "GpuArray",
+    "bincount",
+    "cv",
+    "digitize",
+    "exposure",
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+    "ndimage",
+    "percentile",
+]

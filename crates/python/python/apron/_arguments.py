@@ -1,0 +1,98 @@
+"""What SciPy's filters make of their arguments."""
+
+import operator
+import warnings
+from collections.abc import Iterable
+
+import numpy as np
+
+#: SciPy's names of borders, and those of `numpy.pad`.
+MODES = {
+    "reflect": "symmetric",
+    "grid-mirror": "symmetric",
+    "mirror": "reflect",
+    "nearest": "edge",
+    "wrap": "wrap",
+    "grid-wrap": "wrap",
+    "constant": "constant",
+    "grid-constant": "constant",
+}
+
+
+def check_mode(mode):
+    """Returns a border's name, or raises RuntimeError, as SciPy does."""
+    if mode not in MODES:
+        raise RuntimeError(f"boundary mode not supported: mode is {mode!r}, but must be one of {', '.join(MODES)}")
+    return mode
+
+
+def for_each(value, count):
+    """Returns a value for each of ``count`` axes: the same for all, or a sequence of so many."""
+    if isinstance(value, str) or not np.iterable(value):
+        return [value] * count
+    values = list(value)
+    if len(values) != count:
+        raise RuntimeError(
+            f"sequence argument must have length equal to input rank: length is {len(values)}, but must be {count}"
+        )
+    return values
+
+
+def axis_of(axis, ndim):
+    """Returns an axis from 0 on."""
+    index = operator.index(axis)
+    if not -ndim <= index < ndim:
+        raise np.exceptions.AxisError(index, ndim)
+    return index % ndim
+
+
+def axes_of(axes, ndim):
+    """Returns axes from 0 on: all by default."""
+    if axes is None:
+        return tuple(range(ndim))
+    if np.isscalar(axes):
+        axes = (axes,)
+    elif not isinstance(axes, Iterable):
+        raise ValueError("axes must be an integer, iterable of integers, or None")
+    axes = [operator.index(axis) for axis in axes]
+    for axis in axes:
+        if not -ndim <= axis < ndim:
+            raise ValueError(f"specified axis: {axis} is out of range: it must be {-ndim} to {ndim - 1}")
+    axes = tuple(axis % ndim for axis in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"axes must be unique, but are {axes}")
+    return axes
+
+
+def output_of(output, input, complex_output=False):
+    """Returns the type of a result, and the array that it is stored in, or None for a new one."""
+    if output is None:
+        dtype = np.promote_types(input.dtype, np.complex64) if complex_output else input.dtype
+        return dtype.newbyteorder("="), None
+    if isinstance(output, (type, np.dtype)):
+        dtype = np.dtype(output)
+        if complex_output and dtype.kind != "c":
+            warnings.warn("promoting specified output dtype to complex", stacklevel=4)
+            dtype = np.promote_types(dtype, np.complex64)
+        return dtype.newbyteorder("="), None
+    if isinstance(output, str):
+        dtype = np.dtype(output)
+        if complex_output and dtype.kind != "c":
+            raise RuntimeError(f"output must have complex dtype, but has {dtype}")
+        if not issubclass(dtype.type, np.number):
+            raise RuntimeError(f"output must have numeric dtype, but has {dtype}")
+        return dtype.newbyteorder("="), None
+    output = np.asarray(output)
+    if output.shape != input.shape:
+        raise RuntimeError(f"output shape not correct: it is {output.shape}, but must be {input.shape}")
+    if complex_output and output.dtype.kind != "c":
+        raise RuntimeError(f"output must have complex dtype, but has {output.dtype}")
+    return output.dtype.newbyteorder("="), output
+
+
+def stored(result, output):
+    """Returns a result, or the array that it is stored in."""
+    if output is None:
+        return result
+    output[...] = result
+    return output

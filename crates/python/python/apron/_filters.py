@@ -1,0 +1,195 @@
+"""Filters of arrays: what lies between SciPy's functions and the compiled ones."""
+
+import functools
+import math
+import numbers
+
+import numpy as np
+
+from . import _apron
+from ._arguments import MODES, check_mode, output_of, stored
+from ._foreign import Foreign
+
+
+@functools.lru_cache(maxsize=1024)
+def gaussian_taps(sigma, order, radius):
+    """Returns the taps of a Gaussian's derivative, for correlation.
+
+    The bell ``exp(-x^2 / (2 sigma^2))`` at whole numbers, divided by its sum; its derivative of an order is the bell times a
+    polynomial, of which each order follows from the one before: ``q' - x / sigma^2 q``.
+    """
+    x = np.arange(-radius, radius + 1, dtype=np.float64)
+    bell = np.exp(-0.5 / (sigma * sigma) * x**2)
+    bell /= bell.sum()
+    polynomial = np.polynomial.Polynomial([1.0])
+    slope = np.polynomial.Polynomial([0.0, -1.0 / (sigma * sigma)])
+    for _ in range(order):
+        polynomial = polynomial.deriv() + slope * polynomial
+    taps = (polynomial(x) * bell)[::-1].copy()
+    taps.flags.writeable = False
+    return taps
+
+
+class Plan:
+    """Correlations along axes, one after the other: ``passes`` of (axis, taps or a number of taps for their mean, origin, mode)."""
+
+    def __init__(self, passes, cval):
+        self.passes, self.cval = passes, cval
+        is_real = not isinstance(cval, complex) and np.ndim(cval) == 0 and not np.iscomplexobj(cval)
+        self.compiled = self.compile(cval) if is_real and math.isfinite(cval) else None
+
+    def compile(self, cval):
+        return _apron.Passes([(axis, taps, origin, mode, float(cval)) for axis, taps, origin, mode in self.passes])
+
+    def real(self, input, dtype, cval, device=None):
+        """Filters a real array."""
+        if self.compiled is not None and cval is self.cval:
+            return _apron.separable(input, dtype, self.compiled, device)
+        if not math.isfinite(cval):
+            return _beside_infinity(input, dtype, self.passes, float(cval), device)
+        return _apron.separable(input, dtype, self.compile(cval), device)
+
+
+def planned(make):
+    """Keeps the plans that ``make`` made of the same arguments; lists are no arguments to be kept by."""
+    kept = functools.lru_cache(maxsize=1024, typed=True)(make)
+
+    def plan(*arguments):
+        try:
+            return kept(*arguments)
+        except TypeError:
+            return make(*arguments)
+
+    return plan
+
+
+def along(input, output, plan):
+    """Runs a plan on an array; complex arrays are filtered by their parts."""
+    if isinstance(input, Foreign):
+        return input.along(output, plan)
+    if output is None and input.dtype.isnative and input.size and input.dtype.kind != "c":
+        return plan.real(input, input.dtype, plan.cval)
+    is_complex = input.dtype.kind == "c"
+    dtype, target = output_of(output, input, is_complex)
+    if input.size == 0:
+        return stored(np.zeros(input.shape, dtype), target)
+    if not is_complex:
+        return stored(plan.real(input, dtype, plan.cval), target)
+    result = np.empty(input.shape, dtype)
+    result.real = plan.real(input.real, result.real.dtype, np.real(plan.cval))
+    result.imag = plan.real(input.imag, result.imag.dtype, np.imag(plan.cval))
+    return stored(result, target)
+
+
+def _beside_infinity(input, dtype, passes, cval, device):
+    """Filters arrays beside which lies no number: as part of an array that has it."""
+    for axis, taps, origin, mode in passes:
+        if mode.endswith("constant"):
+            width, length = taps if isinstance(taps, int) else len(taps), input.shape[axis]
+            around = [(width, width) if other == axis else (0, 0) for other in range(input.ndim)]
+            input = np.pad(input.astype(np.float64), around, constant_values=cval)
+            wider = Plan([(axis, taps, origin, "nearest")], 0.0).real(input, dtype, 0.0, device)
+            input = np.take(wider, range(width, width + length), axis)
+        else:
+            input = Plan([(axis, taps, origin, mode)], 0.0).real(input, dtype, 0.0, device)
+    return input
+
+
+def dense(input, dtype, weights, origins, mode, cval, device=None):
+    """Correlates an array with a mask of as many axes."""
+    cval = float(cval)
+    wide = [axis for axis, taps in enumerate(weights.shape) if taps > 1]
+    if input.ndim > 3 and _groups(weights.shape) > 3:
+        summed = _by_slices(input, weights, origins, mode, cval, wide[0], device)
+        return _apron.separable(summed, dtype, _apron.Passes([]), device)
+    if mode.endswith("constant") and not math.isfinite(cval):
+        around = [(taps, taps) for taps in weights.shape]
+        wider = np.pad(input.astype(np.float64), around, constant_values=cval)
+        inside = tuple(slice(taps, taps + length) for taps, length in zip(weights.shape, input.shape))
+        return dense(wider, dtype, weights, origins, "nearest", 0.0, device)[inside].copy()
+    taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return _apron.correlate(input, dtype, taps, weights.shape, origins, mode, cval, device)
+
+
+def _groups(sides):
+    """Returns the number of axes once those of one tap that lie beside each other are one."""
+    return sum(1 for at, side in enumerate(sides) if side > 1 or at == 0 or sides[at - 1] > 1)
+
+
+def _by_slices(input, weights, origins, mode, cval, axis, device):
+    """Sums, in f64, correlations with the slices of a mask along one of its axes."""
+    taps, length = weights.shape[axis], input.shape[axis]
+    anchor = taps // 2 + origins[axis]
+    around = [(0, 0)] * input.ndim
+    around[axis] = (anchor, taps - 1 - anchor)
+    constant = {"constant_values": cval} if mode.endswith("constant") else {}
+    wider = np.pad(input.astype(np.float64), around, mode=MODES[mode], **constant)
+    origins = [0 if other == axis else origin for other, origin in enumerate(origins)]
+    result = np.zeros(input.shape)
+    for tap in range(taps):
+        seen = np.take(wider, range(tap, tap + length), axis)
+        slice_of_mask = np.take(weights, [tap], axis)
+        result += dense(seen, np.dtype(np.float64), slice_of_mask, origins, mode, cval, device)
+    return result
+
+
+def complex_parts(filter, input, weights, output, cval):
+    """Filters where the array or the weights are complex: ``filter(input, weights, cval, dtype)`` filters real parts.
+
+    ``dtype`` is None for the input's own.
+    """
+    if input.dtype.kind != "c" and np.iscomplexobj(cval):
+        raise ValueError("Cannot provide a complex-valued cval when the input is real.")
+    dtype, target = output_of(output, input, complex_output=True)
+    result = np.empty(input.shape, dtype)
+    part = result.real.dtype
+    if input.dtype.kind != "c":
+        result.real, result.imag = (filter(input, one, cval, part) for one in (weights.real, weights.imag))
+    elif weights.dtype.kind != "c":
+        result.real = filter(input.real, weights, np.real(cval), part)
+        result.imag = filter(input.imag, weights, np.imag(cval), part)
+    else:
+        result.real = filter(input.real, weights.real, np.real(cval), part)
+        result.real -= filter(input.imag, weights.imag, np.imag(cval), None)
+        result.imag = filter(input.real, weights.imag, np.real(cval), part)
+        result.imag += filter(input.imag, weights.real, np.imag(cval), None)
+    return stored(result, target)
+
+
+def check_origin(origin, taps):
+    if not -(taps // 2) <= origin <= (taps - 1) // 2:
+        raise ValueError(
+            f"Invalid origin; origin is {origin}, but must be {-(taps // 2)} to {(taps - 1) // 2} for {taps} weights"
+        )
+
+
+def bell(sigma, order, truncate, radius):
+    """Returns the taps of a Gaussian."""
+    sigma = float(sigma)
+    if radius is None:
+        radius = int(truncate * sigma + 0.5)
+    if not isinstance(radius, numbers.Integral) or radius < 0:
+        raise ValueError(f"Radius must be a nonnegative integer, but is {radius!r}.")
+    if order < 0:
+        raise ValueError(f"order must be non-negative, but is {order}")
+    return gaussian_taps(sigma, int(order), int(radius))
+
+
+def mean_pass(axis, size, origin, mode):
+    """Returns a pass that averages."""
+    if size < 1:
+        raise RuntimeError(f"incorrect filter size: it is {size}, but must be 1 or more")
+    if not 0 <= size // 2 + origin < size:
+        raise ValueError(f"invalid origin: it is {origin}, but must be {-(size // 2)} to {(size - 1) // 2}")
+    return (axis, int(size), origin, check_mode(mode))
+
+
+def cross(axes):
+    """Returns the mask of second differences along all of its axes."""
+    mask = np.zeros((3,) * axes)
+    middle = (1,) * axes
+    mask[middle] = -2 * axes
+    for axis in range(axes):
+        for side in (0, 2):
+            mask[middle[:axis] + (side,) + middle[axis + 1 :]] = 1
+    return mask

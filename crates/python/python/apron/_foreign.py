@@ -1,0 +1,224 @@
+"""Arrays of CuPy and PyTorch, where they are: on a GPU, on its stream; what goes in comes out."""
+
+import sys
+
+import numpy as np
+
+from . import _apron
+
+
+def as_array(array):
+    """Returns a NumPy array, or what stands for an array of another library."""
+    if type(array) is np.ndarray:
+        return array
+    library = type(array).__module__.partition(".")[0]
+    if library == "cupy":
+        return _CuPy(array)
+    if library == "torch" and hasattr(array, "data_ptr"):
+        return _Torch(array) if array.is_cuda else _TorchOnHost(array)
+    if isinstance(array, Foreign):
+        return array
+    if hasattr(array, "__cuda_array_interface__") or _is_on_gpu(array):
+        return _Other(array)
+    return np.asarray(array)
+
+
+def _is_on_gpu(array):
+    """Whether an array offers DLPack, and lies on a GPU of CUDA."""
+    return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) == 2
+
+
+def on_host(numbers):
+    """Returns numbers, such as weights, as a NumPy array, wherever they are."""
+    if hasattr(numbers, "__cuda_array_interface__"):
+        numbers = numbers.get() if hasattr(numbers, "get") else numbers.cpu()
+    return np.asarray(numbers)
+
+
+def dtype_of(dtype):
+    """Returns NumPy's type of a type of any library; of numbers alone if it is a name, as in SciPy."""
+    if type(dtype).__module__.partition(".")[0] == "torch":
+        return _dtype_of_torch(dtype)
+    return np.dtype(dtype)
+
+
+class Foreign:
+    """An array of another library: what it has in common with NumPy's, and filters of it."""
+
+    def __init__(self, native, shape, dtype):
+        self.native, self.shape, self.dtype = native, tuple(shape), dtype
+        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
+        if dtype.kind == "c":
+            raise TypeError(f"apron: dtype is {dtype}, but must be real on a GPU and in PyTorch")
+
+    def room(self, output):
+        """Returns the array that a result is written into, and the one that it is copied into, if that is another."""
+        if output is None or isinstance(output, (str, type, np.dtype)) or type(output).__name__ == "dtype":
+            return self.empty(self.dtype if output is None else dtype_of(output)), None
+        target = as_array(output)
+        if type(target) is not type(self):
+            raise TypeError(f"output is a {type(output).__module__} array, but must be of the input's library and place")
+        if target.shape != self.shape:
+            raise RuntimeError(f"output shape not correct: it is {target.shape}, but must be {self.shape}")
+        # What is no array in C order is copied as it was taken.
+        return (target, None) if target.native is output else (self.empty(target.dtype), output)
+
+    def filtered(self, output, run):
+        """Returns what ``run(room)`` writes."""
+        room, target = self.room(output)
+        if self.size:
+            run(room)
+        if target is None:
+            return room.native
+        target[...] = room.native
+        return target
+
+
+class _OnGpu(Foreign):
+    """An array on a GPU, with an address and a stream."""
+
+    def given(self):
+        return (self.address, self.shape, self.dtype)
+
+    def along(self, output, plan):
+        passes = plan.compiled if plan.compiled is not None else plan.compile(plan.cval)
+        return self.filtered(output, lambda room: _apron.gpu_separable(self.given(), room.given(), passes, self.stream))
+
+    def dense(self, output, weights, origins, mode, cval):
+        wide = [taps for taps in weights.shape if taps > 1]
+        if len(wide) > 3:
+            raise ValueError(f"apron: the mask has taps along {len(wide)} axes, but must have them along up to 3 on a GPU")
+        taps = np.ascontiguousarray(weights, np.float64).reshape(-1)
+        given = (taps, weights.shape, origins, mode, float(cval), self.stream)
+        return self.filtered(output, lambda room: _apron.gpu_correlate(self.given(), room.given(), *given))
+
+    def extremes(self):
+        """Returns the least and the largest sample as an array of the host."""
+        return np.array(_apron.gpu_extremes(self.given(), self.stream)).astype(self.dtype)
+
+    def histogram(self, edges, are_even):
+        return _apron.gpu_histogram(self.given(), edges, are_even, self.stream)
+
+
+class _CuPy(_OnGpu):
+    def __init__(self, array):
+        cupy = sys.modules["cupy"]
+        if not array.flags.c_contiguous:
+            array = cupy.ascontiguousarray(array)
+        super().__init__(array, array.shape, array.dtype)
+        self.address = array.data.ptr
+        self.stream = (array.device.id, cupy.cuda.get_current_stream().ptr)
+
+    def empty(self, dtype):
+        return _CuPy(sys.modules["cupy"].empty(self.shape, dtype))
+
+    def zeros(self, dtype):
+        return sys.modules["cupy"].zeros(self.shape, dtype)
+
+    def of_host(self, array):
+        return sys.modules["cupy"].asarray(array)
+
+    def root(self, total):
+        sys.modules["cupy"].sqrt(total, total, casting="unsafe")
+
+
+class _Other(_OnGpu):
+    """An array of a library that is not known here: by DLPack or by the CUDA Array Interface. Results are `GpuArray`."""
+
+    def __init__(self, array):
+        if isinstance(array, _apron.GpuArray):
+            taken = array
+        elif hasattr(array, "__cuda_array_interface__"):
+            ordinal = array.__dlpack_device__()[1] if hasattr(array, "__dlpack_device__") else 0
+            taken = _apron.GpuArray.of_interface(array, ordinal)
+        else:
+            taken = _apron.GpuArray.of_dlpack(array)
+        super().__init__(array, taken.shape, taken.dtype)
+        self.taken, self.address, self.stream = taken, taken.address, taken.stream
+
+    def room(self, output):
+        room, target = super().room(output)
+        if room.taken.read_only:
+            raise ValueError("output array is read-only")
+        return room, target
+
+    def empty(self, dtype):
+        return _Other(self.zeros(dtype))
+
+    def zeros(self, dtype):
+        return _apron.GpuArray.zeros(self.shape, np.dtype(dtype), self.stream)
+
+    def of_host(self, array):
+        return array
+
+
+def _dtype_of_torch(dtype):
+    name = str(dtype).removeprefix("torch.")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise TypeError(f"apron: dtype is {dtype}, but must be bool, an integer, float16, float32 or float64") from None
+
+
+class _Torch(_OnGpu):
+    def __init__(self, tensor):
+        torch = sys.modules["torch"]
+        if tensor.requires_grad:
+            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+        tensor = tensor.contiguous()
+        super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
+        self.address = tensor.data_ptr()
+        self.stream = (tensor.device.index, torch.cuda.current_stream(tensor.device).cuda_stream)
+
+    def empty(self, dtype):
+        return _Torch(self.native.new_empty(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name)))
+
+    def zeros(self, dtype):
+        return self.native.new_zeros(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name))
+
+    def of_host(self, array):
+        return sys.modules["torch"].from_numpy(array).to(self.native.device)
+
+    def root(self, total):
+        total.copy_(total.double().sqrt())
+
+
+class _TorchOnHost(Foreign):
+    """A tensor on the host: NumPy's array of its memory."""
+
+    def __init__(self, tensor):
+        if tensor.requires_grad:
+            raise RuntimeError("apron: the tensor requires a gradient, which is not computed: call tensor.detach() first")
+        super().__init__(tensor, tensor.shape, _dtype_of_torch(tensor.dtype))
+
+    def empty(self, dtype):
+        return _TorchOnHost(self.zeros(dtype))
+
+    def zeros(self, dtype):
+        return self.native.new_zeros(self.shape, dtype=getattr(sys.modules["torch"], np.dtype(dtype).name))
+
+    def of_host(self, array):
+        return sys.modules["torch"].from_numpy(array)
+
+    def root(self, total):
+        total.copy_(total.double().sqrt())
+
+    def along(self, output, plan):
+        from ._filters import along
+
+        return self.filtered(output, lambda room: along(self.native.numpy(), room.native.numpy(), plan))
+
+    def dense(self, output, weights, origins, mode, cval):
+        from ._filters import dense
+
+        def run(room):
+            room.native.numpy()[...] = dense(self.native.numpy(), room.dtype, weights, origins, mode, cval)
+
+        return self.filtered(output, run)
+
+    def extremes(self):
+        array = self.native.numpy()
+        return np.array([array.min(), array.max()])
+
+    def histogram(self, edges, are_even):
+        return _apron.histogram(self.native.numpy(), edges, are_even)

@@ -1,0 +1,378 @@
+"""NumPy's functions of histograms: its signatures and results.
+
+Counts are exact. Types that Apron does not have, such as dates, objects and long doubles, are counted by NumPy.
+"""
+
+import operator
+import warnings
+
+import numpy as np
+
+from . import _apron
+from ._foreign import Foreign, as_array
+
+# As they are when this module is loaded: tests replace them.
+_histogram, _histogramdd, _bin_edges = np.histogram, np.histogramdd, np.histogram_bin_edges
+_bincount, _percentile, _digitize = np.bincount, np.percentile, np.digitize
+
+#: Most bins that there are.
+_MAX_BINS = 1 << 24
+
+#: Most cells of a histogram of many dimensions, and its most dimensions.
+_MAX_CELLS, _MAX_COLUMNS = 1 << 30, 8
+
+
+def _is_counted(dtype):
+    """Whether Apron has a type."""
+    return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize <= 8)
+
+
+def _are_plain(weights):
+    """Whether weights are numbers of f64."""
+    return weights is None or (weights.dtype.kind in "biuf" and np.can_cast(weights.dtype, np.float64))
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    """The edges of a histogram's bins: `numpy.histogram_bin_edges`, which finds them.
+
+    Parameters
+    ----------
+    a : array
+    bins : int, str or sequence of numbers
+        A number of bins of equal width, the name of NumPy's rule for that number, or the edges.
+    range : (float, float), optional
+        The ends; by default the least and the largest sample.
+    weights : array, optional
+
+    >>> import apron
+    >>> apron.histogram_bin_edges([0, 0, 0, 1, 2, 3, 3, 4, 5], bins=4)
+    array([0.  , 1.25, 2.5 , 3.75, 5.  ])
+    """
+    return _bin_edges(a, bins, range, weights)
+
+
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """Counts samples by bins: `numpy.histogram`.
+
+    Parameters
+    ----------
+    a : array of any shape
+    bins, range : as of `histogram_bin_edges`
+    density : bool, optional
+        Divides the counts by their sum and the bins' widths.
+    weights : array of the shape of ``a``, optional
+        Sums weights, in f64 and in blocks of 65,536 samples, as NumPy does for bins of equal width.
+
+    Returns
+    -------
+    counts : array of int64, or of the type of the weights
+    edges : array, one more than the bins
+
+    Integers of 64 bits are compared with the edges exactly, while NumPy rounds those beyond 2^53 first.
+
+    >>> import apron
+    >>> apron.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    samples, weights = as_array(a), None if weights is None else np.asarray(weights)
+    if isinstance(samples, Foreign):
+        return _of_foreign(samples, bins, range, density, weights)
+    if weights is not None and weights.shape != samples.shape:
+        raise ValueError(f"weights should have the same shape as a: it is {weights.shape}, but must be {samples.shape}")
+    if weights is not None and weights.dtype.kind == "c" and np.can_cast(weights.dtype, np.complex128):
+        real, edges = histogram(samples, bins, range, None, weights.real)
+        counts = (real + 1j * histogram(samples, edges, None, None, weights.imag)[0]).astype(weights.dtype)
+        return (_density(counts, edges) if density else counts), edges
+    if not _is_counted(samples.dtype) or not _are_plain(weights):
+        return _histogram(a, bins, range, density, weights)
+    if samples.dtype == bool:
+        warnings.warn("Converting input from bool to uint8 for compatibility.", RuntimeWarning, stacklevel=2)
+        samples = samples.astype(np.uint8)
+    edges = _bin_edges(samples, bins, range, weights)
+    are_even = np.ndim(bins) == 0
+    if not 2 <= len(edges) <= _MAX_BINS + 1 or not _is_counted(edges.dtype) or (edges != edges).any():
+        return _histogram(samples, bins, range, density, weights)
+    counts = _counted(samples, edges, are_even, weights)
+    return (_density(counts, edges) if density else counts), edges
+
+
+def _of_foreign(samples, bins, range, density, weights):
+    """Counts an array of another library; its edges follow from its least and its largest sample."""
+    if isinstance(bins, str) or weights is not None:
+        raise TypeError("apron: arrays on a GPU and of PyTorch are counted without weights, and between bins that are given")
+    ends = samples.extremes() if range is None and np.ndim(bins) == 0 and samples.size else np.zeros(0, samples.dtype)
+    edges = _bin_edges(ends, bins, range)
+    counts = samples.histogram(np.ascontiguousarray(edges, np.float64), np.ndim(bins) == 0)
+    counts = _density(counts, edges) if density else counts
+    return samples.of_host(counts), samples.of_host(edges)
+
+
+def _counted(samples, edges, are_even, weights=None):
+    """Returns counts, or sums in the type of the weights."""
+    edges = np.ascontiguousarray(edges, np.float64)
+    if weights is None:
+        return _apron.histogram(samples, edges, are_even)
+    flat = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return _apron.histogram(samples, edges, are_even, flat).astype(weights.dtype, copy=False)
+
+
+def _density(counts, edges):
+    return counts / np.array(np.diff(edges), float) / counts.sum()
+
+
+def labelled_histogram(input, min, max, bins, labels=None, index=None):
+    """Counts samples by bins of equal width, all or by their labels: `scipy.ndimage.histogram`.
+
+    Parameters
+    ----------
+    input : array
+    min, max : float
+        The ends; the upper one belongs to the last bin.
+    bins : int
+    labels : array of integers, optional
+        The labels of the samples; those of labels above 0 are counted together without an index.
+    index : int or array of int, optional
+        The labels whose samples are counted, each for itself.
+
+    Returns
+    -------
+    array of int64, or an array of such arrays, one for each of ``index``: None where a label does not occur
+
+    >>> from apron import ndimage
+    >>> ndimage.histogram([0, 1, 2, 2, 3], 0, 4, 4)
+    array([1, 1, 2, 1])
+    >>> ndimage.histogram([0, 1, 2, 2, 3], 0, 4, 4, labels=[1, 1, 1, 2, 2], index=2)
+    array([0, 0, 1, 1])
+    """
+    edges = np.linspace(min, max, bins + 1)
+    if labels is None:
+        if index is not None:
+            raise ValueError("index without defined labels")
+        return histogram(input, edges)[0]
+    input, labels = np.broadcast_arrays(input, np.asarray(labels))
+    if index is None:
+        return histogram(input[labels > 0], edges)[0]
+    asked = np.asarray(index)
+    if np.any(asked.astype(labels.dtype).astype(asked.dtype) != asked):
+        raise ValueError(f"Cannot convert index values from <{asked.dtype}> to <{labels.dtype}> without loss of precision")
+    found = np.empty(asked.shape, object)
+    for at, label in np.ndenumerate(asked):
+        samples = input[labels == label]
+        found[at] = histogram(samples, edges)[0] if samples.size else None
+    return found[()]
+
+
+def histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    """Counts rows by the bins of their columns: `numpy.histogramdd`.
+
+    Parameters
+    ----------
+    sample : array of shape (rows, columns), or sequence of columns
+    bins : int, or sequence with a number of bins or edges for each column
+    range : sequence of (float, float) or None for each column, optional
+    density : bool, optional
+    weights : array, one for each row, optional
+        Summed in f64, in blocks of 65,536 rows.
+
+    Returns
+    -------
+    counts : array of float64 with an axis for each column
+    edges : tuple of arrays
+
+    >>> import apron, numpy as np
+    >>> counts, edges = apron.histogramdd(np.array([[0.0, 5.0], [0.5, 1.0], [1.0, 6.0]]), bins=2)
+    >>> counts
+    array([[0., 1.],
+           [1., 1.]])
+    """
+    try:
+        _, columns = sample.shape
+    except (AttributeError, ValueError):
+        sample = np.atleast_2d(sample).T
+        _, columns = sample.shape
+    sample = np.asarray(sample)
+    weights = None if weights is None else np.asarray(weights)
+    edges, are_even = _edges_of_columns(sample, bins, range)
+    sides = [len(one) - 1 for one in edges]
+    apart = all(side > 0 and np.isfinite(one).all() for side, one in zip(sides, edges))
+    is_plain = _is_counted(sample.dtype) and _are_plain(weights) and all(_is_counted(one.dtype) for one in edges)
+    cells = 1
+    for side in sides:
+        cells *= side
+    if not (apart and is_plain and 0 < columns <= _MAX_COLUMNS and 0 < cells <= _MAX_CELLS and len(sample)):
+        return _histogramdd(sample, bins, range, density, weights)
+    given = [np.ascontiguousarray(one, np.float64) for one in edges]
+    flat = None if weights is None else np.ascontiguousarray(weights, np.float64)
+    counts = _apron.histogramdd(sample, given, are_even, flat).reshape(sides)
+    if density:
+        total = counts.sum()
+        for axis, one in enumerate(edges):
+            shape = [1] * columns
+            shape[axis] = sides[axis]
+            counts = counts / np.diff(one).reshape(shape)
+        counts /= total
+    return counts, list(edges)
+
+
+def _edges_of_columns(sample, bins, range):
+    """Returns the edges of each column, and whether its bins are of equal width."""
+    columns = sample.shape[1]
+    try:
+        if len(bins) != columns:
+            raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    except TypeError:
+        bins = [bins] * columns
+    if range is None:
+        range = [None] * columns
+    elif len(range) != columns:
+        raise ValueError(f"range argument must have one entry per dimension: {len(range)} are given, of {columns}")
+    edges, are_even = [], []
+    for column, one in enumerate(bins):
+        are_even.append(np.ndim(one) == 0)
+        if np.ndim(one) == 0:
+            if one < 1:
+                raise ValueError(f"`bins[{column}]` must be positive, when an integer, but is {one}")
+            low, high = _ends(sample[:, column], range[column])
+            try:
+                count = operator.index(one)
+            except TypeError as error:
+                raise TypeError(f"`bins[{column}]` must be an integer, when a scalar, but is {one}") from error
+            edges.append(np.linspace(low, high, count + 1))
+        elif np.ndim(one) == 1:
+            edges.append(np.asarray(one))
+            if np.any(edges[-1][:-1] > edges[-1][1:]):
+                raise ValueError(f"`bins[{column}]` must be monotonically increasing, when an array")
+        else:
+            raise ValueError(f"`bins[{column}]` must be a scalar or 1d array")
+    return edges, are_even
+
+
+def _ends(samples, range):
+    """Returns the ends of bins: those given, or the least and the largest sample; NumPy's, which are apart."""
+    edges = _bin_edges(samples, 1, range)
+    if range is not None and range[0] != range[1]:
+        return range
+    if range is None and samples.size and samples.min() != samples.max():
+        return samples.min(), samples.max()
+    return edges[0], edges[-1]
+
+
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    """Counts pairs by the bins of both: `numpy.histogram2d`.
+
+    Parameters
+    ----------
+    x, y : arrays of one axis and the same length
+    bins : int, edges for both, or a pair of either
+    range, density, weights : as of `histogramdd`
+
+    Returns
+    -------
+    counts, edges of x, edges of y
+
+    >>> import apron
+    >>> apron.histogram2d([0, 1, 1], [0, 0, 1], bins=2)[0]
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    if len(x) != len(y):
+        raise ValueError(f"x and y must have the same length: they have {len(x)} and {len(y)}")
+    try:
+        count = len(bins)
+    except TypeError:
+        count = 1
+    if count not in (1, 2):
+        bins = [np.asarray(bins)] * 2
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, edges[0], edges[1]
+
+
+def bincount(x, /, weights=None, minlength=0):
+    """Counts each value of whole numbers from 0 on: `numpy.bincount`.
+
+    Parameters
+    ----------
+    x : array of one axis, of integers of 0 or more
+    weights : array of the same length, optional
+        Summed in f64, in blocks of 65,536 samples.
+    minlength : int
+        The least number of counts.
+
+    >>> import apron
+    >>> apron.bincount([0, 1, 1, 3, 2, 1, 7])
+    array([1, 3, 1, 1, 0, 0, 0, 1])
+    """
+    values = np.asarray(x)
+    weights = None if weights is None else np.asarray(weights)
+    minlength = operator.index(minlength)
+    plain = values.ndim == 1 and values.size and values.dtype.kind in "iu" and values.dtype != np.uint64
+    if not plain or not _are_plain(weights) or minlength < 0:
+        return _bincount(x, weights, minlength)
+    count = max(int(values.max()) + 1, minlength)
+    if values.min() < 0 or count > _MAX_BINS or (weights is not None and weights.shape != values.shape):
+        return _bincount(x, weights, minlength)
+    weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+    return _counted(values, np.arange(count + 1), True, weights)
+
+
+def percentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None
+):
+    """Percentiles: `numpy.percentile`.
+
+    Those of all samples together by the linear method are found by counting, without a sort and without a copy; others by NumPy.
+
+    Parameters
+    ----------
+    a : array
+    q : number or array of numbers, 0 to 100
+    axis, out, overwrite_input, method, keepdims, weights : NumPy's
+
+    Percentiles of integers are those of their f64: in small integers NumPy's own differences may overflow.
+
+    >>> import apron
+    >>> apron.percentile([[10, 7, 4], [3, 2, 1]], 50)
+    np.float64(3.5)
+    """
+    array = np.asanyarray(a)
+    is_plain = type(array) is np.ndarray and (array.dtype.kind in "iu" or array.dtype in (np.float32, np.float64))
+    asked = np.asanyarray(q)
+    of_all = axis is None and out is None and method == "linear" and not keepdims and weights is None
+    if not (is_plain and of_all and array.size and asked.dtype.kind in "iuf" and np.all((asked >= 0) & (asked <= 100))):
+        return _percentile(
+            a, q, axis, out, overwrite_input, method, keepdims, **({} if weights is None else {"weights": weights})
+        )
+    found = _apron.percentiles(array, [float(one) for one in asked.reshape(-1)]).reshape(asked.shape)
+    if array.dtype == np.float32 and asked.ndim == 0:
+        found = found.astype(np.float32)
+    return found[()]
+
+
+def digitize(x, bins, right=False):
+    """Finds the bin of each sample: `numpy.digitize`.
+
+    Parameters
+    ----------
+    x : array
+    bins : sequence of numbers that rise, or fall
+    right : bool
+        Whether bins include their right edge, not their left one.
+
+    >>> import apron
+    >>> apron.digitize([0.2, 6.4, 3.0, 1.6], [0.0, 1.0, 2.5, 4.0, 10.0])
+    array([1, 4, 3, 2])
+    """
+    samples, edges = np.asarray(x), np.asarray(bins)
+    is_plain = _is_counted(samples.dtype) and edges.dtype.kind in "iuf" and edges.ndim == 1 and samples.size
+    if not is_plain or not _is_counted(edges.dtype) or (edges != edges).any() or {samples.dtype, edges.dtype} & _LONG:
+        return _digitize(x, bins, right)
+    rising, falling = bool((edges[:-1] <= edges[1:]).all()), bool((edges[:-1] >= edges[1:]).all())
+    if not (rising or falling):
+        return _digitize(x, bins, right)
+    numbers = np.ascontiguousarray(edges if rising else edges[::-1], np.float64)
+    places = _apron.places(samples, numbers, not right).reshape(samples.shape)
+    return (places if rising else len(edges) - places)[()]
+
+
+#: Types that f64 does not hold.
+_LONG = {np.dtype(np.int64), np.dtype(np.uint64)}

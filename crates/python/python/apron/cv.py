@@ -1,0 +1,480 @@
+"""OpenCV's filters and histograms: its names, flags, defaults and results.
+
+Images are arrays of shape (height, width) or (height, width, channels), with up to 4 channels. Integers are OpenCV's where its
+arithmetic is exact: under whole weights, in Gaussians, in means of up to 256 bytes and in all that counts. Elsewhere OpenCV rounds
+sums of float32, and a result may differ by one where the exact sum lies next to a half. Results in float32 are within
+``(taps + 3) * 2^-24 * sum |tap * sample|`` of the exact sum.
+
+Errors are `ValueError` and `TypeError`, with the value and the limit, instead of `cv2.error`.
+"""
+
+import math
+
+import numpy as np
+
+from . import _apron
+from ._kernels import FILTER_SCHARR, derivatives, gaussian, in_parts
+
+__all__ = [
+    "GaussianBlur",
+    "Laplacian",
+    "Scharr",
+    "Sobel",
+    "blur",
+    "boxFilter",
+    "calcHist",
+    "copyMakeBorder",
+    "createCLAHE",
+    "equalizeHist",
+    "filter2D",
+    "getDerivKernels",
+    "getGaussianKernel",
+    "sepFilter2D",
+    "sqrBoxFilter",
+    "threshold",
+]
+
+CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F, CV_16F = range(8)
+BORDER_CONSTANT, BORDER_REPLICATE, BORDER_REFLECT, BORDER_WRAP, BORDER_REFLECT_101 = range(5)
+BORDER_REFLECT101 = BORDER_DEFAULT = BORDER_REFLECT_101
+BORDER_ISOLATED = 16
+THRESH_BINARY, THRESH_BINARY_INV, THRESH_TRUNC, THRESH_TOZERO, THRESH_TOZERO_INV = range(5)
+THRESH_OTSU = 8
+
+_DEPTHS = [np.dtype(name) for name in ("u1", "i1", "u2", "i2", "i4", "f4", "f8", "f2")]
+_MODES = ["constant", "nearest", "reflect", "wrap", "mirror"]
+
+def _image(src):
+    image = np.asarray(src)
+    if image.ndim not in (2, 3) or (image.ndim == 3 and not 1 <= image.shape[2] <= 4):
+        raise ValueError(f"apron: shape is {image.shape}, but must be (height, width), or with 1 to 4 channels")
+    if image.size == 0:
+        raise ValueError(f"apron: shape is {image.shape}, but must have samples")
+    return image
+
+
+def _depth(ddepth, image):
+    if ddepth == -1:
+        return image.dtype.newbyteorder("=")
+    if not 0 <= ddepth < len(_DEPTHS):
+        raise ValueError(f"apron: ddepth is {ddepth}, but must be -1, or 0 to {len(_DEPTHS) - 1}")
+    return _DEPTHS[ddepth]
+
+
+def _mode(border):
+    border = border & ~BORDER_ISOLATED
+    if not 0 <= border < len(_MODES):
+        raise ValueError(f"apron: borderType is {border}, but must be 0 to {len(_MODES) - 1}")
+    return _MODES[border]
+
+
+def _anchor(anchor, width, height):
+    x, y = anchor
+    x, y = (width // 2 if x == -1 else x), (height // 2 if y == -1 else y)
+    if not (0 <= x < width and 0 <= y < height):
+        raise ValueError(f"apron: anchor is {anchor}, but must be in the window of {width} x {height}")
+    return x, y
+
+
+def _stored(result, dst):
+    # OpenCV has no third axis of one channel.
+    if result.ndim == 3 and result.shape[2] == 1:
+        result = result[:, :, 0]
+    if dst is None or dst.shape != result.shape or dst.dtype != result.dtype:
+        return result
+    dst[...] = result
+    return dst
+
+
+def _separable(image, dtype, x, y, anchor, delta, mode, scale=1.0):
+    x, y = (np.ascontiguousarray(taps, np.float64).reshape(-1) for taps in (x, y))
+    anchor = _anchor(anchor, len(x), len(y))
+    return _apron.planar(image, dtype, (x, y), float(scale), float(delta), anchor, mode)
+
+
+def _dense(image, dtype, mask, anchor, delta, mode):
+    height, width = mask.shape
+    anchor = _anchor(anchor, width, height)
+    window = (np.ascontiguousarray(mask, np.float64).reshape(-1), width, height)
+    return _apron.planar(image, dtype, window, 1.0, float(delta), anchor, mode)
+
+
+def filter2D(src, ddepth, kernel, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
+    """Correlates with a kernel: `cv2.filter2D`.
+
+    Parameters
+    ----------
+    src : image
+    ddepth : int
+        ``CV_8U`` to ``CV_16F`` for the type of the result, or -1 for the image's.
+    kernel : array of shape (height, width)
+    dst : array, optional
+        Where the result is stored, if it has its shape and type.
+    anchor : (int, int)
+        Column and row of the tap over the pixel; (-1, -1) for the middle.
+    delta : float
+        Added to the sums.
+    borderType : int
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.filter2D(np.array([[1, 2, 5]], np.uint8), -1, np.array([[-1, 0, 1]]), delta=10)
+    array([[10, 14, 10]], dtype=uint8)
+    """
+    image, mask = _image(src), np.asarray(kernel, np.float32)
+    mask = mask.reshape(-1, 1) if mask.ndim == 1 else mask
+    return _stored(_dense(image, _depth(ddepth, image), mask, anchor, delta, _mode(borderType)), dst)
+
+
+def sepFilter2D(src, ddepth, kernelX, kernelY, dst=None, anchor=(-1, -1), delta=0, borderType=BORDER_DEFAULT):
+    """Correlates along rows and columns: `cv2.sepFilter2D`; other arguments are those of `filter2D`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.sepFilter2D(np.array([[0, 8, 0]], np.uint8), -1, np.array([0.25, 0.5, 0.25]), np.array([1.0]))
+    array([[4, 4, 4]], dtype=uint8)
+    """
+    image = _image(src)
+    dtype, mode = _depth(ddepth, image), _mode(borderType)
+    x, y = (np.asarray(taps, np.float32).reshape(-1) for taps in (kernelX, kernelY))
+    return _stored(_separable(image, dtype, x, y, anchor, delta, mode), dst)
+
+
+def getGaussianKernel(ksize, sigma, ktype=CV_64F):
+    """The taps of a Gaussian, which add up to 1: `cv2.getGaussianKernel`, an array of shape (ksize, 1).
+
+    >>> from apron import cv
+    >>> cv.getGaussianKernel(3, 0).ravel()
+    array([0.25, 0.5 , 0.25])
+    """
+    if ksize < 1:
+        raise ValueError(f"apron: ksize is {ksize}, but must be 1 or more")
+    if ktype not in (CV_32F, CV_64F):
+        raise ValueError(f"apron: ktype is {ktype}, but must be {CV_32F} or {CV_64F}")
+    return gaussian(ksize, float(sigma)).astype(_DEPTHS[ktype]).reshape(-1, 1)
+
+
+def GaussianBlur(src, ksize, sigmaX, dst=None, sigmaY=0, borderType=BORDER_DEFAULT):
+    """Blurs by a Gaussian: `cv2.GaussianBlur`.
+
+    Integers of 8 and 16 bits are blurred in whole numbers, as in OpenCV: taps are whole 256ths or 65536ths, and halves are rounded up.
+
+    Parameters
+    ----------
+    src : image
+    ksize : (int, int)
+        Odd numbers of taps along x and y; 0 for those that sigma needs.
+    sigmaX, sigmaY : float
+        Standard deviations; 0 for what the number of taps stands for, and for a sigmaY like sigmaX.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.GaussianBlur(np.array([[0, 0, 100, 0, 0]], np.uint8), (5, 5), 1)
+    array([[11, 24, 41, 24, 11]], dtype=uint8)
+    """
+    image, mode = _image(src), _mode(borderType)
+    sigmas = sigmaX, (sigmaY if sigmaY > 0 else sigmaX)
+    reach = 3 if image.dtype == np.uint8 else 4
+    sides = []
+    for side, sigma in zip(ksize, sigmas):
+        if side <= 0 and sigma > 0:
+            side = int(round(sigma * reach * 2 + 1)) | 1
+        if side < 1 or side % 2 == 0:
+            raise ValueError(f"apron: ksize is {tuple(ksize)}, but must be odd, or 0 where sigma is above 0")
+        sides.append(side)
+    if mode != "constant":
+        # Along an axis of one pixel nothing but the pixel is seen.
+        sides = [1 if length == 1 else side for side, length in zip(sides, image.shape[1::-1])]
+    x, y = (gaussian(side, max(float(sigma), 0.0)) for side, sigma in zip(sides, sigmas))
+    delta = 0.0
+    if sides == [1, 1]:
+        return _stored(image.copy(), dst)
+    if image.dtype in (np.uint8, np.uint16):
+        bits = 8 * image.dtype.itemsize
+        x, y = (in_parts(taps, 1 << bits) for taps in (x, y))
+        delta = 2.0 ** (-2 * bits - 2)
+    elif image.dtype != np.float64:
+        x, y = x.astype(np.float32), y.astype(np.float32)
+    return _stored(_separable(image, image.dtype.newbyteorder("="), x, y, (-1, -1), delta, mode), dst)
+
+
+def blur(src, ksize, dst=None, anchor=(-1, -1), borderType=BORDER_DEFAULT):
+    """Averages over windows of ``ksize``, width and height: `cv2.blur`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.blur(np.array([[0, 3, 6, 9]], np.uint8), (3, 1))
+    array([[2, 3, 6, 7]], dtype=uint8)
+    """
+    return boxFilter(src, -1, ksize, dst, anchor, True, borderType)
+
+
+def boxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, borderType=BORDER_DEFAULT):
+    """Sums over windows, or averages: `cv2.boxFilter`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.boxFilter(np.array([[0, 3, 6, 9]], np.uint8), cv.CV_16S, (3, 1), normalize=False)
+    array([[ 6,  9, 18, 21]], dtype=int16)
+    """
+    image = _image(src)
+    return _stored(_boxed(image, _depth(ddepth, image), ksize, anchor, normalize, _mode(borderType)), dst)
+
+
+def _boxed(image, dtype, ksize, anchor, normalize, mode):
+    width, height = (int(side) for side in ksize)
+    if width < 1 or height < 1:
+        raise ValueError(f"apron: ksize is {(width, height)}, but must be of 1 or more")
+    if normalize and mode != "constant":
+        width, height = (1 if length == 1 else side for length, side in zip(image.shape[1::-1], (width, height)))
+        anchor = tuple(-1 if side == 1 else one for one, side in zip(anchor, (width, height)))
+    if normalize and dtype.kind == "f":
+        return _apron.planar(image, dtype, (width, height), 1.0, 0.0, _anchor(anchor, width, height), mode)
+    ones, area = (np.ones(width), np.ones(height)), width * height
+    # A factor, as in OpenCV. Where it sums bytes in 16 bits, halves are rounded up; and where then the area is a power of two, from
+    # one part below a half: 2x2 bytes of which one is 1 have the mean 1.
+    delta = 0.0
+    if normalize and image.dtype == dtype == np.uint8 and 1 < area <= 256:
+        delta = (1 / area if area & (area - 1) == 0 else 0.0) + 1e-5
+    return _separable(image, dtype, *ones, anchor, delta, mode, 1.0 / area if normalize else 1.0)
+
+
+def sqrBoxFilter(src, ddepth, ksize, dst=None, anchor=(-1, -1), normalize=True, borderType=BORDER_DEFAULT):
+    """Sums the squares over windows, or averages them: `cv2.sqrBoxFilter`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.sqrBoxFilter(np.array([[0, 3, 6]], np.uint8), -1, (3, 1))
+    array([[ 6., 15., 18.]], dtype=float32)
+    """
+    image = _image(src)
+    dtype = np.dtype(np.float32 if image.dtype.itemsize < 4 else np.float64) if ddepth == -1 else _depth(ddepth, image)
+    squares = np.square(image, dtype=np.float64)
+    return _stored(_boxed(squares, dtype, ksize, anchor, normalize, _mode(borderType)), dst)
+
+
+def getDerivKernels(dx, dy, ksize, normalize=False, ktype=CV_32F):
+    """The taps of derivatives along x and y, smoothed: `cv2.getDerivKernels`, arrays of shape (taps, 1).
+
+    >>> from apron import cv
+    >>> [taps.ravel().tolist() for taps in cv.getDerivKernels(1, 0, 3)]
+    [[-1.0, 0.0, 1.0], [1.0, 2.0, 1.0]]
+    """
+    return tuple(taps.astype(_DEPTHS[ktype]).reshape(-1, 1) for taps in derivatives(dx, dy, ksize, normalize))
+
+
+def Sobel(src, ddepth, dx, dy, dst=None, ksize=3, scale=1, delta=0, borderType=BORDER_DEFAULT):
+    """Sobel's derivative of orders dx and dy: `cv2.Sobel`; a ksize of -1 is Scharr's.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.Sobel(np.array([[0, 1, 4]] * 3, np.uint8), cv.CV_16S, 1, 0)[1]
+    array([ 0, 16,  0], dtype=int16)
+    """
+    image = _image(src)
+    x, y = derivatives(dx, dy, ksize)
+    # OpenCV scales one of the kernels, which has f32 in most cases.
+    dtype = _depth(ddepth, image)
+    if scale != 1:
+        single = np.float64 if image.dtype == np.float64 or dtype == np.float64 else np.float32
+        if dx == 0:
+            x = (x * single(scale)).astype(single)
+        else:
+            y = (y * single(scale)).astype(single)
+    return _stored(_separable(image, dtype, x, y, (-1, -1), delta, _mode(borderType)), dst)
+
+
+def Scharr(src, ddepth, dx, dy, dst=None, scale=1, delta=0, borderType=BORDER_DEFAULT):
+    """Scharr's derivative along x or y: `cv2.Scharr`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.Scharr(np.array([[0, 1, 4]] * 3, np.uint8), cv.CV_16S, 1, 0)[1]
+    array([ 0, 64,  0], dtype=int16)
+    """
+    return Sobel(src, ddepth, dx, dy, dst, FILTER_SCHARR, scale, delta, borderType)
+
+
+def Laplacian(src, ddepth, dst=None, ksize=1, scale=1, delta=0, borderType=BORDER_DEFAULT):
+    """The sum of the second derivatives along x and y: `cv2.Laplacian`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.Laplacian(np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32), -1)[1]
+    array([ 2., -4.,  2.], dtype=float32)
+    """
+    image = _image(src)
+    if ksize == 1:
+        mask = np.array([[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]])
+    else:
+        second, smooth = derivatives(2, 0, ksize)
+        mask = np.outer(smooth, second) + np.outer(second, smooth)
+    if scale != 1:
+        mask = mask * np.float32(scale)
+    return _stored(_dense(image, _depth(ddepth, image), mask, (-1, -1), delta, _mode(borderType)), dst)
+
+
+def copyMakeBorder(src, top, bottom, left, right, borderType, dst=None, value=0):
+    """Puts a border around an image: `cv2.copyMakeBorder`; ``value`` is a number, or one for each channel.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.copyMakeBorder(np.array([[1, 2, 3]], np.uint8), 0, 0, 2, 1, cv.BORDER_REFLECT)
+    array([[2, 1, 1, 2, 3, 3]], dtype=uint8)
+    """
+    image = _image(src)
+    channels = image.shape[2] if image.ndim == 3 else 1
+    values = [float(one) for one in np.atleast_1d(value)]
+    # A number is that of the first channel, and the others are 0.
+    values = (values + [0.0] * 4)[:channels]
+    height, width = image.shape[0] + top + bottom, image.shape[1] + left + right
+    return _stored(_apron.padded(image, -left, -top, width, height, _mode(borderType), values), dst)
+
+
+def calcHist(images, channels, mask, histSize, ranges, hist=None, accumulate=False):
+    """Counts samples of channels by bins of equal width: `cv2.calcHist`, in float32.
+
+    Parameters
+    ----------
+    images : sequence of images of one size and type
+    channels : sequence of int
+        The channels that are counted together, numbered through all images.
+    mask : array of uint8, or None
+        Only pixels where it is not 0 are counted.
+    histSize : sequence of int
+        The number of bins of each channel.
+    ranges : sequence of float
+        The lower and the upper end of each channel, which lies beyond the last bin.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.calcHist([np.array([[0, 10, 200, 255]], np.uint8)], [0], None, [2], [0, 256]).ravel()
+    array([2., 2.], dtype=float32)
+    """
+    planes = [image[:, :, at] for one in images for image in [np.atleast_3d(_image(one))] for at in range(image.shape[2])]
+    if len(channels) != len(histSize) or len(ranges) != 2 * len(channels):
+        raise ValueError(
+            f"apron: {len(channels)} channels have {len(histSize)} numbers of bins and {len(ranges)} ends, "
+            f"but must have {len(channels)} and {2 * len(channels)}"
+        )
+    places = []
+    for channel, bins, low, high in zip(channels, histSize, ranges[::2], ranges[1::2]):
+        # The bin's number, from 0, before it is cut to a whole number: by OpenCV's factor and offset.
+        factor, samples = bins / (float(high) - float(low)), planes[channel]
+        place = np.floor(samples * factor + -factor * float(low))
+        places.append(np.where((samples >= low) & (samples < high), place, -1.0))
+    rows = np.stack([place.reshape(-1) for place in places], 1)
+    if mask is not None:
+        rows = rows[np.asarray(mask).reshape(-1) != 0]
+    inside = np.ones(len(rows), bool)
+    for column, bins in zip(rows.T, histSize):
+        inside &= (column >= 0) & (column < bins)
+    rows = rows[inside]
+    edges = [np.arange(bins + 1.0) for bins in histSize]
+    if len(rows) == 0:
+        counts = np.zeros(histSize)
+    elif len(edges) == 1:
+        counts = _apron.histogram(np.ascontiguousarray(rows), edges[0], True)
+    else:
+        counts = _apron.histogramdd(rows, edges, [True] * len(edges)).reshape(histSize)
+    counts = counts.astype(np.float32)
+    counts = counts.reshape(-1, 1) if counts.ndim == 1 else counts
+    if hist is None:
+        return counts
+    hist[...] = hist + counts if accumulate else counts
+    return hist
+
+
+def equalizeHist(src, dst=None):
+    """Equalises the histogram of bytes: `cv2.equalizeHist`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.equalizeHist(np.array([[10, 20, 20, 30]], np.uint8))
+    array([[  0, 170, 170, 255]], dtype=uint8)
+    """
+    image = _image(src)
+    if image.dtype != np.uint8 or image.ndim != 2:
+        raise TypeError(f"apron: the image is {image.dtype}{image.shape}, but must be uint8 of one channel")
+    return _stored(_apron.equalized(image), dst)
+
+
+class CLAHE:
+    """Equalises by tiles, with limited counts: what `createCLAHE` makes."""
+
+    def __init__(self, clipLimit, tileGridSize):
+        self._clip, self._tiles = float(clipLimit), tuple(tileGridSize)
+
+    def apply(self, src, dst=None):
+        """Returns an image of uint8 or uint16, equalised."""
+        return _stored(_apron.equalized_by_tiles(_image(src), self._clip, *self._tiles), dst)
+
+    def getClipLimit(self):
+        return self._clip
+
+    def setClipLimit(self, clipLimit):
+        self._clip = float(clipLimit)
+
+    def getTilesGridSize(self):
+        return self._tiles
+
+    def setTilesGridSize(self, tileGridSize):
+        self._tiles = tuple(tileGridSize)
+
+
+def createCLAHE(clipLimit=40.0, tileGridSize=(8, 8)):
+    """Contrast limited adaptive histogram equalisation: `cv2.createCLAHE`.
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.createCLAHE(0, (1, 1)).apply(np.array([[10, 20], [20, 30]], np.uint8))
+    array([[ 64, 191],
+           [191, 255]], dtype=uint8)
+    """
+    return CLAHE(clipLimit, tileGridSize)
+
+
+def threshold(src, thresh, maxval, type, dst=None):
+    """Compares samples with a threshold: `cv2.threshold`; with ``THRESH_OTSU`` it is found.
+
+    Returns
+    -------
+    threshold : float
+    image
+
+    >>> from apron import cv
+    >>> import numpy as np
+    >>> cv.threshold(np.array([[10, 11, 200]], np.uint8), 0, 255, cv.THRESH_BINARY | cv.THRESH_OTSU)
+    (11.0, array([[  0,   0, 255]], dtype=uint8))
+    """
+    image = _image(src)
+    kind, found = type & ~THRESH_OTSU, float(thresh)
+    if not 0 <= kind <= THRESH_TOZERO_INV:
+        raise ValueError(f"apron: type is {type}, but must be 0 to {THRESH_TOZERO_INV}, or with THRESH_OTSU")
+    if type & THRESH_OTSU:
+        found = float(_apron.otsu(image))
+    if image.dtype == np.uint8:
+        # Whole thresholds of bytes, and a table.
+        limit = math.floor(found)
+        values = np.arange(256)
+        top = int(np.clip(np.rint(maxval), 0, 255))
+        table = _thresholded(values, limit, top, kind).clip(0, 255).astype(np.uint8)
+        return found, _stored(_apron.lookup(image, table), dst)
+    if image.dtype.kind != "f":
+        limits = np.iinfo(image.dtype)
+        found_whole, top = math.floor(found), int(np.clip(np.rint(maxval), limits.min, limits.max))
+        result = _thresholded(image, found_whole, top, kind)
+        return found, _stored(result.clip(limits.min, limits.max).astype(image.dtype), dst)
+    single = image.dtype.type
+    return found, _stored(_thresholded(image, single(found), single(maxval), kind).astype(image.dtype), dst)
+
+
+def _thresholded(values, limit, top, kind):
+    above = values > limit
+    if kind == THRESH_BINARY:
+        return np.where(above, top, 0)
+    if kind == THRESH_BINARY_INV:
+        return np.where(above, 0, top)
+    if kind == THRESH_TRUNC:
+        return np.where(above, limit, values)
+    return np.where(above, values, 0) if kind == THRESH_TOZERO else np.where(above, 0, values)

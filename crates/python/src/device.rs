@@ -1,0 +1,169 @@
+//! Devices: by name, and what a forked process may still use.
+
+use crate::error::raised;
+use apron::DeviceName;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::RefCell;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{LazyLock, Mutex};
+
+/// The process that loaded the module: the CPU's threads are its own.
+static LOADED_BY: LazyLock<u32> = LazyLock::new(process::id);
+
+/// The process that may have opened a GPU, 0 for none: CUDA does not survive a fork.
+static GPU_OF: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// The devices that `with` has chosen, the last of which is used.
+    static CURRENT: RefCell<Vec<apron::Device>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Where work is done: on the CPU, a GPU or the emulator, or where it is estimated to be done first.
+///
+/// >>> import apron
+/// >>> apron.Device("cpu")
+/// Device("cpu")
+/// >>> with apron.Device("emulator"):
+/// ...     apron.ndimage.uniform_filter1d([0.0, 3.0, 6.0], 3)
+/// array([1., 3., 5.])
+///
+/// Within a ``with`` it is used for arrays of the host by the thread; else they have the device ``"auto"``.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     ``"auto"``, ``"cpu"``, ``"gpu"`` or ``"gpu:1"``, ``"emulator"`` (the GPU's kernels on the host) or ``"reference"``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For another name.
+/// RuntimeError
+///     For a GPU that there is not, and in a process that was forked from one that has used a GPU.
+#[pyclass(frozen, module = "apron")]
+pub(crate) struct Device {
+    pub(crate) device: apron::Device,
+}
+
+#[pymethods]
+impl Device {
+    #[new]
+    #[pyo3(signature = (name = "auto"))]
+    fn new(py: Python<'_>, name: &str) -> PyResult<Device> {
+        let device_name: DeviceName = name.parse().map_err(raised)?;
+        if !matches!(device_name, DeviceName::Cpu | DeviceName::Emulator | DeviceName::Reference) {
+            own_gpu()?;
+        }
+        let device = py.detach(|| apron::Device::open(device_name)).map_err(raised)?;
+        Ok(Device { device })
+    }
+
+    /// The name by which the device was found.
+    #[getter]
+    fn name(&self) -> String {
+        self.device.name().to_string()
+    }
+
+    /// Makes the device that of arrays of the host, for the calling thread, until the end of a ``with``.
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        CURRENT.with_borrow_mut(|devices| devices.push(slf.device.clone()));
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
+        CURRENT.with_borrow_mut(Vec::pop);
+    }
+
+    /// Waits for all work of the device.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.device.synchronize()).map_err(raised)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Device(\"{}\")", self.device.name())
+    }
+}
+
+/// Notes that this process uses a GPU.
+///
+/// # Errors
+/// `RuntimeError` where a process before a fork did.
+pub(crate) fn own_gpu() -> PyResult<()> {
+    let own = process::id();
+    match GPU_OF.compare_exchange(0, own, Relaxed, Relaxed) {
+        Err(other) if other != own => Err(PyRuntimeError::new_err(format!(
+            "apron: process {own} was forked from {other}, which has used a GPU, and CUDA does not work in both: \
+             start processes by 'spawn' or 'forkserver'"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the given device, or the one for arrays of the host: that of a `with`, else `auto`, and the CPU where a fork took the GPU
+/// away.
+///
+/// # Errors
+/// `RuntimeError` for a GPU in a forked process.
+pub(crate) fn chosen(given: Option<&Device>) -> PyResult<apron::Device> {
+    static AUTO: LazyLock<apron::Device> = LazyLock::new(apron::Device::auto);
+    let chosen = given.map(|given| given.device.clone()).or_else(|| CURRENT.with_borrow(|all| all.last().cloned()));
+    match chosen {
+        Some(device) => {
+            if !matches!(device.name(), DeviceName::Cpu | DeviceName::Emulator | DeviceName::Reference) {
+                own_gpu()?;
+            }
+            Ok(device)
+        }
+        None if own_gpu().is_err() => Ok(apron::Device::cpu()),
+        None => Ok(AUTO.clone()),
+    }
+}
+
+/// Multiply-adds that one thread has done before others have woken.
+const SMALL: usize = 1 << 18;
+
+/// Works without the interpreter's lock; `cost` is a number of multiply-adds, of which few take one thread. In a forked
+/// process, which has none of the threads of the process before, it works with threads of its own.
+pub(crate) fn work<R: Send>(
+    py: Python<'_>,
+    cost: usize,
+    work: impl FnOnce() -> apron::Result<R> + Send,
+) -> PyResult<R> {
+    py.detach(|| {
+        if cost <= SMALL {
+            return apron_cpu::serially(work).map_err(raised);
+        }
+        let own = process::id();
+        if *LOADED_BY == own {
+            return work().map_err(raised);
+        }
+        forked_threads(own)?.install(work).map_err(raised)
+    })
+}
+
+/// Returns the threads of a forked process.
+fn forked_threads(own: u32) -> PyResult<&'static ThreadPool> {
+    static POOL: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+    let mut pool = POOL.lock().unwrap_or_else(|error| error.into_inner());
+    match *pool {
+        Some((of, pool)) if of == own => Ok(pool),
+        _ => {
+            let threads = ThreadPoolBuilder::new().build();
+            let threads = threads.map_err(|error| PyRuntimeError::new_err(format!("apron: no threads: {error}")))?;
+            // A pool lives as long as its process.
+            let made: &'static ThreadPool = Box::leak(Box::new(threads));
+            *pool = Some((own, made));
+            Ok(made)
+        }
+    }
+}
+
+/// Notes the process that loads the module.
+pub(crate) fn loaded() {
+    LazyLock::force(&LOADED_BY);
+}

@@ -1,0 +1,448 @@
+//! Linear filters over arrays of any number of axes, as SciPy's `ndimage` computes them.
+//!
+//! An array is an image (its last two axes y and x) or a volume (z, y and x), and one of more axes is seen as one of three: what lies
+//! before an axis, the axis, and what lies behind it. Sums are of f64, but for arrays of f32 and f16 whose result is f32 or f16,
+//! too: there they are of f32. A result in integers is truncated toward zero and wraps, and so is what is stored between two passes.
+
+use crate::array::{Array, Samples, into_array, pixel_type, side};
+use crate::device::{Device, chosen, work};
+use crate::error::raised;
+use apron::volumes::{
+    AnyVolume, DeviceVolume, VolumeBorders, VolumeFilterBuilder, VolumeFormula, VolumeMask, VolumeWeights,
+};
+use apron::{
+    Border, Borders, DeviceImage, FilterBuilder, Mask, Named, Overflow, PixelType, Result, Rounding, Shape, Source,
+    Taps,
+};
+use apron_core::sums_of;
+use numpy::{PyArrayDescr, PyReadonlyArray1};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Samples in C order: the array's, or those of the pass before.
+pub(crate) enum Input<'a> {
+    Host(Samples<'a>, PixelType),
+    Device(DeviceImage),
+}
+
+impl Input<'_> {
+    pub(crate) fn pixel(&self) -> PixelType {
+        match self {
+            Input::Host(_, pixel) => *pixel,
+            Input::Device(image) => image.pixel_type(),
+        }
+    }
+
+    /// Runs `filter` on the samples as an image.
+    fn into_image<R>(self, [width, height]: [u32; 2], filter: impl FnOnce(Source<'_>) -> Result<R>) -> Result<R> {
+        match self {
+            Input::Host(samples, _) => filter(Source::from(&samples.image(width, height, 1)?)),
+            Input::Device(image) => filter(Source::from(&image.into_reshaped(Shape::new(width, height, 1)?)?)),
+        }
+    }
+
+    /// Filters the samples as a volume of these sides along x, y and z.
+    fn into_volume(
+        self,
+        device: &apron::Device,
+        [width, height, depth]: [u32; 3],
+        filter: Filter,
+        room: Option<DeviceImage>,
+    ) -> Result<DeviceImage> {
+        let stack = Shape::new(width, height.saturating_mul(depth), 1)?;
+        let room = room.map(|room| DeviceVolume::from_stack(room.into_reshaped(stack)?, depth)).transpose()?;
+        match self {
+            Input::Host(samples, _) => {
+                let volume = AnyVolume::new(samples.image(width, stack.height, 1)?, depth)?;
+                filter.run(device.filter_volume(&volume, filter.formula.clone()), room)
+            }
+            Input::Device(image) => {
+                let volume = DeviceVolume::from_stack(image.into_reshaped(stack)?, depth)?;
+                filter.run(device.filter_volume(&volume, filter.formula.clone()), room)
+            }
+        }
+    }
+}
+
+/// Runs a filter of images, into an image if there is one.
+fn run<F: Named>(built: FilterBuilder<'_, F>, shape: Shape, room: Option<DeviceImage>) -> Result<DeviceImage> {
+    let Some(room) = room else { return built.run() };
+    let mut room = room.into_reshaped(shape)?;
+    built.run_into(&mut room)?;
+    Ok(room)
+}
+
+/// What is computed of a volume.
+struct Filter {
+    formula: VolumeFormula,
+    borders: VolumeBorders,
+    dst: PixelType,
+}
+
+impl Filter {
+    fn run(&self, built: VolumeFilterBuilder<'_>, room: Option<DeviceVolume>) -> Result<DeviceImage> {
+        let built = built.border(self.borders).out_type(self.dst);
+        let built = built.rounding(Rounding::TowardZero).overflow(Overflow::Wrap);
+        let Some(mut room) = room else { return Ok(built.run()?.stack().clone()) };
+        built.run_into(&mut room)?;
+        Ok(room.stack().clone())
+    }
+}
+
+/// The taps along an axis, as Python gives them: numbers, or how many for their mean.
+#[derive(FromPyObject)]
+enum GivenTaps<'py> {
+    #[pyo3(transparent)]
+    Size(u32),
+    #[pyo3(transparent)]
+    Taps(PyReadonlyArray1<'py, f64>),
+}
+
+/// A pass as Python gives it: axis, taps, SciPy's origin and mode, and the constant.
+type GivenPass<'py> = (usize, GivenTaps<'py>, i64, Bound<'py, pyo3::types::PyString>, f64);
+
+/// A correlation along one axis.
+#[derive(Clone)]
+pub(crate) struct Pass {
+    axis: usize,
+    taps: Taps,
+    /// The number of taps of 1, which are a mean.
+    mean_of: Option<u32>,
+    border: Border,
+}
+
+impl Pass {
+    fn of(given: GivenPass<'_>) -> PyResult<Pass> {
+        let (axis, taps, origin, mode, constant) = given;
+        let (taps, mean_of) = match taps {
+            GivenTaps::Size(size) => (Taps::from_f64(vec![1.0; size as usize]), Some(size)),
+            GivenTaps::Taps(taps) => (Taps::from_f64(taps.as_slice()?), None),
+        };
+        let taps = taps.map_err(raised)?;
+        let anchor = anchor(taps.len(), origin)?;
+        let taps = taps.with_anchor(anchor).map_err(raised)?;
+        Ok(Pass { axis, taps, mean_of, border: border(mode.to_str()?, constant)? })
+    }
+
+    fn divisor(&self) -> f64 {
+        self.mean_of.map_or(1.0, f64::from)
+    }
+
+    /// Whether what lies outside the array may be filtered with it: SciPy puts the constant beside the result of each pass.
+    fn keeps_constant(&self) -> bool {
+        let Border::Constant(constant) = self.border else { return true };
+        let sum: f64 = self.taps.taps_f64().iter().sum();
+        constant == 0.0 || (sum / self.divisor() - 1.0).abs() < 1e-14
+    }
+
+    /// Whether sums of integers are whole, and so exact: what is stored between two passes, and wraps, then changes nothing.
+    fn is_whole(&self) -> bool {
+        let sum: f64 = self.taps.taps_f64().iter().map(|tap| tap.abs()).sum();
+        let whole = self.taps.taps_f64().iter().all(|tap| tap.fract() == 0.0) && sum < 256.0;
+        whole
+            && self.mean_of.is_none()
+            && matches!(
+                self.border,
+                Border::Constant(0.0) | Border::Replicate | Border::Reflect | Border::Reflect101 | Border::Wrap
+            )
+    }
+
+    /// Rounds the taps to f32 so that their sum stays: what one tap loses goes to the next smaller ones, which are finer. Rounded
+    /// one by one, the taps of a Gaussian make an image brighter or darker by some 1e-8.
+    fn rounded(&mut self) -> Result<()> {
+        let taps = self.taps.taps_f64();
+        let mut order: Vec<usize> = (0..taps.len()).collect();
+        order.sort_by(|&a, &b| taps[b].abs().total_cmp(&taps[a].abs()));
+        let (mut rounded, mut lost) = (taps.to_vec(), 0.0);
+        for equal in order.chunk_by(|&a, &b| taps[a] == taps[b]) {
+            let (tap, count) = (taps[equal[0]], equal.len() as f64);
+            let nearest = f64::from((tap + if tap == 0.0 { 0.0 } else { lost / count }) as f32);
+            lost += count * (tap - nearest);
+            equal.iter().for_each(|&at| rounded[at] = nearest);
+        }
+        self.taps = Taps::from_f64(rounded)?.with_anchor(self.taps.anchor())?;
+        Ok(())
+    }
+}
+
+/// Returns the tap over the sample for SciPy's origin, which shifts it from the middle.
+fn anchor(taps: u32, origin: i64) -> PyResult<u32> {
+    let anchor = i64::from(taps / 2) + origin;
+    match u32::try_from(anchor) {
+        Ok(anchor) if anchor < taps => Ok(anchor),
+        _ => {
+            let (low, high) = (-i64::from(taps / 2), i64::from(taps) - i64::from(taps / 2) - 1);
+            Err(PyValueError::new_err(format!(
+                "apron: Invalid origin; origin is {origin}, but must be {low} to {high} for {taps} weights"
+            )))
+        }
+    }
+}
+
+/// Returns the border of SciPy's name.
+pub(crate) fn border(mode: &str, constant: f64) -> PyResult<Border> {
+    Ok(match mode {
+        "reflect" | "grid-mirror" => Border::Reflect,
+        "mirror" => Border::Reflect101,
+        "nearest" => Border::Replicate,
+        "wrap" | "grid-wrap" => Border::Wrap,
+        "constant" | "grid-constant" => Border::Constant(constant),
+        _ => {
+            return Err(PyRuntimeError::new_err(format!(
+                "boundary mode not supported: mode is {mode:?}, but must be reflect, mirror, nearest, wrap, constant, \
+                 grid-mirror, grid-wrap or grid-constant"
+            )));
+        }
+    })
+}
+
+/// Correlations along axes, one after the other, for any number of arrays.
+///
+/// Parameters
+/// ----------
+/// passes : sequence of (axis, taps, origin, mode, cval)
+///     Taps are an array of float64, or a number of taps for the mean over them; origin and mode are SciPy's.
+#[pyclass(frozen, module = "apron")]
+pub(crate) struct Passes(pub(crate) Vec<Pass>);
+
+#[pymethods]
+impl Passes {
+    #[new]
+    fn new(passes: Vec<GivenPass<'_>>) -> PyResult<Passes> {
+        passes.into_iter().map(Pass::of).collect::<PyResult<_>>().map(Passes)
+    }
+}
+
+/// Correlates an array along axes, one after the other, and returns a new array.
+///
+/// Parameters
+/// ----------
+/// input : array of bool, integers or floats, with one axis or more, none of them empty
+/// dtype : type of the result
+/// passes : Passes
+/// device : Device, optional
+#[pyfunction]
+#[pyo3(signature = (input, dtype, passes, device = None))]
+pub(crate) fn separable<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyArrayDescr>,
+    passes: &Passes,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (array, dst) = (Array::take(input)?, pixel_type(dtype)?);
+    let passes = passes.0.clone();
+    let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
+    let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let taps: usize = passes.iter().map(|pass| pass.taps.len() as usize + 4).sum();
+    let image = work(py, samples.len().saturating_mul(taps), || {
+        along(&device, Input::Host(samples, src), &shape, dst, passes, None)?.into_host()
+    })?;
+    into_array(py, image, array.shape())
+}
+
+/// Filters along axes, one after the other.
+pub(crate) fn along(
+    device: &apron::Device,
+    input: Input<'_>,
+    shape: &[u32],
+    dst: PixelType,
+    passes: Vec<Pass>,
+    room: Option<DeviceImage>,
+) -> Result<DeviceImage> {
+    let distinct = passes.iter().enumerate().all(|(at, pass)| passes[..at].iter().all(|other| other.axis != pass.axis));
+    let src = input.pixel();
+    let may_fuse = match dst {
+        PixelType::F16 | PixelType::F32 => passes.iter().all(Pass::keeps_constant),
+        // One pass after the other has the bits of its parts: of SciPy's order of axes, or of what integers are cut to.
+        PixelType::F64 | PixelType::Bool => false,
+        _ => src.limits().is_some_and(|_| src.size_bytes() <= 4) && passes.iter().all(Pass::is_whole),
+    };
+    if may_fuse && shape.len() <= 3 && distinct {
+        return at_once(device, input, shape, dst, passes, room);
+    }
+    let mut passes = passes;
+    let Some(last) = passes.pop() else { return at_once(device, input, &[product(shape)], dst, vec![], room) };
+    let before = passes
+        .into_iter()
+        .try_fold(input, |input, pass| one(device, input, shape, dst, pass, None).map(Input::Device))?;
+    one(device, before, shape, dst, last, room)
+}
+
+/// Returns the number of samples of axes of these lengths; what is too long is refused as the side of an image.
+fn product(lengths: &[u32]) -> u32 {
+    lengths.iter().fold(1, |product, &length| product.saturating_mul(length))
+}
+
+/// Filters along one axis.
+fn one(
+    device: &apron::Device,
+    input: Input<'_>,
+    shape: &[u32],
+    dst: PixelType,
+    pass: Pass,
+    room: Option<DeviceImage>,
+) -> Result<DeviceImage> {
+    let (before, behind) = (product(&shape[..pass.axis]), product(&shape[pass.axis + 1..]));
+    let length = shape[pass.axis];
+    let (shape, axis) = match (before, behind) {
+        (1, 1) => (vec![length], 0),
+        (_, 1) => (vec![before, length], 1),
+        (1, _) => (vec![length, behind], 0),
+        _ => (vec![before, length, behind], 1),
+    };
+    at_once(device, input, &shape, dst, vec![Pass { axis, ..pass }], room)
+}
+
+/// Filters an image or a volume along some of its axes, without rounding in between.
+fn at_once(
+    device: &apron::Device,
+    input: Input<'_>,
+    shape: &[u32],
+    dst: PixelType,
+    passes: Vec<Pass>,
+    room: Option<DeviceImage>,
+) -> Result<DeviceImage> {
+    let mut taps: [Taps; 3] = std::array::from_fn(|_| Taps::from_f64([1.0]).expect("a finite tap"));
+    let (mut borders, mut divisor, mut mean) = ([Border::Replicate; 3], 1.0, true);
+    for mut pass in passes {
+        let axis = shape.len() - 1 - pass.axis;
+        if sums_of(input.pixel(), dst) == PixelType::F32 {
+            pass.rounded()?;
+        }
+        divisor *= pass.divisor();
+        mean &= pass.mean_of.is_some();
+        (taps[axis], borders[axis]) = (pass.taps, pass.border);
+    }
+    let sides: [u32; 3] =
+        std::array::from_fn(|axis| if axis < shape.len() { shape[shape.len() - 1 - axis] } else { 1 });
+    if sides[2] == 1 && is_planar(input.pixel(), dst) && (mean || divisor == 1.0) {
+        let ([x, y, _], [across, down, _]) = (taps, borders);
+        let borders = match (x.len(), y.len()) {
+            (_, 1) => across.into(),
+            (1, _) => down.into(),
+            _ => Borders::by_axis(across, down),
+        };
+        let shape = Shape::new(sides[0], sides[1], 1)?;
+        return input.into_image([sides[0], sides[1]], |source| {
+            if mean && divisor != 1.0 {
+                let anchor = (x.anchor(), y.anchor());
+                let mean = device.box_filter(source, x.len(), y.len()).anchor(anchor);
+                run(mean.border(borders).out_type(dst), shape, room)
+            } else {
+                run(device.separable(source, x, y).border(borders).out_type(dst), shape, room)
+            }
+        });
+    }
+    let [x, y, z] = borders;
+    let formula = VolumeFormula::Sums { weights: VolumeWeights::Separable(taps), divisor };
+    input.into_volume(device, sides, Filter { formula, borders: VolumeBorders::by_axis(x, y, z), dst }, room)
+}
+
+/// Whether the filters of images sum in the right type: they have more methods than those of volumes.
+fn is_planar(src: PixelType, dst: PixelType) -> bool {
+    use PixelType::{F16, F32, F64};
+    matches!((src, dst), (F16 | F32, F16 | F32) | (F64, F64))
+}
+
+/// Correlates an array with a mask of as many axes, of which at most three have more than one tap once axes that lie beside each
+/// other and have one tap are taken together; returns a new array.
+///
+/// Parameters
+/// ----------
+/// input : array of bool, integers or floats, with one axis or more, none of them empty
+/// dtype : type of the result
+/// taps : array of float64, in C order
+/// sides : numbers of taps along the axes
+/// origins : SciPy's origin along each axis
+/// mode, cval : SciPy's border
+/// device : Device, optional
+#[pyfunction]
+#[pyo3(signature = (input, dtype, taps, sides, origins, mode, cval, device = None))]
+#[allow(clippy::too_many_arguments)] // Python's own
+pub(crate) fn correlate<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyArrayDescr>,
+    taps: PyReadonlyArray1<'py, f64>,
+    sides: Vec<u32>,
+    origins: Vec<i64>,
+    mode: &str,
+    cval: f64,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (array, dst) = (Array::take(input)?, pixel_type(dtype)?);
+    let shape: Vec<u32> = array.shape().iter().map(|&length| side(length)).collect::<PyResult<_>>()?;
+    let window = Window::of(&shape, &sides, &origins)?;
+    let border = border(mode, cval)?;
+    let (samples, src, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let taps = taps.as_slice()?.to_vec();
+    let cost = samples.len().saturating_mul(taps.len() + 4);
+    let image =
+        work(py, cost, || window.correlate(&device, Input::Host(samples, src), dst, taps, border, None)?.into_host())?;
+    into_array(py, image, array.shape())
+}
+
+/// An array of up to three axes, and a mask over it; along x, y and z.
+pub(crate) struct Window {
+    lengths: [u32; 3],
+    taps: [u32; 3],
+    anchor: [u32; 3],
+}
+
+impl Window {
+    /// Takes axes of one tap that lie beside each other together.
+    pub(crate) fn of(shape: &[u32], sides: &[u32], origins: &[i64]) -> PyResult<Window> {
+        if shape.len() != sides.len() || shape.len() != origins.len() {
+            return Err(PyRuntimeError::new_err(format!(
+                "apron: weights have {} axes and {} origins, but must have {}",
+                sides.len(),
+                origins.len(),
+                shape.len()
+            )));
+        }
+        let mut axes: Vec<(u32, u32, u32)> = Vec::new();
+        for ((&length, &taps), &origin) in shape.iter().zip(sides).zip(origins).rev() {
+            let anchor = anchor(taps, origin)?;
+            match axes.last_mut() {
+                _ if taps == 1 && length == 1 => {}
+                Some((last, 1, _)) if taps == 1 => *last = last.saturating_mul(length),
+                _ => axes.push((length, taps, anchor)),
+            }
+        }
+        if axes.len() > 3 {
+            let wide = axes.len();
+            return Err(PyValueError::new_err(format!("apron: number of axes is {wide}, but must be up to 3")));
+        }
+        axes.resize(3, (1, 1, 0));
+        let of = |axis: usize| axes[axis];
+        Ok(Window {
+            lengths: [of(0).0, of(1).0, of(2).0],
+            taps: [of(0).1, of(1).1, of(2).1],
+            anchor: [of(0).2, of(1).2, of(2).2],
+        })
+    }
+
+    /// Correlates the array with taps, plane by plane and row by row.
+    pub(crate) fn correlate(
+        &self,
+        device: &apron::Device,
+        input: Input<'_>,
+        dst: PixelType,
+        taps: Vec<f64>,
+        border: Border,
+        room: Option<DeviceImage>,
+    ) -> Result<DeviceImage> {
+        let [width, height, depth] = self.taps;
+        if self.lengths[2] == 1 && depth == 1 && is_planar(input.pixel(), dst) {
+            let mask = Mask::from_f64(width, height, taps)?.with_anchor(self.anchor[0], self.anchor[1])?;
+            let shape = Shape::new(self.lengths[0], self.lengths[1], 1)?;
+            return input.into_image([self.lengths[0], self.lengths[1]], |source| {
+                run(device.correlate(source, mask).border(border).out_type(dst), shape, room)
+            });
+        }
+        let mask = VolumeMask::new(width, height, depth, taps)?.with_anchor(self.anchor)?;
+        let filter = Filter { formula: VolumeFormula::dense(mask), borders: border.into(), dst };
+        input.into_volume(device, self.lengths, filter, room)
+    }
+}

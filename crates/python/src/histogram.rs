@@ -1,0 +1,214 @@
+//! Histograms, percentiles and bins of samples, between edges that NumPy's rules have found.
+
+use crate::array::{Array, Samples, numbers, side};
+use crate::device::{Device, chosen, work};
+use apron::{Binning, Bins, Edges, PixelType, Result, Source, Table};
+use apron_core::each_type;
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+/// Samples of a row of an image: long arrays are images of such rows, which threads share.
+const ROW: usize = 4096;
+
+/// Samples whose weights are summed from 0 before they are added to those before, in NumPy and in Apron.
+const BLOCK: usize = 65_536;
+
+/// Returns the bins between edges: of equal width if they are those of `even` bins of the samples' type.
+pub(crate) fn binning(edges: Vec<f64>, even: bool, pixel: PixelType) -> Result<Binning> {
+    if let (true, Some(&low), Some(&high)) = (even, edges.first(), edges.last()) {
+        let bins = Bins { count: edges.len() - 1, range: Some((low, high)) };
+        let found = bins.edges(pixel, || unreachable!("a range is given"));
+        if found.is_ok_and(|found| found.values() == edges) {
+            return Ok(Binning::Even(bins));
+        }
+    }
+    Edges::new(edges).map(Binning::Between)
+}
+
+/// Runs `count` on the samples as one image or as two: whole blocks in rows, and what is left.
+fn by_parts<R>(samples: Samples<'_>, mut count: impl FnMut(Source<'_>, usize) -> Result<R>) -> Result<Vec<R>> {
+    let length = samples.len();
+    let whole = if length >= 2 * BLOCK { length / BLOCK * BLOCK } else { 0 };
+    let mut results = Vec::new();
+    if whole > 0 {
+        let (width, height) = (ROW as u32, u32::try_from(whole / ROW).unwrap_or(u32::MAX));
+        results.push(count(Source::from(&samples.part(0, whole).image(width, height, 1)?), 0)?);
+    }
+    if whole < length {
+        let image = samples.part(whole, length).image((length - whole) as u32, 1, 1)?;
+        results.push(count(Source::from(&image), whole)?);
+    }
+    Ok(results)
+}
+
+/// Counts samples between edges, or sums their weights, as `numpy.histogram`.
+///
+/// Parameters
+/// ----------
+/// input : array, of any shape
+/// edges : array of float64, rising, one more than the bins
+/// even : whether the bins are of equal width
+/// weights : array of float64, as many as samples, optional
+/// device : Device, optional
+///
+/// Returns
+/// -------
+/// array of int64, or of float64 for weights
+#[pyfunction]
+#[pyo3(signature = (input, edges, even, weights = None, device = None))]
+pub(crate) fn histogram<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    edges: PyReadonlyArray1<'py, f64>,
+    even: bool,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = Array::take(input)?;
+    let (samples, pixel, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let edges = edges.as_slice()?.to_vec();
+    let bins = edges.len().saturating_sub(1);
+    let Some(weights) = weights else {
+        let counted = work(py, samples.len(), || {
+            let binning = binning(edges, even, pixel)?;
+            by_parts(samples, |image, _| device.histogram(image).binning(binning.clone()).run())
+        })?;
+        let mut counts = vec![0i64; bins];
+        for part in counted {
+            counts.iter_mut().zip(part.counts()).for_each(|(sum, &count)| *sum += count as i64);
+        }
+        return Ok(numbers(py, counts));
+    };
+    let weights = weights.as_slice()?;
+    if weights.len() != samples.len() {
+        let (given, wanted) = (weights.len(), samples.len());
+        return Err(PyValueError::new_err(format!("apron: number of weights is {given}, but must be {wanted}")));
+    }
+    let summed = work(py, samples.len(), || {
+        let binning = binning(edges, even, pixel)?;
+        by_parts(samples, |image, from| {
+            let weights = &weights[from..from + image.shape().samples() as usize];
+            device.weighted_histogram(image, weights).binning(binning.clone()).run()
+        })
+    })?;
+    let mut sums = vec![0.0; bins];
+    for part in summed {
+        sums.iter_mut().zip(part.sums).for_each(|(sum, more)| *sum += more);
+    }
+    Ok(numbers(py, sums))
+}
+
+/// Counts rows between the edges of their columns, or sums their weights, as `numpy.histogramdd`.
+///
+/// Parameters
+/// ----------
+/// rows : array of shape (rows, columns), of one to eight columns
+/// edges : sequence of arrays of float64, one for each column
+/// even : sequence of bool: whether the bins of a column are of equal width
+/// weights : array of float64, one for each row, optional
+/// device : Device, optional
+///
+/// Returns
+/// -------
+/// array of float64, one number for each cell, the last column's bins beside each other
+#[pyfunction]
+#[pyo3(signature = (rows, edges, even, weights = None, device = None))]
+pub(crate) fn histogramdd<'py>(
+    py: Python<'py>,
+    rows: &Bound<'py, PyAny>,
+    edges: Vec<PyReadonlyArray1<'py, f64>>,
+    even: Vec<bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = Array::take(rows)?;
+    let [count, columns] = array.shape()[..] else {
+        let axes = array.shape().len();
+        return Err(PyValueError::new_err(format!("apron: number of axes is {axes}, but must be 2: rows and columns")));
+    };
+    let (count, columns) = (side(count)?, side(columns)?);
+    let edges: Vec<Vec<f64>> = edges.iter().map(|edges| Ok(edges.as_slice()?.to_vec())).collect::<PyResult<_>>()?;
+    let (samples, pixel, device) = (array.samples()?, array.pixel(), chosen(device)?);
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let cells = work(py, samples.len(), || {
+        let binning =
+            edges.into_iter().zip(even).map(|(edges, even)| binning(edges, even, pixel)).collect::<Result<Vec<_>>>()?;
+        let image = samples.image(columns, count, 1)?;
+        let builder = device.histogramdd(Table::of_rows(&image)).bins_of(binning);
+        match weights {
+            Some(weights) => Ok(builder.run_weighted(weights)?.0.cells),
+            None => Ok(builder.run()?.cells.into_iter().map(|count| count as f64).collect()),
+        }
+    })?;
+    Ok(numbers(py, cells))
+}
+
+/// Finds percentiles by `numpy.percentile`'s linear method, in f64.
+///
+/// Parameters
+/// ----------
+/// input : array, not empty
+/// percentiles : sequence of float, 0 to 100
+/// device : Device, optional
+#[pyfunction]
+#[pyo3(signature = (input, percentiles, device = None))]
+pub(crate) fn percentiles<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    percentiles: Vec<f64>,
+    device: Option<&Device>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = Array::take(input)?;
+    let (samples, device) = (array.samples()?, chosen(device)?);
+    let length = samples.len();
+    let (width, height) = match length.is_multiple_of(ROW) {
+        true if length >= 2 * BLOCK => (ROW as u32, side(length / ROW)?),
+        _ => (side(length)?, 1),
+    };
+    let mut found = work(py, length, || {
+        let image = samples.image(width, height, 1)?;
+        device.percentiles(&image, percentiles).run()
+    })?;
+    Ok(numbers(py, found.pop().unwrap_or_default()))
+}
+
+/// Finds the bin of each sample, as `numpy.searchsorted(bins, input, "left" or "right")`; on the CPU.
+///
+/// Parameters
+/// ----------
+/// input : array
+/// bins : array of float64, rising
+/// right : whether a sample that is an edge is beyond it
+#[pyfunction]
+pub(crate) fn places<'py>(
+    py: Python<'py>,
+    input: &Bound<'py, PyAny>,
+    bins: PyReadonlyArray1<'py, f64>,
+    right: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (array, bins) = (Array::take(input)?, bins.as_slice()?);
+    let samples = array.samples()?;
+    let found = work(py, samples.len(), || {
+        let image = samples.image(u32::try_from(samples.len()).unwrap_or(u32::MAX), 1, 1)?;
+        let place = |sample: f64| {
+            let is_before = |edge: &f64| match right {
+                // NaN is beyond all edges.
+                true => *edge <= sample || sample.is_nan(),
+                false => *edge < sample || sample.is_nan(),
+            };
+            bins.partition_point(is_before) as i64
+        };
+        Ok(each_type!(image, image => {
+            let samples = image.packed();
+            samples.par_iter().with_min_len(ROW).map(|&sample| place(as_f64(sample))).collect::<Vec<i64>>()
+        }))
+    })?;
+    Ok(numbers(py, found))
+}
+
+/// Returns a sample as f64, rounded to the nearest where it is an integer beyond 2^53.
+fn as_f64<T: apron::Pixel>(sample: T) -> f64 {
+    apron_core::Sample::to_f64(sample)
+}

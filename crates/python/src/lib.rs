@@ -1,0 +1,37 @@
+//! The Python module `apron._apron`: Apron's filters and histograms over arrays of any number of axes.
+//!
+//! What SciPy, OpenCV and NumPy call their arguments, and what they make of them, is in `python/apron`; here are few functions,
+//! which take what is left: arrays, taps, borders and types.
+
+mod array;
+mod device;
+mod error;
+mod filter;
+mod gpu;
+mod gpu_array;
+mod histogram;
+mod planar;
+
+use pyo3::pymodule;
+
+#[pymodule]
+mod _apron {
+    #[pymodule_export]
+    use super::device::Device;
+    #[pymodule_export]
+    use super::filter::{Passes, correlate, separable};
+    #[pymodule_export]
+    use super::gpu::{gpu_correlate, gpu_extremes, gpu_histogram, gpu_separable};
+    #[pymodule_export]
+    use super::gpu_array::GpuArray;
+    #[pymodule_export]
+    use super::histogram::{histogram, histogramdd, percentiles, places};
+    #[pymodule_export]
+    use super::planar::{equalized, equalized_by_tiles, lookup, matched, otsu, padded, planar};
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        super::device::loaded();
+        Ok(())
+    }
+}

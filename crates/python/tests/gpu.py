@@ -1,0 +1,325 @@
+"""Tries arrays of CuPy and PyTorch on a GPU, and prints times beside cupyx.scipy.ndimage.
+
+    python tests/gpu.py
+
+Needs an NVIDIA GPU, NumPy, SciPy, and CuPy or PyTorch, or both. The status is 1 if a check fails.
+"""
+
+import sys
+import time
+import traceback
+
+import numpy as np
+
+import apron
+from apron import ndimage as own
+
+RANDOM = np.random.default_rng(1)
+TYPES = "? u1 i1 u2 i2 u4 i4 i8 f2 f4 f8".split()
+CALLS = {
+    "gaussian_filter": lambda of, x: of.gaussian_filter(x, 1.5),
+    "gaussian_filter, derivative": lambda of, x: of.gaussian_filter(x, 1.5, order=1, mode="wrap"),
+    "uniform_filter": lambda of, x: of.uniform_filter(x, 5, mode="constant"),
+    "sobel": lambda of, x: of.sobel(x, mode="nearest"),
+    "prewitt": lambda of, x: of.prewitt(x, 0),
+    "laplace": lambda of, x: of.laplace(x),
+    "correlate": lambda of, x: of.correlate(x, mask_of(x), mode="mirror", axes=tuple(range(x.ndim))[-3:]),
+    "convolve1d": lambda of, x: of.convolve1d(x, [1.0, 2.5, -1.0, 3.0], axis=0),
+    "gaussian_gradient_magnitude": lambda of, x: of.gaussian_gradient_magnitude(x, 1.0),
+    "gaussian_laplace": lambda of, x: of.gaussian_laplace(x, 1.0),
+}
+failures = 0
+
+
+def mask_of(x):
+    """Returns a mask of up to three axes."""
+    axes = min(x.ndim, 3)
+    return np.arange(3.0**axes).reshape((3,) * axes) ** 0.5
+
+
+def check(what, good, detail=""):
+    global failures
+    failures += not good
+    print(f"{'ok  ' if good else 'FAIL'} {what} {detail}", flush=True)
+
+
+def attempt(section):
+    """Runs a section, whose exceptions are failures."""
+    global failures
+    try:
+        section()
+    except Exception:
+        failures += 1
+        print(f"FAIL {section.__name__}")
+        traceback.print_exc(file=sys.stdout)
+
+
+def image_of(dtype, shape):
+    return (RANDOM.random(shape) * 100).astype(dtype)
+
+
+def compare(library, to_gpu, to_host, types=TYPES):
+    """Compares all functions, types and numbers of axes with the CPU's results."""
+    for shape in [(1000,), (61, 83), (17, 23, 31), (3, 9, 11, 13)]:
+        for dtype in types:
+            wrong = []
+            image = image_of(dtype, shape)
+            for name, call in CALLS.items():
+                expected = call(own, image)
+                try:
+                    found = to_host(call(own, to_gpu(image)))
+                except Exception as error:
+                    wrong.append(f"{name}: {type(error).__name__}: {error}")
+                    continue
+                # Magnitudes of integers are cut by each library's own root.
+                exact = "magnitude" not in name
+                if found.dtype != expected.dtype or found.shape != expected.shape:
+                    wrong.append(f"{name}: {found.dtype}{found.shape}")
+                elif exact and not np.array_equal(found, expected, equal_nan=dtype[0] == "f"):
+                    difference = np.abs(found.astype(float) - expected.astype(float)).max()
+                    wrong.append(f"{name}: up to {difference}")
+            check(f"{library} {shape} {np.dtype(dtype).name}: {len(CALLS)} functions equal the CPU's", not wrong, wrong)
+    image = image_of("f4", (61, 83))
+    for bins, range in ((10, None), (64, (0, 50)), ([0, 1, 50, 100], None)):
+        (counts, edges), expected = apron.histogram(to_gpu(image), bins, range), np.histogram(image, bins, range)
+        same = np.array_equal(to_host(counts), expected[0]) and np.array_equal(to_host(edges), expected[1])
+        check(f"{library} histogram {bins} {range} equals NumPy's", same)
+
+
+def best(run, wait, repeat=30):
+    """Returns the least time of calls, in microseconds, with the work of the GPU."""
+    run(), wait()
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run(), wait()
+        times.append(time.perf_counter() - start)
+    return min(times) * 1e6
+
+
+def in_bursts(run, wait, calls=200):
+    """Returns the time of a call among many that are enqueued, in microseconds."""
+    run(), wait()
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    enqueued = time.perf_counter() - start
+    wait()
+    return enqueued / calls * 1e6, (time.perf_counter() - start) / calls * 1e6
+
+
+def cupy_first():
+    import cupy
+
+    image = cupy.asarray(image_of("f4", (512, 512)))
+    cupy.cuda.Device().synchronize()
+    start = time.perf_counter()
+    own.gaussian_filter(image, 2.0)
+    enqueued = time.perf_counter() - start
+    cupy.cuda.Device().synchronize()
+    print(f"first call on a CuPy array: {enqueued * 1e3:.2f} ms, {(time.perf_counter() - start) * 1e3:.2f} ms with its work")
+
+
+def cupy_memory():
+    import cupy
+
+    image, out = cupy.asarray(image_of("f4", (512, 512))), cupy.zeros((512, 512), "f4")
+    before = image.data.ptr, out.data.ptr
+    found = own.gaussian_filter(image, 2.0, output=out)
+    check("CuPy: the result is the given array, at its address", found is out and found.data.ptr == before[1])
+    check("CuPy: the input stays at its address", image.data.ptr == before[0])
+    expected = own.gaussian_filter(image.get(), 2.0)
+    check("CuPy: what was written there equals the CPU's", np.array_equal(out.get(), expected))
+    check("CuPy: in place", np.array_equal(own.gaussian_filter(image, 2.0, output=image).get(), expected))
+    pool = cupy.get_default_memory_pool()
+    used = pool.used_bytes()
+    result = own.sobel(out)
+    check("CuPy: a call takes the result's memory alone", pool.used_bytes() - used == result.nbytes)
+    check("CuPy: a transposed array", np.array_equal(own.sobel(out.T).get(), own.sobel(out.get().T)))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        busy = cupy.ones((6000, 6000), "f4")
+        for _ in range(20):
+            busy = busy @ busy * 0
+        blurred = own.gaussian_filter(cupy.asarray(expected) + busy[:512, :512], 2.0)
+        early = not stream.done
+        stream.synchronize()
+    check("CuPy: a call on a busy stream returns before the stream is done", early)
+    check("CuPy: and its work comes after what was enqueued", np.array_equal(blurred.get(), own.gaussian_filter(expected, 2.0)))
+
+
+class ByInterface:
+    """An array that offers the CUDA Array Interface alone."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+        self.array = array
+
+
+class ByDlpack:
+    """An array that offers DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def cupy_protocols():
+    import cupy
+
+    image = cupy.asarray(image_of("f4", (61, 83)))
+    expected = own.gaussian_filter(image.get(), 2.0)
+    for offer in (ByInterface, ByDlpack):
+        found = own.gaussian_filter(offer(image), 2.0)
+        check(f"{offer.__name__}: the result is a GpuArray", isinstance(found, apron.GpuArray), repr(found))
+        for name, taken in {"cupy.asarray": cupy.asarray(found), "cupy.from_dlpack": cupy.from_dlpack(found)}.items():
+            check(f"{offer.__name__}: {name} has its address", taken.data.ptr == found.address)
+            check(f"{offer.__name__}: {name} equals the CPU's", np.array_equal(taken.get(), expected))
+        del found
+        check(f"{offer.__name__}: the memory lives as long as who took it", np.array_equal(taken.get(), expected))
+        out = cupy.zeros_like(image)
+        own.gaussian_filter(offer(image), 2.0, output=offer(out))
+        check(f"{offer.__name__}: output= is written in place", np.array_equal(out.get(), expected))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        taken = cupy.from_dlpack(own.gaussian_filter(ByDlpack(image), 2.0))
+        check("a stream that takes a result waits for it", np.array_equal(taken.get(), expected))
+    counts = apron.histogram(ByDlpack(image), 9)[0]
+    check("ByDlpack: histogram equals NumPy's", np.array_equal(counts, np.histogram(image.get(), 9)[0]))
+
+
+def torch_protocols():
+    import torch
+
+    image = torch.from_numpy(image_of("f4", (61, 83))).cuda()
+    expected = own.gaussian_filter(image.cpu().numpy(), 2.0)
+    found = own.gaussian_filter(ByDlpack(image), 2.0)
+    for name, taken in {
+        "torch.from_dlpack": torch.from_dlpack(found), "torch.as_tensor": torch.as_tensor(found, device="cuda")
+    }.items():
+        check(f"{name} has the result's address", taken.data_ptr() == found.address)
+        check(f"{name} equals the CPU's", np.array_equal(taken.cpu().numpy(), expected))
+
+
+def cupy_equal():
+    import cupy
+
+    compare("CuPy", cupy.asarray, cupy.asnumpy)
+
+
+def cupy_times():
+    import cupy
+    import cupyx.scipy.ndimage as theirs
+
+    wait = cupy.cuda.Device().synchronize
+    small = cupy.asarray(image_of("f4", (64, 64)))
+    for name, call in {"gaussian": lambda of: of.gaussian_filter(small, 1.0), "sobel": lambda of: of.sobel(small)}.items():
+        (enqueue, each), (their_enqueue, theirs_each) = (in_bursts(lambda: call(of), wait) for of in (own, theirs))
+        print(
+            f"64x64 {name}: {enqueue:.1f} us a call to enqueue, {each:.1f} us with its work; "
+            f"cupyx {their_enqueue:.1f}, {theirs_each:.1f}"
+        )
+    for sigma in (1.2345, 2.3456, 3.4567):
+        image = cupy.asarray(image_of("f4", (512, 512)))
+        times = []
+        for of in (own, theirs):
+            wait()
+            start = time.perf_counter()
+            of.gaussian_filter(image, sigma)
+            wait()
+            times.append((time.perf_counter() - start) * 1e3)
+        print(f"sigma {sigma}, never used before: {times[0]:.3f} ms; cupyx {times[1]:.3f} ms")
+    for dtype in ("f4", "f8", "u1"):
+        for shape in ((2048, 2048), (4096, 4096), (256, 256, 256)):
+            image = cupy.asarray(image_of(dtype, shape))
+            mask = RANDOM.random((7, 7) if len(shape) == 2 else (3, 3, 3))
+            weights = cupy.asarray(mask)
+            for name, call in {
+                "gaussian 2": lambda of, w: of.gaussian_filter(image, 2.0),
+                "uniform 15": lambda of, w: of.uniform_filter(image, 15),
+                "sobel": lambda of, w: of.sobel(image),
+                f"correlate {mask.shape[0]}": lambda of, w: of.correlate(image, w),
+            }.items():
+                mine = best(lambda: call(own, mask), wait, 10)
+                other = best(lambda: call(theirs, weights), wait, 5)
+                print(f"{dtype} {shape} {name}: {mine:.0f} us; cupyx {other:.0f} us, {other / mine:.1f} x", flush=True)
+
+
+def torch_memory():
+    import torch
+
+    image = torch.from_numpy(image_of("f4", (512, 512))).cuda()
+    out = torch.zeros_like(image)
+    found = own.gaussian_filter(image, 2.0, output=out)
+    check("torch: the result is the given tensor, at its address", found is out)
+    expected = own.gaussian_filter(image.cpu().numpy(), 2.0)
+    check("torch: what was written there equals the CPU's", np.array_equal(out.cpu().numpy(), expected))
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        busy = torch.ones((6000, 6000), device="cuda")
+        for _ in range(20):
+            busy = busy @ busy * 0
+        blurred = own.gaussian_filter(image + busy[:512, :512], 2.0)
+        early = not stream.query()
+    stream.synchronize()
+    check("torch: a call on a busy stream returns before the stream is done", early)
+    check("torch: and its work comes after what was enqueued", np.array_equal(blurred.cpu().numpy(), expected))
+    check("torch: a tensor of the host stays there", not own.sobel(image.cpu()).is_cuda)
+    try:
+        own.sobel(image.requires_grad_())
+        check("torch: a tensor that requires a gradient is refused", False)
+    except RuntimeError as error:
+        check("torch: a tensor that requires a gradient is refused", "detach" in str(error))
+
+
+def torch_equal():
+    import torch
+
+    # PyTorch does not add the other integers without a sign.
+    types = "? u1 i1 i2 i4 i8 f2 f4 f8".split()
+    compare("torch", lambda image: torch.from_numpy(image).cuda(), lambda tensor: tensor.cpu().numpy(), types)
+
+
+def torch_times():
+    import torch
+
+    image, wait = torch.from_numpy(image_of("f4", (64, 64))).cuda(), torch.cuda.synchronize
+    enqueue, each = in_bursts(lambda: own.gaussian_filter(image, 1.0), wait)
+    print(f"64x64 gaussian of a tensor: {enqueue:.1f} us a call to enqueue, {each:.1f} us with its work")
+
+
+def numpy_times():
+    import scipy.ndimage as theirs
+
+    gpu = apron.Device("gpu")
+    for shape in ((64, 64), (2048, 2048), (8192, 8192)):
+        image = image_of("f4", shape)
+        mine = best(lambda: own.gaussian_filter(image, 2.0), lambda: None, 5)
+        other = best(lambda: theirs.gaussian_filter(image, 2.0), lambda: None, 2)
+        print(f"{shape} of the host, where auto chooses: {mine:.0f} us; SciPy {other:.0f} us; {gpu!r} is open")
+
+
+def main():
+    for library, sections in {
+        "cupy": (cupy_first, cupy_memory, cupy_protocols, cupy_equal, cupy_times),
+        "torch": (torch_memory, torch_protocols, torch_equal, torch_times),
+    }.items():
+        try:
+            __import__(library)
+        except ImportError:
+            print(f"{library} is not installed: left out")
+            continue
+        for section in sections:
+            attempt(section)
+    attempt(numpy_times)
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

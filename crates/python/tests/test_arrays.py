@@ -1,0 +1,200 @@
+"""Arrays of all kinds in and out, errors, threads and forks."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.ndimage as theirs
+
+import apron
+from apron import ndimage as own
+
+RANDOM = np.random.default_rng(7)
+TYPES = "? u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split()
+
+
+def of_type(dtype, shape):
+    return (RANDOM.random(shape) * 100).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(31,), (9, 14), (5, 6, 7), (3, 4, 5, 6)])
+def test_every_type_and_number_of_axes_is_scipys(dtype, shape):
+    image = of_type(dtype, shape)
+    weights = RANDOM.integers(-3, 4, (3,) * len(shape))
+    for mode in ("reflect", "mirror", "nearest", "wrap", "constant"):
+        expected = theirs.correlate(image, weights, mode=mode, cval=2)
+        np.testing.assert_allclose(own.correlate(image, weights, mode=mode, cval=2), expected, rtol=1e-6, atol=1e-3)
+        blurred, expected = (module.uniform_filter(image, 3, mode=mode) for module in (own, theirs))
+        assert blurred.dtype == image.dtype
+        np.testing.assert_allclose(blurred, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["read-only", "strided", "reversed", "Fortran", "big-endian", "unaligned", "memmap"])
+def test_any_layout_is_read(kind, tmp_path):
+    plain = of_type("f4", (20, 30))
+    array = plain.copy()
+    if kind == "read-only":
+        array.flags.writeable = False
+    elif kind == "strided":
+        array = np.zeros((40, 90), "f4")[::2, ::3]
+        array[...] = plain
+    elif kind == "reversed":
+        array = np.ascontiguousarray(plain[::-1, ::-1])[::-1, ::-1]
+    elif kind == "Fortran":
+        array = np.asfortranarray(plain)
+    elif kind == "big-endian":
+        array = plain.astype(">f4")
+    elif kind == "unaligned":
+        array = np.zeros(plain.nbytes + 1, np.uint8)[1:].view("f4").reshape(plain.shape)
+        array[...] = plain
+        assert not array.flags.aligned
+    else:
+        plain.tofile(tmp_path / "plain")
+        array = np.memmap(tmp_path / "plain", "f4", "r", shape=plain.shape)
+    before = array.copy()
+    found = own.gaussian_filter(array, 1.5)
+    np.testing.assert_array_equal(found, own.gaussian_filter(plain, 1.5))
+    np.testing.assert_array_equal(array, before)
+    assert found.dtype == np.float32 and found.flags.c_contiguous and found.flags.writeable
+    np.testing.assert_array_equal(apron.histogram(array, 9)[0], np.histogram(plain, 9)[0])
+
+
+def test_results_are_stored_in_arrays_of_any_layout():
+    image = of_type("f8", (20, 30))
+    expected = own.sobel(image)
+    for output in (np.zeros((20, 30)), np.zeros((40, 60))[::2, ::2], np.zeros((20, 30), ">f8"), image):
+        assert own.sobel(image, output=output) is output
+        np.testing.assert_array_equal(output, expected)
+    with pytest.raises(ValueError, match="read-only"):
+        output.flags.writeable = False
+        own.sobel(image, output=output)
+
+
+def test_arrays_without_axes_or_samples():
+    assert own.gaussian_filter(np.float64(3), 1.0) == 3
+    assert own.correlate(np.array(3.0), np.array(2.0)) == 6
+    for shape in [(0,), (0, 3), (3, 0, 2)]:
+        assert own.gaussian_filter(np.zeros(shape), 1.0).shape == shape
+        assert own.correlate(np.zeros(shape), np.ones((3,) * len(shape))).shape == shape
+    np.testing.assert_array_equal(apron.histogram([], 3)[0], [0, 0, 0])
+
+
+def test_what_lies_outside_may_be_no_number():
+    image = np.arange(12.0).reshape(3, 4)
+    for cval in (np.nan, np.inf):
+        for run in (own.correlate(image, np.ones((3, 3)) / 9, mode="constant", cval=cval),
+                    own.uniform_filter(image, 3, mode="constant", cval=cval)):
+            np.testing.assert_allclose(run[1], [cval, 5, 6, cval])
+            assert not np.isfinite(run[[0, 2]]).any()
+
+
+@pytest.mark.parametrize(
+    "call, error, part",
+    [
+        (lambda: own.sobel(np.zeros(3, "O")), TypeError, "dtype is object, but must be bool, an integer"),
+        (lambda: own.sobel(np.zeros(3, "M8[s]")), TypeError, "datetime64"),
+        (lambda: own.sobel(np.zeros(3, np.longdouble)), TypeError, "float128"),
+        (lambda: own.correlate1d(np.zeros(3), [1, 2], origin=1), ValueError, "origin is 1, but must be -1 to 0"),
+        (lambda: own.correlate1d(np.zeros(3), [1, np.nan]), ValueError, "NaN"),
+        (lambda: own.correlate1d(np.zeros(3), []), RuntimeError, "no filter weights"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 0), RuntimeError, "it is 0, but must be 1 or more"),
+        (lambda: own.uniform_filter1d(np.zeros(3), 1 << 20), ValueError, "but must be 1 to"),
+        (lambda: own.gaussian_filter(np.zeros(3), 1, mode="mirrored"), RuntimeError, "mode is 'mirrored'"),
+        (lambda: own.gaussian_filter(np.zeros((3, 3)), [1, 2, 3]), RuntimeError, "length is 3, but must be 2"),
+        (lambda: own.gaussian_filter(np.zeros(3), 1, axes=1), ValueError, "axis: 1 is out of range"),
+        (lambda: own.gaussian_filter(np.zeros(3), 1, radius=-1), ValueError, "but is -1"),
+        (lambda: own.sobel(np.zeros(3), axis=1), ValueError, "axis 1 is out of bounds"),
+        (lambda: own.sobel(np.zeros(3), output=np.zeros(4)), RuntimeError, "it is (4,), but must be (3,)"),
+        (lambda: apron.Device("fpga"), ValueError, "fpga"),
+        (lambda: apron.histogram([1.0, np.nan]), ValueError, "not finite"),
+        (lambda: apron.histogram([1.0], 0), ValueError, "positive"),
+        (lambda: apron.histogramdd(np.zeros((3, 2)), [1, 2, 3]), ValueError, "dimension of bins"),
+        (lambda: apron.percentile([1.0], 101), ValueError, "Percentiles must be in the range"),
+    ],
+)
+def test_errors_name_the_value_and_the_limit(call, error, part):
+    with pytest.raises(error) as found:
+        call()
+    assert part in str(found.value)
+
+
+def test_threads_may_call_at_once():
+    images = [of_type("f4", (200 + at, 300)) for at in range(8)]
+    expected = [own.gaussian_filter(image, 2) for image in images]
+    found = [None] * len(images)
+
+    def work(at):
+        for _ in range(10):
+            found[at] = own.gaussian_filter(images[at], 2)
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(len(images))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(found, expected):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_interpreter_runs_on_while_a_filter_does():
+    image, ticks, done = of_type("f8", (2000, 2000)), [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(1)
+            done.wait(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = len(ticks)
+    own.correlate(image, np.arange(441.0).reshape(21, 21) ** 1.5)
+    during = len(ticks) - before
+    done.set()
+    thread.join()
+    assert during > 5
+
+
+def blurred_sum(image):
+    return os.getpid(), float(own.gaussian_filter(image, 3).sum()), float(own.gaussian_filter(image[:9, :9], 1).sum())
+
+
+def test_a_forked_process_works_with_threads_of_its_own():
+    image = of_type("f4", (1000, 1000))
+    expected = blurred_sum(image)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for found in pool.map_async(blurred_sum, [image] * 4).get(timeout=60):
+            assert found[0] != expected[0] and found[1:] == expected[1:]
+
+
+def test_a_forked_process_may_not_use_a_gpu_that_its_parent_used():
+    code = """
+import apron, numpy, os, sys
+apron.ndimage.sobel(numpy.zeros((3, 3)))  # by "auto", which may use a GPU
+if os.fork() == 0:
+    try:
+        apron.Device("gpu")
+    except RuntimeError as error:
+        os._exit(0 if "was forked from" in str(error) else 1)
+    os._exit(2)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulator", "reference"])
+def test_devices_have_one_result(device):
+    image, dtype = of_type("f4", (20, 30)), np.dtype(np.float32)
+    passes = apron._apron.Passes([(axis, np.array([0.25, 0.5, 0.25]), 0, "wrap", 0.0) for axis in (0, 1)])
+    taps = np.arange(9.0) ** 1.5
+    run = {
+        "separable": lambda device: apron._apron.separable(image, dtype, passes, device),
+        "correlate": lambda device: apron._apron.correlate(image, dtype, taps, (3, 3), [0, 0], "nearest", 0.0, device),
+        "histogram": lambda device: apron._apron.histogram(image, np.linspace(0, 100, 6), True, None, device),
+    }
+    for name, call in run.items():
+        np.testing.assert_array_equal(call(apron.Device(device)), call(None), err_msg=name)

@@ -1,0 +1,85 @@
+"""Random calls of NumPy's functions, which its own tests of histograms leave out, beside Apron's."""
+
+import numpy as np
+import pytest
+
+import apron
+
+TYPES = "u1 i1 u2 i2 u4 i4 i8 f4 f8".split()
+
+
+def samples(random, dtype, shape):
+    if dtype[0] == "f":
+        return (random.standard_normal(shape) * 10).astype(dtype)
+    low = 0 if dtype[0] == "u" else -100
+    return random.integers(low, 127, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_percentile(dtype, seed):
+    random = np.random.default_rng(seed)
+    image = samples(random, dtype, (random.integers(1, 60), random.integers(1, 60)))
+    for q in (random.random() * 100, [0, 100, random.random() * 100], np.array([[25, 50], [75, 99.9]]), 50):
+        # NumPy's own differences of small integers may overflow.
+        wide = image if dtype[0] == "f" else image.astype(np.int64)
+        expected, found = np.percentile(wide, q), apron.percentile(image, q)
+        assert np.asarray(found).dtype == np.asarray(expected).dtype, q
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(apron.percentile(image, 30, axis=0), np.percentile(image, 30, axis=0))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_digitize(dtype, seed):
+    random = np.random.default_rng(seed)
+    image = samples(random, dtype, (7, random.integers(1, 500)))
+    bins = np.sort(samples(random, dtype, 12))
+    for edges in (bins, bins[::-1], bins.astype(float), [3], []):
+        for right in (False, True):
+            expected, found = np.digitize(image, edges, right), apron.digitize(image, edges, right)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+    assert apron.digitize(3.0, [1, 2]) == np.digitize(3.0, [1, 2])
+    np.testing.assert_array_equal(apron.digitize([np.nan, np.inf], [1.0]), np.digitize([np.nan, np.inf], [1.0]))
+
+
+@pytest.mark.parametrize("dtype", "u1 i1 u2 i4 u4 i8".split())
+@pytest.mark.parametrize("length", [1, 1000, 200_000])
+def test_bincount(dtype, length):
+    random = np.random.default_rng(length)
+    values = random.integers(0, 100, length).astype(dtype)
+    weights = random.integers(-9, 9, length)
+    for minlength in (0, 5, 300):
+        np.testing.assert_array_equal(apron.bincount(values, minlength=minlength), np.bincount(values, None, minlength))
+        found, expected = (of.bincount(values, weights, minlength) for of in (apron, np))
+        assert found.dtype == np.float64 or weights.dtype.kind == "i"
+        np.testing.assert_array_equal(found, expected)
+    for wrong in ([-1], [[1]]):
+        with pytest.raises((ValueError, TypeError)):
+            apron.bincount(wrong)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_histograms(dtype, seed):
+    random = np.random.default_rng(seed)
+    length = int(random.choice([1, 100, 5000, 300_000]))
+    x, y = samples(random, dtype, length), samples(random, dtype, length)
+    weights = random.random(length)
+    for bins, range in ((10, None), (7, (-5, 50)), ([-3, 0, 2.5, 40], None), ("sturges", None)):
+        for density in (False, True):
+            expected, found = np.histogram(x, bins, range, density), apron.histogram(x, bins, range, density)
+            for one, other in zip(found, expected):
+                assert one.dtype == other.dtype
+                np.testing.assert_array_equal(one, other)
+        if isinstance(bins, str):
+            continue  # NumPy has no rule for weights
+        np.testing.assert_allclose(
+            apron.histogram(x, bins, range, None, weights)[0], np.histogram(x, bins, range, None, weights)[0], rtol=1e-12
+        )
+        for given in (None, weights):
+            expected = np.histogram2d(x, y, bins, range and [range, range], None, given)
+            for one, other in zip(apron.histogram2d(x, y, bins, range and [range, range], None, given), expected):
+                assert one.dtype == other.dtype
+                np.testing.assert_allclose(one, other, rtol=1e-12)

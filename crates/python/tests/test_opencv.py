@@ -1,0 +1,250 @@
+"""Random calls of OpenCV's functions beside Apron's: 50 seeds of each of 50 kinds, 2,500 calls.
+
+Bytes and other integers are equal, floats within the bound of both sums. Where weights are no fractions of 256, both round sums in
+floats: there an integer may differ by one, if the exact sum lies next to a half.
+"""
+
+import cv2
+import numpy as np
+import pytest
+
+from apron import cv
+
+SEEDS = range(50)
+BORDERS = [cv2.BORDER_CONSTANT, cv2.BORDER_REPLICATE, cv2.BORDER_REFLECT, cv2.BORDER_REFLECT_101]
+calls = 0
+
+
+class Case:
+    """A random image, and how results are compared."""
+
+    def __init__(self, seed, dtype, least=1, channels=(1, 1, 3, 4)):
+        self.random = np.random.default_rng(seed * 1000 + np.dtype(dtype).num)
+        shape = tuple(self.random.integers(least, 70, 2)) + tuple([self.pick(channels)])
+        shape = shape[:2] if shape[2] == 1 else shape
+        if np.dtype(dtype).kind == "f":
+            self.image = (self.random.standard_normal(shape) * 100).astype(dtype)
+        else:
+            limits = np.iinfo(dtype)
+            self.image = self.random.integers(limits.min, limits.max + 1, shape).astype(dtype)
+        self.border = self.pick(BORDERS)
+
+    def pick(self, values):
+        return values[self.random.integers(len(values))]
+
+    def same(self, call, weight=0.0, exact=True):
+        """Compares the results of a call; ``weight`` is the largest sum of magnitudes of taps times samples, for floats."""
+        global calls
+        calls += 1
+        found, expected = call(cv), call(cv2)
+        if found.ndim == 2 and expected.ndim == 1:
+            expected = expected.reshape(-1, 1)  # a histogram of OpenCV 5: in version 4 it is a column
+        assert found.dtype == expected.dtype and found.shape == expected.shape, (found.shape, expected.shape)
+        if expected.dtype.kind == "f":
+            bound = 4e-5 * weight * np.finfo(expected.dtype).eps / np.finfo(np.float32).eps
+            np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+        elif exact:
+            np.testing.assert_array_equal(found, expected)
+        else:
+            differences = np.abs(found.astype(int) - expected.astype(int))
+            assert differences.max() <= 1 and (differences > 0).mean() < 2e-2, differences.max()
+
+
+def kernel(case, most=7, whole=True):
+    shape = case.random.integers(1, most + 1, 2)
+    taps = case.random.integers(-4, 5, shape) if whole else case.random.standard_normal(shape)
+    return taps.astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", -1), ("u1", cv.CV_16S), ("u1", cv.CV_32F), ("f4", -1), ("f8", -1), ("u2", -1), ("i2", -1)])
+def test_filter2D(dtype, depth, seed):
+    case = Case(seed, dtype)
+    taps = kernel(case)
+    anchor = tuple(int(case.random.integers(-1, side)) for side in taps.shape[::-1])
+    case.same(
+        lambda of: of.filter2D(case.image, depth, taps, anchor=anchor, delta=3, borderType=case.border),
+        np.abs(taps).sum() * np.abs(case.image.astype(float)).max(),
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+def test_filter2D_by_fractions(dtype, seed):
+    case = Case(seed, dtype)
+    taps = kernel(case, 9, whole=False) / 9
+    weight = np.abs(taps).sum() * np.abs(case.image.astype(float)).max()
+    case.same(lambda of: of.filter2D(case.image, -1, taps, borderType=case.border), weight, exact=False)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", -1), ("u1", cv.CV_16S), ("u1", cv.CV_32F), ("f4", -1), ("f8", -1)])
+def test_sepFilter2D(dtype, depth, seed):
+    case = Case(seed, dtype)
+    x, y = (case.random.integers(-4, 5, case.random.integers(1, 8)).astype(np.float32) for _ in "xy")
+    weight = np.abs(x).sum() * np.abs(y).sum() * np.abs(case.image.astype(float)).max()
+    case.same(lambda of: of.sepFilter2D(case.image, depth, x, y, delta=2, borderType=case.border), weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sepFilter2D_of_a_blur_of_bytes(seed):
+    case = Case(seed, "u1")
+    taps = [cv.getGaussianKernel(2 * int(case.random.integers(1, 8)) + 1, 0.5 + 3 * case.random.random()) for _ in "xy"]
+    case.same(lambda of: of.sepFilter2D(case.image, -1, *taps, borderType=case.border), exact=False)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8", "i2"])
+def test_GaussianBlur(dtype, seed):
+    case = Case(seed, dtype)
+    by_size = case.random.random() < 0.5
+    size = tuple(int(2 * side + 1) for side in case.random.integers(0, 8, 2)) if by_size else (0, 0)
+    sigma = case.pick([0, 0.7, 1.5]) if by_size else 0.3 + 3 * case.random.random()
+    second = case.pick([0, 1.1])
+    weight = np.abs(case.image.astype(float)).max()
+    call = lambda of: of.GaussianBlur(case.image, size, sigma, sigmaY=second, borderType=case.border)
+    case.same(call, weight, exact=dtype != "i2")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i2", "f4", "f8"])
+def test_blur(dtype, seed):
+    case = Case(seed, dtype)
+    size = tuple(int(side) for side in case.random.integers(1, 22, 2))
+    anchor = tuple(int(case.random.integers(-1, side)) for side in size)
+    weight = np.abs(case.image.astype(float)).max()
+    # OpenCV multiplies other sums than those of up to 256 bytes in f32, which shows next to a half.
+    exact = dtype == "u1" and size[0] * size[1] <= 256
+    case.same(lambda of: of.blur(case.image, size, anchor=anchor, borderType=case.border), weight, exact=exact)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", cv.CV_16S), ("u1", cv.CV_32F), ("u1", cv.CV_32S), ("f4", -1)])
+def test_boxFilter(dtype, depth, seed):
+    case = Case(seed, dtype)
+    size = tuple(int(side) for side in case.random.integers(1, 10, 2))
+    weight = size[0] * size[1] * np.abs(case.image.astype(float)).max()
+    case.same(lambda of: of.boxFilter(case.image, depth, size, normalize=False, borderType=case.border), weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_sqrBoxFilter(dtype, normalize, seed):
+    case = Case(seed, dtype)
+    size = tuple(int(side) for side in case.random.integers(1, 8, 2))
+    weight = (1 if normalize else size[0] * size[1]) * np.abs(case.image.astype(float)).max() ** 2
+    call = lambda of: of.sqrBoxFilter(case.image, cv.CV_32F, size, normalize=normalize, borderType=case.border)
+    case.same(call, weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", -1), ("u1", cv.CV_16S), ("u1", cv.CV_32F), ("f4", -1), ("f8", -1)])
+def test_Sobel(dtype, depth, seed):
+    case = Case(seed, dtype)
+    orders, side = case.pick([(1, 0), (0, 1), (1, 1), (2, 0), (0, 2)]), case.pick([1, 3, 5, 7])
+    orders = case.pick([(1, 0), (0, 1)]) if side == 1 else orders
+    delta = case.pick([0, 5])
+    weight = 4.0**side * 4 * np.abs(case.image.astype(float)).max()
+    call = lambda of: of.Sobel(case.image, depth, *orders, ksize=side, delta=delta, borderType=case.border)
+    case.same(call, weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", cv.CV_16S), ("f4", -1)])
+def test_Scharr(dtype, depth, seed):
+    case = Case(seed, dtype)
+    orders, scale = case.pick([(1, 0), (0, 1)]), case.pick([1, 0.5, 2])
+    weight = 32 * np.abs(case.image.astype(float)).max()
+    case.same(lambda of: of.Scharr(case.image, depth, *orders, scale=scale, borderType=case.border), weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype, depth", [("u1", -1), ("u1", cv.CV_16S), ("f4", -1), ("f8", -1)])
+def test_Laplacian(dtype, depth, seed):
+    case = Case(seed, dtype)
+    side, scale = case.pick([1, 3, 5]), case.pick([1, 0.5])
+    weight = 4.0**side * 8 * np.abs(case.image.astype(float)).max()
+    case.same(lambda of: of.Laplacian(case.image, depth, ksize=side, scale=scale, borderType=case.border), weight)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+def test_copyMakeBorder(dtype, seed):
+    case = Case(seed, dtype, least=12)
+    around = [int(side) for side in case.random.integers(0, 12, 4)]
+    border, value = case.pick([*BORDERS, cv2.BORDER_WRAP]), [7.0, 8.0, 9.0, 10.0]
+    case.same(lambda of: of.copyMakeBorder(case.image, *around, border, value=value), 1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+def test_calcHist(dtype, seed):
+    case = Case(seed, dtype)
+    channels = case.image.shape[2] if case.image.ndim == 3 else 1
+    picked = [int(one) for one in case.random.permutation(channels)[: case.random.integers(1, min(channels, 3) + 1)]]
+    sizes = [int(one) for one in case.random.integers(1, 40, len(picked))]
+    ranges = [end for _ in picked for end in case.pick([(0, 256), (-50, 100), (3, 77)])]
+    mask = case.pick([None, case.random.integers(0, 2, case.image.shape[:2]).astype(np.uint8)])
+    case.same(lambda of: of.calcHist([case.image], picked, mask, sizes, ranges), 1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_equalizeHist_and_CLAHE(seed):
+    case = Case(seed, "u1", channels=(1,))
+    case.same(lambda of: of.equalizeHist(case.image))
+    image = Case(seed, case.pick(["u1", "u2"]), least=20, channels=(1,)).image
+    clip, tiles = case.pick([0, 2.0, 40.0]), tuple(int(one) for one in case.random.integers(1, 9, 2))
+    case.same(lambda of: of.createCLAHE(clip, tiles).apply(image))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i2", "f4"])
+def test_threshold(dtype, seed):
+    case = Case(seed, dtype)
+    kind, limit, top = case.pick(range(5)), float(case.random.integers(-5, 260)) + case.pick([0, 0.5]), case.pick([255, 100.4])
+    case.same(lambda of: of.threshold(case.image, limit, top, kind)[1], 1e-9)
+    if dtype == "u1" and case.image.ndim == 2:
+        found, expected = (of.threshold(case.image, 0, 255, kind | cv.THRESH_OTSU) for of in (cv, cv2))
+        assert found[0] == expected[0]
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_kernels():
+    for side in range(1, 32, 2):
+        for sigma in (0, 0.5, 1, 3.3):
+            for of in (cv.CV_32F, cv.CV_64F):
+                np.testing.assert_allclose(
+                    cv.getGaussianKernel(side, sigma, of), cv2.getGaussianKernel(side, sigma, of), rtol=1e-6, atol=1e-12
+                )
+        for orders in ((1, 0), (0, 1), (1, 1), (2, 0), (0, 2)):
+            if max(orders) < max(side, 3) and side <= 31:
+                for normalize in (False, True):
+                    found, expected = (of.getDerivKernels(*orders, side, None, None, normalize) if of is cv2 else
+                                       of.getDerivKernels(*orders, side, normalize) for of in (cv, cv2))
+                    for one, other in zip(found, expected):
+                        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call, part",
+    [
+        (lambda: cv.blur(np.zeros((3, 3), np.uint8), (0, 1)), "ksize is (0, 1)"),
+        (lambda: cv.blur(np.zeros(3, np.uint8), (1, 1)), "shape is (3,)"),
+        (lambda: cv.blur(np.zeros((3, 3, 5), np.uint8), (1, 1)), "1 to 4 channels"),
+        (lambda: cv.GaussianBlur(np.zeros((3, 3), np.uint8), (4, 3), 1), "ksize is (4, 3)"),
+        (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), 9, np.ones((3, 3))), "ddepth is 9"),
+        (lambda: cv.filter2D(np.zeros((3, 3), np.uint8), -1, np.ones((3, 3)), anchor=(3, 0)), "anchor is (3, 0)"),
+        (lambda: cv.Sobel(np.zeros((3, 3), np.uint8), -1, 0, 0), "dx and dy are 0 and 0"),
+        (lambda: cv.Sobel(np.zeros((3, 3), np.uint8), -1, 1, 0, borderType=7), "borderType is 7"),
+        (lambda: cv.threshold(np.zeros((3, 3), np.uint8), 0, 1, 5), "type is 5"),
+    ],
+)
+def test_errors(call, part):
+    with pytest.raises(ValueError) as found:
+        call()
+    assert part in str(found.value)
+
+
+def test_so_many_calls_were_compared():
+    assert calls >= 2000, calls
