@@ -101,7 +101,7 @@ fn arrays_that_are_not_taken_are_named() {
     let huge = "(18446744073709551615, 18446744073709551615)";
     let record = "[('a', '<f4'), ('b', '<i4')]";
     let files: &[(&str, Vec<u8>, &str)] = &[
-        ("complex.npy", npy(&header("'<c8'", "(1, 1)"), &[0; 8]), "c8"),
+        ("complex.npy", npy(&header("'<c32'", "(1, 1)"), &[0; 32]), "c32"),
         ("object.npy", npy(&header("'|O'", "(1, 1)"), b"\x80\x04."), "|O"),
         ("record.npy", npy(&header(record, "(1, 1)"), &[0; 8]), "dtype '[("),
         ("overflow.npy", npy(&header("'<f4'", huge), &[0; 8]), "larger than any file"),
